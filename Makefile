@@ -1,0 +1,59 @@
+# Two commands do everything on a machine with Python >= 3.11 and make:
+#   make demo   sets up and runs the main job
+#   make test   sets up and runs every test
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: help demo test check bench format clean
+.DEFAULT_GOAL := help
+
+help:  ## list the commands
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.run  ## the cafeteria story from end to end
+	$(BIN)/python -m guessproof.demo
+
+test: $(VENV)/.test  ## every test, doctests included
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+check: $(VENV)/.check  ## style, types, architecture, doctests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/basedpyright
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q src
+
+bench: $(VENV)/.bench  ## measured speed, as ratios within one run
+	$(BIN)/python benchmarks/run.py
+
+format: $(VENV)/.check  ## apply the style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "guessproof needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "could not create a virtual environment; on Debian: apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
+	@echo "setting up the environment in $(VENV) ..."
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.run
+	$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.check: $(VENV)/.test
+	$(PIP) --editable '.[test,check]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.run
+	$(PIP) --editable '.[bench]'
+	@touch $@
+
+clean:  ## remove everything that was set up
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis
