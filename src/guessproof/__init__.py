@@ -1,1 +1,78 @@
-"""guessproof."""
+"""guessproof chooses the ε of differential privacy from what people can judge.
+
+A release gives the attacker a likelihood; privacy says that its logarithm is Lipschitz; the rest is Bayes.
+
+>>> import guessproof as gp
+>>> salary = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7))
+>>> attack = gp.Attack(gp.within(salary, 100), at={"salary": 2000})
+>>> print(f"{attack.prior:.4f} {attack.epsilon(advantage=0.1):.7f}")
+0.3286 0.0022236
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from guessproof._version import __version__
+
+if TYPE_CHECKING:
+    from guessproof.risk.attack import Attack
+    from guessproof.risk.bracket import Bracket
+    from guessproof.risk.finite import FiniteWorld
+    from guessproof.world.attributes import Attribute
+    from guessproof.world.goals import among, exactly, inside, within
+    from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold, minimum
+    from guessproof.world.priors import (
+        categorical,
+        empirical,
+        exponential,
+        from_scipy,
+        histogram,
+        laplace,
+        normal,
+        partly_known,
+        uniform,
+        unknown,
+    )
+
+_HOMES = {
+    "guessproof.risk.attack": ("Attack",),
+    "guessproof.risk.bracket": ("Bracket",),
+    "guessproof.risk.finite": ("FiniteWorld",),
+    "guessproof.world.attributes": ("Attribute",),
+    "guessproof.world.goals": ("among", "exactly", "inside", "within"),
+    "guessproof.world.metrics": ("Absolute", "Clamped", "Discrete", "Matrix", "Outcome", "Threshold", "minimum"),
+    "guessproof.world.priors": (
+        "categorical",
+        "empirical",
+        "exponential",
+        "from_scipy",
+        "histogram",
+        "laplace",
+        "normal",
+        "partly_known",
+        "uniform",
+        "unknown",
+    ),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: RUF022 - values first, then functions, each sorted
+    "Absolute", "Attack", "Attribute", "Bracket", "Clamped", "Discrete", "FiniteWorld", "Matrix", "Outcome", "Threshold",
+    "__version__", "among", "categorical", "empirical", "exactly", "exponential", "from_scipy", "histogram", "inside",
+    "laplace", "minimum", "normal", "partly_known", "uniform", "unknown", "within",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name's room when it is first asked for, so that `import guessproof` stays light."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'guessproof' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,87 @@
+"""An answer is a bracket: the best attack found, the bound proven, and how they were obtained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+
+from guessproof.world.checks import Array
+
+Status = Literal["exact", "proven", "published"]
+Number = float | Array
+
+EXACT_WITHIN = 1e-8  # relative width up to which bound and attack are said to meet
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """What an attacker can reach (attack) and what no attacker can exceed (bound).
+
+    On the upper side attack ≤ bound, on the lower side attack ≥ bound. Numbers, or arrays of one shape.
+    The truth lies between the two; `status` is "exact" where they meet.
+    """
+
+    attack: Number
+    bound: Number
+    status: Status
+    how: str = ""
+    worst_at: Any = None
+    worst_prior: Number | None = None
+
+    @classmethod
+    def meet(cls, attack: Any, bound: Any, how: str, **more: Any) -> Bracket:
+        """A bracket whose status follows from how close the two numbers are."""
+        attack, bound = np.asarray(attack, dtype=np.float64), np.asarray(bound, dtype=np.float64)
+        size = np.maximum(np.abs(attack), np.abs(bound))
+        exact = bool(np.all(np.abs(attack - bound) <= EXACT_WITHIN * size + 1e-300))
+        return cls(_plain(attack), _plain(bound), "exact" if exact else "proven", how, **more)
+
+    @property
+    def width(self) -> Number:
+        """How far bound and attack are apart."""
+        return _plain(np.abs(np.asarray(self.bound) - np.asarray(self.attack)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers and lists, ready for JSON."""
+        return {
+            "attack": _listed(self.attack),
+            "bound": _listed(self.bound),
+            "status": self.status,
+            "how": self.how,
+            "worst_at": _listed(self.worst_at),
+            "worst_prior": _listed(self.worst_prior),
+        }
+
+    def __str__(self) -> str:
+        if self.status == "exact":
+            value = f"{_shown(self.bound)} (exact)"
+        else:
+            value = f"between {_shown(self.attack)} (attack) and {_shown(self.bound)} ({self.status})"
+        at = "" if self.worst_at is None else f", worst at {_shown(self.worst_at)}"
+        return f"{value}{at}; {self.how}" if self.how else value + at
+
+    def _repr_html_(self) -> str:
+        rows = [("attack", _shown(self.attack)), ("bound", _shown(self.bound)), ("status", self.status)]
+        if self.worst_at is not None:
+            rows += [("worst at", _shown(self.worst_at)), ("its prior", _shown(self.worst_prior))]
+        rows.append(("how", self.how))
+        body = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{escape(str(v))}</td></tr>" for k, v in rows)
+        return f"<table>{body}</table>"
+
+
+def _plain(value: Any) -> Number:
+    array = np.asarray(value, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, precision=6, threshold=6)
+    return f"{value:.7g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,128 @@
+"""Any goal and any metric on the line, by certified cells.
+
+The line is cut into cells, with the goal's ends and the metric's breaks on cell edges. The unknowns are the cells'
+own averages M_k = E[L | cell k], so the masses of goal and complement are exact sums. Two cells are coupled
+quantile to quantile; nothing moves further than D_kk' = sup_u d(Q_k(u), Q_k'(u)), so M_k ≤ e^{D_kk'} M_k' holds for
+every private likelihood: the linear program over these constraints bounds them all, to second order in the
+cell size. The attack is the program's own solution, spread over the line as L(x) = max_k M_k e^{−d(x, x_k)}.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from guessproof.risk.finite import largest_gain, solve
+from guessproof.world.checks import Array
+from guessproof.world.line import LinePrior
+from guessproof.world.metrics import Metric
+
+CELLS = 120
+_GRID = 16  # quantiles at which a coupling is bounded
+_FINE = 24  # parts of a cell over which an attack is integrated
+
+
+def cell_edges(prior: LinePrior, metric: Metric, intervals: list[tuple[float, float]], cells: int) -> Array:
+    """Edges at equal widths over the bulk of the prior, with every break on an edge."""
+    low, high = prior.support
+    near, far = (float(q) for q in prior.quantile([1e-7, 1 - 1e-7]))
+    fixed = [e for pair in intervals for e in pair] + list(metric.breaks)
+    fixed = sorted({e for e in fixed if low < e < high})
+    start, end = max(low, min([near, *fixed])), min(high, max([far, *fixed]))
+    knots = [start, *[e for e in fixed if start < e < end], end]
+    width = (end - start) / cells
+    parts = [np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1] for a, b in zip(knots, knots[1:], strict=False)]
+    edges = np.concatenate([*parts, [end]])
+    if low < start:
+        edges = np.concatenate([[low], edges])
+    return np.concatenate([edges, [high]]) if high > end else edges
+
+
+def cells_gain(
+    prior: LinePrior, metric: Metric, intervals: list[tuple[float, float]], k: float, cells: int = CELLS
+) -> tuple[float, float]:
+    """(attack, bound) of the signed gain at k = ±ε."""
+    if k == 0:
+        return 0.0, 0.0
+    edges = cell_edges(prior, metric, intervals, cells)
+    left, right = edges[:-1], edges[1:]
+    mass = prior.mass(left, right)
+    keep = mass > 0
+    left, right, mass = left[keep], right[keep], mass[keep]
+    middle = _quantiles(prior, left, right, np.array([0.5]))[:, 0]
+    goal = np.any([(middle >= a) & (middle <= b) for a, b in intervals], axis=0).astype(np.float64)
+    if k < 0:
+        goal = 1 - goal
+    total = mass / mass.sum()
+    distance = abs(k) * _coupled(prior, metric, left, right)
+    _reach_tails(prior, metric, abs(k), left, right, distance)
+    _, bound = largest_gain(total, goal, distance)
+    attack = _attack(prior, metric, abs(k), left, right, total, goal, middle)
+    return (attack, bound) if k > 0 else (-attack, -bound)
+
+
+def _quantiles(prior: LinePrior, left: Array, right: Array, u: Array) -> Array:
+    """The conditional quantiles of each cell, one row a cell."""
+    start, size = prior.cdf(left)[:, None], prior.mass(left, right)[:, None]
+    x = prior.quantile(np.clip(start + size * u, 0.0, 1.0))
+    x = np.clip(x, left[:, None], right[:, None])
+    x[:, u == 0], x[:, u == 1] = left[:, None], right[:, None]
+    return x
+
+
+def _coupled(prior: LinePrior, metric: Metric, left: Array, right: Array) -> Array:
+    """sup_u d(Q_k(u), Q_k'(u)), bounded on a grid of u by the spread of each step."""
+    q = _quantiles(prior, left, right, np.linspace(0, 1, _GRID + 1))
+    n = len(left)
+    worst = np.zeros((n, n))
+    for i in range(_GRID):
+        # Rounding in the quantiles may move a step's ends by a hair: widen it by more than that.
+        slack = 1e-9 * np.where(np.isfinite(q[:, i + 1] - q[:, i]), q[:, i + 1] - q[:, i], 0.0)
+        a, b = np.maximum(q[:, i] - slack, left), np.minimum(q[:, i + 1] + slack, right)
+        with np.errstate(invalid="ignore"):
+            reach = metric.spread((a[:, None], b[:, None]), (a[None, :], b[None, :]))
+        worst = np.maximum(worst, np.nan_to_num(reach, nan=np.inf, posinf=np.inf))
+    np.fill_diagonal(worst, 0.0)
+    worst = np.maximum(worst, worst.T)
+    return worst
+
+
+def _reach_tails(prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, distance: Array) -> None:
+    """Constraints into and out of an infinite cell through its finite edge, by the tail's exponential moments."""
+    slope, offset = metric.tail
+    for t, edge, sign in ((0, right[0], -1), (len(left) - 1, left[-1], +1)):
+        if np.isfinite(left[t]) and np.isfinite(right[t]):
+            continue
+        inner = np.isfinite(left) & np.isfinite(right)
+        here = np.full(left.shape, edge)
+        to_edge = k * (metric.spread((left, right), (here, here)) + offset)
+        # ln E[e^{±k·slope·|x − edge|} | tail]; infinite where the moment does not exist, which leaves the edge out.
+        up, down = (
+            float(prior.log_tilt(s * k * slope * sign, left[t], right[t], edge) - prior.log_tilt(0.0, left[t], right[t]))
+            for s in (+1, -1)
+        )
+        distance[t, inner] = np.minimum(distance[t, inner], (to_edge + up)[inner])
+        distance[inner, t] = np.minimum(distance[inner, t], (to_edge - down)[inner])
+
+
+def _attack(
+    prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, mass: Array, goal: Array, middle: Array
+) -> float:
+    """A feasible likelihood near the best, its masses bounded from the attacker's bad side."""
+    points = metric.distance(middle[:, None], middle[None, :])
+    log_l = solve(mass, goal, k * points)[2]
+    fine = _quantiles(prior, left, right, np.linspace(0, 1, _FINE + 1))
+    a, b = fine[:, :-1].ravel(), fine[:, 1:].ravel()
+    part = prior.mass(a, b)
+    some = part > 0
+    a, b, part = a[some], b[some], part[some]
+    inside = np.repeat(goal, _FINE)[some] > 0
+    centre = np.where(np.isfinite(a) & np.isfinite(b), 0.5 * a + 0.5 * b, np.where(np.isfinite(a), a, b))
+    value = np.max(log_l - k * metric.distance(centre[:, None], middle[None, :]), axis=1)
+    with np.errstate(invalid="ignore"):
+        radius = metric.spread((a, b), (centre, centre))
+    radius = k * np.where(np.isnan(radius), np.inf, radius)
+    low = np.where(np.isinf(radius), -np.inf, value - radius)
+    high = np.minimum(value + radius, float(np.max(log_l)))
+    with np.errstate(divide="ignore"):
+        odds = np.log(np.exp(low[inside]) @ part[inside]) - np.log(np.exp(high[~inside]) @ part[~inside])
+    return max(0.0, float(odds - np.log(part[inside].sum()) + np.log(part[~inside].sum())))

@@ -1,0 +1,225 @@
+"""Any finite world: a linear program, with an attack and a bound that do not trust the solver.
+
+The program looks for a likelihood L on the points with L_i ≤ e^{D_ij} L_j (D = ε·d) and the least mass
+outside the goal for a given mass inside. Its primal solution is repaired into a likelihood that is feasible
+to the last bit, L_i ← min_j e^{D_ij} L_j: an attack. Its dual solution y, with any negative entry cut off, is
+turned into the largest μ for which (outside − μ·inside + Aᵀy) ≥ 0 at every point: a proof that
+outside ≥ μ·inside for every feasible L, checked by these few multiplications alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
+
+from guessproof.errors import GoalError
+from guessproof.risk.bracket import Bracket
+from guessproof.risk.limits import Belief, advantage_bracket, checked_epsilon, posterior_bracket, safe_epsilon
+from guessproof.world.checks import Array, frozen, numbers, weights
+from guessproof.world.metrics import check_matrix
+
+_OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_SMALL = 0.5  # up to this diameter the program works with L − 1 and keeps its digits
+
+
+@dataclass(frozen=True)
+class FiniteWorld:
+    """Finitely many possible secrets: their prior and the distance between any two.
+
+    >>> world = FiniteWorld(prior=[0.25, 0.75], distance=[[0, 1], [1, 0]])
+    >>> print(world.posterior(goal=[1, 0], epsilon=np.log(3)))
+    0.5 (exact); linear program on 2 points, bound re-checked from its dual
+    """
+
+    prior: Any
+    distance: Any
+
+    def __post_init__(self) -> None:
+        mass = weights("prior", self.prior)
+        object.__setattr__(self, "prior", frozen(mass))
+        object.__setattr__(self, "distance", frozen(check_matrix(self.distance, mass.size)))
+
+    def posterior(self, goal: Any, epsilon: Any, side: str = "upper") -> Bracket:
+        """The largest (or smallest) belief in the goal after any ε·d-private release."""
+        return posterior_bracket(self.belief(goal), checked_epsilon(epsilon), side)
+
+    def advantage(self, goal: Any, epsilon: Any, both: bool = False) -> Bracket:
+        """How far the belief in the goal can rise (or move, with both=True)."""
+        return advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
+
+    def epsilon(self, goal: Any, *, advantage: Any = None, posterior: Any = None, both: bool = False) -> Any:
+        """The largest ε that keeps the limit, on the private side."""
+        return safe_epsilon(self.belief(goal), advantage=advantage, posterior=posterior, both=both)
+
+    def belief(self, goal: Any) -> Belief:
+        """The goal's prior and gains, as the rest of the room expects them."""
+        chosen = check_goal(goal, self.prior.size)
+        with np.errstate(divide="ignore"):
+            log_p, log_q = np.log(chosen @ self.prior), np.log((1 - chosen) @ self.prior)
+
+        def gain(k: Array) -> tuple[Array, Array]:
+            pairs = [signed_gain(self.prior, chosen, self.distance, value) for value in k.ravel()]
+            attack, bound = (np.array(part).reshape(k.shape) for part in zip(*pairs, strict=True))
+            return attack, bound
+
+        how = f"linear program on {self.prior.size} points, bound re-checked from its dual"
+        return Belief(log_p, log_q, gain, how)
+
+
+def check_goal(goal: Any, size: int) -> Array:
+    """Which points count as correct (1), which do not (0), or the fraction of a point that does."""
+    chosen = numbers(GoalError, "goal", goal)
+    if chosen.size != size:
+        raise GoalError("goal", goal, f"has {chosen.size} entries for {size} points", "give one entry per point")
+    if np.any((chosen < 0) | (chosen > 1)):
+        raise GoalError("goal", goal, "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong")
+    return chosen
+
+
+def signed_gain(prior: Array, goal: Array, distance: Array, k: float) -> tuple[float, float]:
+    """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
+    if k < 0:
+        attack, bound = largest_gain(prior, 1 - goal, -k * distance)
+        return -attack, -bound
+    return largest_gain(prior, goal, k * distance) if k else (0.0, 0.0)
+
+
+def largest_gain(prior: Array, goal: Array, distance: Array) -> tuple[float, float]:
+    """(attack, bound) of the largest gain under L_i ≤ e^{distance_ij} L_j."""
+    return solve(prior, goal, distance)[:2]
+
+
+def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Array]:
+    """(attack, bound) of the largest gain, and ln L of the attack; every point must have prior > 0 for the latter."""
+    distance = np.asarray(shortest_path(_no_zeros(distance), method="FW" if len(prior) < 400 else "D"))
+    keep = prior > 0
+    prior, goal, distance = prior[keep], goal[keep], distance[np.ix_(keep, keep)]
+    rows, cols = _edges(distance)
+    if float(np.max(distance, initial=0.0)) <= _SMALL:
+        return _near_one(prior, goal, distance, rows, cols)
+    return _scaled(prior, goal, distance, rows, cols)
+
+
+def _no_zeros(distance: Array) -> Array:
+    """Zero means "no edge" to the graph routine; two points at distance 0 stay next to each other."""
+    return np.where(distance == 0, 1e-300, distance) * (1 - np.eye(len(distance)))
+
+
+def _edges(distance: Array) -> tuple[Any, Any]:
+    """The pairs that no third point lies between: the others follow from them."""
+    n = len(distance)
+    needed = ~np.eye(n, dtype=bool) & np.isfinite(distance)
+    for k in range(n):
+        through = distance[:, k, None] + distance[None, k, :] <= distance * (1 + 1e-13)
+        through[k, :] = through[:, k] = False
+        # Of points at distance 0 from each other only the first may stand in for the rest.
+        through &= ~((distance[:, k, None] < 1e-250) | (distance[None, k, :] < 1e-250))
+        needed &= ~through
+    return np.nonzero(needed)
+
+
+def _scaled(prior: Array, goal: Array, distance: Array, rows: Any, cols: Any) -> tuple[float, float, Array]:
+    """Least mass outside per mass inside, in units of the best single tent so that nothing is tiny."""
+    inside, outside = prior * goal, prior * (1 - goal)
+    tents = -distance[goal > 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        odds = _log_dot(inside, tents) - _log_dot(outside, tents)
+    best = np.maximum(tents[int(np.argmax(odds))], -700.0)  # a floor keeps unconnected points in the program
+    if np.max(odds) == np.inf:
+        return np.inf, np.inf, best
+    log_in, log_out = _log_dot(inside, best), _log_dot(outside, best)
+    shape = np.exp(best)
+    a, o = inside * shape / np.exp(log_in), outside * np.exp(best - log_out)
+    ratio = np.exp(np.minimum(best[rows] - distance[rows, cols] - best[cols], 0.0))
+    solution = _solve(o, a, rows, cols, ratio, np.zeros(len(rows)))
+    base = np.log(inside.sum()) - np.log(outside.sum())
+    if solution is None:
+        return float(np.max(odds) - base), float(np.max(distance)), best
+    m, y = solution
+    bound = _certified(o, a, rows, cols, ratio, y)
+    likelihood = best + np.log(np.maximum(m, 1e-300))
+    likelihood = np.min(distance + likelihood[None, :], axis=1)
+    attack = max(float(_log_dot(inside, likelihood) - _log_dot(outside, likelihood)), float(np.max(odds)))
+    start = float(log_in - log_out)
+    proven = start - np.log(bound) if bound > 0 else np.inf
+    proven = min(float(proven - base), float(np.max(distance)))
+    return min(attack - float(base), proven), proven, likelihood
+
+
+def _certified(o: Array, a: Array, rows: Any, cols: Any, ratio: Array, y: Array) -> float:
+    """The largest μ with o − μ·a + Aᵀy ≥ 0, after shrinking y until that can hold."""
+    transport = np.bincount(rows, ratio * y, o.size) - np.bincount(cols, y, o.size)
+    stuck = (a == 0) & (transport < 0)
+    shrink = float(np.min(o[stuck] / -transport[stuck], initial=1.0))
+    some = a > 0
+    return float(np.min((o + min(shrink, 1.0) * transport)[some] / a[some]))
+
+
+def _near_one(prior: Array, goal: Array, distance: Array, rows: Any, cols: Any) -> tuple[float, float, Array]:
+    """The advantage itself for small ε: L = 1 + τu, Σ prior·u = 0, so that nothing cancels."""
+    inside = prior * goal
+    p, q = float(inside.sum()), float((prior * (1 - goal)).sum())
+    tau = float(np.expm1(np.max(distance)))
+    if tau == 0:
+        return 0.0, 0.0, np.zeros(prior.size)
+    growth = np.exp(distance[rows, cols])
+    room = np.expm1(distance[rows, cols]) / tau
+    solution = _solve(-inside, prior, rows, cols, 1 / growth, room / growth, free=True)
+    if solution is None:
+        return 0.0, float(np.max(distance)), np.zeros(prior.size)
+    u, y = solution
+    transport = np.bincount(rows, y / growth, prior.size) - np.bincount(cols, y, prior.size)
+    rest = inside - transport
+    level = float(np.median(rest / prior))
+    bound = tau * float(y @ (room / growth) + np.sum(np.abs(rest - level * prior)))
+    likelihood = np.log1p(tau * (u - prior @ u))
+    likelihood = np.min(distance + likelihood[None, :], axis=1)
+    excess = np.expm1(likelihood)
+    mean = float(prior @ excess)
+    attack = float(prior @ (goal * (excess - mean))) / (1 + mean)
+    return _gain(min(attack, bound), p, q), _gain(bound, p, q), likelihood
+
+
+def _gain(advantage: float, p: float, q: float) -> float:
+    advantage = max(advantage, 0.0)
+    return float(np.log1p(advantage / (p * (q - advantage)))) if advantage < q else np.inf
+
+
+def _solve(
+    cost: Array, fixed: Array, rows: Any, cols: Any, ratio: Array, room: Array, *, free: bool = False
+) -> tuple[Array, Array] | None:
+    """min cost·m with fixed·m = 1 (0 when free) and ratio·m_row − m_col ≤ room; (m, duals ≥ 0)."""
+    n, e = cost.size, len(rows)
+    index = np.arange(e)
+    matrix = coo_array(
+        (np.concatenate([ratio, -np.ones(e)]), (np.concatenate([index, index]), np.concatenate([rows, cols]))),
+        shape=(e, n),
+    ).tocsr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = linprog(
+            cost,
+            A_ub=matrix,
+            b_ub=room,
+            A_eq=fixed[None, :],
+            b_eq=[0.0 if free else 1.0],
+            bounds=(None, None) if free else (0, None),
+            method="highs",
+            options=_OPTIONS,
+        )
+    if found.x is None or found.ineqlin is None:
+        return None
+    return np.asarray(found.x), np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
+
+
+def _log_dot(mass: Array, log_likelihood: Array) -> Any:
+    """ln Σ mass·L over the last axis."""
+    top = np.max(log_likelihood, axis=-1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        return np.log(np.exp(log_likelihood - top) @ mass) + top[..., 0]

@@ -1,0 +1,202 @@
+"""One attribute, one goal, one (or an array of) true values: which engine answers.
+
+| prior            | metric                         | goal          | engine                                   |
+|------------------|--------------------------------|---------------|------------------------------------------|
+| any              | only a 0/1 step                | any           | two-valued: the odds change by e^{±ε·step} |
+| density          | |ψ(x) − ψ(x')| (+ step)        | one interval  | tent                                     |
+| density          | |ψ(x) − ψ(x')| (+ step)        | several       | zigzag                                   |
+| density          | min(|x − x'|/s, cap) (+ step)  | one interval  | capped tent                              |
+| density          | anything else                  | anything      | certified cells                          |
+| numbers          | |ψ(x) − ψ(x')| (+ step)        | one interval  | tent on atoms                            |
+| finite           | anything else                  | anything      | linear program                           |
+
+A step w between any two different values multiplies the odds by exactly e^{εw}: a likelihood obeys the metric with
+the step if and only if its logarithm lies within w of one that obeys the metric without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import GoalError, TrueValueError
+from guessproof.risk.atoms import atoms_log_prior, atoms_tent
+from guessproof.risk.capped import capped_tent
+from guessproof.risk.cells import cells_gain
+from guessproof.risk.finite import signed_gain
+from guessproof.risk.limits import Belief, Gain
+from guessproof.risk.tent import log_prior, tent
+from guessproof.risk.zigzag import region_log_prior, signed_zigzag
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal
+from guessproof.world.line import LinePrior
+from guessproof.world.metrics import LineForm
+
+
+def belief_of(attribute: Attribute, goal: Goal, at: Any) -> Belief:
+    """The goal's prior and gains for a known true value (None for a goal that does not depend on it)."""
+    if isinstance(attribute.prior, Finite):
+        return _finite_belief(attribute, attribute.prior, goal, at)
+    assert isinstance(attribute.prior, LinePrior)
+    return _line_belief(attribute, attribute.prior, goal, at)
+
+
+def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) -> Belief:
+    t = None if at is None else true_values(attribute, prior, at)
+    intervals = goal.edges(np.asarray(0.0) if t is None else t)
+    form = attribute.distance.line_form
+    if all(np.all(lo == hi) for lo, hi in intervals):
+        raise GoalError(
+            "goal", goal, "single numbers have probability 0 under a continuous prior", "use within(attribute, radius)"
+        )
+    if len(intervals) == 1:
+        lo, hi = intervals[0]
+        log_p, log_q = log_prior(prior, lo, hi)
+        if form is not None and np.isinf(form.cap):
+            return Belief(log_p, log_q, *_tent_gain(prior, form, lo, hi))
+        if form is not None and form.is_straight:
+            return Belief(log_p, log_q, *_capped_gain(prior, form, lo, hi))
+    elif t is not None and t.ndim:
+        raise TrueValueError("at", at, "an array of true values needs a goal of one interval", "ask one at a time")
+    region = [(float(a), float(b)) for a, b in intervals] if np.ndim(intervals[0][0]) == 0 else None
+    if region is None:
+        raise TrueValueError("at", at, "this metric answers one true value at a time", "ask one at a time")
+    log_p, log_q = region_log_prior(prior, region)
+    if form is not None and np.isinf(form.cap):
+        return Belief(log_p, log_q, *_zigzag_gain(prior, form, region))
+    return Belief(log_p, log_q, *_cells_gain(attribute, prior, region))
+
+
+def _tent_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
+    def gain(k: Array) -> tuple[Array, Array]:
+        if form.is_flat:
+            flat = np.broadcast_to(k * form.step, np.broadcast_shapes(k.shape, lo.shape))
+            return flat, flat
+        attack, bound = tent(prior, form, lo, hi, k)
+        return attack + k * form.step, bound + k * form.step
+
+    if form.is_flat:
+        return gain, "two-valued distance: the odds change by at most e^(ε·step), and some release does it"
+    return gain, "tent: the balance of both sides is bound and attack at once"
+
+
+def _capped_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
+    def one(k: float, a: float, b: float) -> tuple[float, float]:
+        if k == 0:
+            return 0.0, 0.0
+        attack, bound = capped_tent(prior, a, b, k * form.slopes[0], abs(k) * form.cap)
+        return attack + k * form.step, bound + k * form.step
+
+    return _each(one, lo, hi), "table mountain or basin: plateau, slope and floor of the capped distance"
+
+
+def _zigzag_gain(prior: LinePrior, form: LineForm, region: list[tuple[float, float]]) -> tuple[Gain, str]:
+    def one(k: float) -> tuple[float, float]:
+        if form.is_flat:
+            return k * form.step, k * form.step
+        attack, bound = signed_zigzag(prior, form, region, k)
+        return attack + k * form.step, bound + k * form.step
+
+    return _each(one), "zigzag: peaks in the goal, valleys outside, carried along the line"
+
+
+def _cells_gain(attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]) -> tuple[Gain, str]:
+    def one(k: float) -> tuple[float, float]:
+        return cells_gain(prior, attribute.distance, region, k)
+
+    return _each(one), "certified cells: averages coupled quantile to quantile, bound re-checked from the dual"
+
+
+def _each(one: Any, *fixed: Array) -> Gain:
+    each = np.vectorize(one, otypes=[np.float64, np.float64])
+
+    def gain(k: Array) -> tuple[Array, Array]:
+        attack, bound = each(k, *fixed)
+        return np.asarray(attack), np.asarray(bound)
+
+    return gain
+
+
+def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:
+    form = attribute.distance.line_form
+    chosen, shape = _chosen(prior, goal, at)
+    with np.errstate(divide="ignore"):
+        log_p, log_q = np.log(chosen @ prior.mass).reshape(shape), np.log((1 - chosen) @ prior.mass).reshape(shape)
+    if form is not None and form.is_flat:
+        return Belief(log_p, log_q, *_flat_gain(form, shape))
+    contiguous = prior.is_line and all(_is_run(row, prior.mass) for row in chosen)
+    if form is not None and np.isinf(form.cap) and contiguous:
+        lo, hi = _ends(prior, chosen)
+        log_p, log_q = atoms_log_prior(prior, lo, hi)
+        gain, how = _atoms_gain(prior, form, lo.reshape(shape), hi.reshape(shape))
+        return Belief(log_p.reshape(shape), log_q.reshape(shape), gain, how)
+    labels = np.asarray(prior.points) if prior.is_line else _labels(prior)
+    table = attribute.distance.distance(labels[:, None], labels[None, :])
+
+    def one(k: float, row: float) -> tuple[float, float]:
+        return signed_gain(prior.mass, chosen[int(row)], table, k)
+
+    rows = np.arange(len(chosen), dtype=np.float64).reshape(shape)
+    return Belief(log_p, log_q, _each(one, rows), f"linear program on {len(labels)} points, bound re-checked from its dual")
+
+
+def _flat_gain(form: LineForm, shape: tuple[int, ...]) -> tuple[Gain, str]:
+    def gain(k: Array) -> tuple[Array, Array]:
+        flat = np.broadcast_to(k * form.step, np.broadcast_shapes(k.shape, shape))
+        return flat, flat
+
+    return gain, "two-valued distance: the odds change by at most e^(ε·step), and some release does it"
+
+
+def _atoms_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
+    def gain(k: Array) -> tuple[Array, Array]:
+        attack, bound = atoms_tent(prior, form, lo, hi, k)
+        return attack + k * form.step, bound + k * form.step
+
+    return gain, "tent on the prior's own values"
+
+
+def _chosen(prior: Finite, goal: Goal, at: Any) -> tuple[Array, tuple[int, ...]]:
+    """One row of correct values per true value, and the shape of the true values."""
+    if not isinstance(at, (list, np.ndarray)):
+        if at is not None:
+            prior.index(at)
+        return goal.chosen(prior, at)[None, :], ()
+    labels = np.asarray(at)
+    rows = [goal.chosen(prior, v) for v in labels.ravel().tolist() if prior.index(v) >= 0]
+    return np.array(rows), labels.shape
+
+
+def _labels(prior: Finite) -> Any:
+    labels = np.empty(len(prior.values), dtype=object)
+    labels[:] = prior.values
+    return labels
+
+
+def _is_run(row: Array, mass: Array) -> bool:
+    marks = np.flatnonzero(row[mass > 0])
+    return marks.size > 0 and marks[-1] - marks[0] + 1 == marks.size
+
+
+def _ends(prior: Finite, chosen: Array) -> tuple[Array, Array]:
+    last = chosen.shape[1] - 1
+    return prior.points[np.argmax(chosen, axis=1)], prior.points[last - np.argmax(chosen[:, ::-1], axis=1)]
+
+
+def true_values(attribute: Attribute, prior: LinePrior, at: Any) -> Array:
+    """The stated true values, each of which must be possible."""
+    try:
+        t = np.asarray(at, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TrueValueError(f"at[{attribute.name!r}]", at, "is not a number", "give a number") from None
+    if isinstance(at, (bool, str)) or not np.all(np.isfinite(t)):
+        raise TrueValueError(f"at[{attribute.name!r}]", at, "is not a finite number", "give a finite number")
+    low, high = prior.support
+    if np.any((t < low) | (t > high)) or np.any(prior.log_density(t) == -np.inf):
+        raise TrueValueError(
+            f"at[{attribute.name!r}]", at, "lies outside the prior", f"give a value that can occur, in {low:g} … {high:g}"
+        )
+    return t

@@ -1,0 +1,258 @@
+"""One real attribute, one interval of correct guesses: the exact answer. (MATHEMATICS: the tent.)
+
+Let G = [lo, hi] and let ψ be the line's own measure of distance (x/scale for |x − x'|/scale). Write
+
+    A(c) = ∫_lo^c e^{k(ψ(x)−ψ(lo))} f     C = ∫_{−∞}^lo e^{k(ψ(x)−ψ(lo))} f      for the left side,
+    B(c) = ∫_c^hi e^{k(ψ(hi)−ψ(x))} f     D = ∫_hi^∞ e^{k(ψ(hi)−ψ(x))} f          for the right side.
+
+Bound: for any c and any likelihood L whose logarithm is k-Lipschitz, L ≤ L(lo)·e^{k(ψ(x)−ψ(lo))} on [lo, c]
+and L ≥ L(lo)·e^{k(ψ(x)−ψ(lo))} left of lo, so ∫_lo^c Lf / ∫_{−∞}^lo Lf ≤ A(c)/C; likewise B(c)/D on the right.
+Posterior odds therefore never exceed max(A(c)/C, B(c)/D).
+Attack: the tent L = e^{−k|ψ(x)−ψ(c)|} has odds that are a weighted mean of A(c)/C and B(c)/D.
+Both meet at the one c where the two ratios are equal. A rises and B falls in c, so it is a monotone root.
+For k < 0 the same formulas with the inequalities turned give the smallest posterior.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from guessproof.world.checks import Array
+from guessproof.world.line import LinePrior
+from guessproof.world.metrics import LineForm
+from guessproof.world.pieces import log_sum
+
+SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
+_STEPS = 100
+_BLOCK = 1 << 14  # elements worked on at a time, so that they stay in the cache
+
+
+@dataclass(frozen=True)
+class Stretched:
+    """A prior seen through ψ: its tilted integrals in the metric's own units."""
+
+    prior: LinePrior
+    form: LineForm
+
+    def log_tilt(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
+        """ln ∫_a^b e^{k(ψ(x)−ψ(ref))} f."""
+        if self.form.is_straight:
+            return self.prior.log_tilt(k * self.form.slopes[0], a, b, ref)
+        k, a, b, ref = np.broadcast_arrays(k, a, b, ref)
+        return log_sum(np.stack([offset + self.prior.log_tilt(rate, lo, hi, at)
+                                 for rate, lo, hi, at, offset in self._parts(k, a, b, ref)], axis=-1))
+
+    def excess(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
+        """∫_a^b (e^{k(ψ(x)−ψ(ref))} − 1) f."""
+        if self.form.is_straight:
+            return self.prior.excess(k * self.form.slopes[0], a, b, ref)
+        k, a, b, ref = np.broadcast_arrays(k, a, b, ref)
+        total = np.zeros(k.shape)
+        for rate, lo, hi, at, offset in self._parts(k, a, b, ref):
+            with np.errstate(over="ignore", invalid="ignore"):
+                part = np.exp(offset) * self.prior.excess(rate, lo, hi, at) + np.expm1(offset) * self.prior.mass(lo, hi)
+            total = total + np.where(hi > lo, part, 0.0)
+        return total
+
+    def log_density(self, x: Array) -> Array:
+        return self.prior.log_density(x)
+
+    def _parts(self, k: Array, a: Array, b: Array, ref: Array):
+        """[a, b] cut where ψ bends: rate, ends, a reference point inside, and k(ψ there − ψ(ref))."""
+        ends = (-np.inf, *self.form.cuts, np.inf)
+        base = self.form.psi(ref)
+        for slope, start, end in zip(self.form.slopes, ends[:-1], ends[1:], strict=True):
+            lo, hi = np.maximum(a, start), np.minimum(b, end)
+            at = np.clip(ref, np.where(np.isfinite(lo), lo, hi), np.where(np.isfinite(hi), hi, lo))
+            at = np.where(hi > lo, np.where(np.isfinite(at), at, 0.0), 0.0)
+            # ψ just inside the part: a jump at its left end has been taken, one at its right end has not.
+            inner = self.form.psi(at) + _jump_at(self.form, start) * (at == start)
+            offset = np.where(hi > lo, k * (inner - base), 0.0)
+            yield k * slope, lo, hi, at, offset
+
+
+def _jump_at(form: LineForm, cut: float) -> float:
+    return form.jumps[form.cuts.index(cut)] if cut in form.cuts else 0.0
+
+
+def log_prior(prior: LinePrior, lo: ArrayLike, hi: ArrayLike) -> tuple[Array, Array]:
+    """ln P(G) and ln P(not G), each to full relative precision."""
+    lo, hi = np.broadcast_arrays(np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64))
+    inside = prior.log_tilt(0.0, lo, hi)
+    outside = prior.log_tilt(0.0, np.stack([np.full(lo.shape, -np.inf), hi]), np.stack([lo, np.full(lo.shape, np.inf)]))
+    return inside, np.logaddexp(outside[0], outside[1])
+
+
+def tent(prior: LinePrior, form: LineForm, lo: ArrayLike, hi: ArrayLike, k: ArrayLike) -> tuple[Array, Array]:
+    """(attack, bound) of the signed gain at k = +ε (the largest) or k = −ε (the smallest, negative)."""
+    lo, hi, k = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lo, hi, k)))
+    world, flat = Stretched(prior, form), (lo.ravel(), hi.ravel(), k.ravel())
+    blocks = [tuple(v[i : i + _BLOCK] for v in flat) for i in range(0, lo.size, _BLOCK)]
+    answers = [_tent(world, *block) for block in blocks]
+    attack, bound = (np.concatenate(part).reshape(lo.shape) for part in zip(*answers, strict=True))
+    return attack, bound
+
+
+def _tent(world: Stretched, lo: Array, hi: Array, k: Array) -> tuple[Array, Array]:
+    log_p, log_q = log_prior(world.prior, lo, hi)
+    outer = _outer(world, lo, hi, k)
+    peak, inner = _balance(world, lo, hi, k, outer)
+    base = log_p - log_q
+    with np.errstate(invalid="ignore"):  # an empty or certain goal has no odds to speak of
+        low, high = (side - base for side in _between(world, lo, hi, k, peak, inner, outer))
+        if any(world.form.jumps):
+            attack, bound = (v - np.where(k > 0, base, -base) for v in _at_jumps(world, lo, hi, k, outer))
+            low = np.where(k > 0, np.fmax(low, attack), np.fmax(low, -bound))
+            high = np.where(k > 0, np.fmin(high, bound), np.fmin(high, -attack))
+    size = np.max(np.where(np.isfinite(outer), np.abs(outer), 0.0), axis=0)
+    noise = 4e-15 * (4 + np.abs(base) + size)
+    tiny = (np.maximum(np.abs(low), np.abs(high)) < SMALL) & np.isfinite(low) & np.isfinite(high)
+    if tiny.any():
+        t = np.flatnonzero(tiny)
+        low[t] = high[t] = _small(world, lo[t], hi[t], k[t], peak[t], log_p[t], log_q[t])
+        noise[t] = 1e-12 * np.abs(high[t])
+    low, high = low - noise, high + noise
+    # k > 0: nothing exceeds `high`. k < 0: nothing falls below `low`. Beliefs never move the wrong way.
+    attack = np.where(k > 0, np.maximum(low, 0.0), np.minimum(high, 0.0))
+    bound = np.where(k > 0, high, low)
+    return np.where(k == 0, 0.0, attack), np.where(k == 0, 0.0, bound)
+
+
+def tent_slopes(
+    prior: LinePrior, form: LineForm, lo: Array, hi: Array, k: float
+) -> tuple[Array, Array]:
+    """Where the best tent peaks, and ln ∫ Lf of that tent with its peak at height 1."""
+    world, k_each = Stretched(prior, form), np.full(lo.shape, float(k))
+    outer = _outer(world, lo, hi, k_each)
+    c, inner = _balance(world, lo, hi, k_each, outer)
+    left, right = np.logaddexp(inner[0], outer[0]), np.logaddexp(inner[1], outer[1])
+    with np.errstate(invalid="ignore"):
+        down_left, down_right = k * (form.psi(c) - form.psi(lo)), k * (form.psi(hi) - form.psi(c))
+        return c, np.logaddexp(left - down_left, right - down_right)
+
+
+def _pair(left: Array, right: Array) -> Array:
+    return np.stack([left, right])
+
+
+def _outer(world: Stretched, lo: Array, hi: Array, k: Array) -> Array:
+    """ln C and ln D."""
+    infinite = np.full(lo.shape, np.inf)
+    ends = _pair(np.where(np.isfinite(lo), lo, 0.0), np.where(np.isfinite(hi), hi, 0.0))
+    return world.log_tilt(_pair(k, -k), _pair(-infinite, hi), _pair(lo, infinite), ends)
+
+
+def _inner(world: Stretched, lo: Array, hi: Array, k: Array, c: Array) -> Array:
+    """ln A(c) and ln B(c); an infinite end only occurs where its side is not asked."""
+    ref = _pair(np.where(np.isfinite(lo), lo, 0.0), np.where(np.isfinite(hi), hi, 0.0))
+    return world.log_tilt(_pair(k, -k), _pair(lo, c), _pair(c, hi), ref)
+
+
+def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> tuple[Array, Array]:
+    """The c at which A(c)/C = B(c)/D, with ln A(c) and ln B(c): Newton's method inside a bracket."""
+    low, high = world.prior.support
+    a, b = np.clip(lo, low, high), np.clip(hi, low, high)
+    # With nothing outside on the left, all of G answers to the right: c = lo; and the other way round.
+    a, b = np.where(np.isneginf(outer[1]), b, a), np.where(np.isneginf(outer[0]), a, b)
+    settled = a == b
+    with np.errstate(invalid="ignore"):
+        target = np.where(settled, 0.0, outer[0] - outer[1])
+    # An integral that diverges on one side only pulls the balance to that side's end.
+    a = np.where(np.isposinf(target), b, a)
+    b = np.where(np.isneginf(target), a, b)
+    c = _first_guess(world, a, b, k, target)
+    todo = np.flatnonzero((a < b) & np.isfinite(target))
+    inner = np.empty((2, c.size)) if todo.size == c.size else _inner(world, lo, hi, k, c)
+    for _ in range(_STEPS):
+        if todo.size == 0:
+            break
+        part = _inner(world, lo[todo], hi[todo], k[todo], c[todo])
+        inner[:, todo] = part
+        here, gap = c[todo], part[0] - part[1] - target[todo]
+        a[todo], b[todo] = np.where(gap < 0, here, a[todo]), np.where(gap < 0, b[todo], here)
+        step = _newton(world, lo[todo], hi[todo], k[todo], here, part, gap)
+        moved = here - step
+        ok = (moved > a[todo]) & (moved < b[todo])
+        c[todo] = np.where(ok, moved, 0.5 * a[todo] + 0.5 * b[todo])
+        size = 4e-16 * (np.abs(here) + np.abs(lo[todo]) + np.abs(hi[todo]))
+        done = (np.abs(gap) <= 2e-14 * (1 + np.abs(target[todo]))) | (b[todo] - a[todo] <= size)
+        done |= ok & (np.abs(step) <= size)
+        c[todo] = np.where(done, here, c[todo])
+        todo = todo[~done]
+    return c, inner
+
+
+def _first_guess(world: Stretched, a: Array, b: Array, k: Array, target: Array) -> Array:
+    """Where the balance would be if the density were even: right both for a flat and for a sharp tent."""
+    middle = 0.5 * a + 0.5 * b
+    with np.errstate(invalid="ignore"):
+        flatness = 1 + 0.5 * np.abs(k) * (world.form.psi(b) - world.form.psi(a))
+        guess = a + (b - a) * np.clip(expit(target / flatness), 0.01, 0.99)
+    return np.where(np.isfinite(guess), guess, middle)
+
+
+def _between(
+    world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: Array, outer: Array
+) -> tuple[Array, Array]:
+    """Log-odds below and above the common value of A/C and B/D at the balance near c."""
+    with np.errstate(invalid="ignore"):
+        sides = np.where(np.isneginf(outer), np.nan, inner - outer)  # nothing outside: sets no limit
+    low, high = np.fmin(sides[0], sides[1]), np.fmax(sides[0], sides[1])
+    # Where floating point cannot name the balance finely enough, it lies between two neighbours of c:
+    # A/C is at least its value on the left one and at most that on the right one, B/D the other way round.
+    with np.errstate(invalid="ignore"):
+        coarse = np.flatnonzero((high - low > 1e-13 * (1 + np.abs(high))) & np.isfinite(high - low))
+    if coarse.size:
+        lo, hi, k, c, outer = lo[coarse], hi[coarse], k[coarse], c[coarse], outer[:, coarse]
+        step = 1e-15 * (np.abs(c) + np.abs(lo) + np.abs(hi))
+        left, right = np.maximum(c - step, lo), np.minimum(c + step, hi)
+        at_left, at_right = (_inner(world, lo, hi, k, e) - outer for e in (left, right))
+        straddled = (at_left[0] <= at_left[1]) & (at_right[0] >= at_right[1])
+        low[coarse] = np.where(straddled, np.fmax(at_left[0], at_right[1]), low[coarse])
+        high[coarse] = np.where(straddled, np.fmin(at_right[0], at_left[1]), high[coarse])
+    return low, high
+
+
+def _at_jumps(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> tuple[Array, Array]:
+    """Log-odds of the best tent with its peak beside a jump of ψ, and the bound with the balance on a jump.
+
+    Where ψ jumps, the balance can be closer to the jump than floating point can say.
+    """
+    form, attack, bound = world.form, np.full(lo.shape, -np.inf), np.full(lo.shape, np.inf)
+    for cut, jump in zip(form.cuts, form.jumps, strict=True):
+        c = np.clip(cut, lo, hi)
+        inner = _inner(world, lo, hi, k, c)
+        with np.errstate(invalid="ignore"):
+            sides = np.where(np.isneginf(outer), np.nan, inner - outer)
+        # For k < 0 the roles of in and out are swapped, and with them largest and smallest.
+        bound = np.minimum(bound, np.where(k > 0, np.fmax(*sides), -np.fmin(*sides)))
+        for rise in (0.0, jump) if jump else (0.0,):
+            psi = form.psi(c) + np.where(c == cut, rise, 0.0)
+            drop = _pair(k * (psi - form.psi(lo)), k * (form.psi(hi) - psi))
+            with np.errstate(invalid="ignore"):
+                odds = np.logaddexp(*(inner - drop)) - np.logaddexp(*(outer - drop))
+            attack = np.fmax(attack, np.where(k > 0, odds, -odds))
+    return attack, bound
+
+
+def _newton(world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: Array, gap: Array) -> Array:
+    psi = world.form.psi
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        density = world.log_density(c)
+        rise = np.exp(density + k * (psi(c) - psi(lo)) - inner[0]) + np.exp(density + k * (psi(hi) - psi(c)) - inner[1])
+        step = gap / rise
+    return np.where(np.isfinite(step), step, np.inf)
+
+
+def _small(world: Stretched, lo: Array, hi: Array, k: Array, c: Array, log_p: Array, log_q: Array) -> Array:
+    """The gain from its excesses over 1: ln ρ with ρ − 1 = (q(α+β) + p(γ+δ)) / (p(q−γ−δ))."""
+    p, q = np.exp(log_p), np.exp(log_q)
+    ref = _pair(np.where(np.isfinite(lo), lo, 0.0), np.where(np.isfinite(hi), hi, 0.0))
+    infinite = np.full(lo.shape, np.inf)
+    inside = np.sum(world.excess(_pair(k, -k), _pair(lo, c), _pair(c, hi), ref), axis=0)
+    outside = -np.sum(world.excess(_pair(k, -k), _pair(-infinite, hi), _pair(lo, infinite), ref), axis=0)
+    return np.log1p((q * inside + p * outside) / (p * (q - outside)))

@@ -1,0 +1,270 @@
+"""The worst true value: a supremum over t, certified by branch and bound.
+
+G(t) = [lo(t), hi(t)] has both ends rising in t. For all t in [t₁, t₂] the goal lies inside [lo(t₁), hi(t₂)] and
+holds [lo(t₂), hi(t₁)], so beliefs after the release are at most those in the larger goal and beliefs before at
+least those in the smaller one. Boxes whose bound cannot beat the best t found so far are dropped, others halved.
+
+That bound is of first order. The derivative makes it one of second order: by the envelope theorem the best tent L
+may be held fixed, so the belief changes by f(hi)·hi'·L(hi)/Z − f(lo)·lo'·L(lo)/Z with Z = ∫Lf. The peak c rises
+with t (at a fixed c the left ratio A/C falls and the right ratio B/D rises), and ln Z is ε-Lipschitz in c, which
+encloses the derivative over a box from its two ends. A box on which it keeps its sign is settled by one end.
+
+The last box on an infinite side needs an argument of its own:
+- light tails (normal): by log-concavity ∫_lo^∞ e^{k(x−lo)}f / ∫_{−∞}^lo e^{−k(lo−x)}f falls in lo, and bounds the odds;
+- memoryless tails (exponential, Laplace) and a fixed radius: the belief itself falls in t from there on.
+A falling belief cannot lose more than the prior of everything beyond. Other tails are not certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import numpy as np
+
+from guessproof.errors import NotCertifiedError
+from guessproof.risk import odds
+from guessproof.risk.tent import Stretched, log_prior, tent, tent_slopes
+from guessproof.world.checks import Array
+from guessproof.world.line import LinePrior
+from guessproof.world.metrics import LineForm
+
+Aim = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
+
+_BOXES = 400_000
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The best true value found for the attacker, what it gives, and what no true value exceeds."""
+
+    at: float
+    value: float
+    bound: float
+    prior: float
+
+
+@dataclass(frozen=True)
+class Ranging:
+    """A goal whose true value ranges over `low` … `high`."""
+
+    prior: LinePrior
+    form: LineForm
+    edges: Callable[[Array], tuple[Array, Array]]
+    low: float
+    high: float
+    fixed_radius: bool
+
+    def gain(self, lo: Array, hi: Array, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+        k = -epsilon if aim == "fall" else epsilon
+        step = k * self.form.step
+        if self.form.is_flat:
+            return np.full(lo.shape, step), np.full(lo.shape, step)
+        attack, bound = tent(self.prior, self.form, lo, hi, k)
+        return attack + step, bound + step
+
+    def box(self, t1: Array, t2: Array, epsilon: float, aim: Aim) -> Array:
+        """What no true value in [t1, t2] exceeds."""
+        (lo1, hi1), (lo2, hi2) = self.edges(t1), self.edges(t2)
+        outer, inner = (lo1, hi2), (lo2, np.maximum(hi1, lo2))
+        with np.errstate(invalid="ignore"):
+            log_big, log_rest = log_prior(self.prior, *outer)
+            small = self.prior.mass(*inner)
+        if aim == "fall":
+            ok = inner[1] > inner[0]
+            log_p, log_q = log_prior(self.prior, *(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True)))
+            _, bound = self.gain(*(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True)), epsilon, aim)
+            least = np.where(ok, odds.posterior(log_p, log_q, bound), 0.0)
+            return np.exp(log_big) - least
+        certain = np.isneginf(log_rest)
+        _, bound = self.gain(*outer, epsilon, aim)
+        most = np.where(certain, 1.0, odds.posterior(log_big, log_rest, np.where(certain, 0.0, bound)))
+        return most if aim == "posterior" else most - small
+
+    def tails(self, epsilon: float, aim: Aim) -> tuple[float, float, float]:
+        """A finite range of true values, and a bound on what lies beyond it."""
+        low, high = self.low, self.high
+        beyond = 0.0
+        for side in (0, 1):
+            end = (low, high)[side]
+            if np.isfinite(end):
+                continue
+            kind = self.prior.tails[side]
+            if kind not in ("light", "memoryless"):
+                raise NotCertifiedError(
+                    "the worst true value may lie at infinity and this prior's tail is not known; "
+                    "give the attribute bounds=(low, high), or a true value with at={…}"
+                )
+            t, bound = self._cut(side, kind, epsilon, aim)
+            low, high = (t, high) if side == 0 else (low, t)
+            beyond = max(beyond, bound)
+        return low, high, beyond
+
+    def _cut(self, side: int, kind: str, epsilon: float, aim: Aim) -> tuple[float, float]:
+        """Where the finite range may end, far enough out that what lies beyond is small or constant."""
+        middle = float(self.prior.quantile(0.5))
+        t = float(self.prior.quantile(1e-13 if side == 0 else 1 - 1e-13))
+        bound = self._beyond(t, side, kind, epsilon, aim)
+        for _ in range(60):
+            if bound <= 1e-12 or kind == "memoryless":
+                break
+            t = middle + 1.5 * (t - middle)
+            bound = self._beyond(t, side, kind, epsilon, aim)
+        return t, bound
+
+    def _beyond(self, t: float, side: int, kind: str, epsilon: float, aim: Aim) -> float:
+        lo, hi = (float(e) for e in self.edges(np.asarray(t)))
+        edge = hi if side == 0 else lo
+        if aim == "fall":
+            rest = (-np.inf, edge) if side == 0 else (edge, np.inf)
+            return float(self.prior.mass(*rest))
+        if kind == "memoryless" and self.fixed_radius and self.form.is_straight:
+            log_p, log_q = log_prior(self.prior, lo, hi)
+            _, bound = self.gain(np.asarray(lo), np.asarray(hi), epsilon, aim)
+            return float(odds.posterior(log_p, log_q, bound))
+        if not self.form.is_straight:
+            return self._by_step(t, side, epsilon)
+        world, k = Stretched(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
+        here = np.asarray(edge)
+        out, back = ((here, np.inf), (-np.inf, here)) if side == 1 else ((-np.inf, here), (here, np.inf))
+        gain = world.log_tilt(k, np.asarray(out[0]), np.asarray(out[1]), here)
+        rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
+        with np.errstate(over="ignore"):
+            return float(odds.posterior(gain, rest, epsilon * self.form.step))
+
+    def _by_step(self, t: float, side: int, epsilon: float) -> float:
+        """Beyond the last bend of a bounded ψ, odds rise at most by e^{ε·(its whole rise)}."""
+        if self.form.slopes[0] or self.form.slopes[-1]:
+            return 1.0
+        cuts = self.form.cuts
+        rise = float(self.form.psi(cuts[-1]) + self.form.jumps[-1] - self.form.psi(cuts[0])) + self.form.step
+        edge = self.edges(np.asarray(t))[0 if side == 1 else 1]
+        mass = self.prior.log_tilt(0.0, *((edge, np.inf) if side == 1 else (-np.inf, edge)))
+        rest = np.log1p(-np.exp(mass)) if mass < 0 else -np.inf
+        return float(odds.posterior(mass, rest, epsilon * rise))
+
+
+def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
+    if aim == "posterior":
+        return odds.posterior(log_p, log_q, gain)
+    return np.abs(odds.advantage(log_p, log_q, gain))
+
+
+def worst_true_value(goal: Ranging, epsilon: float, aim: Aim, tolerance: float = 1e-10) -> Worst:
+    """The supremum over true values, to an absolute tolerance unless the box limit is reached first."""
+    low, high, beyond = goal.tails(epsilon, aim)
+    t = np.unique(np.concatenate([np.linspace(low, high, 65), _bulk(goal.prior, low, high), _kinks(goal, low, high)]))
+    ends = _Ends.at(goal, t, epsilon, aim)
+    left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
+    best, settled = ends.best(), beyond
+    for _ in range(70):
+        some = goal.prior.mass(left.t, right.t) > 0  # a true value has to be possible
+        left, right = left.pick(some), right.pick(some)
+        low_slope, high_slope = _derivative(goal, left, right, epsilon, aim)
+        one_end = (low_slope >= 0) | (high_slope <= 0)
+        settled = max(settled, float(np.max(np.maximum(left.bound, right.bound)[one_end], initial=0.0)))
+        left, right = left.pick(~one_end), right.pick(~one_end)
+        low_slope, high_slope = low_slope[~one_end], high_slope[~one_end]
+        if left.t.size == 0:
+            break
+        bound = _box_bound(goal, left, right, low_slope, high_slope, epsilon, aim)
+        keep = bound > max(best.value, settled) + tolerance
+        settled = max(settled, float(np.max(bound[~keep], initial=0.0)))
+        left, right = left.pick(keep), right.pick(keep)
+        if left.t.size == 0:
+            break
+        middle = _Ends.at(goal, 0.5 * left.t + 0.5 * right.t, epsilon, aim)
+        best = max(best, middle.best(), key=lambda w: w.value)
+        if left.t.size > _BOXES or np.all((middle.t == left.t) | (middle.t == right.t)):
+            settled = max(settled, float(np.max(bound[keep])))
+            break
+        left, right = left.join(middle), middle.join(right)
+    return Worst(best.at, best.value, max(settled, best.bound), best.prior)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """True values, what they give the attacker, and the tent that gives it."""
+
+    t: Array
+    value: Array
+    bound: Array
+    prior: Array
+    peak: Array
+    log_z: Array
+
+    @classmethod
+    def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim) -> _Ends:
+        lo, hi = goal.edges(t)
+        log_p, log_q = log_prior(goal.prior, lo, hi)
+        attack, bound = goal.gain(lo, hi, epsilon, aim)
+        pointless = np.isneginf(log_q) | np.isneginf(log_p)  # certain or empty at this true value
+        attack, bound = np.where(pointless, 0.0, attack), np.where(pointless, 0.0, bound)
+        values = (_measure(log_p, log_q, gain, aim) for gain in (attack, bound))
+        possible = goal.prior.log_density(t) > -np.inf
+        attack, bound = (np.where(np.isnan(v), 0.0, v) for v in values)
+        k = -epsilon if aim == "fall" else epsilon
+        peak, log_z = tent_slopes(goal.prior, goal.form, lo, hi, k)
+        return cls(t, np.where(possible, attack, -np.inf), bound, np.exp(log_p), peak, log_z)
+
+    def pick(self, which: Any) -> _Ends:
+        return _Ends(*(getattr(self, f.name)[which] for f in fields(self)))
+
+    def join(self, other: _Ends) -> _Ends:
+        return _Ends(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+
+    def best(self) -> Worst:
+        i = int(np.argmax(self.value))
+        return Worst(float(self.t[i]), float(self.value[i]), float(self.bound[i]), float(self.prior[i]))
+
+
+def _derivative(goal: Ranging, left: _Ends, right: _Ends, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+    """An enclosure of the derivative of what the attacker gets, over each box."""
+    k = -epsilon if aim == "fall" else epsilon
+    psi = goal.form.psi
+    (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        drift = epsilon * (psi(right.peak) - psi(left.peak))
+        log_z = np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
+        climb_lo = k * (psi(left.peak) - psi(lo2)), k * (psi(right.peak) - psi(lo1))
+        climb_hi = k * (psi(hi1) - psi(right.peak)), k * (psi(hi2) - psi(left.peak))
+        ratio_lo, ratio_hi = (
+            (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0])) for climb in (climb_lo, climb_hi)
+        )
+        shift = 0.0 if aim == "posterior" else 1.0
+        sign = -1.0 if aim == "fall" else 1.0
+        width = right.t - left.t
+        upper = _product(goal.prior.density_range(hi1, hi2), (hi2 - hi1) / width, ratio_hi, shift)
+        lower = _product(goal.prior.density_range(lo1, lo2), (lo2 - lo1) / width, ratio_lo, shift)
+        least, most = upper[0] - lower[1], upper[1] - lower[0]
+    least, most = (least, most) if sign > 0 else (-most, -least)
+    return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+
+
+def _product(
+    density: tuple[Array, Array], speed: Array, ratio: tuple[Array, Array], shift: float
+) -> tuple[Array, Array]:
+    """The range of density·speed·(ratio − shift)."""
+    ends = [d * speed * (r - shift) for d in density for r in ratio]
+    return np.min(ends, axis=0), np.max(ends, axis=0)
+
+
+def _box_bound(
+    goal: Ranging, left: _Ends, right: _Ends, low_slope: Array, high_slope: Array, epsilon: float, aim: Aim
+) -> Array:
+    """The smaller of the first-order bound and the one that follows from the derivative."""
+    width = right.t - left.t
+    with np.errstate(invalid="ignore"):
+        by_slope = np.minimum(left.bound + width * high_slope, right.bound - width * low_slope)
+    crude = goal.box(left.t, right.t, epsilon, aim)
+    return np.fmin(crude, np.where(np.isnan(by_slope), np.inf, by_slope))
+
+
+def _bulk(prior: LinePrior, low: float, high: float) -> Array:
+    return np.clip(prior.quantile(np.linspace(0.001, 0.999, 129)), low, high)
+
+
+def _kinks(goal: Ranging, low: float, high: float) -> Array:
+    """0, where a percentage changes its slope."""
+    return np.array([0.0]) if low < 0 < high else np.array([])

@@ -1,0 +1,85 @@
+"""An attribute: a name, what the attacker believes of its value, and how far apart two values are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from guessproof.errors import MetricError, ParameterError, PriorError
+from guessproof.world.checks import ordered
+from guessproof.world.finite import Finite
+from guessproof.world.line import LinePrior
+from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric
+from guessproof.world.priors import PartlyKnown, Prior, Unknown
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One sensitive attribute of one person.
+
+    Numbers are |x − x'|/scale apart, categories 0/1, unless `metric` says otherwise. `bounds` are the
+    declared range of the column: they limit which true values a worst case ranges over, and never
+    cut off the prior.
+    """
+
+    name: str
+    prior: Prior
+    scale: float = 1.0
+    metric: Metric | None = None
+    bounds: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ParameterError("name", self.name, "is not a name", "give a non-empty string")
+        if not isinstance(self.prior, (LinePrior, Finite, Unknown, PartlyKnown)):
+            raise PriorError("prior", self.prior, "is not a prior", "use normal(…), categorical({…}), unknown(…), …")
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", ordered(ParameterError, "bounds", *self.bounds))
+        if self.metric is None:
+            Absolute(self.scale)  # validates the scale
+        elif not isinstance(self.metric, Metric):
+            raise MetricError("metric", self.metric, "is not a metric", "use Absolute(), Discrete(), Clamped(…), …")
+        elif self.scale != 1.0:
+            raise MetricError("scale", self.scale, "has no meaning beside a metric", "put the scale into the metric")
+        self._check_fit()
+
+    def __repr__(self) -> str:
+        unit = "" if self.metric is None and self.scale == 1.0 else f", {self.distance!r}"
+        return f"Attribute({self.name!r}, {self.prior!r}{unit})"
+
+    @property
+    def distance(self) -> Metric:
+        """The metric in force."""
+        if self.metric is not None:
+            return self.metric
+        categories = isinstance(self.prior, Finite) and not self.prior.is_line
+        return Discrete() if categories else Absolute(self.scale)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Which true values are possible: the prior's support within the declared bounds."""
+        if isinstance(self.prior, Finite):
+            low, high = float(self.prior.points[0]), float(self.prior.points[-1])
+        elif isinstance(self.prior, LinePrior):
+            low, high = self.prior.support
+        else:
+            low, high = self.prior.low, self.prior.high
+        if self.bounds is None:
+            return low, high
+        low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
+        if not low <= high:
+            raise ParameterError("bounds", self.bounds, "the prior has no probability there", "widen the bounds")
+        return low, high
+
+    def _check_fit(self) -> None:
+        finite = isinstance(self.prior, Finite)
+        if isinstance(self.distance, Matrix) and not finite:
+            raise MetricError("metric", self.metric, "a table of distances needs a finite prior", "use categorical({…})")
+        if finite and not self.prior.is_line and not isinstance(self.distance, (Discrete, Matrix)):
+            try:
+                self.distance.distance(np.array(list(self.prior.values), dtype=object), self.prior.values[0])
+            except (TypeError, ValueError, MetricError):
+                raise MetricError(
+                    "metric", self.metric, "needs numbers but the values are categories", "use Discrete() or Matrix(…)"
+                ) from None

@@ -1,0 +1,81 @@
+"""Validation of numbers, once, where a value is made."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.errors import InputError, PriorError
+
+Array = NDArray[np.float64]
+
+
+def real(error: type[InputError], field: str, value: Any, *, infinite: bool = False) -> float:
+    """A real number (infinite only where that makes sense), as a float."""
+    if isinstance(value, (bool, np.bool_, str, bytes)):
+        raise error(field, value, "is not a number", "give a number")
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise error(field, value, "is not a number", "give a number") from None
+    if math.isnan(number) or (math.isinf(number) and not infinite):
+        raise error(field, value, "is not finite", "give a finite number")
+    return number
+
+
+def positive(error: type[InputError], field: str, value: Any) -> float:
+    """A number above zero."""
+    number = real(error, field, value)
+    if number <= 0:
+        raise error(field, value, "must be positive", "give a number above 0")
+    return number
+
+
+def probability(error: type[InputError], field: str, value: Any) -> float:
+    """A number between 0 and 1."""
+    number = real(error, field, value)
+    if not 0 <= number <= 1:
+        raise error(field, value, "is not a probability", "give a number between 0 and 1")
+    return number
+
+
+def ordered(error: type[InputError], field: str, low: Any, high: Any) -> tuple[float, float]:
+    """Two ends of an interval, low strictly below high; either may be infinite."""
+    a, b = real(error, field, low, infinite=True), real(error, field, high, infinite=True)
+    if not a < b:
+        raise error(field, (low, high), "the lower end must be below the upper end", "swap or widen them")
+    return a, b
+
+
+def numbers(error: type[InputError], field: str, values: Any) -> Array:
+    """A one-dimensional array of finite numbers, not empty."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise error(field, values, "is not a list of numbers", "give a list of numbers") from None
+    if array.ndim != 1 or array.size == 0:
+        raise error(field, values, "is not a plain, non-empty list", "give at least one number")
+    if not np.all(np.isfinite(array)):
+        raise error(field, values, "holds a NaN or an infinity", "give finite numbers")
+    return array
+
+
+def weights(field: str, values: Any) -> Array:
+    """Probabilities that sum to one (to 1e-9; the rounding that remains is divided out)."""
+    array = numbers(PriorError, field, values)
+    if np.any(array < 0):
+        raise PriorError(field, values, "holds a negative weight", "give weights of 0 or more")
+    total = float(np.sum(array))
+    if abs(total - 1) > 1e-9:
+        raise PriorError(field, values, f"the weights sum to {total:.12g}", "make them sum to 1")
+    return array / total
+
+
+def frozen(array: Array) -> Array:
+    """The same array, read-only, so that a frozen value stays frozen."""
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,117 @@
+"""Priors with finitely many values: categories, or numbers on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import KnowledgeError, PriorError, TrueValueError
+from guessproof.world.checks import Array, frozen, numbers, weights
+
+
+@dataclass(frozen=True)
+class Finite:
+    """Probability weights[i] on values[i]; numbers are kept sorted.
+
+    >>> Finite.of({"math": 0.5, "cs": 0.3, "law": 0.2})
+    categorical({'math': 0.5, 'cs': 0.3, 'law': 0.2})
+    """
+
+    values: tuple[Hashable, ...]
+    weights: tuple[float, ...]
+
+    @classmethod
+    def of(cls, table: Mapping[Hashable, float]) -> Finite:
+        """From a table of value → probability."""
+        if not isinstance(table, Mapping) or not table:
+            raise PriorError("categorical", table, "is not a table of value → probability", "give a non-empty dict")
+        names = list(table)
+        mass = weights("weights", list(table.values()))
+        if all(_is_number(v) for v in names):
+            points = numbers(PriorError, "values", names)
+            order = np.argsort(points, kind="stable")
+            names, mass = [names[i] for i in order], mass[order]
+        return cls(tuple(names), tuple(mass.tolist()))
+
+    @classmethod
+    def sample(cls, values: Any) -> Finite:
+        """Each of a list of observed numbers equally likely; repetitions add up."""
+        points, counts = np.unique(numbers(PriorError, "values", values), return_counts=True)
+        return cls(tuple(points.tolist()), tuple((counts / counts.sum()).tolist()))
+
+    def __repr__(self) -> str:
+        if len(self.values) > 8:
+            return f"finite prior on {len(self.values)} values from {self.values[0]!r} to {self.values[-1]!r}"
+        body = ", ".join(f"{v!r}: {w:g}" for v, w in zip(self.values, self.weights, strict=True))
+        return f"categorical({{{body}}})"
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the values are numbers, so that distances between them make sense."""
+        return all(_is_number(v) for v in self.values)
+
+    @cached_property
+    def points(self) -> Array:
+        """The values as numbers."""
+        return frozen(np.asarray(self.values, dtype=np.float64))
+
+    @cached_property
+    def mass(self) -> Array:
+        """The weights as an array."""
+        return frozen(np.asarray(self.weights, dtype=np.float64))
+
+    @cached_property
+    def _index(self) -> dict[Hashable, int]:
+        return {v: i for i, v in enumerate(self.values)}
+
+    def index(self, value: Any, field: str = "at") -> int:
+        """The position of a value, which must be possible."""
+        try:
+            i = self._index[value]
+        except (KeyError, TypeError):
+            raise TrueValueError(
+                field, value, "is not a value of the prior", f"choose one of {_few(self.values)}"
+            ) from None
+        if self.weights[i] == 0:
+            raise TrueValueError(field, value, "has prior probability 0", "choose a value that can occur")
+        return i
+
+    def given(self, *known: Any) -> Finite:
+        """This prior for an attacker who knows the value to be in a set, or between two numbers."""
+        keep = self._between(*known) if len(known) == 2 else self._among(*known)
+        total = sum(w for w, k in zip(self.weights, keep, strict=True) if k)
+        if total <= 0:
+            raise KnowledgeError(
+                "knows", known, "the prior gives this no probability", f"keep at least one of {_few(self.values)}"
+            )
+        kept = [(v, w / total) for v, w, k in zip(self.values, self.weights, keep, strict=True) if k]
+        return Finite(tuple(v for v, _ in kept), tuple(w for _, w in kept))
+
+    def _between(self, low: Any, high: Any) -> list[bool]:
+        if not (self.is_line and _is_number(low) and _is_number(high)):
+            raise KnowledgeError("knows", (low, high), "these values have no order", "give a set, given({…})")
+        return [bool(low <= v <= high) for v in self.points]
+
+    def _among(self, known: Any) -> list[bool]:
+        if isinstance(known, (str, bytes)) or not isinstance(known, Iterable):
+            raise KnowledgeError("knows", known, "is not a set of values", "give a set, given({…})")
+        known = list(known)
+        for value in known:
+            if not isinstance(value, Hashable) or value not in self._index:
+                raise KnowledgeError(
+                    "knows", value, "is not a value of the prior", f"choose from {_few(self.values)}"
+                )
+        return [v in known for v in self.values]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _few(values: tuple[Hashable, ...]) -> str:
+    shown = ", ".join(repr(v) for v in values[:6])
+    return shown + (", …" if len(values) > 6 else "")

@@ -1,0 +1,457 @@
+"""Distances between two possible values of a secret: what a release may reveal, per unit of ε.
+
+A guarantee is a metric: ε times a metric bounds how fast ln(likelihood) may vary. Metrics add up
+(several releases), can be multiplied (more noise, less noise) and bounded (a cap), with ``+``, ``*``
+and :func:`minimum`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from guessproof.errors import MetricError
+from guessproof.world.checks import Array, frozen, numbers, ordered, positive, real
+
+
+@dataclass(frozen=True)
+class LineForm:
+    """The distance min(|ψ(x) − ψ(x')|, cap) + step·1[x ≠ x'], with ψ rising, piecewise linear.
+
+    ψ has slope slopes[j] between cuts[j−1] and cuts[j] and rises by jumps[j] just above cuts[j].
+    Most distances that queries give rise to are of this form, and it has exact answers.
+    """
+
+    cuts: tuple[float, ...] = ()
+    slopes: tuple[float, ...] = (0.0,)
+    jumps: tuple[float, ...] = ()
+    step: float = 0.0
+    cap: float = np.inf
+
+    @property
+    def is_straight(self) -> bool:
+        """Whether ψ is one straight line."""
+        return not self.cuts
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether ψ is constant, so that only the step is left."""
+        return not any(self.slopes) and not any(self.jumps)
+
+    def psi(self, x: ArrayLike) -> Array:
+        """ψ(x), zero at the first cut (or at 0 for a straight line)."""
+        x = np.asarray(x, dtype=np.float64)
+        if self.is_straight:
+            return _times(self.slopes[0], x)
+        total = _times(self.slopes[0], np.minimum(x - self.cuts[0], 0.0))
+        ends = (*self.cuts[1:], np.inf)
+        for cut, end, slope, jump in zip(self.cuts, ends, self.slopes[1:], self.jumps, strict=True):
+            total = total + _times(slope, np.clip(x, cut, end) - cut) + jump * (x > cut)
+        return total
+
+    def times(self, factor: float) -> LineForm:
+        """The same distance, multiplied."""
+        return LineForm(
+            self.cuts,
+            tuple(factor * s for s in self.slopes),
+            tuple(factor * j for j in self.jumps),
+            factor * self.step,
+            factor * self.cap if factor else np.inf,
+        )
+
+    def plus(self, other: LineForm) -> LineForm | None:
+        """The sum of two distances, or None where it leaves this form."""
+        if min(self.cap, other.cap) < np.inf and not (self.is_flat or other.is_flat):
+            return None
+        cuts = tuple(sorted({*self.cuts, *other.cuts}))
+        slopes = tuple(s + t for s, t in zip(self._slopes_on(cuts), other._slopes_on(cuts), strict=True))
+        jumps = tuple(self._jump(c) + other._jump(c) for c in cuts)
+        return LineForm(cuts, slopes, jumps, self.step + other.step, min(self.cap, other.cap))
+
+    def capped(self, cap: float) -> LineForm:
+        """The smaller of this distance and a constant for any two different values."""
+        if cap <= self.step:
+            return LineForm(step=cap)
+        return LineForm(self.cuts, self.slopes, self.jumps, self.step, min(self.cap, cap - self.step))
+
+    def _slopes_on(self, cuts: tuple[float, ...]) -> list[float]:
+        starts = [-np.inf, *cuts]
+        return [self.slopes[sum(c <= s for c in self.cuts)] for s in starts]
+
+    def _jump(self, cut: float) -> float:
+        return self.jumps[self.cuts.index(cut)] if cut in self.cuts else 0.0
+
+
+class Metric(ABC):
+    """A distance between two possible values."""
+
+    @abstractmethod
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """The distance between values (numbers, or categories for a matrix)."""
+
+    @abstractmethod
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        """An upper bound on the distance between any value in the interval x and any in y."""
+
+    @property
+    def tail(self) -> tuple[float, float]:
+        """(slope, offset) with distance(x, y) ≤ slope·|x − y| + offset wherever no break lies between."""
+        return 0.0, 0.0
+
+    @property
+    def line_form(self) -> LineForm | None:
+        """This distance in the form that has exact answers, if it has it."""
+        return None
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        """Points of the line where the distance changes abruptly."""
+        return ()
+
+    def __add__(self, other: Metric) -> Metric:
+        return Sum((self, other)) if isinstance(other, Metric) else NotImplemented
+
+    def __mul__(self, factor: float) -> Metric:
+        return Multiple(factor, self)
+
+    __rmul__ = __mul__
+
+
+@dataclass(frozen=True)
+class Absolute(Metric):
+    """|x − x'| / scale.
+
+    >>> float(Absolute(scale=2).distance(3, 7))
+    2.0
+    """
+
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive(MetricError, "scale", self.scale)
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return np.abs(np.subtract(x, y)) / self.scale
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        return np.maximum(np.maximum(x[1] - y[0], y[1] - x[0]), 0.0) / self.scale
+
+    @property
+    def tail(self) -> tuple[float, float]:
+        return 1 / self.scale, 0.0
+
+    @property
+    def line_form(self) -> LineForm:
+        return LineForm(slopes=(1 / self.scale,))
+
+
+@dataclass(frozen=True)
+class Discrete(Metric):
+    """1 between any two different values: ordinary differential privacy for one attribute."""
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return np.asarray(np.asarray(x) != np.asarray(y), dtype=np.float64)
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        same = (x[0] == x[1]) & (y[0] == y[1]) & (x[0] == y[0])
+        return np.where(same, 0.0, 1.0)
+
+    @property
+    def tail(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    @property
+    def line_form(self) -> LineForm:
+        return LineForm(step=1.0)
+
+
+@dataclass(frozen=True)
+class Clamped(Metric):
+    """|clamp(x) − clamp(x')| / scale: what the sum of a clamped column lets through."""
+
+    low: float
+    high: float
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        low, high = ordered(MetricError, "low, high", self.low, self.high)
+        real(MetricError, "low", low), real(MetricError, "high", high)
+        positive(MetricError, "scale", self.scale)
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return np.abs(np.clip(x, self.low, self.high) - np.clip(y, self.low, self.high)) / self.scale
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        (a, b), (c, d) = (tuple(np.clip(end, self.low, self.high) for end in pair) for pair in (x, y))
+        return np.maximum(np.maximum(b - c, d - a), 0.0) / self.scale
+
+    @property
+    def line_form(self) -> LineForm:
+        return LineForm((self.low, self.high), (0.0, 1 / self.scale, 0.0), (0.0, 0.0))
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.low, self.high
+
+
+class Threshold(Metric):
+    """How many of the cuts separate x from x' (x ≤ cut against x > cut): a count with a filter.
+
+    >>> float(Threshold(10, 20).distance(5, 25))
+    2.0
+    """
+
+    def __init__(self, *cuts: float) -> None:
+        self.cuts = tuple(sorted(real(MetricError, "cut", c) for c in cuts))
+        if not cuts or len(set(self.cuts)) < len(cuts):
+            raise MetricError("cuts", cuts, "are missing or repeated", "give different numbers")
+
+    def __repr__(self) -> str:
+        return f"Threshold({', '.join(f'{c:g}' for c in self.cuts)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Threshold) and self.cuts == other.cuts
+
+    def __hash__(self) -> int:
+        return hash(self.cuts)
+
+    def _level(self, x: ArrayLike) -> Array:
+        return np.searchsorted(np.asarray(self.cuts), np.asarray(x, dtype=np.float64), side="left").astype(np.float64)
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return np.abs(self._level(x) - self._level(y))
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        # An interval between two cuts, both ends included, counts as the piece that its inside lies in.
+        (low_x, top_x), (low_y, top_y) = self._levels(x), self._levels(y)
+        return np.maximum(np.maximum(top_x - low_y, top_y - low_x), 0.0)
+
+    def _levels(self, x: tuple[Array, Array]) -> tuple[Array, Array]:
+        top = self._level(x[1])
+        return np.minimum(np.searchsorted(np.asarray(self.cuts), x[0], side="right"), top), top
+
+    @property
+    def line_form(self) -> LineForm:
+        return LineForm(self.cuts, (0.0,) * (len(self.cuts) + 1), (1.0,) * len(self.cuts))
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.cuts
+
+
+class Outcome(Metric):
+    """0/1 on whether x lies in a union of intervals: the outcome of a filter.
+
+    >>> [float(Outcome((10, 20)).distance(5, x)) for x in (15, 25)]
+    [1.0, 0.0]
+    """
+
+    def __init__(self, *intervals: tuple[float, float]) -> None:
+        if not intervals:
+            raise MetricError("intervals", intervals, "are missing", "give at least one (low, high)")
+        pairs = sorted(_pair(i) for i in intervals)
+        if any(a[1] >= b[0] for a, b in zip(pairs, pairs[1:], strict=False)):
+            raise MetricError("intervals", intervals, "overlap", "merge them")
+        self.intervals = tuple(pairs)
+
+    def __repr__(self) -> str:
+        return f"Outcome({', '.join(map(str, self.intervals))})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Outcome) and self.intervals == other.intervals
+
+    def __hash__(self) -> int:
+        return hash(self.intervals)
+
+    def inside(self, x: ArrayLike) -> Array:
+        """1 where x is in the union."""
+        x = np.asarray(x, dtype=np.float64)
+        return np.any([(x >= a) & (x <= b) for a, b in self.intervals], axis=0).astype(np.float64)
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return np.abs(self.inside(x) - self.inside(y))
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        within = [(np.minimum(*pair) >= a) & (np.maximum(*pair) <= b) for pair in (x, y) for a, b in self.intervals]
+        n = len(self.intervals)
+        both_in = np.any(within[:n], axis=0) & np.any(within[n:], axis=0)
+        touches = [(pair[1] > a) & (pair[0] < b) for pair in (x, y) for a, b in self.intervals]
+        both_out = ~np.any(touches[:n], axis=0) & ~np.any(touches[n:], axis=0)
+        return np.where(both_in | both_out, 0.0, 1.0)
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(e for pair in self.intervals for e in pair if np.isfinite(e))
+
+
+class Matrix(Metric):
+    """Distances between finitely many named values, as a symmetric table."""
+
+    def __init__(self, values: Any, distances: Any) -> None:
+        self.values: tuple[Hashable, ...] = tuple(values)
+        self.distances = frozen(check_matrix(distances, len(self.values)))
+        if len(set(self.values)) < len(self.values):
+            raise MetricError("values", values, "a value is repeated", "name each value once")
+        self._index = {v: i for i, v in enumerate(self.values)}
+
+    def __repr__(self) -> str:
+        return f"Matrix({len(self.values)} values)"
+
+    def _rows(self, x: Any) -> np.ndarray[Any, np.dtype[np.intp]]:
+        labels = np.empty(np.shape(x), dtype=object)
+        labels[...] = x
+        try:
+            return np.asarray([self._index[v] for v in labels.ravel()], dtype=np.intp).reshape(labels.shape)
+        except (KeyError, TypeError):
+            raise MetricError("value", x, "is not in the table of distances", "add it to the table") from None
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return self.distances[self._rows(x), self._rows(y)]
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        raise MetricError("metric", self, "a table has no distances between intervals", "use a finite prior with it")
+
+
+@dataclass(frozen=True)
+class Sum(Metric):
+    """The sum of metrics: what several releases reveal together."""
+
+    parts: tuple[Metric, ...]
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return np.sum([m.distance(x, y) for m in self.parts], axis=0)
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        return np.sum([m.spread(x, y) for m in self.parts], axis=0)
+
+    @property
+    def tail(self) -> tuple[float, float]:
+        tails = [m.tail for m in self.parts]
+        return sum(t[0] for t in tails), sum(t[1] for t in tails)
+
+    @cached_property
+    def line_form(self) -> LineForm | None:
+        total: LineForm | None = LineForm()
+        for part in self.parts:
+            form = part.line_form
+            total = total.plus(form) if total is not None and form is not None else None
+        return total
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(b for m in self.parts for b in m.breaks)
+
+
+@dataclass(frozen=True)
+class Multiple(Metric):
+    """A metric times a factor: 1/b for noise of scale b."""
+
+    factor: float
+    metric: Metric
+
+    def __post_init__(self) -> None:
+        if real(MetricError, "factor", self.factor) < 0:
+            raise MetricError("factor", self.factor, "a distance cannot be negative", "give a factor of 0 or more")
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return self.factor * self.metric.distance(x, y)
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        return _times(self.factor, self.metric.spread(x, y))
+
+    @property
+    def tail(self) -> tuple[float, float]:
+        slope, offset = self.metric.tail
+        return self.factor * slope, self.factor * offset
+
+    @cached_property
+    def line_form(self) -> LineForm | None:
+        form = self.metric.line_form
+        return None if form is None else form.times(self.factor)
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return self.metric.breaks
+
+
+@dataclass(frozen=True)
+class Minimum(Metric):
+    """The smallest of several distances; the guarantee follows its shortest paths."""
+
+    parts: tuple[Metric, ...]
+
+    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
+        return np.min([m.distance(x, y) for m in self.parts], axis=0)
+
+    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
+        return np.min([m.spread(x, y) for m in self.parts], axis=0)
+
+    @property
+    def tail(self) -> tuple[float, float]:
+        return min(m.tail for m in self.parts)
+
+    @cached_property
+    def line_form(self) -> LineForm | None:
+        forms = [m.line_form for m in self.parts]
+        if len(forms) != 2 or None in forms:
+            return None
+        flat = [f for f in forms if f is not None and f.is_flat]
+        steep = [f for f in forms if f is not None and not f.is_flat]
+        if len(flat) == 2:
+            return LineForm(step=min(f.step for f in flat))
+        return steep[0].capped(flat[0].step) if len(flat) == 1 else None
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(b for m in self.parts for b in m.breaks)
+
+
+def minimum(*metrics: Metric | float) -> Metric:
+    """The smallest of several metrics; a number stands for a cap between any two different values.
+
+    >>> float(minimum(Absolute(), 2.5).distance(0, 10))
+    2.5
+    """
+    parts = tuple(m if isinstance(m, Metric) else Multiple(positive(MetricError, "cap", m), Discrete()) for m in metrics)
+    if len(parts) < 2:
+        raise MetricError("minimum", metrics, "of fewer than two", "give at least two metrics or a metric and a cap")
+    return Minimum(parts)
+
+
+def check_matrix(distances: Any, size: int) -> Array:
+    """A symmetric table of non-negative distances, zero on the diagonal; infinity means no constraint."""
+    try:
+        table = np.asarray(distances, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise MetricError("distance", distances, "is not a table of numbers", "give a square table") from None
+    if table.shape != (size, size):
+        raise MetricError("distance", table.shape, f"is not a table of {size} × {size}", "give one row per value")
+    if np.any(np.isnan(table)) or np.any(table < 0):
+        raise MetricError("distance", distances, "holds a NaN or a negative number", "give distances of 0 or more")
+    if np.any(np.diag(table) != 0):
+        raise MetricError("distance", distances, "a value is away from itself", "put 0 on the diagonal")
+    both_infinite = np.isinf(table) & np.isinf(table.T)
+    gap = np.abs(np.where(both_infinite, 0.0, table) - np.where(both_infinite, 0.0, table.T))
+    if np.any(gap > 1e-12 * (1 + np.where(np.isinf(table), 0.0, table))):
+        raise MetricError("distance", distances, "is not symmetric", "make d(x, y) = d(y, x)")
+    return table
+
+
+def _pair(interval: Any) -> tuple[float, float]:
+    ends = numbers(MetricError, "interval", [e if np.isfinite(e) else np.sign(e) * 1e308 for e in interval])
+    if ends.size != 2:
+        raise MetricError("interval", interval, "is not a pair", "give (low, high)")
+    low, high = (float(e) if abs(e) < 1e308 else float(np.sign(e)) * np.inf for e in ends)
+    return ordered(MetricError, "interval", low, high)
+
+
+def _times(factor: float, x: ArrayLike) -> Array:
+    """factor·x with 0·∞ = 0."""
+    x = np.asarray(x, dtype=np.float64)
+    return factor * x if factor else np.zeros_like(x)

@@ -1,0 +1,198 @@
+"""Priors whose log-density is piecewise linear: uniform, exponential, Laplace, histogram.
+
+Tilting such a prior by e^{kx} changes the slopes and nothing else, so one closed form serves all four.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from guessproof.errors import PriorError
+from guessproof.world.checks import Array, frozen, numbers, ordered, positive, real, weights
+from guessproof.world.line import LinePrior, Tail, split
+
+
+@dataclass(frozen=True)
+class LogLinear(LinePrior):
+    """A density exp(height + slope·(x − anchor)) on each of several adjoining pieces."""
+
+    left: Array = field(init=False, repr=False, compare=False)
+    right: Array = field(init=False, repr=False, compare=False)
+    anchor: Array = field(init=False, repr=False, compare=False)
+    height: Array = field(init=False, repr=False, compare=False)
+    slope: Array = field(init=False, repr=False, compare=False)
+
+    def _set_pieces(self, left: ArrayLike, right: ArrayLike, height: ArrayLike, slope: ArrayLike) -> None:
+        left, right, height, slope = (np.asarray(v, dtype=np.float64) for v in (left, right, height, slope))
+        anchor = np.where(np.isfinite(left), left, right)
+        for name, value in zip(
+            ("left", "right", "anchor", "height", "slope"), (left, right, anchor, height, slope), strict=True
+        ):
+            object.__setattr__(self, name, frozen(value))
+
+    @property
+    def support(self) -> tuple[float, float]:
+        return float(self.left[0]), float(self.right[-1])
+
+    @property
+    def tails(self) -> tuple[Tail, Tail]:
+        low, high = self.support
+        return ("bounded" if np.isfinite(low) else "memoryless", "bounded" if np.isfinite(high) else "memoryless")
+
+    def log_density(self, x: ArrayLike) -> Array:
+        x = np.asarray(x, dtype=np.float64)
+        piece = np.clip(np.searchsorted(self.right, x, side="right"), 0, self.right.size - 1)
+        value = self.height[piece] + self.slope[piece] * (x - self.anchor[piece])
+        return np.where((x >= self.left[0]) & (x <= self.right[-1]), value, -np.inf)
+
+    def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
+        k, a, b, ref = (np.asarray(v, dtype=np.float64)[..., None] for v in (k, a, b, ref))
+        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
+        length = high - low
+        rate = self.slope + k
+        # Measure from the end where the tilted density is largest; a finite one unless it diverges.
+        end = np.where(rate > 0, high, low)
+        flat_end = np.where(np.isfinite(low), low, high)
+        end = np.where((rate == 0) | ~(length > 0), flat_end, end)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            decay = np.abs(rate)
+            log_length = np.where(
+                decay * length > 0, np.log(-np.expm1(-decay * length) / decay), np.log(np.maximum(length, 0.0))
+            )
+            value = self.height + self.slope * (end - self.anchor) + k * (end - ref) + log_length
+        diverges = np.isinf(end) | (np.isinf(length) & (rate == 0))
+        value = np.where(diverges & (length > 0) & (self.height > -np.inf), np.inf, value)
+        value = np.where((length > 0) & (self.height > -np.inf), value, -np.inf)
+        return log_sum(value)
+
+    def density_range(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
+        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
+        touched = high >= low
+        with np.errstate(invalid="ignore"):
+            ends = [np.exp(self.height + self.slope * (e - self.anchor)) for e in (low, high)]
+        least = np.min(np.where(touched, np.minimum(*ends), np.inf), axis=-1)
+        most = np.max(np.where(touched, np.maximum(*ends), 0.0), axis=-1)
+        beyond = (a[..., 0] < self.left[0]) | (b[..., 0] > self.right[-1])
+        return np.where(beyond, 0.0, least), most
+
+    def quantile(self, u: ArrayLike) -> Array:
+        u = np.asarray(u, dtype=np.float64)
+        masses = np.exp(np.array([float(self.log_tilt(0.0, lo, hi)) for lo, hi in zip(self.left, self.right, strict=True)]))
+        edges = np.concatenate([[0.0], np.cumsum(masses)])
+        positive_mass = masses > 0
+        piece = np.clip(np.searchsorted(edges, u, side="right") - 1, 0, masses.size - 1)
+        last = int(np.flatnonzero(positive_mass)[-1])
+        piece = np.where(positive_mass[piece], piece, last)
+        rest = np.maximum(u - edges[piece], 0.0)
+        slope, anchor, density = self.slope[piece], self.anchor[piece], np.exp(self.height[piece])
+        from_left = np.isfinite(self.left[piece])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            flat = self.left[piece] + rest / density
+            rising = anchor + np.log1p(np.maximum(slope * rest / density, -1.0)) / slope
+            unbounded = anchor + np.log(slope * rest / density) / slope
+        x = np.where(slope == 0, flat, np.where(from_left, rising, unbounded))
+        return np.clip(x, *self.support)
+
+    def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
+        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            reach = np.where(self.slope != 0, 40 / np.abs(self.slope), np.inf)
+            low = np.where(self.slope > 0, np.maximum(low, high - reach), low)
+            high = np.where(self.slope < 0, np.minimum(high, low + reach), high)
+        some = (high > low) & (self.height > -np.inf)
+        low, high = np.where(some, low, 0.0), np.where(some, high, 0.0)
+        left, right = split(low, high, 6)
+        shape = (*left.shape[:-2], -1)
+        return left.reshape(shape), right.reshape(shape)
+
+
+@dataclass(frozen=True)
+class Uniform(LogLinear):
+    """Every value between low and high alike."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        low, high = ordered(PriorError, "low, high", self.low, self.high)
+        low, high = real(PriorError, "low", low), real(PriorError, "high", high)
+        self._set_pieces([low], [high], [-np.log(high - low)], [0.0])
+
+    def __repr__(self) -> str:
+        return f"uniform(low={self.low:g}, high={self.high:g})"
+
+
+@dataclass(frozen=True)
+class Exponential(LogLinear):
+    """Density e^{−x/scale}/scale on x ≥ 0.
+
+    >>> Exponential(2.0).log_tilt(0.0, 0, np.inf).round(12) + 0.0
+    np.float64(0.0)
+    """
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        scale = positive(PriorError, "scale", self.scale)
+        self._set_pieces([0.0], [np.inf], [-np.log(scale)], [-1 / scale])
+
+    def __repr__(self) -> str:
+        return f"exponential(scale={self.scale:g})"
+
+
+@dataclass(frozen=True)
+class LaplacePrior(LogLinear):
+    """Density e^{−|x−mean|/scale}/(2·scale)."""
+
+    mean: float
+    scale: float
+
+    def __post_init__(self) -> None:
+        mean, scale = real(PriorError, "mean", self.mean), positive(PriorError, "scale", self.scale)
+        height = -np.log(2 * scale)
+        self._set_pieces([-np.inf, mean], [mean, np.inf], [height, height], [1 / scale, -1 / scale])
+
+    def __repr__(self) -> str:
+        return f"laplace(mean={self.mean:g}, scale={self.scale:g})"
+
+
+@dataclass(frozen=True)
+class Histogram(LogLinear):
+    """Probability weights[i] spread evenly over edges[i] … edges[i+1]."""
+
+    edges: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        edges, mass = numbers(PriorError, "edges", self.edges), weights("weights", self.weights)
+        if edges.size != mass.size + 1:
+            raise PriorError(
+                "edges", self.edges, f"{mass.size} weights need {mass.size + 1} edges", "give one edge more than weights"
+            )
+        if np.any(np.diff(edges) <= 0):
+            raise PriorError("edges", self.edges, "they do not rise", "sort them and drop repetitions")
+        object.__setattr__(self, "edges", tuple(edges.tolist()))
+        object.__setattr__(self, "weights", tuple(mass.tolist()))
+        keep = np.flatnonzero(mass)
+        inner = slice(keep[0], keep[-1] + 1)  # empty cells at either end are outside the support
+        with np.errstate(divide="ignore"):
+            height = np.log(mass / np.diff(edges))[inner]
+        self._set_pieces(edges[:-1][inner], edges[1:][inner], height, np.zeros(height.size))
+
+    def __repr__(self) -> str:
+        return f"histogram({len(self.weights)} cells from {self.edges[0]:g} to {self.edges[-1]:g})"
+
+
+def log_sum(terms: Array) -> Array:
+    """ln Σ e^{terms} over the last axis, for terms that may be ±inf."""
+    if terms.shape[-1] == 1:
+        return terms[..., 0]
+    top = np.max(terms, axis=-1)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.log(np.sum(np.exp(terms - shift[..., None]), axis=-1)) + shift

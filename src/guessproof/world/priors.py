@@ -1,0 +1,137 @@
+"""How to say what the attacker believes before the release."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import PriorError
+from guessproof.world.checks import numbers, ordered, positive, probability, weights
+from guessproof.world.finite import Finite
+from guessproof.world.frozen_scipy import FrozenScipy
+from guessproof.world.line import LinePrior
+from guessproof.world.normal import Normal
+from guessproof.world.pieces import Exponential, Histogram, LaplacePrior, Uniform
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """Nothing is known but the range: answers hold for every prior on it."""
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        ordered(PriorError, "low, high", self.low, self.high)
+
+    def __repr__(self) -> str:
+        return f"unknown({self.low:g}, {self.high:g})"
+
+
+@dataclass(frozen=True)
+class PartlyKnown:
+    """P(|x − t| ≤ radius) = probability around the true value t, and nothing else but the range."""
+
+    radius: float
+    probability: float
+    low: float = -np.inf
+    high: float = np.inf
+
+    def __post_init__(self) -> None:
+        positive(PriorError, "radius", self.radius)
+        if probability(PriorError, "probability", self.probability) == 0:
+            raise PriorError("probability", 0, "the true value would be impossible", "give a number above 0")
+        ordered(PriorError, "low, high", self.low, self.high)
+
+    def __repr__(self) -> str:
+        return f"partly_known(radius={self.radius:g}, probability={self.probability:g}, {self.low:g}, {self.high:g})"
+
+
+Prior = LinePrior | Finite | Unknown | PartlyKnown
+
+
+def normal(mean: float, sd: float) -> Normal:
+    """A normal prior with this mean and standard deviation."""
+    return Normal(mean, sd)
+
+
+def uniform(low: float, high: float) -> Uniform:
+    """Every value between low and high alike."""
+    return Uniform(low, high)
+
+
+def exponential(scale: float) -> Exponential:
+    """Density e^{−x/scale}/scale on x ≥ 0."""
+    return Exponential(scale)
+
+
+def laplace(mean: float, scale: float) -> LaplacePrior:
+    """Density e^{−|x−mean|/scale}/(2·scale)."""
+    return LaplacePrior(mean, scale)
+
+
+def histogram(edges: Any, weights: Any) -> Histogram:
+    """Probability weights[i], summing to one, spread evenly between edges[i] and edges[i+1]."""
+    return Histogram(tuple(_listed("edges", edges)), tuple(_listed("weights", weights)))
+
+
+def empirical(values: Any) -> Finite:
+    """Each of the given public numbers equally likely."""
+    return Finite.sample(values)
+
+
+def categorical(table: Mapping[Hashable, float]) -> Finite:
+    """A table of value → probability."""
+    return Finite.of(table)
+
+
+def unknown(low: float, high: float) -> Unknown:
+    """Nothing is known but the range."""
+    return Unknown(low, high)
+
+
+def partly_known(radius: float, probability: float, low: float = -np.inf, high: float = np.inf) -> PartlyKnown:
+    """P(|x − t| ≤ radius) = probability around the true value t, and nothing else but the range."""
+    return PartlyKnown(radius, probability, low, high)
+
+
+def from_scipy(distribution: Any) -> LinePrior | Finite:
+    """Any frozen distribution of scipy.stats, continuous (by quadrature) or discrete (by its atoms)."""
+    if not hasattr(distribution, "dist") or not hasattr(distribution, "ppf"):
+        raise PriorError(
+            "from_scipy", distribution, "is not a frozen distribution", "give for instance scipy.stats.gamma(3)"
+        )
+    with np.errstate(all="ignore"):
+        if np.isnan(distribution.cdf(0.0)):
+            raise PriorError("from_scipy", distribution, "its parameters are out of range", "check them")
+    return _atoms(distribution) if hasattr(distribution, "pmf") else FrozenScipy(distribution)
+
+
+def _atoms(distribution: Any) -> Finite:
+    """A discrete distribution as a table; what lies beyond e^{−700} does not exist in floating point."""
+    low, high = distribution.support()
+    low = low if np.isfinite(low) else _last(distribution, -1)
+    high = high if np.isfinite(high) else _last(distribution, +1)
+    if high - low > 10_000_000:
+        raise PriorError("from_scipy", distribution, "has too many values", "give a histogram or an empirical prior")
+    points = np.arange(low, high + 1)
+    mass = np.asarray(distribution.pmf(points), dtype=np.float64)
+    some = mass > 0
+    mass = weights("weights", mass)
+    return Finite(tuple(points[some].astype(float).tolist()), tuple(mass[some].tolist()))
+
+
+def _last(distribution: Any, direction: int) -> float:
+    middle = float(distribution.ppf(0.5))
+    step = 1.0
+    while distribution.logpmf(middle + direction * step) > -700 and step < 2e7:
+        step *= 1.5
+        step = float(np.ceil(step))
+    return middle + direction * step
+
+
+def _listed(field: str, values: Any) -> list[float]:
+    return numbers(PriorError, field, values).tolist()
