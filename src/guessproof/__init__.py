@@ -42,7 +42,15 @@ _HOMES = {
     "guessproof.risk.finite": ("FiniteWorld",),
     "guessproof.world.attributes": ("Attribute",),
     "guessproof.world.goals": ("among", "exactly", "inside", "within"),
-    "guessproof.world.metrics": ("Absolute", "Clamped", "Discrete", "Matrix", "Outcome", "Threshold", "minimum"),
+    "guessproof.world.metrics": (
+        "Absolute",
+        "Clamped",
+        "Discrete",
+        "Matrix",
+        "Outcome",
+        "Threshold",
+        "minimum",
+    ),
     "guessproof.world.priors": (
         "categorical",
         "empirical",

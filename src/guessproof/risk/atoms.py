@@ -21,7 +21,9 @@ def atoms_log_prior(prior: Finite, lo: ArrayLike, hi: ArrayLike) -> tuple[Array,
         return np.log(inside @ prior.mass), np.log(~inside @ prior.mass)
 
 
-def atoms_tent(prior: Finite, form: LineForm, lo: ArrayLike, hi: ArrayLike, k: ArrayLike) -> tuple[Array, Array]:
+def atoms_tent(
+    prior: Finite, form: LineForm, lo: ArrayLike, hi: ArrayLike, k: ArrayLike
+) -> tuple[Array, Array]:
     """(attack, bound) of the signed gain at k = ±ε for the goal lo ≤ x ≤ hi, as in `tent`."""
     lo, hi, k = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lo, hi, k)))
     size = max(1, _BLOCK // len(prior.values))
@@ -36,14 +38,19 @@ def _gain(prior: Finite, form: LineForm, lo: Array, hi: Array, k: Array) -> Arra
     """The gain of the best peak (k > 0) or valley (k < 0) among the values inside each [lo, hi]."""
     points, psi = prior.points, form.psi(prior.points)
     inside = (points >= lo[:, None]) & (points <= hi[:, None])
-    first, last = psi[np.argmax(inside, axis=1)], psi[inside.shape[1] - 1 - np.argmax(inside[:, ::-1], axis=1)]
+    first, last = (
+        psi[np.argmax(inside, axis=1)],
+        psi[inside.shape[1] - 1 - np.argmax(inside[:, ::-1], axis=1)],
+    )
     with np.errstate(divide="ignore"):
         log_mass = np.log(prior.mass)
     left, right = k[:, None] * (psi - first[:, None]), k[:, None] * (last[:, None] - psi)
     before, after = points < lo[:, None], points > hi[:, None]
     rising = np.logaddexp.accumulate(np.where(inside, log_mass + left, -np.inf), axis=1)
     falling = np.logaddexp.accumulate(np.where(inside, log_mass + right, -np.inf)[:, ::-1], axis=1)[:, ::-1]
-    falling = np.concatenate([falling[:, 1:], np.full((k.size, 1), -np.inf)], axis=1)  # strictly right of the peak
+    falling = np.concatenate(
+        [falling[:, 1:], np.full((k.size, 1), -np.inf)], axis=1
+    )  # strictly right of the peak
     outer_left = _log_sum(np.where(before, log_mass + left, -np.inf))
     outer_right = _log_sum(np.where(after, log_mass + right, -np.inf))
     # Heights of the two slopes seen from a peak at x: e^{−k(ψ(x)−ψ(first))} and e^{−k(ψ(last)−ψ(x))}.

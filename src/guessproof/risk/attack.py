@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import GoalError, InfeasibleError, KnowledgeError, ParameterError, UnknownAttributeError
+from guessproof.errors import (
+    GoalError,
+    InfeasibleError,
+    KnowledgeError,
+    ParameterError,
+    UnknownAttributeError,
+)
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.invert import largest_epsilon
 from guessproof.risk.limits import (
@@ -53,7 +59,9 @@ class Attack:
 
     def __post_init__(self) -> None:
         if not isinstance(self.goal, Goal):
-            raise GoalError("goal", self.goal, "is not a goal", "use within(…), exactly(…), among(…) or inside(…)")
+            raise GoalError(
+                "goal", self.goal, "is not a goal", "use within(…), exactly(…), among(…) or inside(…)"
+            )
         if self.norm not in ("l1", "l2", "linf"):
             raise ParameterError("norm", self.norm, "is not a norm", "say 'l1', 'l2' or 'linf'")
         for field in ("at", "knows"):
@@ -64,10 +72,14 @@ class Attack:
         if table is None:
             return
         if not isinstance(table, Mapping):
-            raise ParameterError(field, table, "is not a table of attribute → value", f"write {{{names[0]!r}: …}}")
+            raise ParameterError(
+                field, table, "is not a table of attribute → value", f"write {{{names[0]!r}: …}}"
+            )
         for name in table:
             if name not in names:
-                raise UnknownAttributeError(field, name, "no attribute of the goal has this name", f"use one of {names}")
+                raise UnknownAttributeError(
+                    field, name, "no attribute of the goal has this name", f"use one of {names}"
+                )
 
     @cached_property
     def attribute(self) -> Attribute:
@@ -77,9 +89,15 @@ class Attack:
         if known is None:
             return attribute
         if isinstance(attribute.prior, (Unknown, PartlyKnown)):
-            raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
+            raise KnowledgeError(
+                "knows", known, "an unknown prior cannot be conditioned", "narrow its range instead"
+            )
         pair = isinstance(known, (tuple, list)) and len(known) == 2
-        return replace(attribute, prior=attribute.prior.given(*known) if pair else attribute.prior.given(known))
+        try:
+            prior = attribute.prior.given(*known) if pair else attribute.prior.given(known)
+        except KnowledgeError as error:  # say which attribute's
+            raise KnowledgeError(f"knows[{attribute.name!r}]", known, error.problem, error.remedy) from None
+        return replace(attribute, prior=prior)
 
     @property
     def prior(self) -> Any:
@@ -113,7 +131,9 @@ class Attack:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             if posterior is not None or advantage is None:
-                raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
+                raise ParameterError(
+                    "posterior", posterior, "is undefined without a prior", "limit the advantage"
+                )
             return self._priorless.epsilon(checked_limits(advantage, None)[0], both)
         if self._known_truth:
             return safe_epsilon(self._belief("epsilon"), advantage=advantage, posterior=posterior, both=both)
@@ -133,9 +153,13 @@ class Attack:
 
     def _belief(self, asked: str) -> Belief:
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            raise ParameterError(asked, self.attribute.prior, "is undefined without a prior", "ask for the advantage")
+            raise ParameterError(
+                asked, self.attribute.prior, "is undefined without a prior", "ask for the advantage"
+            )
         if not self._known_truth:
-            raise ParameterError(asked, None, "depends on the true value", "give at={…}, or ask for the advantage")
+            raise ParameterError(
+                asked, None, "depends on the true value", "give at={…}, or ask for the advantage"
+            )
         return self._known_belief
 
     @cached_property
@@ -147,7 +171,11 @@ class Attack:
     def _worst(self, epsilon: Array, aim: Aim) -> Bracket:
         prior = self.attribute.prior
         found = [self._worst_at(float(e), aim) for e in epsilon.ravel()]
-        how = "worst over the prior's values" if isinstance(prior, Finite) else "worst true value by branch and bound"
+        how = (
+            "worst over the prior's values"
+            if isinstance(prior, Finite)
+            else "worst true value by branch and bound"
+        )
 
         def shaped(values: list[Any]) -> Any:
             return np.asarray(values).reshape(epsilon.shape) if epsilon.ndim else values[0]
@@ -191,7 +219,10 @@ class Attack:
         assert isinstance(prior, LinePrior)
         if form is None or not np.isinf(form.cap) or not isinstance(self.goal, Within):
             raise ParameterError(
-                "at", None, "the worst true value is found only for |ψ(x) − ψ(x')| and one interval", "give at={…}"
+                "at",
+                None,
+                "the worst true value is found only for |ψ(x) − ψ(x')| and one interval",
+                "give at={…}",
             )
         low, high = self.attribute.range
         goal = self.goal

@@ -73,10 +73,16 @@ class _Hill:
         """What everything on one side of x gains: the slope, and the level stretch beyond it."""
         if side == 0:
             end = x - self.reach
-            outside, inside = self.prior.mass(-np.inf, min(end, self.lo)), self.prior.mass(self.lo, max(end, self.lo))
+            outside, inside = (
+                self.prior.mass(-np.inf, min(end, self.lo)),
+                self.prior.mass(self.lo, max(end, self.lo)),
+            )
         else:
             end = x + self.reach
-            outside, inside = self.prior.mass(max(end, self.hi), np.inf), self.prior.mass(min(end, self.hi), self.hi)
+            outside, inside = (
+                self.prior.mass(max(end, self.hi), np.inf),
+                self.prior.mass(min(end, self.hi), self.hi),
+            )
         return self._slope(x, weights, side) + self.rest * float(weights[0] * inside + weights[1] * outside)
 
 

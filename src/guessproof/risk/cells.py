@@ -30,7 +30,10 @@ def cell_edges(prior: LinePrior, metric: Metric, intervals: list[tuple[float, fl
     start, end = max(low, min([near, *fixed])), min(high, max([far, *fixed]))
     knots = [start, *[e for e in fixed if start < e < end], end]
     width = (end - start) / cells
-    parts = [np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1] for a, b in zip(knots, knots[1:], strict=False)]
+    parts = [
+        np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1]
+        for a, b in zip(knots, knots[1:], strict=False)
+    ]
     edges = np.concatenate([*parts, [end]])
     if low < start:
         edges = np.concatenate([[low], edges])
@@ -86,7 +89,9 @@ def _coupled(prior: LinePrior, metric: Metric, left: Array, right: Array) -> Arr
     return worst
 
 
-def _reach_tails(prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, distance: Array) -> None:
+def _reach_tails(
+    prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, distance: Array
+) -> None:
     """Constraints into and out of an infinite cell through its finite edge, by the tail's exponential moments."""
     slope, offset = metric.tail
     for t, edge, sign in ((0, right[0], -1), (len(left) - 1, left[-1], +1)):
@@ -97,7 +102,10 @@ def _reach_tails(prior: LinePrior, metric: Metric, k: float, left: Array, right:
         to_edge = k * (metric.spread((left, right), (here, here)) + offset)
         # ln E[e^{±k·slope·|x − edge|} | tail]; infinite where the moment does not exist, which leaves the edge out.
         up, down = (
-            float(prior.log_tilt(s * k * slope * sign, left[t], right[t], edge) - prior.log_tilt(0.0, left[t], right[t]))
+            float(
+                prior.log_tilt(s * k * slope * sign, left[t], right[t], edge)
+                - prior.log_tilt(0.0, left[t], right[t])
+            )
             for s in (+1, -1)
         )
         distance[t, inner] = np.minimum(distance[t, inner], (to_edge + up)[inner])
@@ -105,7 +113,14 @@ def _reach_tails(prior: LinePrior, metric: Metric, k: float, left: Array, right:
 
 
 def _attack(
-    prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, mass: Array, goal: Array, middle: Array
+    prior: LinePrior,
+    metric: Metric,
+    k: float,
+    left: Array,
+    right: Array,
+    mass: Array,
+    goal: Array,
+    middle: Array,
 ) -> float:
     """A feasible likelihood near the best, its masses bounded from the attacker's bad side."""
     points = metric.distance(middle[:, None], middle[None, :])

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import shortest_path
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
@@ -76,7 +75,9 @@ def check_goal(goal: Any, size: int) -> Array:
     """Which points count as correct (1), which do not (0), or the fraction of a point that does."""
     chosen = numbers(GoalError, "goal", goal)
     if chosen.size != size:
-        raise GoalError("goal", goal, f"has {chosen.size} entries for {size} points", "give one entry per point")
+        raise GoalError(
+            "goal", goal, f"has {chosen.size} entries for {size} points", "give one entry per point"
+        )
     if np.any((chosen < 0) | (chosen > 1)):
         raise GoalError("goal", goal, "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong")
     return chosen
@@ -97,7 +98,7 @@ def largest_gain(prior: Array, goal: Array, distance: Array) -> tuple[float, flo
 
 def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Array]:
     """(attack, bound) of the largest gain, and ln L of the attack; every point must have prior > 0 for the latter."""
-    distance = np.asarray(shortest_path(_no_zeros(distance), method="FW" if len(prior) < 400 else "D"))
+    distance = shortest_paths(distance)
     keep = prior > 0
     prior, goal, distance = prior[keep], goal[keep], distance[np.ix_(keep, keep)]
     rows, cols = _edges(distance)
@@ -106,9 +107,12 @@ def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Arr
     return _scaled(prior, goal, distance, rows, cols)
 
 
-def _no_zeros(distance: Array) -> Array:
-    """Zero means "no edge" to the graph routine; two points at distance 0 stay next to each other."""
-    return np.where(distance == 0, 1e-300, distance) * (1 - np.eye(len(distance)))
+def shortest_paths(distance: Array) -> Array:
+    """The same distances with every detour that is shorter taken: what the constraints imply together."""
+    distance = np.array(distance, dtype=np.float64)
+    for k in range(len(distance)):
+        np.minimum(distance, distance[:, k, None] + distance[None, k, :], out=distance)
+    return distance
 
 
 def _edges(distance: Array) -> tuple[Any, Any]:
@@ -118,8 +122,8 @@ def _edges(distance: Array) -> tuple[Any, Any]:
     for k in range(n):
         through = distance[:, k, None] + distance[None, k, :] <= distance * (1 + 1e-13)
         through[k, :] = through[:, k] = False
-        # Of points at distance 0 from each other only the first may stand in for the rest.
-        through &= ~((distance[:, k, None] < 1e-250) | (distance[None, k, :] < 1e-250))
+        # Points at distance 0 from each other must not all stand in for one another.
+        through &= (distance[:, k, None] > 0) & (distance[None, k, :] > 0)
         needed &= ~through
     return np.nonzero(needed)
 
@@ -170,20 +174,26 @@ def _near_one(prior: Array, goal: Array, distance: Array, rows: Any, cols: Any) 
         return 0.0, 0.0, np.zeros(prior.size)
     growth = np.exp(distance[rows, cols])
     room = np.expm1(distance[rows, cols]) / tau
-    solution = _solve(-inside, prior, rows, cols, 1 / growth, room / growth, free=True)
+    solution = _solve(-inside / p, prior, rows, cols, 1 / growth, room / growth, free=True)
     if solution is None:
         return 0.0, float(np.max(distance)), np.zeros(prior.size)
     u, y = solution
     transport = np.bincount(rows, y / growth, prior.size) - np.bincount(cols, y, prior.size)
-    rest = inside - transport
-    level = float(np.median(rest / prior))
-    bound = tau * float(y @ (room / growth) + np.sum(np.abs(rest - level * prior)))
+    rest = inside / p - transport
+    level = _weighted_median(rest / prior, prior)
+    bound = p * tau * float(y @ (room / growth) + np.sum(np.abs(rest - level * prior)))
     likelihood = np.log1p(tau * (u - prior @ u))
     likelihood = np.min(distance + likelihood[None, :], axis=1)
     excess = np.expm1(likelihood)
     mean = float(prior @ excess)
     attack = float(prior @ (goal * (excess - mean))) / (1 + mean)
     return _gain(min(attack, bound), p, q), _gain(bound, p, q), likelihood
+
+
+def _weighted_median(values: Array, weight: Array) -> float:
+    """The level that Σ weight·|values − level| likes best."""
+    order = np.argsort(values)
+    return float(values[order][np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())])
 
 
 def _gain(advantage: float, p: float, q: float) -> float:
@@ -198,7 +208,10 @@ def _solve(
     n, e = cost.size, len(rows)
     index = np.arange(e)
     matrix = coo_array(
-        (np.concatenate([ratio, -np.ones(e)]), (np.concatenate([index, index]), np.concatenate([rows, cols]))),
+        (
+            np.concatenate([ratio, -np.ones(e)]),
+            (np.concatenate([index, index]), np.concatenate([rows, cols])),
+        ),
         shape=(e, n),
     ).tocsr()
     with warnings.catch_warnings():

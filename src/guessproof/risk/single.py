@@ -50,17 +50,22 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
     form = attribute.distance.line_form
     if all(np.all(lo == hi) for lo, hi in intervals):
         raise GoalError(
-            "goal", goal, "single numbers have probability 0 under a continuous prior", "use within(attribute, radius)"
+            "goal",
+            goal,
+            "single numbers have probability 0 under a continuous prior",
+            "use within(attribute, radius)",
         )
     if len(intervals) == 1:
         lo, hi = intervals[0]
         log_p, log_q = log_prior(prior, lo, hi)
         if form is not None and np.isinf(form.cap):
-            return Belief(log_p, log_q, *_tent_gain(prior, form, lo, hi))
+            return Belief(log_p, log_q, *_tent_gain(prior, form, lo, hi, (log_p, log_q)))
         if form is not None and form.is_straight:
             return Belief(log_p, log_q, *_capped_gain(prior, form, lo, hi))
     elif t is not None and t.ndim:
-        raise TrueValueError("at", at, "an array of true values needs a goal of one interval", "ask one at a time")
+        raise TrueValueError(
+            "at", at, "an array of true values needs a goal of one interval", "ask one at a time"
+        )
     region = [(float(a), float(b)) for a, b in intervals] if np.ndim(intervals[0][0]) == 0 else None
     if region is None:
         raise TrueValueError("at", at, "this metric answers one true value at a time", "ask one at a time")
@@ -70,12 +75,14 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
     return Belief(log_p, log_q, *_cells_gain(attribute, prior, region))
 
 
-def _tent_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
+def _tent_gain(
+    prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: tuple[Array, Array]
+) -> tuple[Gain, str]:
     def gain(k: Array) -> tuple[Array, Array]:
         if form.is_flat:
             flat = np.broadcast_to(k * form.step, np.broadcast_shapes(k.shape, lo.shape))
             return flat, flat
-        attack, bound = tent(prior, form, lo, hi, k)
+        attack, bound = tent(prior, form, lo, hi, k, before)
         return attack + k * form.step, bound + k * form.step
 
     if form.is_flat:
@@ -103,11 +110,15 @@ def _zigzag_gain(prior: LinePrior, form: LineForm, region: list[tuple[float, flo
     return _each(one), "zigzag: peaks in the goal, valleys outside, carried along the line"
 
 
-def _cells_gain(attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]) -> tuple[Gain, str]:
+def _cells_gain(
+    attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]
+) -> tuple[Gain, str]:
     def one(k: float) -> tuple[float, float]:
         return cells_gain(prior, attribute.distance, region, k)
 
-    return _each(one), "certified cells: averages coupled quantile to quantile, bound re-checked from the dual"
+    return _each(
+        one
+    ), "certified cells: averages coupled quantile to quantile, bound re-checked from the dual"
 
 
 def _each(one: Any, *fixed: Array) -> Gain:
@@ -122,9 +133,12 @@ def _each(one: Any, *fixed: Array) -> Gain:
 
 def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:
     form = attribute.distance.line_form
-    chosen, shape = _chosen(prior, goal, at)
+    chosen, shape = _chosen(prior, goal, at, f"at[{attribute.name!r}]")
     with np.errstate(divide="ignore"):
-        log_p, log_q = np.log(chosen @ prior.mass).reshape(shape), np.log((1 - chosen) @ prior.mass).reshape(shape)
+        log_p, log_q = (
+            np.log(chosen @ prior.mass).reshape(shape),
+            np.log((1 - chosen) @ prior.mass).reshape(shape),
+        )
     if form is not None and form.is_flat:
         return Belief(log_p, log_q, *_flat_gain(form, shape))
     contiguous = prior.is_line and all(_is_run(row, prior.mass) for row in chosen)
@@ -140,7 +154,12 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
         return signed_gain(prior.mass, chosen[int(row)], table, k)
 
     rows = np.arange(len(chosen), dtype=np.float64).reshape(shape)
-    return Belief(log_p, log_q, _each(one, rows), f"linear program on {len(labels)} points, bound re-checked from its dual")
+    return Belief(
+        log_p,
+        log_q,
+        _each(one, rows),
+        f"linear program on {len(labels)} points, bound re-checked from its dual",
+    )
 
 
 def _flat_gain(form: LineForm, shape: tuple[int, ...]) -> tuple[Gain, str]:
@@ -159,14 +178,14 @@ def _atoms_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Ga
     return gain, "tent on the prior's own values"
 
 
-def _chosen(prior: Finite, goal: Goal, at: Any) -> tuple[Array, tuple[int, ...]]:
+def _chosen(prior: Finite, goal: Goal, at: Any, field: str) -> tuple[Array, tuple[int, ...]]:
     """One row of correct values per true value, and the shape of the true values."""
     if not isinstance(at, (list, np.ndarray)):
         if at is not None:
-            prior.index(at)
+            prior.index(at, field)
         return goal.chosen(prior, at)[None, :], ()
     labels = np.asarray(at)
-    rows = [goal.chosen(prior, v) for v in labels.ravel().tolist() if prior.index(v) >= 0]
+    rows = [goal.chosen(prior, v) for v in labels.ravel().tolist() if prior.index(v, field) >= 0]
     return np.array(rows), labels.shape
 
 
@@ -197,6 +216,9 @@ def true_values(attribute: Attribute, prior: LinePrior, at: Any) -> Array:
     low, high = prior.support
     if np.any((t < low) | (t > high)) or np.any(prior.log_density(t) == -np.inf):
         raise TrueValueError(
-            f"at[{attribute.name!r}]", at, "lies outside the prior", f"give a value that can occur, in {low:g} … {high:g}"
+            f"at[{attribute.name!r}]",
+            at,
+            "lies outside the prior",
+            f"give a value that can occur, in {low:g} … {high:g}",
         )
     return t

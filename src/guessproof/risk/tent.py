@@ -15,6 +15,7 @@ For k < 0 the same formulas with the inequalities turned give the smallest poste
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,8 +44,15 @@ class Stretched:
         if self.form.is_straight:
             return self.prior.log_tilt(k * self.form.slopes[0], a, b, ref)
         k, a, b, ref = np.broadcast_arrays(k, a, b, ref)
-        return log_sum(np.stack([offset + self.prior.log_tilt(rate, lo, hi, at)
-                                 for rate, lo, hi, at, offset in self._parts(k, a, b, ref)], axis=-1))
+        return log_sum(
+            np.stack(
+                [
+                    offset + self.prior.log_tilt(rate, lo, hi, at)
+                    for rate, lo, hi, at, offset in self._parts(k, a, b, ref)
+                ],
+                axis=-1,
+            )
+        )
 
     def excess(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
         """∫_a^b (e^{k(ψ(x)−ψ(ref))} − 1) f."""
@@ -54,7 +62,9 @@ class Stretched:
         total = np.zeros(k.shape)
         for rate, lo, hi, at, offset in self._parts(k, a, b, ref):
             with np.errstate(over="ignore", invalid="ignore"):
-                part = np.exp(offset) * self.prior.excess(rate, lo, hi, at) + np.expm1(offset) * self.prior.mass(lo, hi)
+                part = np.exp(offset) * self.prior.excess(rate, lo, hi, at) + np.expm1(
+                    offset
+                ) * self.prior.mass(lo, hi)
             total = total + np.where(hi > lo, part, 0.0)
         return total
 
@@ -83,22 +93,40 @@ def log_prior(prior: LinePrior, lo: ArrayLike, hi: ArrayLike) -> tuple[Array, Ar
     """ln P(G) and ln P(not G), each to full relative precision."""
     lo, hi = np.broadcast_arrays(np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64))
     inside = prior.log_tilt(0.0, lo, hi)
-    outside = prior.log_tilt(0.0, np.stack([np.full(lo.shape, -np.inf), hi]), np.stack([lo, np.full(lo.shape, np.inf)]))
+    outside = prior.log_tilt(
+        0.0, np.stack([np.full(lo.shape, -np.inf), hi]), np.stack([lo, np.full(lo.shape, np.inf)])
+    )
     return inside, np.logaddexp(outside[0], outside[1])
 
 
-def tent(prior: LinePrior, form: LineForm, lo: ArrayLike, hi: ArrayLike, k: ArrayLike) -> tuple[Array, Array]:
-    """(attack, bound) of the signed gain at k = +ε (the largest) or k = −ε (the smallest, negative)."""
-    lo, hi, k = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lo, hi, k)))
-    world, flat = Stretched(prior, form), (lo.ravel(), hi.ravel(), k.ravel())
-    blocks = [tuple(v[i : i + _BLOCK] for v in flat) for i in range(0, lo.size, _BLOCK)]
-    answers = [_tent(world, *block) for block in blocks]
-    attack, bound = (np.concatenate(part).reshape(lo.shape) for part in zip(*answers, strict=True))
+def tent(
+    prior: LinePrior,
+    form: LineForm,
+    lo: ArrayLike,
+    hi: ArrayLike,
+    k: ArrayLike,
+    before: tuple[Array, Array] | None = None,
+) -> tuple[Array, Array]:
+    """(attack, bound) of the signed gain at k = +ε (the largest) or k = −ε (the smallest, negative).
+
+    `before` is the goal's `log_prior`, for a caller who has it already.
+    """
+    before = log_prior(prior, lo, hi) if before is None else before
+    parts = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lo, hi, k, *before)))
+    world, shape, flat = Stretched(prior, form), parts[0].shape, [v.ravel() for v in parts]
+    blocks = [[v[i : i + _BLOCK] for v in flat] for i in range(0, flat[0].size, _BLOCK)]
+    if len(blocks) == 1:
+        attack, bound = _tent(world, *blocks[0])
+        return attack.reshape(shape), bound.reshape(shape)
+    with ThreadPoolExecutor() as pool:  # numpy lets go of the interpreter while it computes
+        answers = list(pool.map(lambda block: _tent(world, *block), blocks))
+    attack, bound = (np.concatenate(part).reshape(shape) for part in zip(*answers, strict=True))
     return attack, bound
 
 
-def _tent(world: Stretched, lo: Array, hi: Array, k: Array) -> tuple[Array, Array]:
-    log_p, log_q = log_prior(world.prior, lo, hi)
+def _tent(
+    world: Stretched, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array
+) -> tuple[Array, Array]:
     outer = _outer(world, lo, hi, k)
     peak, inner = _balance(world, lo, hi, k, outer)
     base = log_p - log_q
@@ -122,9 +150,7 @@ def _tent(world: Stretched, lo: Array, hi: Array, k: Array) -> tuple[Array, Arra
     return np.where(k == 0, 0.0, attack), np.where(k == 0, 0.0, bound)
 
 
-def tent_slopes(
-    prior: LinePrior, form: LineForm, lo: Array, hi: Array, k: float
-) -> tuple[Array, Array]:
+def tent_slopes(prior: LinePrior, form: LineForm, lo: Array, hi: Array, k: float) -> tuple[Array, Array]:
     """Where the best tent peaks, and ln ∫ Lf of that tent with its peak at height 1."""
     world, k_each = Stretched(prior, form), np.full(lo.shape, float(k))
     outer = _outer(world, lo, hi, k_each)
@@ -172,7 +198,8 @@ def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> 
             break
         part = _inner(world, lo[todo], hi[todo], k[todo], c[todo])
         inner[:, todo] = part
-        here, gap = c[todo], part[0] - part[1] - target[todo]
+        with np.errstate(invalid="ignore"):  # a goal without mass has no balance
+            here, gap = c[todo], part[0] - part[1] - target[todo]
         a[todo], b[todo] = np.where(gap < 0, here, a[todo]), np.where(gap < 0, b[todo], here)
         step = _newton(world, lo[todo], hi[todo], k[todo], here, part, gap)
         moved = here - step
@@ -180,7 +207,7 @@ def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> 
         c[todo] = np.where(ok, moved, 0.5 * a[todo] + 0.5 * b[todo])
         size = 4e-16 * (np.abs(here) + np.abs(lo[todo]) + np.abs(hi[todo]))
         done = (np.abs(gap) <= 2e-14 * (1 + np.abs(target[todo]))) | (b[todo] - a[todo] <= size)
-        done |= ok & (np.abs(step) <= size)
+        done |= (ok & (np.abs(step) <= size)) | np.isnan(gap)
         c[todo] = np.where(done, here, c[todo])
         todo = todo[~done]
     return c, inner
@@ -243,7 +270,9 @@ def _newton(world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: A
     psi = world.form.psi
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         density = world.log_density(c)
-        rise = np.exp(density + k * (psi(c) - psi(lo)) - inner[0]) + np.exp(density + k * (psi(hi) - psi(c)) - inner[1])
+        rise = np.exp(density + k * (psi(c) - psi(lo)) - inner[0]) + np.exp(
+            density + k * (psi(hi) - psi(c)) - inner[1]
+        )
         step = gap / rise
     return np.where(np.isfinite(step), step, np.inf)
 

@@ -37,7 +37,10 @@ def unknown_prior(distance: Array) -> Bracket:
     """Advantage when nothing is known of the prior but its range."""
     value = worst_advantage(distance)
     return Bracket.meet(
-        value, value, "unknown prior: tanh(εR/4), reached by two values a distance R apart", worst_prior=worst_prior(distance)
+        value,
+        value,
+        "unknown prior: tanh(εR/4), reached by two values a distance R apart",
+        worst_prior=worst_prior(distance),
     )
 
 
@@ -55,7 +58,9 @@ def partly_known_advantage(ball: Array, far: Array, q: float, *, goal_holds_ball
         low, high, weight = 0.0, q, q
     sign = -1.0 if down else 1.0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        near, away = (-sign * np.expm1(-sign * d) for d in (ball, far))  # 1 − e^{−d}, or e^{d} − 1 for falling beliefs
+        near, away = (
+            -sign * np.expm1(-sign * d) for d in (ball, far)
+        )  # 1 − e^{−d}, or e^{d} − 1 for falling beliefs
         change = weight * near + (1 - weight) * away
         k = 1 - sign * change
         root = np.sqrt(np.maximum(k, 0.0))

@@ -56,12 +56,15 @@ class Ranging:
     high: float
     fixed_radius: bool
 
-    def gain(self, lo: Array, hi: Array, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+    def gain(
+        self, lo: Array, hi: Array, epsilon: float, aim: Aim, before: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """(attack, bound) of the signed gain for each goal [lo, hi]."""
         k = -epsilon if aim == "fall" else epsilon
         step = k * self.form.step
         if self.form.is_flat:
             return np.full(lo.shape, step), np.full(lo.shape, step)
-        attack, bound = tent(self.prior, self.form, lo, hi, k)
+        attack, bound = tent(self.prior, self.form, lo, hi, k, before)
         return attack + step, bound + step
 
     def box(self, t1: Array, t2: Array, epsilon: float, aim: Aim) -> Array:
@@ -73,12 +76,16 @@ class Ranging:
             small = self.prior.mass(*inner)
         if aim == "fall":
             ok = inner[1] > inner[0]
-            log_p, log_q = log_prior(self.prior, *(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True)))
-            _, bound = self.gain(*(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True)), epsilon, aim)
+            log_p, log_q = log_prior(
+                self.prior, *(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True))
+            )
+            _, bound = self.gain(
+                *(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True)), epsilon, aim
+            )
             least = np.where(ok, odds.posterior(log_p, log_q, bound), 0.0)
             return np.exp(log_big) - least
         certain = np.isneginf(log_rest)
-        _, bound = self.gain(*outer, epsilon, aim)
+        _, bound = self.gain(*outer, epsilon, aim, (log_big, log_rest))
         most = np.where(certain, 1.0, odds.posterior(log_big, log_rest, np.where(certain, 0.0, bound)))
         return most if aim == "posterior" else most - small
 
@@ -154,7 +161,9 @@ def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
 def worst_true_value(goal: Ranging, epsilon: float, aim: Aim, tolerance: float = 1e-10) -> Worst:
     """The supremum over true values, to an absolute tolerance unless the box limit is reached first."""
     low, high, beyond = goal.tails(epsilon, aim)
-    t = np.unique(np.concatenate([np.linspace(low, high, 65), _bulk(goal.prior, low, high), _kinks(goal, low, high)]))
+    t = np.unique(
+        np.concatenate([np.linspace(low, high, 65), _bulk(goal.prior, low, high), _kinks(goal, low, high)])
+    )
     ends = _Ends.at(goal, t, epsilon, aim)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond
@@ -198,7 +207,7 @@ class _Ends:
     def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim) -> _Ends:
         lo, hi = goal.edges(t)
         log_p, log_q = log_prior(goal.prior, lo, hi)
-        attack, bound = goal.gain(lo, hi, epsilon, aim)
+        attack, bound = goal.gain(lo, hi, epsilon, aim, (log_p, log_q))
         pointless = np.isneginf(log_q) | np.isneginf(log_p)  # certain or empty at this true value
         attack, bound = np.where(pointless, 0.0, attack), np.where(pointless, 0.0, bound)
         values = (_measure(log_p, log_q, gain, aim) for gain in (attack, bound))
@@ -230,7 +239,8 @@ def _derivative(goal: Ranging, left: _Ends, right: _Ends, epsilon: float, aim: A
         climb_lo = k * (psi(left.peak) - psi(lo2)), k * (psi(right.peak) - psi(lo1))
         climb_hi = k * (psi(hi1) - psi(right.peak)), k * (psi(hi2) - psi(left.peak))
         ratio_lo, ratio_hi = (
-            (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0])) for climb in (climb_lo, climb_hi)
+            (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0]))
+            for climb in (climb_lo, climb_hi)
         )
         shift = 0.0 if aim == "posterior" else 1.0
         sign = -1.0 if aim == "fall" else 1.0

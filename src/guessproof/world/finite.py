@@ -28,7 +28,9 @@ class Finite:
     def of(cls, table: Mapping[Hashable, float]) -> Finite:
         """From a table of value → probability."""
         if not isinstance(table, Mapping) or not table:
-            raise PriorError("categorical", table, "is not a table of value → probability", "give a non-empty dict")
+            raise PriorError(
+                "categorical", table, "is not a table of value → probability", "give a non-empty dict"
+            )
         names = list(table)
         mass = weights("weights", list(table.values()))
         if all(_is_number(v) for v in names):
@@ -86,7 +88,10 @@ class Finite:
         total = sum(w for w, k in zip(self.weights, keep, strict=True) if k)
         if total <= 0:
             raise KnowledgeError(
-                "knows", known, "the prior gives this no probability", f"keep at least one of {_few(self.values)}"
+                "knows",
+                known,
+                "the prior gives this no probability",
+                f"keep at least one of {_few(self.values)}",
             )
         kept = [(v, w / total) for v, w, k in zip(self.values, self.weights, keep, strict=True) if k]
         return Finite(tuple(v for v, _ in kept), tuple(w for _, w in kept))

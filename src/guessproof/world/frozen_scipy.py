@@ -31,18 +31,25 @@ class FrozenScipy(LinePrior):
     def __post_init__(self) -> None:
         middle = np.asarray(self.distribution.ppf([0.25, 0.5, 0.75]), dtype=np.float64)
         if not np.all(np.isfinite(middle)):
-            raise PriorError("from_scipy", self.distribution, "has no finite quartiles", "check its parameters")
+            raise PriorError(
+                "from_scipy", self.distribution, "has no finite quartiles", "check its parameters"
+            )
         total = np.exp(self.log_tilt(0.0, -np.inf, np.inf))
         quadrature = self._integral(0.0, *self.support, float(middle[1]), 0.0)
         if abs(total - 1) > 1e-9 or not abs(quadrature - 1) <= 1e-7:
             raise PriorError(
-                "from_scipy", self.distribution, f"its density integrates to {quadrature:.9g}", "give a smooth density"
+                "from_scipy",
+                self.distribution,
+                f"its density integrates to {quadrature:.9g}",
+                "give a smooth density",
             )
 
     def __repr__(self) -> str:
         frozen = self.distribution
         words = [f"{v:g}" if isinstance(v, (int, float)) else repr(v) for v in frozen.args]
-        words += [f"{n}={v:g}" if isinstance(v, (int, float)) else f"{n}={v!r}" for n, v in frozen.kwds.items()]
+        words += [
+            f"{n}={v:g}" if isinstance(v, (int, float)) else f"{n}={v!r}" for n, v in frozen.kwds.items()
+        ]
         return f"from_scipy({frozen.dist.name}({', '.join(words)}))"
 
     @cached_property
@@ -91,7 +98,10 @@ class FrozenScipy(LinePrior):
         unit = float(self._breaks[-1] - self._breaks[0]) / 64
         step = min(unit, 1 / abs(k)) if k else unit
         if k > 0 and np.isinf(a):
-            a = min(max(b, a) if np.isfinite(b) else float(self._breaks[-1]), float(self._breaks[0])) - _REACH / k
+            a = (
+                min(max(b, a) if np.isfinite(b) else float(self._breaks[-1]), float(self._breaks[0]))
+                - _REACH / k
+            )
         if k < 0 and np.isinf(b):
             b = max(a if np.isfinite(a) else float(self._breaks[0]), float(self._breaks[-1])) + _REACH / -k
         a, b = self._finite(a, b)
@@ -153,7 +163,9 @@ def _diverges(prior: FrozenScipy, k: float, a: float, b: float) -> bool:
     """Whether e^{kx} f still grows far out in an infinite end: taken as divergent, the safe reading."""
     if (k > 0 and np.isfinite(b)) or (k < 0 and np.isfinite(a)):
         return False
-    far, further = (prior.distribution.isf([1e-250, 1e-290]) if k > 0 else prior.distribution.ppf([1e-250, 1e-290]))
+    far, further = (
+        prior.distribution.isf([1e-250, 1e-290]) if k > 0 else prior.distribution.ppf([1e-250, 1e-290])
+    )
     if not (np.isfinite(far) and np.isfinite(further)) or far == further:
         return True
     slope = prior.log_density(further) + k * further - prior.log_density(far) - k * far

@@ -40,7 +40,9 @@ class Goal(ABC):
     def chosen(self, prior: Finite, t: Any) -> Array:
         """1 for each value of a finite prior that counts as correct."""
         points = prior.points
-        return np.any([(points >= lo) & (points <= hi) for lo, hi in self.edges(t)], axis=0).astype(np.float64)
+        return np.any([(points >= lo) & (points <= hi) for lo, hi in self.edges(t)], axis=0).astype(
+            np.float64
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,7 +56,9 @@ class Within(Goal):
     def __post_init__(self) -> None:
         _needs_numbers(self.attribute)
         if (self.radius is None) == (self.percent is None):
-            raise GoalError("within", (self.radius, self.percent), "needs a radius or a percentage", "give one of them")
+            raise GoalError(
+                "within", (self.radius, self.percent), "needs a radius or a percentage", "give one of them"
+            )
         if self.radius is not None:
             positive(GoalError, "radius", self.radius)
         elif positive(GoalError, "percent", self.percent) > 100:
@@ -107,7 +111,9 @@ class Among(Goal):
         if isinstance(prior, Finite):
             for value in self.values:
                 if value not in prior.values:
-                    raise GoalError("values", value, "is not a value of the prior", "choose values that can occur")
+                    raise GoalError(
+                        "values", value, "is not a value of the prior", "choose values that can occur"
+                    )
 
     def __repr__(self) -> str:
         return f"{self.attribute.name} among {set(self.values)!r}"
@@ -139,7 +145,9 @@ class Inside(Goal):
         try:
             pairs = sorted(ordered(GoalError, "interval", *pair) for pair in self.intervals)
         except TypeError:
-            raise GoalError("intervals", self.intervals, "is not a list of pairs", "give (low, high), …") from None
+            raise GoalError(
+                "intervals", self.intervals, "is not a list of pairs", "give (low, high), …"
+            ) from None
         merged: list[tuple[float, float]] = []
         for low, high in pairs:
             if merged and low <= merged[-1][1]:
@@ -189,4 +197,6 @@ def _is_attribute(attribute: Any) -> None:
 def _needs_numbers(attribute: Any) -> None:
     _is_attribute(attribute)
     if isinstance(attribute.prior, Finite) and not attribute.prior.is_line:
-        raise GoalError("attribute", attribute.name, "its values are categories, not numbers", "use exactly or among")
+        raise GoalError(
+            "attribute", attribute.name, "its values are categories, not numbers", "use exactly or among"
+        )

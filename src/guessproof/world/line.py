@@ -87,7 +87,10 @@ class LinePrior(ABC):
         """This prior for an attacker who knows that low ≤ x ≤ high."""
         if high is None:
             raise KnowledgeError(
-                "knows", low, "a continuous prior is conditioned on an interval", "give two ends, given(low, high)"
+                "knows",
+                low,
+                "a continuous prior is conditioned on an interval",
+                "give two ends, given(low, high)",
             )
         low, high = ordered(KnowledgeError, "knows", low, high)
         low, high = max(low, self.support[0]), min(high, self.support[1])
@@ -95,7 +98,10 @@ class LinePrior(ABC):
             return self
         if not low < high or not np.isfinite(self.log_tilt(0.0, low, high)):
             raise KnowledgeError(
-                "knows", (low, high), "the prior gives this interval no probability", f"choose one inside {self.support}"
+                "knows",
+                (low, high),
+                "the prior gives this interval no probability",
+                f"choose one inside {self.support}",
             )
         return Truncated(self, low, high)
 
@@ -142,7 +148,9 @@ class Truncated(LinePrior):
 
     def quantile(self, u: ArrayLike) -> Array:
         below = self.base.cdf(self.low)
-        return np.clip(self.base.quantile(below + np.asarray(u) * np.exp(self._log_mass)), self.low, self.high)
+        return np.clip(
+            self.base.quantile(below + np.asarray(u) * np.exp(self._log_mass)), self.low, self.high
+        )
 
     def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
         return self.base.panels(np.maximum(a, self.low), np.minimum(b, self.high))

@@ -222,7 +222,9 @@ class Threshold(Metric):
         return hash(self.cuts)
 
     def _level(self, x: ArrayLike) -> Array:
-        return np.searchsorted(np.asarray(self.cuts), np.asarray(x, dtype=np.float64), side="left").astype(np.float64)
+        return np.searchsorted(np.asarray(self.cuts), np.asarray(x, dtype=np.float64), side="left").astype(
+            np.float64
+        )
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return np.abs(self._level(x) - self._level(y))
@@ -278,7 +280,9 @@ class Outcome(Metric):
         return np.abs(self.inside(x) - self.inside(y))
 
     def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        within = [(np.minimum(*pair) >= a) & (np.maximum(*pair) <= b) for pair in (x, y) for a, b in self.intervals]
+        within = [
+            (np.minimum(*pair) >= a) & (np.maximum(*pair) <= b) for pair in (x, y) for a, b in self.intervals
+        ]
         n = len(self.intervals)
         both_in = np.any(within[:n], axis=0) & np.any(within[n:], axis=0)
         touches = [(pair[1] > a) & (pair[0] < b) for pair in (x, y) for a, b in self.intervals]
@@ -315,7 +319,9 @@ class Matrix(Metric):
         return self.distances[self._rows(x), self._rows(y)]
 
     def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        raise MetricError("metric", self, "a table has no distances between intervals", "use a finite prior with it")
+        raise MetricError(
+            "metric", self, "a table has no distances between intervals", "use a finite prior with it"
+        )
 
 
 @dataclass(frozen=True)
@@ -357,7 +363,9 @@ class Multiple(Metric):
 
     def __post_init__(self) -> None:
         if real(MetricError, "factor", self.factor) < 0:
-            raise MetricError("factor", self.factor, "a distance cannot be negative", "give a factor of 0 or more")
+            raise MetricError(
+                "factor", self.factor, "a distance cannot be negative", "give a factor of 0 or more"
+            )
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return self.factor * self.metric.distance(x, y)
@@ -418,9 +426,13 @@ def minimum(*metrics: Metric | float) -> Metric:
     >>> float(minimum(Absolute(), 2.5).distance(0, 10))
     2.5
     """
-    parts = tuple(m if isinstance(m, Metric) else Multiple(positive(MetricError, "cap", m), Discrete()) for m in metrics)
+    parts = tuple(
+        m if isinstance(m, Metric) else Multiple(positive(MetricError, "cap", m), Discrete()) for m in metrics
+    )
     if len(parts) < 2:
-        raise MetricError("minimum", metrics, "of fewer than two", "give at least two metrics or a metric and a cap")
+        raise MetricError(
+            "minimum", metrics, "of fewer than two", "give at least two metrics or a metric and a cap"
+        )
     return Minimum(parts)
 
 
@@ -431,9 +443,13 @@ def check_matrix(distances: Any, size: int) -> Array:
     except (TypeError, ValueError):
         raise MetricError("distance", distances, "is not a table of numbers", "give a square table") from None
     if table.shape != (size, size):
-        raise MetricError("distance", table.shape, f"is not a table of {size} × {size}", "give one row per value")
+        raise MetricError(
+            "distance", table.shape, f"is not a table of {size} × {size}", "give one row per value"
+        )
     if np.any(np.isnan(table)) or np.any(table < 0):
-        raise MetricError("distance", distances, "holds a NaN or a negative number", "give distances of 0 or more")
+        raise MetricError(
+            "distance", distances, "holds a NaN or a negative number", "give distances of 0 or more"
+        )
     if np.any(np.diag(table) != 0):
         raise MetricError("distance", distances, "a value is away from itself", "put 0 on the diagonal")
     both_infinite = np.isinf(table) & np.isinf(table.T)

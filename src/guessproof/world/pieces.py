@@ -40,12 +40,18 @@ class LogLinear(LinePrior):
     @property
     def tails(self) -> tuple[Tail, Tail]:
         low, high = self.support
-        return ("bounded" if np.isfinite(low) else "memoryless", "bounded" if np.isfinite(high) else "memoryless")
+        return (
+            "bounded" if np.isfinite(low) else "memoryless",
+            "bounded" if np.isfinite(high) else "memoryless",
+        )
 
     def log_density(self, x: ArrayLike) -> Array:
         x = np.asarray(x, dtype=np.float64)
-        piece = np.clip(np.searchsorted(self.right, x, side="right"), 0, self.right.size - 1)
-        value = self.height[piece] + self.slope[piece] * (x - self.anchor[piece])
+        # A point where two pieces meet belongs to the denser one: it is possible if either side is.
+        pieces = (
+            np.minimum(np.searchsorted(self.right, x, side=s), self.right.size - 1) for s in ("left", "right")
+        )
+        value = np.maximum(*(self.height[i] + self.slope[i] * (x - self.anchor[i]) for i in pieces))
         return np.where((x >= self.left[0]) & (x <= self.right[-1]), value, -np.inf)
 
     def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
@@ -60,7 +66,9 @@ class LogLinear(LinePrior):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             decay = np.abs(rate)
             log_length = np.where(
-                decay * length > 0, np.log(-np.expm1(-decay * length) / decay), np.log(np.maximum(length, 0.0))
+                decay * length > 0,
+                np.log(-np.expm1(-decay * length) / decay),
+                np.log(np.maximum(length, 0.0)),
             )
             value = self.height + self.slope * (end - self.anchor) + k * (end - ref) + log_length
         diverges = np.isinf(end) | (np.isinf(length) & (rate == 0))
@@ -81,7 +89,11 @@ class LogLinear(LinePrior):
 
     def quantile(self, u: ArrayLike) -> Array:
         u = np.asarray(u, dtype=np.float64)
-        masses = np.exp(np.array([float(self.log_tilt(0.0, lo, hi)) for lo, hi in zip(self.left, self.right, strict=True)]))
+        masses = np.exp(
+            np.array(
+                [float(self.log_tilt(0.0, lo, hi)) for lo, hi in zip(self.left, self.right, strict=True)]
+            )
+        )
         edges = np.concatenate([[0.0], np.cumsum(masses)])
         positive_mass = masses > 0
         piece = np.clip(np.searchsorted(edges, u, side="right") - 1, 0, masses.size - 1)
@@ -172,7 +184,10 @@ class Histogram(LogLinear):
         edges, mass = numbers(PriorError, "edges", self.edges), weights("weights", self.weights)
         if edges.size != mass.size + 1:
             raise PriorError(
-                "edges", self.edges, f"{mass.size} weights need {mass.size + 1} edges", "give one edge more than weights"
+                "edges",
+                self.edges,
+                f"{mass.size} weights need {mass.size + 1} edges",
+                "give one edge more than weights",
             )
         if np.any(np.diff(edges) <= 0):
             raise PriorError("edges", self.edges, "they do not rise", "sort them and drop repetitions")

@@ -93,7 +93,9 @@ def unknown(low: float, high: float) -> Unknown:
     return Unknown(low, high)
 
 
-def partly_known(radius: float, probability: float, low: float = -np.inf, high: float = np.inf) -> PartlyKnown:
+def partly_known(
+    radius: float, probability: float, low: float = -np.inf, high: float = np.inf
+) -> PartlyKnown:
     """P(|x − t| ≤ radius) = probability around the true value t, and nothing else but the range."""
     return PartlyKnown(radius, probability, low, high)
 
@@ -102,7 +104,10 @@ def from_scipy(distribution: Any) -> LinePrior | Finite:
     """Any frozen distribution of scipy.stats, continuous (by quadrature) or discrete (by its atoms)."""
     if not hasattr(distribution, "dist") or not hasattr(distribution, "ppf"):
         raise PriorError(
-            "from_scipy", distribution, "is not a frozen distribution", "give for instance scipy.stats.gamma(3)"
+            "from_scipy",
+            distribution,
+            "is not a frozen distribution",
+            "give for instance scipy.stats.gamma(3)",
         )
     with np.errstate(all="ignore"):
         if np.isnan(distribution.cdf(0.0)):
@@ -116,7 +121,9 @@ def _atoms(distribution: Any) -> Finite:
     low = low if np.isfinite(low) else _last(distribution, -1)
     high = high if np.isfinite(high) else _last(distribution, +1)
     if high - low > 10_000_000:
-        raise PriorError("from_scipy", distribution, "has too many values", "give a histogram or an empirical prior")
+        raise PriorError(
+            "from_scipy", distribution, "has too many values", "give a histogram or an empirical prior"
+        )
     points = np.arange(low, high + 1)
     mass = np.asarray(distribution.pmf(points), dtype=np.float64)
     some = mass > 0

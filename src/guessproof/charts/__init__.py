@@ -1,0 +1,1 @@
+"""Pictures, as Altair charts that serve notebooks, reports and pages alike."""

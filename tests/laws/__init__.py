@@ -1,0 +1,1 @@
+"""Laws: one suite that every prior, metric and goal passes."""

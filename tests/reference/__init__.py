@@ -1,0 +1,1 @@
+"""Slow, obvious references: each computes one kind of answer by brute force, without the package."""
