@@ -66,11 +66,7 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = [  # noqa: RUF022 - values first, then functions, each sorted
-    "Absolute", "Attack", "Attribute", "Bracket", "Clamped", "Discrete", "FiniteWorld", "Matrix", "Outcome", "Threshold",
-    "__version__", "among", "categorical", "empirical", "exactly", "exponential", "from_scipy", "histogram", "inside",
-    "laplace", "minimum", "normal", "partly_known", "uniform", "unknown", "within",
-]  # fmt: skip
+__all__ = sorted(["__version__", *_HOME])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
@@ -83,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__

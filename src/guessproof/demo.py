@@ -34,19 +34,19 @@ def main(folder: str = "output") -> None:
     )
     console.print(_beliefs(alice, epsilon))
     console.print(
-        f"To let his belief rise by at most {ADVANTAGE:.0%}, take [bold]ε = {_down(epsilon)} per minute[/bold] or less.\n"
+        f"To let his belief rise by at most {ADVANTAGE:.0%}, "
+        f"take [bold]ε = {_down(epsilon)} per minute[/bold] or less.\n"
         f"{alice.posterior(epsilon=epsilon).how.capitalize()}.\n"
     )
     console.print(_noise(epsilon))
     worst = gp.Attack(gp.within(time, 2))
     safest = worst.epsilon(advantage=ADVANTAGE)
     where = worst.advantage(epsilon=safest)
-    unknown = gp.Attack(gp.within(gp.Attribute("time", prior=gp.unknown(0, 120)), 2)).epsilon(
-        advantage=ADVANTAGE
-    )
+    unknown = gp.Attack(gp.within(gp.Attribute("time", prior=gp.unknown(0, 120)), 2)).epsilon(advantage=ADVANTAGE)
     console.print(
         f"Nobody else eats exactly 20 minutes. For the most exposed student (about {where.worst_at:.0f} minutes) "
-        f"it takes ε = {_down(safest)}; without any statistics, only that times lie between 0 and 120 minutes, ε = {_down(unknown)}.\n"
+        f"it takes ε = {_down(safest)}; without any statistics, only that times lie between 0 and 120 minutes, "
+        f"ε = {_down(unknown)}.\n"
     )
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)

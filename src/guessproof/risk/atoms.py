@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.risk.tent import SMALL
-from guessproof.world.checks import Array
+from guessproof.world.checks import Array, Mask
 from guessproof.world.finite import Finite
 from guessproof.world.metrics import LineForm
 
@@ -21,9 +21,7 @@ def atoms_log_prior(prior: Finite, lo: ArrayLike, hi: ArrayLike) -> tuple[Array,
         return np.log(inside @ prior.mass), np.log(~inside @ prior.mass)
 
 
-def atoms_tent(
-    prior: Finite, form: LineForm, lo: ArrayLike, hi: ArrayLike, k: ArrayLike
-) -> tuple[Array, Array]:
+def atoms_tent(prior: Finite, form: LineForm, lo: ArrayLike, hi: ArrayLike, k: ArrayLike) -> tuple[Array, Array]:
     """(attack, bound) of the signed gain at k = ±ε for the goal lo ≤ x ≤ hi, as in `tent`."""
     lo, hi, k = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lo, hi, k)))
     size = max(1, _BLOCK // len(prior.values))
@@ -48,9 +46,7 @@ def _gain(prior: Finite, form: LineForm, lo: Array, hi: Array, k: Array) -> Arra
     before, after = points < lo[:, None], points > hi[:, None]
     rising = np.logaddexp.accumulate(np.where(inside, log_mass + left, -np.inf), axis=1)
     falling = np.logaddexp.accumulate(np.where(inside, log_mass + right, -np.inf)[:, ::-1], axis=1)[:, ::-1]
-    falling = np.concatenate(
-        [falling[:, 1:], np.full((k.size, 1), -np.inf)], axis=1
-    )  # strictly right of the peak
+    falling = np.concatenate([falling[:, 1:], np.full((k.size, 1), -np.inf)], axis=1)  # strictly right of the peak
     outer_left = _log_sum(np.where(before, log_mass + left, -np.inf))
     outer_right = _log_sum(np.where(after, log_mass + right, -np.inf))
     # Heights of the two slopes seen from a peak at x: e^{−k(ψ(x)−ψ(first))} and e^{−k(ψ(last)−ψ(x))}.
@@ -67,7 +63,7 @@ def _gain(prior: Finite, form: LineForm, lo: Array, hi: Array, k: Array) -> Arra
     return gain
 
 
-def _small_gain(prior: Finite, psi: Array, inside: Array, k: Array, peak: Array) -> Array:
+def _small_gain(prior: Finite, psi: Array, inside: Mask, k: Array, peak: Array) -> Array:
     """The gain of a tent from the likelihood's deficits below 1, exact for tiny k."""
     deficit = -np.expm1(-k[:, None] * np.abs(psi - peak[:, None])) * prior.mass
     p, q = inside @ prior.mass, ~inside @ prior.mass

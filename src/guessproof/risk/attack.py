@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Attack:
     >>> time = Attribute("time", prior=normal(mean=20, sd=6.28))
     >>> alice = Attack(within(time, 2), at={"time": 20})
     >>> round(alice.prior, 4), round(alice.epsilon(advantage=0.05), 4)
-    (0.2499, 0.0473)
+    (0.2499, 0.0494)
     """
 
     goal: Goal
@@ -59,9 +59,7 @@ class Attack:
 
     def __post_init__(self) -> None:
         if not isinstance(self.goal, Goal):
-            raise GoalError(
-                "goal", self.goal, "is not a goal", "use within(…), exactly(…), among(…) or inside(…)"
-            )
+            raise GoalError("goal", self.goal, "is not a goal", "use within(…), exactly(…), among(…) or inside(…)")
         if self.norm not in ("l1", "l2", "linf"):
             raise ParameterError("norm", self.norm, "is not a norm", "say 'l1', 'l2' or 'linf'")
         for field in ("at", "knows"):
@@ -72,9 +70,7 @@ class Attack:
         if table is None:
             return
         if not isinstance(table, Mapping):
-            raise ParameterError(
-                field, table, "is not a table of attribute → value", f"write {{{names[0]!r}: …}}"
-            )
+            raise ParameterError(field, table, "is not a table of attribute → value", f"write {{{names[0]!r}: …}}")
         for name in table:
             if name not in names:
                 raise UnknownAttributeError(
@@ -89,9 +85,7 @@ class Attack:
         if known is None:
             return attribute
         if isinstance(attribute.prior, (Unknown, PartlyKnown)):
-            raise KnowledgeError(
-                "knows", known, "an unknown prior cannot be conditioned", "narrow its range instead"
-            )
+            raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
         pair = isinstance(known, (tuple, list)) and len(known) == 2
         try:
             prior = attribute.prior.given(*known) if pair else attribute.prior.given(known)
@@ -131,9 +125,7 @@ class Attack:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             if posterior is not None or advantage is None:
-                raise ParameterError(
-                    "posterior", posterior, "is undefined without a prior", "limit the advantage"
-                )
+                raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
             return self._priorless.epsilon(checked_limits(advantage, None)[0], both)
         if self._known_truth:
             return safe_epsilon(self._belief("epsilon"), advantage=advantage, posterior=posterior, both=both)
@@ -153,13 +145,9 @@ class Attack:
 
     def _belief(self, asked: str) -> Belief:
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            raise ParameterError(
-                asked, self.attribute.prior, "is undefined without a prior", "ask for the advantage"
-            )
+            raise ParameterError(asked, self.attribute.prior, "is undefined without a prior", "ask for the advantage")
         if not self._known_truth:
-            raise ParameterError(
-                asked, None, "depends on the true value", "give at={…}, or ask for the advantage"
-            )
+            raise ParameterError(asked, None, "depends on the true value", "give at={…}, or ask for the advantage")
         return self._known_belief
 
     @cached_property
@@ -171,11 +159,7 @@ class Attack:
     def _worst(self, epsilon: Array, aim: Aim) -> Bracket:
         prior = self.attribute.prior
         found = [self._worst_at(float(e), aim) for e in epsilon.ravel()]
-        how = (
-            "worst over the prior's values"
-            if isinstance(prior, Finite)
-            else "worst true value by branch and bound"
-        )
+        how = "worst over the prior's values" if isinstance(prior, Finite) else "worst true value by branch and bound"
 
         def shaped(values: list[Any]) -> Any:
             return np.asarray(values).reshape(epsilon.shape) if epsilon.ndim else values[0]
@@ -242,9 +226,12 @@ class Attack:
             limits.append((advantage, "rise"))
             if both:
                 limits.append((advantage, "fall"))
-        found = [_each_limit(limit, lambda e, aim=aim: self._worst_at(e, aim).bound) for limit, aim in limits]
+        found = [_each_limit(limit, partial(self._worst_bound, aim)) for limit, aim in limits]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
+
+    def _worst_bound(self, aim: Aim, epsilon: float) -> float:
+        return self._worst_at(epsilon, aim).bound
 
 
 def _each_limit(limit: Array, bound: Any) -> Array:

@@ -68,9 +68,7 @@ class Bracket:
         if self.worst_at is not None:
             rows += [("worst at", _shown(self.worst_at)), ("its prior", _shown(self.worst_prior))]
         rows.append(("how", self.how))
-        body = "".join(
-            f"<tr><th style='text-align:left'>{k}</th><td>{escape(str(v))}</td></tr>" for k, v in rows
-        )
+        body = "".join(f"<tr><th style='text-align:left'>{k}</th><td>{escape(str(v))}</td></tr>" for k, v in rows)
         return f"<table>{body}</table>"
 
 

@@ -10,20 +10,18 @@ the best value is zero is the answer, a monotone root.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy.optimize import brentq
 
+from guessproof.risk.roots import root
 from guessproof.world.line import LinePrior
 
 
 def capped_tent(prior: LinePrior, lo: float, hi: float, k: float, cap: float) -> tuple[float, float]:
-    """(attack, bound) of the signed gain for the goal [lo, hi] at slope k = ±ε·(1/scale), cap = ε·(largest distance)."""
+    """(attack, bound) of the signed gain for the goal [lo, hi] at slope k = ±ε/scale and cap = ε·(largest distance)."""
     hill = _Hill(prior, lo, hi, k, cap)
     if hill.best(cap) > 0:  # only rounding can say so: a factor of e^{cap} always suffices
         return 0.0, float(np.sign(k)) * cap
-    gain = _root(hill.best, 0.0, cap)
+    gain = root(hill.best, 0.0, cap)
     noise = 1e-11 * (1 + gain)
     attack, bound = max(gain - noise, 0.0), min(gain + noise, cap)
     return (attack, bound) if k > 0 else (-attack, -bound)
@@ -40,7 +38,7 @@ class _Hill:
         self.lo, self.hi = max(lo, low), min(hi, high)
         self.log_p = float(prior.log_tilt(0.0, self.lo, self.hi))
         sides = [float(prior.log_tilt(0.0, -np.inf, self.lo)), float(prior.log_tilt(0.0, self.hi, np.inf))]
-        self.log_q = float(np.logaddexp(*sides))
+        self.log_q = float(np.logaddexp(sides[0], sides[1]))
 
     def best(self, gain: float) -> float:
         """The largest of what is to be kept below zero, if the odds may change by e^{gain}."""
@@ -49,9 +47,9 @@ class _Hill:
         else:
             inside, outside = -np.exp(gain - self.log_p), np.exp(-self.log_q)
         weights = float(inside), float(outside)
-        u, v = (_root(lambda x, s=side: self._slope(x, weights, s), self.lo, self.hi) for side in (0, 1))
+        u, v = (root(lambda x, s=side: self._slope(x, weights, s), self.lo, self.hi) for side in (0, 1))
         if u > v:
-            u = v = _root(lambda x: self._slope(x, weights, 0) - self._slope(x, weights, 1), v, u)
+            u = v = root(lambda x: self._slope(x, weights, 0) - self._slope(x, weights, 1), v, u)
         plateau = self.flat * weights[0] * float(self.prior.mass(u, v))
         return self._side(u, weights, 0) + self._side(v, weights, 1) + plateau
 
@@ -84,13 +82,3 @@ class _Hill:
                 self.prior.mass(min(end, self.hi), self.hi),
             )
         return self._slope(x, weights, side) + self.rest * float(weights[0] * inside + weights[1] * outside)
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """A root of a function that changes sign at most once, or the end where it would be."""
-    if not low < high:
-        return low
-    at_low, at_high = function(low), function(high)
-    if at_low == 0 or (at_low > 0) == (at_high > 0):
-        return low if abs(at_low) <= abs(at_high) else high
-    return float(brentq(function, low, high, xtol=1e-300, rtol=1e-15, maxiter=500))

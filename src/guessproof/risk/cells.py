@@ -9,6 +9,8 @@ cell size. The attack is the program's own solution, spread over the line as L(x
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from guessproof.risk.finite import largest_gain, solve
@@ -30,10 +32,7 @@ def cell_edges(prior: LinePrior, metric: Metric, intervals: list[tuple[float, fl
     start, end = max(low, min([near, *fixed])), min(high, max([far, *fixed]))
     knots = [start, *[e for e in fixed if start < e < end], end]
     width = (end - start) / cells
-    parts = [
-        np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1]
-        for a, b in zip(knots, knots[1:], strict=False)
-    ]
+    parts = [np.linspace(a, b, max(1, round((b - a) / width)) + 1)[:-1] for a, b in pairwise(knots)]
     edges = np.concatenate([*parts, [end]])
     if low < start:
         edges = np.concatenate([[low], edges])
@@ -85,13 +84,10 @@ def _coupled(prior: LinePrior, metric: Metric, left: Array, right: Array) -> Arr
             reach = metric.spread((a[:, None], b[:, None]), (a[None, :], b[None, :]))
         worst = np.maximum(worst, np.nan_to_num(reach, nan=np.inf, posinf=np.inf))
     np.fill_diagonal(worst, 0.0)
-    worst = np.maximum(worst, worst.T)
-    return worst
+    return np.maximum(worst, worst.T)
 
 
-def _reach_tails(
-    prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, distance: Array
-) -> None:
+def _reach_tails(prior: LinePrior, metric: Metric, k: float, left: Array, right: Array, distance: Array) -> None:
     """Constraints into and out of an infinite cell through its finite edge, by the tail's exponential moments."""
     slope, offset = metric.tail
     for t, edge, sign in ((0, right[0], -1), (len(left) - 1, left[-1], +1)):
@@ -103,8 +99,7 @@ def _reach_tails(
         # ln E[e^{±k·slope·|x − edge|} | tail]; infinite where the moment does not exist, which leaves the edge out.
         up, down = (
             float(
-                prior.log_tilt(s * k * slope * sign, left[t], right[t], edge)
-                - prior.log_tilt(0.0, left[t], right[t])
+                prior.log_tilt(s * k * slope * sign, left[t], right[t], edge) - prior.log_tilt(0.0, left[t], right[t])
             )
             for s in (+1, -1)
         )

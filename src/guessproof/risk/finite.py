@@ -75,9 +75,7 @@ def check_goal(goal: Any, size: int) -> Array:
     """Which points count as correct (1), which do not (0), or the fraction of a point that does."""
     chosen = numbers(GoalError, "goal", goal)
     if chosen.size != size:
-        raise GoalError(
-            "goal", goal, f"has {chosen.size} entries for {size} points", "give one entry per point"
-        )
+        raise GoalError("goal", goal, f"has {chosen.size} entries for {size} points", "give one entry per point")
     if np.any((chosen < 0) | (chosen > 1)):
         raise GoalError("goal", goal, "has an entry outside 0 … 1", "use 1 for correct and 0 for wrong")
     return chosen
@@ -125,7 +123,8 @@ def _edges(distance: Array) -> tuple[Any, Any]:
         # Points at distance 0 from each other must not all stand in for one another.
         through &= (distance[:, k, None] > 0) & (distance[None, k, :] > 0)
         needed &= ~through
-    return np.nonzero(needed)
+    rows, cols = np.nonzero(needed)
+    return rows, cols
 
 
 def _scaled(prior: Array, goal: Array, distance: Array, rows: Any, cols: Any) -> tuple[float, float, Array]:

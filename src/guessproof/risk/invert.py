@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from guessproof.world.checks import Array
+from guessproof.world.checks import Array, Mask
 
 _RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
@@ -39,7 +39,7 @@ def largest_epsilon(
     return epsilon.reshape(shape)
 
 
-def _bracket(excess: Excess, limit: Array, ready: Array, start: float) -> tuple[Array, Array, Array, Array]:
+def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[Array, Array, Array, Array]:
     """Two values of ε between which the limit is crossed; the upper one infinite where it never is."""
     low, high = np.zeros(limit.shape), np.full(limit.shape, np.inf)
     f_low, f_high = -limit, np.full(limit.shape, np.inf)
@@ -62,7 +62,7 @@ def _bracket(excess: Excess, limit: Array, ready: Array, start: float) -> tuple[
 
 
 def _close_in(
-    excess: Excess, low: Array, high: Array, f_low: Array, f_high: Array, todo: Array, relative: float
+    excess: Excess, low: Array, high: Array, f_low: Array, f_high: Array, todo: Mask, relative: float
 ) -> Array:
     """Chandrupatla's method on all elements at once; returns the end at which the limit is kept."""
     a, fa = np.where(todo, low, 1.0), np.where(todo, f_low, -1.0)

@@ -32,13 +32,9 @@ class Belief:
 
     def __post_init__(self) -> None:
         if np.any(np.isneginf(self.log_p)):
-            raise GoalError(
-                "goal", "P(goal) = 0", "the goal is empty under the prior", "choose a goal that can be met"
-            )
+            raise GoalError("goal", "P(goal) = 0", "the goal is empty under the prior", "choose a goal that can be met")
         if np.any(np.isneginf(self.log_q)):
-            raise GoalError(
-                "goal", "P(goal) = 1", "the goal is certain under the prior", "choose a narrower goal"
-            )
+            raise GoalError("goal", "P(goal) = 1", "the goal is certain under the prior", "choose a narrower goal")
 
 
 def posterior_bracket(belief: Belief, epsilon: Array, side: str) -> Bracket:
@@ -46,8 +42,8 @@ def posterior_bracket(belief: Belief, epsilon: Array, side: str) -> Bracket:
     if side not in ("upper", "lower"):
         raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
     attack, bound = belief.gain(epsilon if side == "upper" else -epsilon)
-    values = (odds.posterior(belief.log_p, belief.log_q, g) for g in (attack, bound))
-    return Bracket.meet(*values, belief.how)
+    attack, bound = (odds.posterior(belief.log_p, belief.log_q, g) for g in (attack, bound))
+    return Bracket.meet(attack, bound, belief.how)
 
 
 def advantage_bracket(belief: Belief, epsilon: Array, both: bool) -> Bracket:
@@ -106,9 +102,7 @@ def checked_limits(advantage: Any, posterior: Any) -> tuple[Array | None, Array 
     for field, value in (("advantage", advantage), ("posterior", posterior)):
         array = None if value is None else _array(field, value)
         if array is not None and not np.all((array >= 0) & (array <= 1)):
-            raise ParameterError(
-                field, value, "is not between 0 and 1", "give a difference of probabilities, as 0.1"
-            )
+            raise ParameterError(field, value, "is not between 0 and 1", "give a difference of probabilities, as 0.1")
         checked.append(array)
     return checked[0], checked[1]
 
@@ -119,9 +113,7 @@ def _array(field: str, value: Any) -> Array:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise ParameterError(
-            field, value, "is not a number", "give a number or an array of numbers"
-        ) from None
+        raise ParameterError(field, value, "is not a number", "give a number or an array of numbers") from None
     if np.any(np.isnan(array)):
         raise ParameterError(field, value, "is not a number", "give a number, not NaN")
     return array

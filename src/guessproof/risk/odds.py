@@ -16,7 +16,7 @@ from guessproof.world.checks import Array
 def posterior(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
     """The belief after a gain.
 
-    >>> float(posterior(np.log(0.25), np.log(0.75), np.log(3)))
+    >>> float(posterior(np.log(0.25), np.log(0.75), np.log(3)).round(12))
     0.5
     """
     return expit(np.subtract(log_p, log_q) + gain)

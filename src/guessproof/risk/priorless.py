@@ -28,9 +28,7 @@ class Priorless:
 
     def __post_init__(self) -> None:
         if not isinstance(self.goal, (Within, Exactly)):
-            raise GoalError(
-                "goal", self.goal, "needs a prior", "use within(…) or exactly(…), or give a prior"
-            )
+            raise GoalError("goal", self.goal, "needs a prior", "use within(…) or exactly(…), or give a prior")
         form = self.attribute.distance.line_form
         if form is None:
             raise ParameterError(
@@ -42,9 +40,7 @@ class Priorless:
             )
         if self.at is not None:
             low, high = self.attribute.prior.low, self.attribute.prior.high  # pyright: ignore[reportAttributeAccessIssue]
-            if isinstance(self.at, str) or not np.all(
-                (np.asarray(self.at) >= low) & (np.asarray(self.at) <= high)
-            ):
+            if isinstance(self.at, str) or not np.all((np.asarray(self.at) >= low) & (np.asarray(self.at) <= high)):
                 raise TrueValueError(
                     "at", self.at, "lies outside the prior's range", f"give a value in {low:g} … {high:g}"
                 )
@@ -86,9 +82,7 @@ class Priorless:
         lo, hi = self.goal.edges(self.at)[0]
         lo, hi = np.maximum(lo, low), np.minimum(hi, high)
         if np.all((lo <= low) & (hi >= high)):
-            raise GoalError(
-                "goal", self.goal, "is certain: it covers the whole range", "choose a smaller radius"
-            )
+            raise GoalError("goal", self.goal, "is certain: it covers the whole range", "choose a smaller radius")
         right = np.where(hi < high, self._apart(lo, high), 0.0)
         left = np.where(lo > low, self._apart(low, hi), 0.0)
         return np.maximum(left, right)
@@ -107,9 +101,7 @@ class Priorless:
         ball = np.minimum(ball, far)
         with np.errstate(invalid="ignore"):
             ball, far = (np.nan_to_num(epsilon * d, nan=0.0, posinf=np.inf) for d in (ball, far))
-        return partly_known_advantage(
-            ball, far, prior.probability, goal_holds_ball=radius >= prior.radius, down=down
-        )
+        return partly_known_advantage(ball, far, prior.probability, goal_holds_ball=radius >= prior.radius, down=down)
 
     @property
     def _radius(self) -> float:

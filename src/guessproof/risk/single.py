@@ -63,9 +63,7 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
         if form is not None and form.is_straight:
             return Belief(log_p, log_q, *_capped_gain(prior, form, lo, hi))
     elif t is not None and t.ndim:
-        raise TrueValueError(
-            "at", at, "an array of true values needs a goal of one interval", "ask one at a time"
-        )
+        raise TrueValueError("at", at, "an array of true values needs a goal of one interval", "ask one at a time")
     region = [(float(a), float(b)) for a, b in intervals] if np.ndim(intervals[0][0]) == 0 else None
     if region is None:
         raise TrueValueError("at", at, "this metric answers one true value at a time", "ask one at a time")
@@ -75,9 +73,7 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
     return Belief(log_p, log_q, *_cells_gain(attribute, prior, region))
 
 
-def _tent_gain(
-    prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: tuple[Array, Array]
-) -> tuple[Gain, str]:
+def _tent_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: tuple[Array, Array]) -> tuple[Gain, str]:
     def gain(k: Array) -> tuple[Array, Array]:
         if form.is_flat:
             flat = np.broadcast_to(k * form.step, np.broadcast_shapes(k.shape, lo.shape))
@@ -110,15 +106,11 @@ def _zigzag_gain(prior: LinePrior, form: LineForm, region: list[tuple[float, flo
     return _each(one), "zigzag: peaks in the goal, valleys outside, carried along the line"
 
 
-def _cells_gain(
-    attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]
-) -> tuple[Gain, str]:
+def _cells_gain(attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]) -> tuple[Gain, str]:
     def one(k: float) -> tuple[float, float]:
         return cells_gain(prior, attribute.distance, region, k)
 
-    return _each(
-        one
-    ), "certified cells: averages coupled quantile to quantile, bound re-checked from the dual"
+    return _each(one), "certified cells: averages coupled quantile to quantile, bound re-checked from the dual"
 
 
 def _each(one: Any, *fixed: Array) -> Gain:

@@ -62,9 +62,7 @@ class Stretched:
         total = np.zeros(k.shape)
         for rate, lo, hi, at, offset in self._parts(k, a, b, ref):
             with np.errstate(over="ignore", invalid="ignore"):
-                part = np.exp(offset) * self.prior.excess(rate, lo, hi, at) + np.expm1(
-                    offset
-                ) * self.prior.mass(lo, hi)
+                part = np.exp(offset) * self.prior.excess(rate, lo, hi, at) + np.expm1(offset) * self.prior.mass(lo, hi)
             total = total + np.where(hi > lo, part, 0.0)
         return total
 
@@ -93,9 +91,7 @@ def log_prior(prior: LinePrior, lo: ArrayLike, hi: ArrayLike) -> tuple[Array, Ar
     """ln P(G) and ln P(not G), each to full relative precision."""
     lo, hi = np.broadcast_arrays(np.asarray(lo, dtype=np.float64), np.asarray(hi, dtype=np.float64))
     inside = prior.log_tilt(0.0, lo, hi)
-    outside = prior.log_tilt(
-        0.0, np.stack([np.full(lo.shape, -np.inf), hi]), np.stack([lo, np.full(lo.shape, np.inf)])
-    )
+    outside = prior.log_tilt(0.0, np.stack([np.full(lo.shape, -np.inf), hi]), np.stack([lo, np.full(lo.shape, np.inf)]))
     return inside, np.logaddexp(outside[0], outside[1])
 
 
@@ -124,9 +120,7 @@ def tent(
     return attack, bound
 
 
-def _tent(
-    world: Stretched, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array
-) -> tuple[Array, Array]:
+def _tent(world: Stretched, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array) -> tuple[Array, Array]:
     outer = _outer(world, lo, hi, k)
     peak, inner = _balance(world, lo, hi, k, outer)
     base = log_p - log_q
@@ -270,9 +264,7 @@ def _newton(world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: A
     psi = world.form.psi
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         density = world.log_density(c)
-        rise = np.exp(density + k * (psi(c) - psi(lo)) - inner[0]) + np.exp(
-            density + k * (psi(hi) - psi(c)) - inner[1]
-        )
+        rise = np.exp(density + k * (psi(c) - psi(lo)) - inner[0]) + np.exp(density + k * (psi(hi) - psi(c)) - inner[1])
         step = gap / rise
     return np.where(np.isfinite(step), step, np.inf)
 

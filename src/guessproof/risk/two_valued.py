@@ -58,9 +58,7 @@ def partly_known_advantage(ball: Array, far: Array, q: float, *, goal_holds_ball
         low, high, weight = 0.0, q, q
     sign = -1.0 if down else 1.0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        near, away = (
-            -sign * np.expm1(-sign * d) for d in (ball, far)
-        )  # 1 − e^{−d}, or e^{d} − 1 for falling beliefs
+        near, away = (-sign * np.expm1(-sign * d) for d in (ball, far))  # 1 − e^{−d}, or e^{d} − 1 for falling beliefs
         change = weight * near + (1 - weight) * away
         k = 1 - sign * change
         root = np.sqrt(np.maximum(k, 0.0))

@@ -76,12 +76,9 @@ class Ranging:
             small = self.prior.mass(*inner)
         if aim == "fall":
             ok = inner[1] > inner[0]
-            log_p, log_q = log_prior(
-                self.prior, *(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True))
-            )
-            _, bound = self.gain(
-                *(np.where(ok, e, o) for e, o in zip(inner, outer, strict=True)), epsilon, aim
-            )
+            lo, hi = np.where(ok, inner[0], outer[0]), np.where(ok, inner[1], outer[1])
+            log_p, log_q = log_prior(self.prior, lo, hi)
+            _, bound = self.gain(lo, hi, epsilon, aim, (log_p, log_q))
             least = np.where(ok, odds.posterior(log_p, log_q, bound), 0.0)
             return np.exp(log_big) - least
         certain = np.isneginf(log_rest)
@@ -161,9 +158,7 @@ def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
 def worst_true_value(goal: Ranging, epsilon: float, aim: Aim, tolerance: float = 1e-10) -> Worst:
     """The supremum over true values, to an absolute tolerance unless the box limit is reached first."""
     low, high, beyond = goal.tails(epsilon, aim)
-    t = np.unique(
-        np.concatenate([np.linspace(low, high, 65), _bulk(goal.prior, low, high), _kinks(goal, low, high)])
-    )
+    t = np.unique(np.concatenate([np.linspace(low, high, 65), _bulk(goal.prior, low, high), _kinks(goal, low, high)]))
     ends = _Ends.at(goal, t, epsilon, aim)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.optimize import brentq
 
+from guessproof.risk.roots import root
 from guessproof.risk.tent import Stretched
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
@@ -126,7 +126,7 @@ def _where(amount: Callable[[float], float], target: float, a: float, b: float, 
     inner = np.nextafter(a, b)
     if amount(inner) >= target:
         return a
-    return float(brentq(lambda x: amount(x) - target, inner, b, xtol=1e-300, rtol=1e-15, maxiter=500))
+    return root(lambda x: amount(x) - target, float(inner), b)
 
 
 def signed_zigzag(
@@ -147,4 +147,5 @@ def region_log_prior(prior: LinePrior, intervals: list[tuple[float, float]]) -> 
     pieces = components(prior, intervals)
     inside = [float(prior.log_tilt(0.0, a, b)) for a, b, goal in pieces if goal]
     outside = [float(prior.log_tilt(0.0, a, b)) for a, b, goal in pieces if not goal]
-    return tuple(np.asarray(np.logaddexp.reduce(part) if part else -np.inf) for part in (inside, outside))
+    log_p, log_q = (np.asarray(np.logaddexp.reduce(part) if part else -np.inf) for part in (inside, outside))
+    return log_p, log_q

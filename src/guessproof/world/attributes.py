@@ -33,21 +33,15 @@ class Attribute:
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError("name", self.name, "is not a name", "give a non-empty string")
         if not isinstance(self.prior, (LinePrior, Finite, Unknown, PartlyKnown)):
-            raise PriorError(
-                "prior", self.prior, "is not a prior", "use normal(…), categorical({…}), unknown(…), …"
-            )
+            raise PriorError("prior", self.prior, "is not a prior", "use normal(…), categorical({…}), unknown(…), …")
         if self.bounds is not None:
             object.__setattr__(self, "bounds", ordered(ParameterError, "bounds", *self.bounds))
         if self.metric is None:
             Absolute(self.scale)  # validates the scale
         elif not isinstance(self.metric, Metric):
-            raise MetricError(
-                "metric", self.metric, "is not a metric", "use Absolute(), Discrete(), Clamped(…), …"
-            )
+            raise MetricError("metric", self.metric, "is not a metric", "use Absolute(), Discrete(), Clamped(…), …")
         elif self.scale != 1.0:
-            raise MetricError(
-                "scale", self.scale, "has no meaning beside a metric", "put the scale into the metric"
-            )
+            raise MetricError("scale", self.scale, "has no meaning beside a metric", "put the scale into the metric")
         self._check_fit()
 
     def __repr__(self) -> str:
@@ -75,24 +69,27 @@ class Attribute:
             return low, high
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
         if not low <= high:
-            raise ParameterError(
-                "bounds", self.bounds, "the prior has no probability there", "widen the bounds"
-            )
+            raise ParameterError("bounds", self.bounds, "the prior has no probability there", "widen the bounds")
         return low, high
 
     def _check_fit(self) -> None:
-        finite = isinstance(self.prior, Finite)
-        if isinstance(self.distance, Matrix) and not finite:
-            raise MetricError(
-                "metric", self.metric, "a table of distances needs a finite prior", "use categorical({…})"
-            )
-        if finite and not self.prior.is_line and not isinstance(self.distance, (Discrete, Matrix)):
-            try:
-                self.distance.distance(np.array(list(self.prior.values), dtype=object), self.prior.values[0])
-            except (TypeError, ValueError, MetricError):
+        prior = self.prior
+        if not isinstance(prior, Finite):
+            if isinstance(self.distance, Matrix):
                 raise MetricError(
-                    "metric",
-                    self.metric,
-                    "needs numbers but the values are categories",
-                    "use Discrete() or Matrix(…)",
-                ) from None
+                    "metric", self.metric, "a table of distances needs a finite prior", "use categorical({…})"
+                )
+            return
+        if isinstance(self.distance, Discrete) or (prior.is_line and not isinstance(self.distance, Matrix)):
+            return
+        values = np.empty(len(prior.values), dtype=object)
+        values[:] = prior.values
+        try:
+            self.distance.distance(values, values)
+        except (TypeError, ValueError, MetricError):
+            raise MetricError(
+                "metric",
+                self.metric,
+                "does not know the prior's values",
+                "use Discrete(), or a Matrix that names them all",
+            ) from None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from guessproof.errors import InputError, PriorError
 
 Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 def real(error: type[InputError], field: str, value: Any, *, infinite: bool = False) -> float:

@@ -28,9 +28,7 @@ class Finite:
     def of(cls, table: Mapping[Hashable, float]) -> Finite:
         """From a table of value → probability."""
         if not isinstance(table, Mapping) or not table:
-            raise PriorError(
-                "categorical", table, "is not a table of value → probability", "give a non-empty dict"
-            )
+            raise PriorError("categorical", table, "is not a table of value → probability", "give a non-empty dict")
         names = list(table)
         mass = weights("weights", list(table.values()))
         if all(_is_number(v) for v in names):
@@ -107,9 +105,7 @@ class Finite:
         known = list(known)
         for value in known:
             if not isinstance(value, Hashable) or value not in self._index:
-                raise KnowledgeError(
-                    "knows", value, "is not a value of the prior", f"choose from {_few(self.values)}"
-                )
+                raise KnowledgeError("knows", value, "is not a value of the prior", f"choose from {_few(self.values)}")
         return [v in known for v in self.values]
 
 

@@ -17,8 +17,8 @@ from guessproof.errors import PriorError
 from guessproof.world.checks import Array
 from guessproof.world.line import NODE_WEIGHTS, NODES, LinePrior
 
-_LEVELS = np.concatenate([10.0 ** -np.arange(14, 1, -1), np.arange(1, 20) / 20])
-_LEVELS = np.concatenate([_LEVELS, 1 - _LEVELS[:13][::-1]])
+_TAIL = 10.0 ** -np.arange(14, 1, -1)
+_LEVELS = np.concatenate([_TAIL, np.arange(1, 20) / 20, 1 - _TAIL[::-1]])
 _REACH = 80.0  # e^{−80} of a tilted integrand is left out
 
 
@@ -31,11 +31,9 @@ class FrozenScipy(LinePrior):
     def __post_init__(self) -> None:
         middle = np.asarray(self.distribution.ppf([0.25, 0.5, 0.75]), dtype=np.float64)
         if not np.all(np.isfinite(middle)):
-            raise PriorError(
-                "from_scipy", self.distribution, "has no finite quartiles", "check its parameters"
-            )
+            raise PriorError("from_scipy", self.distribution, "has no finite quartiles", "check its parameters")
         total = np.exp(self.log_tilt(0.0, -np.inf, np.inf))
-        quadrature = self._integral(0.0, *self.support, float(middle[1]), 0.0)
+        quadrature = self.integral(0.0, *self.support, float(middle[1]), 0.0)
         if abs(total - 1) > 1e-9 or not abs(quadrature - 1) <= 1e-7:
             raise PriorError(
                 "from_scipy",
@@ -47,9 +45,7 @@ class FrozenScipy(LinePrior):
     def __repr__(self) -> str:
         frozen = self.distribution
         words = [f"{v:g}" if isinstance(v, (int, float)) else repr(v) for v in frozen.args]
-        words += [
-            f"{n}={v:g}" if isinstance(v, (int, float)) else f"{n}={v!r}" for n, v in frozen.kwds.items()
-        ]
+        words += [f"{n}={v:g}" if isinstance(v, (int, float)) else f"{n}={v!r}" for n, v in frozen.kwds.items()]
         return f"from_scipy({frozen.dist.name}({', '.join(words)}))"
 
     @cached_property
@@ -82,7 +78,7 @@ class FrozenScipy(LinePrior):
     def excess(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike) -> Array:
         return np.asarray(_excess_each(self, k, a, b, ref), dtype=np.float64)
 
-    def _probability(self, a: float, b: float) -> float:
+    def probability(self, a: float, b: float) -> float:
         """P(a ≤ X ≤ b) from whichever of the two tails is the smaller."""
         frozen = self.distribution
         with np.errstate(all="ignore"):
@@ -91,17 +87,14 @@ class FrozenScipy(LinePrior):
             else:
                 value, size = frozen.cdf(b) - frozen.cdf(a), frozen.cdf(b)
         if value < 1e-3 * size:  # cancellation: integrate the density instead
-            value = self._integral(0.0, a, b, a if np.isfinite(a) else b, 0.0)
+            value = self.integral(0.0, a, b, a if np.isfinite(a) else b, 0.0)
         return float(value)
 
     def _edges(self, k: float, a: float, b: float) -> Array:
         unit = float(self._breaks[-1] - self._breaks[0]) / 64
         step = min(unit, 1 / abs(k)) if k else unit
         if k > 0 and np.isinf(a):
-            a = (
-                min(max(b, a) if np.isfinite(b) else float(self._breaks[-1]), float(self._breaks[0]))
-                - _REACH / k
-            )
+            a = min(max(b, a) if np.isfinite(b) else float(self._breaks[-1]), float(self._breaks[0])) - _REACH / k
         if k < 0 and np.isinf(b):
             b = max(a if np.isfinite(a) else float(self._breaks[0]), float(self._breaks[-1])) + _REACH / -k
         a, b = self._finite(a, b)
@@ -121,15 +114,15 @@ class FrozenScipy(LinePrior):
                 b = b if np.isfinite(b) else float(self._breaks[-1]) + 1e6 * float(np.ptp(self._breaks))
         return a, b
 
-    def _log_terms(self, k: float, a: float, b: float, ref: float) -> tuple[Array, Array]:
+    def log_terms(self, k: float, a: float, b: float, ref: float) -> tuple[Array, Array]:
         edges = self._edges(k, a, b)
         half = np.diff(edges)[:, None] / 2
         x = edges[:-1, None] + half * (1 + NODES)
         return x, np.log(half * NODE_WEIGHTS) + self.log_density(x)
 
-    def _integral(self, k: float, a: float, b: float, ref: float, minus: float) -> float:
+    def integral(self, k: float, a: float, b: float, ref: float, minus: float) -> float:
         """∫ (e^{k(x−ref)} − minus) f, for minus 0 or 1."""
-        x, weight = self._log_terms(k, a, b, ref)
+        x, weight = self.log_terms(k, a, b, ref)
         if minus:
             return float(np.sum(np.exp(weight) * np.expm1(k * (x - ref))))
         return float(np.sum(np.exp(weight + k * (x - ref))))
@@ -142,10 +135,10 @@ def _tilt(prior: FrozenScipy, k: float, a: float, b: float, ref: float) -> float
         return -np.inf
     if k == 0:
         with np.errstate(divide="ignore"):
-            return float(np.log(prior._probability(a, b)))
+            return float(np.log(prior.probability(a, b)))
     if _diverges(prior, k, a, b):
         return np.inf
-    x, weight = prior._log_terms(k, a, b, ref)
+    x, weight = prior.log_terms(k, a, b, ref)
     terms = weight + k * (x - ref)
     top = float(np.max(terms))
     if not np.isfinite(top):
@@ -156,16 +149,14 @@ def _tilt(prior: FrozenScipy, k: float, a: float, b: float, ref: float) -> float
 def _excess(prior: FrozenScipy, k: float, a: float, b: float, ref: float) -> float:
     low, high = prior.support
     a, b = max(a, low), min(b, high)
-    return prior._integral(k, a, b, ref, 1.0) if b > a and k else 0.0
+    return prior.integral(k, a, b, ref, 1.0) if b > a and k else 0.0
 
 
 def _diverges(prior: FrozenScipy, k: float, a: float, b: float) -> bool:
     """Whether e^{kx} f still grows far out in an infinite end: taken as divergent, the safe reading."""
     if (k > 0 and np.isfinite(b)) or (k < 0 and np.isfinite(a)):
         return False
-    far, further = (
-        prior.distribution.isf([1e-250, 1e-290]) if k > 0 else prior.distribution.ppf([1e-250, 1e-290])
-    )
+    far, further = prior.distribution.isf([1e-250, 1e-290]) if k > 0 else prior.distribution.ppf([1e-250, 1e-290])
     if not (np.isfinite(far) and np.isfinite(further)) or far == further:
         return True
     slope = prior.log_density(further) + k * further - prior.log_density(far) - k * far

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.errors import GoalError
+from guessproof.errors import GoalError, TrueValueError
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, ordered, positive
 from guessproof.world.finite import Finite
@@ -37,12 +37,25 @@ class Goal(ABC):
     def edges(self, t: ArrayLike) -> Intervals:
         """The closed intervals of correct guesses, sorted and apart."""
 
+    def __and__(self, other: Any) -> Goal:
+        """Both goals at once."""
+        return And((self, other)) if isinstance(other, Goal) else NotImplemented
+
+    def __or__(self, other: Any) -> Goal:
+        """At least one of the goals."""
+        return Or((self, other)) if isinstance(other, Goal) else NotImplemented
+
+    def __invert__(self) -> Goal:
+        """That the goal is missed."""
+        return self.part if isinstance(self, Not) else Not(self)
+
+    def __bool__(self) -> bool:
+        raise GoalError("goal", self, "is neither true nor false", "combine goals with &, | and ~, not and, or, not")
+
     def chosen(self, prior: Finite, t: Any) -> Array:
         """1 for each value of a finite prior that counts as correct."""
         points = prior.points
-        return np.any([(points >= lo) & (points <= hi) for lo, hi in self.edges(t)], axis=0).astype(
-            np.float64
-        )
+        return np.any([(points >= lo) & (points <= hi) for lo, hi in self.edges(t)], axis=0).astype(np.float64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,9 +69,7 @@ class Within(Goal):
     def __post_init__(self) -> None:
         _needs_numbers(self.attribute)
         if (self.radius is None) == (self.percent is None):
-            raise GoalError(
-                "within", (self.radius, self.percent), "needs a radius or a percentage", "give one of them"
-            )
+            raise GoalError("within", (self.radius, self.percent), "needs a radius or a percentage", "give one of them")
         if self.radius is not None:
             positive(GoalError, "radius", self.radius)
         elif positive(GoalError, "percent", self.percent) > 100:
@@ -111,9 +122,7 @@ class Among(Goal):
         if isinstance(prior, Finite):
             for value in self.values:
                 if value not in prior.values:
-                    raise GoalError(
-                        "values", value, "is not a value of the prior", "choose values that can occur"
-                    )
+                    raise GoalError("values", value, "is not a value of the prior", "choose values that can occur")
 
     def __repr__(self) -> str:
         return f"{self.attribute.name} among {set(self.values)!r}"
@@ -145,9 +154,7 @@ class Inside(Goal):
         try:
             pairs = sorted(ordered(GoalError, "interval", *pair) for pair in self.intervals)
         except TypeError:
-            raise GoalError(
-                "intervals", self.intervals, "is not a list of pairs", "give (low, high), …"
-            ) from None
+            raise GoalError("intervals", self.intervals, "is not a list of pairs", "give (low, high), …") from None
         merged: list[tuple[float, float]] = []
         for low, high in pairs:
             if merged and low <= merged[-1][1]:
@@ -165,6 +172,148 @@ class Inside(Goal):
 
     def edges(self, t: ArrayLike) -> Intervals:
         return tuple((np.asarray(a), np.asarray(b)) for a, b in self.intervals)
+
+
+@dataclass(frozen=True, repr=False)
+class Compound(Goal):
+    """A goal made of goals. About one attribute only, it is a set of intervals or of values like any other."""
+
+    parts: tuple[Goal, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.parts) < 1 or not all(isinstance(p, Goal) for p in self.parts):
+            raise GoalError("parts", self.parts, "are not goals", "combine goals with &, | and ~")
+        flat = [q for p in self.parts for q in (p.parts if type(p) is type(self) is not Not else (p,))]  # pyright: ignore[reportAttributeAccessIssue]
+        object.__setattr__(self, "parts", tuple(flat))
+        unique_attributes(self.parts)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return unique_attributes(self.parts)
+
+    @property
+    def attribute(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if len(self.attributes) > 1:
+            raise GoalError("goal", self, "speaks of several attributes", "ask for goal.attributes")
+        return self.attributes[0]
+
+    @property
+    def depends_on_truth(self) -> bool:
+        return any(p.depends_on_truth for p in self.parts)
+
+    def edges(self, t: ArrayLike) -> Intervals:
+        _ = self.attribute
+        return _where_true([p.edges(t) for p in self.parts], self._holds)
+
+    def chosen(self, prior: Finite, t: Any) -> Array:
+        _ = self.attribute
+        return self._holds([p.chosen(prior, t) > 0.5 for p in self.parts]).astype(np.float64)
+
+    @abstractmethod
+    def _holds(self, parts: list[Any]) -> Any:
+        """The truth of the whole from the truth of the parts, as Boolean arrays."""
+
+
+@dataclass(frozen=True, repr=False)
+class And(Compound):
+    """All of several goals."""
+
+    def __repr__(self) -> str:
+        return " & ".join(_bracketed(p) for p in self.parts)
+
+    def _holds(self, parts: list[Any]) -> Any:
+        return np.all(parts, axis=0)
+
+
+@dataclass(frozen=True, repr=False)
+class Or(Compound):
+    """At least one of several goals."""
+
+    def __repr__(self) -> str:
+        return " | ".join(_bracketed(p) for p in self.parts)
+
+    def _holds(self, parts: list[Any]) -> Any:
+        return np.any(parts, axis=0)
+
+
+@dataclass(frozen=True, repr=False)
+class Not(Compound):
+    """That a goal is missed."""
+
+    def __init__(self, part: Goal) -> None:
+        object.__setattr__(self, "parts", (part,))
+        self.__post_init__()
+
+    @property
+    def part(self) -> Goal:
+        """What is missed."""
+        return self.parts[0]
+
+    def __repr__(self) -> str:
+        return f"~{_bracketed(self.part)}" if isinstance(self.part, Compound) else f"~({self.part!r})"
+
+    def _holds(self, parts: list[Any]) -> Any:
+        return np.logical_not(parts[0])
+
+
+Norm = Literal["l1", "l2", "linf"]
+NORMS = ("l1", "l2", "linf")
+
+
+@dataclass(frozen=True, repr=False)
+class Near(Goal):
+    """A point at most `radius` away in several numbers at once, each in its own unit."""
+
+    members: tuple[Attribute, ...]
+    radius: float
+    by: Norm = "l2"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.members, tuple) or len(self.members) < 2:
+            raise GoalError("near", self.members, "needs at least two attributes", "for one, use within")
+        for attribute in self.members:
+            _needs_numbers(attribute)
+        if len({a.name for a in self.members}) < len(self.members):
+            raise GoalError("near", self.members, "names an attribute twice", "name each once")
+        object.__setattr__(self, "radius", positive(GoalError, "radius", self.radius))
+        if self.by not in NORMS:
+            raise GoalError("by", self.by, "is not a norm", "say 'l1', 'l2' or 'linf'")
+
+    def __repr__(self) -> str:
+        return f"({', '.join(a.name for a in self.members)}) within {self.radius:g} by {self.by}"
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.members
+
+    @property
+    def attribute(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        raise GoalError("goal", self, "speaks of several attributes", "ask for goal.attributes")
+
+    def edges(self, t: ArrayLike) -> Intervals:
+        raise GoalError("goal", self, "is not a set of intervals of one attribute", "ask for goal.holds")
+
+    def holds(self, x: Iterable[ArrayLike], t: Iterable[float]) -> Any:
+        """Whether the points x (one array per member) are near the true values t."""
+        gaps = [np.abs(np.subtract(a, b)) for a, b in zip(x, t, strict=True)]
+        return combine(self.by, gaps) <= self.radius
+
+
+def combine(norm: str, parts: list[Any]) -> Any:
+    """The norm of non-negative parts.
+
+    >>> [float(combine(n, [3.0, 4.0])) for n in ("l1", "l2", "linf")]
+    [7.0, 5.0, 4.0]
+    """
+    if norm == "linf":
+        total = parts[0]
+        for part in parts[1:]:
+            total = np.maximum(total, part)
+        return total
+    total = parts[0] if norm == "l1" else np.square(parts[0])
+    for part in parts[1:]:
+        total = total + (part if norm == "l1" else np.square(part))
+    return total if norm == "l1" else np.sqrt(total)
 
 
 def within(attribute: Attribute, radius: float | None = None, *, percent: float | None = None) -> Within:
@@ -189,6 +338,49 @@ def inside(attribute: Attribute, *intervals: tuple[float, float]) -> Inside:
     return Inside(attribute, tuple(intervals))
 
 
+def near(attributes: Iterable[Attribute], radius: float, *, by: Norm = "l2") -> Near:
+    """The attacker wants a point at most `radius` off, in the norm `by` of several numbers together."""
+    if isinstance(attributes, (str, bytes, Attribute)) or not isinstance(attributes, Iterable):
+        raise GoalError("near", attributes, "is not a list of attributes", "give (first, second), radius")
+    return Near(tuple(attributes), radius, by)
+
+
+def unique_attributes(goals: Iterable[Goal]) -> tuple[Attribute, ...]:
+    """The attributes of several goals, each once; one name must not stand for two attributes."""
+    found: dict[str, Attribute] = {}
+    for attribute in (a for goal in goals for a in goal.attributes):
+        if found.setdefault(attribute.name, attribute) != attribute:
+            raise GoalError(
+                "goal", attribute.name, "is the name of two different attributes", "use one attribute per name"
+            )
+    return tuple(found.values())
+
+
+def _bracketed(goal: Goal) -> str:
+    return f"({goal!r})" if isinstance(goal, (And, Or)) else repr(goal)
+
+
+def _where_true(parts: list[Intervals], holds: Callable[[list[Any]], Any]) -> Intervals:
+    """The intervals on which a Boolean combination of unions of intervals holds, up to single points."""
+    ends = [np.asarray(e, dtype=np.float64) for part in parts for pair in part for e in pair]
+    if any(e.ndim for e in ends):
+        raise TrueValueError("at", "an array", "a combined goal needs one true value at a time", "ask one at a time")
+    cuts = np.unique([-np.inf, *[float(e) for e in ends], np.inf])
+    left, right = cuts[:-1], cuts[1:]
+    with np.errstate(invalid="ignore"):
+        middle = np.where(np.isinf(left), right - 1.0, np.where(np.isinf(right), left + 1.0, left / 2 + right / 2))
+    if cuts.size == 2:
+        middle = np.zeros(1)
+    true = holds([np.any([(middle > a) & (middle < b) for a, b in part], axis=0) for part in parts])
+    merged: list[tuple[float, float]] = []
+    for a, b, yes in zip(left.tolist(), right.tolist(), np.asarray(true).tolist(), strict=True):
+        if yes and merged and merged[-1][1] == a:
+            merged[-1] = (merged[-1][0], b)
+        elif yes:
+            merged.append((a, b))
+    return tuple((np.asarray(a), np.asarray(b)) for a, b in merged)
+
+
 def _is_attribute(attribute: Any) -> None:
     if not isinstance(attribute, Attribute):
         raise GoalError("attribute", attribute, "is not an attribute", "give gp.Attribute(name, prior=…)")
@@ -197,6 +389,4 @@ def _is_attribute(attribute: Any) -> None:
 def _needs_numbers(attribute: Any) -> None:
     _is_attribute(attribute)
     if isinstance(attribute.prior, Finite) and not attribute.prior.is_line:
-        raise GoalError(
-            "attribute", attribute.name, "its values are categories, not numbers", "use exactly or among"
-        )
+        raise GoalError("attribute", attribute.name, "its values are categories, not numbers", "use exactly or among")

@@ -148,9 +148,7 @@ class Truncated(LinePrior):
 
     def quantile(self, u: ArrayLike) -> Array:
         below = self.base.cdf(self.low)
-        return np.clip(
-            self.base.quantile(below + np.asarray(u) * np.exp(self._log_mass)), self.low, self.high
-        )
+        return np.clip(self.base.quantile(below + np.asarray(u) * np.exp(self._log_mass)), self.low, self.high)
 
     def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
         return self.base.panels(np.maximum(a, self.low), np.minimum(b, self.high))

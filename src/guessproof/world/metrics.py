@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -180,8 +180,8 @@ class Clamped(Metric):
     scale: float = 1.0
 
     def __post_init__(self) -> None:
-        low, high = ordered(MetricError, "low, high", self.low, self.high)
-        real(MetricError, "low", low), real(MetricError, "high", high)
+        for end in ordered(MetricError, "low, high", self.low, self.high):
+            real(MetricError, "low, high", end)
         positive(MetricError, "scale", self.scale)
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
@@ -222,9 +222,7 @@ class Threshold(Metric):
         return hash(self.cuts)
 
     def _level(self, x: ArrayLike) -> Array:
-        return np.searchsorted(np.asarray(self.cuts), np.asarray(x, dtype=np.float64), side="left").astype(
-            np.float64
-        )
+        return np.searchsorted(np.asarray(self.cuts), np.asarray(x, dtype=np.float64), side="left").astype(np.float64)
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return np.abs(self._level(x) - self._level(y))
@@ -258,7 +256,7 @@ class Outcome(Metric):
         if not intervals:
             raise MetricError("intervals", intervals, "are missing", "give at least one (low, high)")
         pairs = sorted(_pair(i) for i in intervals)
-        if any(a[1] >= b[0] for a, b in zip(pairs, pairs[1:], strict=False)):
+        if any(a[1] >= b[0] for a, b in pairwise(pairs)):
             raise MetricError("intervals", intervals, "overlap", "merge them")
         self.intervals = tuple(pairs)
 
@@ -280,9 +278,7 @@ class Outcome(Metric):
         return np.abs(self.inside(x) - self.inside(y))
 
     def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        within = [
-            (np.minimum(*pair) >= a) & (np.maximum(*pair) <= b) for pair in (x, y) for a, b in self.intervals
-        ]
+        within = [(np.minimum(*pair) >= a) & (np.maximum(*pair) <= b) for pair in (x, y) for a, b in self.intervals]
         n = len(self.intervals)
         both_in = np.any(within[:n], axis=0) & np.any(within[n:], axis=0)
         touches = [(pair[1] > a) & (pair[0] < b) for pair in (x, y) for a, b in self.intervals]
@@ -319,9 +315,7 @@ class Matrix(Metric):
         return self.distances[self._rows(x), self._rows(y)]
 
     def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        raise MetricError(
-            "metric", self, "a table has no distances between intervals", "use a finite prior with it"
-        )
+        raise MetricError("metric", self, "a table has no distances between intervals", "use a finite prior with it")
 
 
 @dataclass(frozen=True)
@@ -341,7 +335,7 @@ class Sum(Metric):
         tails = [m.tail for m in self.parts]
         return sum(t[0] for t in tails), sum(t[1] for t in tails)
 
-    @cached_property
+    @property
     def line_form(self) -> LineForm | None:
         total: LineForm | None = LineForm()
         for part in self.parts:
@@ -363,9 +357,7 @@ class Multiple(Metric):
 
     def __post_init__(self) -> None:
         if real(MetricError, "factor", self.factor) < 0:
-            raise MetricError(
-                "factor", self.factor, "a distance cannot be negative", "give a factor of 0 or more"
-            )
+            raise MetricError("factor", self.factor, "a distance cannot be negative", "give a factor of 0 or more")
 
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return self.factor * self.metric.distance(x, y)
@@ -378,7 +370,7 @@ class Multiple(Metric):
         slope, offset = self.metric.tail
         return self.factor * slope, self.factor * offset
 
-    @cached_property
+    @property
     def line_form(self) -> LineForm | None:
         form = self.metric.line_form
         return None if form is None else form.times(self.factor)
@@ -404,7 +396,7 @@ class Minimum(Metric):
     def tail(self) -> tuple[float, float]:
         return min(m.tail for m in self.parts)
 
-    @cached_property
+    @property
     def line_form(self) -> LineForm | None:
         forms = [m.line_form for m in self.parts]
         if len(forms) != 2 or None in forms:
@@ -430,9 +422,7 @@ def minimum(*metrics: Metric | float) -> Metric:
         m if isinstance(m, Metric) else Multiple(positive(MetricError, "cap", m), Discrete()) for m in metrics
     )
     if len(parts) < 2:
-        raise MetricError(
-            "minimum", metrics, "of fewer than two", "give at least two metrics or a metric and a cap"
-        )
+        raise MetricError("minimum", metrics, "of fewer than two", "give at least two metrics or a metric and a cap")
     return Minimum(parts)
 
 
@@ -443,13 +433,9 @@ def check_matrix(distances: Any, size: int) -> Array:
     except (TypeError, ValueError):
         raise MetricError("distance", distances, "is not a table of numbers", "give a square table") from None
     if table.shape != (size, size):
-        raise MetricError(
-            "distance", table.shape, f"is not a table of {size} × {size}", "give one row per value"
-        )
+        raise MetricError("distance", table.shape, f"is not a table of {size} × {size}", "give one row per value")
     if np.any(np.isnan(table)) or np.any(table < 0):
-        raise MetricError(
-            "distance", distances, "holds a NaN or a negative number", "give distances of 0 or more"
-        )
+        raise MetricError("distance", distances, "holds a NaN or a negative number", "give distances of 0 or more")
     if np.any(np.diag(table) != 0):
         raise MetricError("distance", distances, "a value is away from itself", "put 0 on the diagonal")
     both_infinite = np.isinf(table) & np.isinf(table.T)

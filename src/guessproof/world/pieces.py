@@ -48,9 +48,7 @@ class LogLinear(LinePrior):
     def log_density(self, x: ArrayLike) -> Array:
         x = np.asarray(x, dtype=np.float64)
         # A point where two pieces meet belongs to the denser one: it is possible if either side is.
-        pieces = (
-            np.minimum(np.searchsorted(self.right, x, side=s), self.right.size - 1) for s in ("left", "right")
-        )
+        pieces = (np.minimum(np.searchsorted(self.right, x, side=s), self.right.size - 1) for s in ("left", "right"))
         value = np.maximum(*(self.height[i] + self.slope[i] * (x - self.anchor[i]) for i in pieces))
         return np.where((x >= self.left[0]) & (x <= self.right[-1]), value, -np.inf)
 
@@ -90,9 +88,7 @@ class LogLinear(LinePrior):
     def quantile(self, u: ArrayLike) -> Array:
         u = np.asarray(u, dtype=np.float64)
         masses = np.exp(
-            np.array(
-                [float(self.log_tilt(0.0, lo, hi)) for lo, hi in zip(self.left, self.right, strict=True)]
-            )
+            np.array([float(self.log_tilt(0.0, lo, hi)) for lo, hi in zip(self.left, self.right, strict=True)])
         )
         edges = np.concatenate([[0.0], np.cumsum(masses)])
         positive_mass = masses > 0

@@ -93,9 +93,7 @@ def unknown(low: float, high: float) -> Unknown:
     return Unknown(low, high)
 
 
-def partly_known(
-    radius: float, probability: float, low: float = -np.inf, high: float = np.inf
-) -> PartlyKnown:
+def partly_known(radius: float, probability: float, low: float = -np.inf, high: float = np.inf) -> PartlyKnown:
     """P(|x − t| ≤ radius) = probability around the true value t, and nothing else but the range."""
     return PartlyKnown(radius, probability, low, high)
 
@@ -121,9 +119,7 @@ def _atoms(distribution: Any) -> Finite:
     low = low if np.isfinite(low) else _last(distribution, -1)
     high = high if np.isfinite(high) else _last(distribution, +1)
     if high - low > 10_000_000:
-        raise PriorError(
-            "from_scipy", distribution, "has too many values", "give a histogram or an empirical prior"
-        )
+        raise PriorError("from_scipy", distribution, "has too many values", "give a histogram or an empirical prior")
     points = np.arange(low, high + 1)
     mass = np.asarray(distribution.pmf(points), dtype=np.float64)
     some = mass > 0
