@@ -66,7 +66,34 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted(["__version__", *_HOME])  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [
+    "Absolute",
+    "Attack",
+    "Attribute",
+    "Bracket",
+    "Clamped",
+    "Discrete",
+    "FiniteWorld",
+    "Matrix",
+    "Outcome",
+    "Threshold",
+    "__version__",
+    "among",
+    "categorical",
+    "empirical",
+    "exactly",
+    "exponential",
+    "from_scipy",
+    "histogram",
+    "inside",
+    "laplace",
+    "minimum",
+    "normal",
+    "partly_known",
+    "uniform",
+    "unknown",
+    "within",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -79,4 +106,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(__all__)
