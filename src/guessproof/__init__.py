@@ -17,11 +17,20 @@ from typing import TYPE_CHECKING, Any
 from guessproof._version import __version__
 
 if TYPE_CHECKING:
+    from guessproof.mechanisms.accuracy import split_budget
+    from guessproof.mechanisms.awareness import Awareness
+    from guessproof.mechanisms.cauchy import Cauchy
+    from guessproof.mechanisms.gaussian import Gaussian
+    from guessproof.mechanisms.geometric import Geometric
+    from guessproof.mechanisms.laplace import Laplace
     from guessproof.risk.attack import Attack
     from guessproof.risk.bracket import Bracket
+    from guessproof.risk.cumulative import cumulative_advantage
     from guessproof.risk.finite import FiniteWorld
+    from guessproof.risk.profile import RiskProfile, relative_risk
     from guessproof.world.attributes import Attribute
-    from guessproof.world.goals import among, exactly, inside, within
+    from guessproof.world.goals import among, exactly, inside, near, within
+    from guessproof.world.joint import joint_histogram, joint_sample, joint_table
     from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold, minimum
     from guessproof.world.priors import (
         categorical,
@@ -37,11 +46,29 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "guessproof.mechanisms.accuracy": ("split_budget",),
+    "guessproof.mechanisms.awareness": ("Awareness",),
+    "guessproof.mechanisms.cauchy": ("Cauchy",),
+    "guessproof.mechanisms.gaussian": ("Gaussian",),
+    "guessproof.mechanisms.geometric": ("Geometric",),
+    "guessproof.mechanisms.laplace": ("Laplace",),
     "guessproof.risk.attack": ("Attack",),
     "guessproof.risk.bracket": ("Bracket",),
+    "guessproof.risk.cumulative": ("cumulative_advantage",),
     "guessproof.risk.finite": ("FiniteWorld",),
+    "guessproof.risk.profile": (
+        "RiskProfile",
+        "relative_risk",
+    ),
     "guessproof.world.attributes": ("Attribute",),
-    "guessproof.world.goals": ("among", "exactly", "inside", "within"),
+    "guessproof.world.goals": (
+        "among",
+        "exactly",
+        "inside",
+        "near",
+        "within",
+    ),
+    "guessproof.world.joint": ("joint_histogram", "joint_sample", "joint_table"),
     "guessproof.world.metrics": (
         "Absolute",
         "Clamped",
@@ -70,26 +97,39 @@ __all__ = [
     "Absolute",
     "Attack",
     "Attribute",
+    "Awareness",
     "Bracket",
+    "Cauchy",
     "Clamped",
     "Discrete",
     "FiniteWorld",
+    "Gaussian",
+    "Geometric",
+    "Laplace",
     "Matrix",
     "Outcome",
+    "RiskProfile",
     "Threshold",
     "__version__",
     "among",
     "categorical",
+    "cumulative_advantage",
     "empirical",
     "exactly",
     "exponential",
     "from_scipy",
     "histogram",
     "inside",
+    "joint_histogram",
+    "joint_sample",
+    "joint_table",
     "laplace",
     "minimum",
+    "near",
     "normal",
     "partly_known",
+    "relative_risk",
+    "split_budget",
     "uniform",
     "unknown",
     "within",

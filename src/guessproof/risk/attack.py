@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 from guessproof.errors import (
     GoalError,
     InfeasibleError,
-    KnowledgeError,
     ParameterError,
+    TrueValueError,
     UnknownAttributeError,
 )
 from guessproof.risk.bracket import Bracket
@@ -27,12 +27,16 @@ from guessproof.risk.limits import (
     safe_epsilon,
 )
 from guessproof.risk.priorless import Priorless
+from guessproof.risk.several.answer import Several, joined
+from guessproof.risk.several.effort import Progress, checked_effort
+from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_case import Aim, Ranging, Worst, worst_true_value
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Within
+from guessproof.world.goals import Compound, Goal, Norm, Within
+from guessproof.world.joint import conditioned, joint_of
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -43,6 +47,9 @@ class Attack:
 
     `at` names the true value (or an array of them); without it answers hold for the worst one.
     `knows` conditions the prior on what the attacker knows already: an interval or a set of values.
+    Several attributes: their distances are joined by `norm`; an OR is met by any alternative (`or_="any"`), or each
+    alternative is protected on its own (`or_="each"`). Answers then are a cheap bracket, unless a `tolerance` in odds or
+    a `time_limit` in seconds asks to refine it; `progress` is called while that takes time.
 
     >>> from guessproof.world.priors import normal
     >>> from guessproof.world.goals import within
@@ -55,13 +62,16 @@ class Attack:
     goal: Goal
     at: Mapping[str, Any] | None = None
     knows: Mapping[str, Any] | None = None
-    norm: str = "linf"
+    norm: Norm = "linf"
+    or_: str = "any"
 
     def __post_init__(self) -> None:
         if not isinstance(self.goal, Goal):
-            raise GoalError("goal", self.goal, "is not a goal", "use within(…), exactly(…), among(…) or inside(…)")
+            raise GoalError("goal", self.goal, "is not a goal", "use within(…), exactly(…), …, joined by &, | and ~")
         if self.norm not in ("l1", "l2", "linf"):
             raise ParameterError("norm", self.norm, "is not a norm", "say 'l1', 'l2' or 'linf'")
+        if self.or_ not in ("any", "each"):
+            raise ParameterError("or_", self.or_, "is not a reading of OR", "say 'any' or 'each'")
         for field in ("at", "knows"):
             self._check_names(field, getattr(self, field))
 
@@ -71,8 +81,10 @@ class Attack:
             return
         if not isinstance(table, Mapping):
             raise ParameterError(field, table, "is not a table of attribute → value", f"write {{{names[0]!r}: …}}")
+        joints = [joint_of(a) for a in self.goal.attributes] if field == "knows" else []
+        allowed = {*names, *(name for joint in joints if joint is not None for name in joint.names)}
         for name in table:
-            if name not in names:
+            if name not in allowed:
                 raise UnknownAttributeError(
                     field, name, "no attribute of the goal has this name", f"use one of {names}"
                 )
@@ -80,37 +92,90 @@ class Attack:
     @cached_property
     def attribute(self) -> Attribute:
         """The goal's attribute, with its prior conditioned on what the attacker knows."""
-        attribute = self.goal.attributes[0]
-        known = (self.knows or {}).get(attribute.name)
-        if known is None:
-            return attribute
-        if isinstance(attribute.prior, (Unknown, PartlyKnown)):
-            raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
-        pair = isinstance(known, (tuple, list)) and len(known) == 2
-        try:
-            prior = attribute.prior.given(*known) if pair else attribute.prior.given(known)
-        except KnowledgeError as error:  # say which attribute's
-            raise KnowledgeError(f"knows[{attribute.name!r}]", known, error.problem, error.remedy) from None
-        return replace(attribute, prior=prior)
+        return self._attributes[self.goal.attributes[0].name]
+
+    @cached_property
+    def _attributes(self) -> dict[str, Attribute]:
+        known = {name: value for name, value in (self.knows or {}).items() if value is not None}
+        return conditioned(self.goal.attributes, known)
+
+    @cached_property
+    def _several(self) -> Several | None:
+        """Who answers where the goal speaks of several attributes."""
+        if len(self.goal.attributes) == 1:
+            return None
+        given = {name: value for name, value in (self.at or {}).items() if value is not None}
+        needed = [a.name for a in _truths(self.goal)]
+        missing = [name for name in needed if name not in given]
+        if given and missing:
+            raise TrueValueError("at", dict(given), f"the true value of {missing[0]} is missing", "give all or none")
+        return Several(self.goal, self._attributes, None if missing else given, self.norm)
+
+    @cached_property
+    def _alternatives(self) -> list[Attack]:
+        """The alternatives of an OR that are to be protected each on its own; empty for the usual reading."""
+        goals = alternatives(self.goal) if self.or_ == "each" else ()
+        if len(goals) < 2:
+            return []
+        found: list[Attack] = []
+        for goal in goals:
+            names = {a.name for a in goal.attributes}
+            ties = names | {n for a in goal.attributes if (j := joint_of(a)) is not None for n in j.names}
+            at = {n: v for n, v in (self.at or {}).items() if n in names}
+            knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
+            found.append(Attack(goal, at or None, knows or None, self.norm))
+        return found
 
     @property
     def prior(self) -> Any:
         """P(goal) before the release."""
+        if self._alternatives:
+            raise ParameterError("or_", self.or_, "each alternative has a prior of its own", "ask each, or or_='any'")
+        if self._several is not None:
+            return self._several.prior
         value = np.exp(self._belief("prior").log_p)
         return float(value) if value.ndim == 0 else value
 
-    def posterior(self, epsilon: Any, side: str = "upper") -> Bracket:
+    def posterior(
+        self,
+        epsilon: Any,
+        side: str = "upper",
+        *,
+        tolerance: float | None = None,
+        time_limit: float | None = None,
+        progress: Callable[[Progress], Any] | None = None,
+    ) -> Bracket:
         """The largest (or, with side="lower", the smallest) belief in the goal after the worst output."""
-        epsilon = checked_epsilon(epsilon)
+        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress)
+        if side not in ("upper", "lower"):
+            raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
+        if self._alternatives:
+            options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
+            return joined([a.posterior(epsilon, side, **options) for a in self._alternatives], side)  # pyright: ignore[reportArgumentType]
+        if self._several is not None:
+            return self._several.posterior(epsilon, side, effort)
         if self._known_truth:
             return posterior_bracket(self._belief("posterior"), epsilon, side)
         if side != "upper":
             raise ParameterError("side", side, "needs a true value", "give at={…}")
         return self._worst(epsilon, "posterior")
 
-    def advantage(self, epsilon: Any, both: bool = False) -> Bracket:
+    def advantage(
+        self,
+        epsilon: Any,
+        both: bool = False,
+        *,
+        tolerance: float | None = None,
+        time_limit: float | None = None,
+        progress: Callable[[Progress], Any] | None = None,
+    ) -> Bracket:
         """How far the belief can rise after the worst output; with both=True, move in either direction."""
-        epsilon = checked_epsilon(epsilon)
+        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress)
+        if self._alternatives:
+            options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
+            return joined([a.advantage(epsilon, both, **options) for a in self._alternatives])  # pyright: ignore[reportArgumentType]
+        if self._several is not None:
+            return self._several.advantage(epsilon, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             return self._priorless.advantage(epsilon, both)
         if self._known_truth:
@@ -121,8 +186,25 @@ class Attack:
         fall = self._worst(epsilon, "fall")
         return rise if np.all(np.asarray(rise.bound) >= np.asarray(fall.bound)) else _larger(rise, fall)
 
-    def epsilon(self, *, advantage: Any = None, posterior: Any = None, both: bool = False) -> Any:
+    def epsilon(
+        self,
+        *,
+        advantage: Any = None,
+        posterior: Any = None,
+        both: bool = False,
+        tolerance: float | None = None,
+        time_limit: float | None = None,
+        progress: Callable[[Progress], Any] | None = None,
+    ) -> Any:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
+        effort = checked_effort(tolerance, time_limit, progress)
+        if self._alternatives:
+            limits = {"advantage": advantage, "posterior": posterior, "both": both}
+            options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
+            least = np.min(np.broadcast_arrays(*(a.epsilon(**limits, **options) for a in self._alternatives)), axis=0)  # pyright: ignore[reportArgumentType]
+            return float(least) if least.ndim == 0 else least
+        if self._several is not None:
+            return self._several.epsilon(advantage, posterior, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             if posterior is not None or advantage is None:
                 raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
@@ -232,6 +314,13 @@ class Attack:
 
     def _worst_bound(self, aim: Aim, epsilon: float) -> float:
         return self._worst_at(epsilon, aim).bound
+
+
+def _truths(goal: Goal) -> list[Attribute]:
+    """The attributes whose true values the goal depends on."""
+    if isinstance(goal, Compound):
+        return [a for part in goal.parts for a in _truths(part)]
+    return list(goal.attributes) if goal.depends_on_truth else []
 
 
 def _each_limit(limit: Array, bound: Any) -> Array:

@@ -10,7 +10,7 @@ from guessproof.world.checks import Array, Mask
 
 _RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
-_LARGEST = 1e18  # a limit that holds even here is one that nothing can break
+_LARGEST = 1e100  # a limit that holds even here is one that nothing can break
 
 Excess = Callable[[Array], Array]
 

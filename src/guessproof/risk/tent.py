@@ -201,7 +201,7 @@ def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> 
         c[todo] = np.where(ok, moved, 0.5 * a[todo] + 0.5 * b[todo])
         size = 4e-16 * (np.abs(here) + np.abs(lo[todo]) + np.abs(hi[todo]))
         done = (np.abs(gap) <= 2e-14 * (1 + np.abs(target[todo]))) | (b[todo] - a[todo] <= size)
-        done |= (ok & (np.abs(step) <= size)) | np.isnan(gap)
+        done |= (np.abs(step) <= size) | np.isnan(gap)
         c[todo] = np.where(done, here, c[todo])
         todo = todo[~done]
     return c, inner
@@ -248,7 +248,8 @@ def _at_jumps(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) ->
         c = np.clip(cut, lo, hi)
         inner = _inner(world, lo, hi, k, c)
         with np.errstate(invalid="ignore"):
-            sides = np.where(np.isneginf(outer), np.nan, inner - outer)
+            # Goal without any complement on its side: infinite odds. Neither: no limit from this side (NaN).
+            sides = np.where(np.isneginf(outer) & np.isneginf(inner), np.nan, inner - outer)
         # For k < 0 the roles of in and out are swapped, and with them largest and smallest.
         bound = np.minimum(bound, np.where(k > 0, np.fmax(*sides), -np.fmin(*sides)))
         for rise in (0.0, jump) if jump else (0.0,):

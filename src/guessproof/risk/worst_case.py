@@ -8,17 +8,21 @@ That bound is of first order. The derivative makes it one of second order: by th
 may be held fixed, so the belief changes by f(hi)·hi'·L(hi)/Z − f(lo)·lo'·L(lo)/Z with Z = ∫Lf. The peak c rises
 with t (at a fixed c the left ratio A/C falls and the right ratio B/D rises), and ln Z is ε-Lipschitz in c, which
 encloses the derivative over a box from its two ends. A box on which it keeps its sign is settled by one end.
+A step w multiplies the odds by e^w, and the belief's derivative by e^w/(1 + P·(e^w − 1))² where P is the belief
+without it.
 
 The last box on an infinite side needs an argument of its own:
 - light tails (normal): by log-concavity ∫_lo^∞ e^{k(x−lo)}f / ∫_{−∞}^lo e^{−k(lo−x)}f falls in lo, and bounds the odds;
-- memoryless tails (exponential, Laplace) and a fixed radius: the belief itself falls in t from there on.
+- memoryless tails (exponential, Laplace) and a fixed radius: the belief itself falls in t from there on;
+- where ψ bends or jumps, both arguments hold beyond its last bend, with the complement before it forgotten.
 A falling belief cannot lose more than the prior of everything beyond. Other tails are not certified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -55,6 +59,11 @@ class Ranging:
     low: float
     high: float
     fixed_radius: bool
+
+    @cached_property
+    def sharp(self) -> bool:
+        """Whether the density's range is known, and with it the derivative's: else boxes shrink at first order."""
+        return bool(np.isfinite(self.prior.density_range(*self.prior.quantile([0.25, 0.75]))[1]))
 
     def gain(
         self, lo: Array, hi: Array, epsilon: float, aim: Aim, before: tuple[Array, Array] | None = None
@@ -108,45 +117,45 @@ class Ranging:
     def _cut(self, side: int, kind: str, epsilon: float, aim: Aim) -> tuple[float, float]:
         """Where the finite range may end, far enough out that what lies beyond is small or constant."""
         middle = float(self.prior.quantile(0.5))
-        t = float(self.prior.quantile(1e-13 if side == 0 else 1 - 1e-13))
+        far = 1e-9 if kind == "memoryless" else 1e-13
+        t = float(self.prior.quantile(far if side == 0 else 1 - far))
         bound = self._beyond(t, side, kind, epsilon, aim)
         for _ in range(60):
-            if bound <= 1e-12 or kind == "memoryless":
+            if bound <= 1e-12 or (kind == "memoryless" and bound < 1):
                 break
             t = middle + 1.5 * (t - middle)
             bound = self._beyond(t, side, kind, epsilon, aim)
         return t, bound
 
     def _beyond(self, t: float, side: int, kind: str, epsilon: float, aim: Aim) -> float:
+        """What no true value beyond t exceeds."""
         lo, hi = (float(e) for e in self.edges(np.asarray(t)))
         edge = hi if side == 0 else lo
         if aim == "fall":
             rest = (-np.inf, edge) if side == 0 else (edge, np.inf)
             return float(self.prior.mass(*rest))
-        if kind == "memoryless" and self.fixed_radius and self.form.is_straight:
+        if not self.form.is_straight:
+            return self._beyond_bends(t, edge, side, kind, epsilon, aim)
+        if kind == "memoryless" and self.fixed_radius:
             log_p, log_q = log_prior(self.prior, lo, hi)
             _, bound = self.gain(np.asarray(lo), np.asarray(hi), epsilon, aim)
             return float(odds.posterior(log_p, log_q, bound))
-        if not self.form.is_straight:
-            return self._by_step(t, side, epsilon)
         world, k = Stretched(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
         here = np.asarray(edge)
         out, back = ((here, np.inf), (-np.inf, here)) if side == 1 else ((-np.inf, here), (here, np.inf))
         gain = world.log_tilt(k, np.asarray(out[0]), np.asarray(out[1]), here)
         rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
-        with np.errstate(over="ignore"):
-            return float(odds.posterior(gain, rest, epsilon * self.form.step))
+        return float(odds.posterior(gain, rest, epsilon * self.form.step))
 
-    def _by_step(self, t: float, side: int, epsilon: float) -> float:
-        """Beyond the last bend of a bounded ψ, odds rise at most by e^{ε·(its whole rise)}."""
-        if self.form.slopes[0] or self.form.slopes[-1]:
+    def _beyond_bends(self, t: float, edge: float, side: int, kind: str, epsilon: float, aim: Aim) -> float:
+        """Beyond the last bend ψ is straight; forgetting the complement on its other side only raises beliefs."""
+        bend = self.form.cuts[-1 if side == 1 else 0]
+        if (edge <= bend) if side == 1 else (edge >= bend):
             return 1.0
-        cuts = self.form.cuts
-        rise = float(self.form.psi(cuts[-1]) + self.form.jumps[-1] - self.form.psi(cuts[0])) + self.form.step
-        edge = self.edges(np.asarray(t))[0 if side == 1 else 1]
-        mass = self.prior.log_tilt(0.0, *((edge, np.inf) if side == 1 else (-np.inf, edge)))
-        rest = np.log1p(-np.exp(mass)) if mass < 0 else -np.inf
-        return float(odds.posterior(mass, rest, epsilon * rise))
+        straight = LineForm(slopes=(self.form.slopes[-1 if side == 1 else 0],), step=self.form.step)
+        ends = (bend, np.inf) if side == 1 else (-np.inf, bend)
+        outside = replace(self, prior=self.prior.given(*ends), form=straight)
+        return outside._beyond(t, side, kind, epsilon, aim)
 
 
 def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
@@ -155,13 +164,17 @@ def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
     return np.abs(odds.advantage(log_p, log_q, gain))
 
 
-def worst_true_value(goal: Ranging, epsilon: float, aim: Aim, tolerance: float = 1e-10) -> Worst:
+def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
     """The supremum over true values, to an absolute tolerance unless the box limit is reached first."""
     low, high, beyond = goal.tails(epsilon, aim)
-    t = np.unique(np.concatenate([np.linspace(low, high, 65), _bulk(goal.prior, low, high), _kinks(goal, low, high)]))
+    tolerance, count = (1e-10, 64) if goal.sharp else (1e-3, 8)
+    bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
+    t = np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(low, high)]))
     ends = _Ends.at(goal, t, epsilon, aim)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond
+    if beyond > best.value:  # a supremum at infinity is approached slowly
+        tolerance = max(tolerance, 1e-9)
     for _ in range(70):
         some = goal.prior.mass(left.t, right.t) > 0  # a true value has to be possible
         left, right = left.pick(some), right.pick(some)
@@ -197,6 +210,7 @@ class _Ends:
     prior: Array
     peak: Array
     log_z: Array
+    plain: Array  # the belief without the step
 
     @classmethod
     def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim) -> _Ends:
@@ -205,12 +219,16 @@ class _Ends:
         attack, bound = goal.gain(lo, hi, epsilon, aim, (log_p, log_q))
         pointless = np.isneginf(log_q) | np.isneginf(log_p)  # certain or empty at this true value
         attack, bound = np.where(pointless, 0.0, attack), np.where(pointless, 0.0, bound)
+        gain = bound
         values = (_measure(log_p, log_q, gain, aim) for gain in (attack, bound))
         possible = goal.prior.log_density(t) > -np.inf
         attack, bound = (np.where(np.isnan(v), 0.0, v) for v in values)
         k = -epsilon if aim == "fall" else epsilon
-        peak, log_z = tent_slopes(goal.prior, goal.form, lo, hi, k)
-        return cls(t, np.where(possible, attack, -np.inf), bound, np.exp(log_p), peak, log_z)
+        peak, log_z = tent_slopes(goal.prior, goal.form, lo, hi, k) if goal.sharp else (t, np.full(t.shape, np.nan))
+        with np.errstate(invalid="ignore"):
+            plain = odds.posterior(log_p, log_q, gain - k * goal.form.step)
+        value = np.where(possible, attack, -np.inf)
+        return cls(t, value, bound, np.exp(log_p), peak, log_z, np.where(np.isnan(plain), 0.0, plain))
 
     def pick(self, which: Any) -> _Ends:
         return _Ends(*(getattr(self, f.name)[which] for f in fields(self)))
@@ -237,22 +255,37 @@ def _derivative(goal: Ranging, left: _Ends, right: _Ends, epsilon: float, aim: A
             (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0]))
             for climb in (climb_lo, climb_hi)
         )
-        shift = 0.0 if aim == "posterior" else 1.0
-        sign = -1.0 if aim == "fall" else 1.0
         width = right.t - left.t
-        upper = _product(goal.prior.density_range(hi1, hi2), (hi2 - hi1) / width, ratio_hi, shift)
-        lower = _product(goal.prior.density_range(lo1, lo2), (lo2 - lo1) / width, ratio_lo, shift)
-        least, most = upper[0] - lower[1], upper[1] - lower[0]
-    least, most = (least, most) if sign > 0 else (-most, -least)
+        upper, lower = goal.prior.density_range(hi1, hi2), goal.prior.density_range(lo1, lo2)
+        flow_in = _times(upper, (hi2 - hi1) / width), _times(lower, (lo2 - lo1) / width)
+        belief = _minus(_times(flow_in[0], *ratio_hi), _times(flow_in[1], *ratio_lo))
+        belief = _times(belief, *_step_factor(left, right, belief, k * goal.form.step))
+        change = belief if aim == "posterior" else _minus(belief, _minus(flow_in[0], flow_in[1]))
+        least, most = change if aim != "fall" else (-change[1], -change[0])
     return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
 
-def _product(
-    density: tuple[Array, Array], speed: Array, ratio: tuple[Array, Array], shift: float
-) -> tuple[Array, Array]:
-    """The range of density·speed·(ratio − shift)."""
-    ends = [d * speed * (r - shift) for d in density for r in ratio]
+Range = tuple[Array, Array]
+
+
+def _step_factor(left: _Ends, right: _Ends, slope: Range, step: float) -> Range:
+    """The range of e^w/(1 + P·(e^w − 1))² over a box, P being the belief without the step."""
+    if step == 0:
+        return np.ones(left.t.shape), np.ones(left.t.shape)
+    room = (right.t - left.t) * np.maximum(np.abs(slope[0]), np.abs(slope[1]))
+    beliefs = np.minimum(left.plain, right.plain) - room, np.maximum(left.plain, right.plain) + room
+    ends = [np.exp(step) / (1 + np.clip(p, 0.0, 1.0) * np.expm1(step)) ** 2 for p in beliefs]
+    return np.minimum(*ends), np.maximum(*ends)
+
+
+def _times(x: Range, *by: Array) -> Range:
+    """The range of a product with one number, or with anything between two."""
+    ends = [a * b for a in x for b in by]
     return np.min(ends, axis=0), np.max(ends, axis=0)
+
+
+def _minus(x: Range, y: Range) -> Range:
+    return x[0] - y[1], x[1] - y[0]
 
 
 def _box_bound(
@@ -261,15 +294,12 @@ def _box_bound(
     """The smaller of the first-order bound and the one that follows from the derivative."""
     width = right.t - left.t
     with np.errstate(invalid="ignore"):
-        by_slope = np.minimum(left.bound + width * high_slope, right.bound - width * low_slope)
+        climb, drop = width * np.maximum(high_slope, 0.0), width * np.minimum(low_slope, 0.0)
+        by_slope = np.minimum(left.bound + climb, right.bound - drop)
     crude = goal.box(left.t, right.t, epsilon, aim)
     return np.fmin(crude, np.where(np.isnan(by_slope), np.inf, by_slope))
 
 
-def _bulk(prior: LinePrior, low: float, high: float) -> Array:
-    return np.clip(prior.quantile(np.linspace(0.001, 0.999, 129)), low, high)
-
-
-def _kinks(goal: Ranging, low: float, high: float) -> Array:
+def _kinks(low: float, high: float) -> Array:
     """0, where a percentage changes its slope."""
     return np.array([0.0]) if low < 0 < high else np.array([])

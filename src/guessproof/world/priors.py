@@ -138,3 +138,28 @@ def _last(distribution: Any, direction: int) -> float:
 
 def _listed(field: str, values: Any) -> list[float]:
     return numbers(PriorError, field, values).tolist()
+
+
+def stretched(prior: Prior, factor: float) -> Prior | None:
+    """The same prior, wider (factor > 1) or narrower around its own centre; None where that has no meaning.
+
+    >>> stretched(normal(mean=20, sd=6), 0.5)
+    normal(mean=20, sd=3)
+    """
+    if isinstance(prior, Normal):
+        return Normal(prior.mean, prior.sd * factor)
+    if isinstance(prior, Uniform):
+        middle, half = (prior.low + prior.high) / 2, (prior.high - prior.low) / 2 * factor
+        return Uniform(middle - half, middle + half)
+    if isinstance(prior, Exponential):
+        return Exponential(prior.scale * factor)
+    if isinstance(prior, LaplacePrior):
+        return LaplacePrior(prior.mean, prior.scale * factor)
+    if isinstance(prior, Histogram):
+        edges, mass = np.asarray(prior.edges), np.asarray(prior.weights)
+        middle = float(mass @ (edges[1:] + edges[:-1])) / 2
+        return Histogram(tuple((middle + factor * (edges - middle)).tolist()), prior.weights)
+    if isinstance(prior, Finite) and prior.is_line:
+        middle = float(prior.points @ prior.mass)
+        return Finite(tuple((middle + factor * (prior.points - middle)).tolist()), prior.weights)
+    return None

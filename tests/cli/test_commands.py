@@ -1,0 +1,104 @@
+"""The commands as a user types them: text, JSON, refusals and exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+import guessproof as gp
+
+CHOOSE = ("choose", "--prior", "normal(20, 6.28)", "--goal", "within 2")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "guessproof", *words], capture_output=True, text=True, check=False)
+
+
+def asked(*words: str) -> dict[str, Any]:
+    done = run(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_choose_gives_the_library_s_own_number() -> None:
+    time = gp.Attribute("time", prior=gp.normal(20, 6.28))
+    answer = asked(*CHOOSE, "--at", "20", "--advantage", "0.05", "--bounds", "0,120")
+    assert answer["feasible"] is True
+    assert answer["epsilon"] == gp.Attack(gp.within(time, 2), at={"time": 20}).epsilon(advantage=0.05)
+    assert answer["noise_scale"] == pytest.approx(1 / answer["epsilon"])
+    assert answer["prior_free_epsilon"] == pytest.approx(4 * 0.0500417292784913 / 120, rel=1e-9)  # artanh(0.05)
+    assert answer["narrower_prior_epsilon"] > answer["epsilon"] > answer["wider_prior_epsilon"]
+    assert answer["advantage"]["bound"] <= 0.05
+    assert answer["belief"]["status"] == "exact"
+
+
+def test_choose_without_a_true_value_finds_the_worst() -> None:
+    answer = asked(*CHOOSE, "--advantage", "0.05")
+    assert answer["epsilon"] < asked(*CHOOSE, "--at", "20", "--advantage", "0.05")["epsilon"]
+    assert answer["advantage"]["worst_at"] is not None
+
+
+def test_choose_reads_categories_and_knowledge() -> None:
+    words = ("choose", "--prior", "categorical({'math': 0.5, 'cs': 0.3, 'law': 0.2})", "--goal", "exactly")
+    plain = asked(*words, "--at", "cs", "--advantage", "0.1")
+    knowing = asked(*words, "--at", "cs", "--advantage", "0.1", "--knows", "math,cs")
+    assert plain["prior"] == pytest.approx(0.3)
+    assert knowing["prior"] == pytest.approx(0.375)
+
+
+def test_a_limit_that_cannot_be_kept_exits_with_3() -> None:
+    done = run(*CHOOSE, "--at", "20", "--posterior", "0.1", "--json")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["feasible"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("choose", "--prior", "norml(20, 6)", "--goal", "within 2", "--advantage", "0.1"), "did you mean normal"),
+        (("choose", "--prior", "normal(20)", "--goal", "within 2", "--advantage", "0.1"), "missing"),
+        (("choose", "--prior", "__import__('os')", "--goal", "within 2", "--advantage", "0.1"), "not a prior"),
+        (("choose", "--prior", "normal(20, 6", "--goal", "within 2", "--advantage", "0.1"), "not understood"),
+        ((*CHOOSE[:4], "near 2", "--advantage", "0.1"), "within"),
+        ((*CHOOSE[:4], "within two", "--advantage", "0.1"), "not a number"),
+        ((*CHOOSE, "--advantage", "2"), "between 0 and 1"),
+        (CHOOSE, "no limit"),
+        ((*CHOOSE, "--at", "noon", "--advantage", "0.1"), "not a number"),
+        ((*CHOOSE, "--bounds", "0", "--advantage", "0.1"), "pair"),
+        (("explain", "--epsilon", "-1"), "positive"),
+        (("explain", "--epsilon", "nan"), "finite"),
+    ],
+)
+def test_refusals_are_one_line_and_never_a_traceback(words: tuple[str, ...], hint: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert hint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_explain_tells_odds_and_deployments() -> None:
+    answer = asked("explain", "--epsilon", "1")
+    assert answer["odds_factor"] == pytest.approx(2.718281828459045)
+    row = next(r for r in answer["rows"] if r["prior"] == 0.25)
+    world = gp.FiniteWorld(prior=[0.25, 0.75], distance=[[0, 1], [1, 0]])
+    assert row["highest"] == pytest.approx(world.posterior(goal=[1, 0], epsilon=1.0).bound)
+    assert row["lowest"] == pytest.approx(world.posterior(goal=[1, 0], epsilon=1.0, side="lower").bound)
+    assert all(d["source"] for d in answer["deployments"])
+
+
+@pytest.mark.parametrize("command", ["choose", "explain", "demo"])
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert command == "demo" or f"guessproof {command}" in " ".join(done.stdout.split())
+
+
+def test_help_loads_no_mathematics() -> None:
+    code = "import sys; from guessproof.cli import app; print([m for m in ('numpy', 'scipy') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

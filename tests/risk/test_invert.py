@@ -1,0 +1,45 @@
+"""The search for the largest ε ends on the private side, by the bound itself and not by a tolerance."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from guessproof.risk.invert import largest_epsilon
+
+BOUNDS = {
+    "line": lambda e: e,
+    "steep": lambda e: 1e9 * e,
+    "flat start": lambda e: e**3,
+    "saturating": lambda e: 3 * np.tanh(e),
+    "logarithm": np.log1p,
+    "kink": lambda e: np.where(e < 0.3, e, 0.3 + 50 * (e - 0.3)),
+    "jump": lambda e: np.where(e <= 0.7, e, e + 5),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_the_answer_keeps_the_limit_and_hardly_more_would(name: str) -> None:
+    bound = BOUNDS[name]
+    limits = np.array([1e-12, 1e-6, 0.1, 0.3, 0.9, 2.9])
+    found = largest_epsilon(bound, limits)
+    assert np.all(bound(found) <= limits)
+    assert np.all(bound(found * (1 + 3e-11)) > limits)
+
+
+def test_every_limit_in_a_thousand_is_kept() -> None:
+    limits = 10 ** np.random.default_rng(0).uniform(-13, 2.3, 1000)
+    found = largest_epsilon(np.arcsinh, limits)
+    assert np.all(np.arcsinh(found) <= limits)
+    assert np.all(found >= np.sinh(limits) * (1 - 1e-9))
+
+
+def test_ends() -> None:
+    found = largest_epsilon(lambda e: np.tanh(e), np.array([0.0, 1.0, 2.0, np.inf]))
+    assert found.tolist() == [0.0, np.inf, np.inf, np.inf]
+
+
+def test_units_may_be_absurd() -> None:
+    """A table in parsecs of something atomic: ε per unit is enormous, and still finite."""
+    found = largest_epsilon(lambda e: e * 1e-25, np.array([1.0]))
+    assert found[0] == pytest.approx(1e25, rel=1e-9)

@@ -1,0 +1,108 @@
+"""The parts of the search for the worst true value: each enclosure must hold what it encloses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import guessproof as gp
+from guessproof.errors import NotCertifiedError
+from guessproof.risk import worst_case
+from guessproof.risk.worst_case import Ranging, worst_true_value
+from guessproof.world.goals import Within
+
+PRIORS = {
+    "normal": gp.normal(1, 2),
+    "laplace": gp.laplace(0.5, 1.5),
+    "exponential": gp.exponential(2),
+    "uniform": gp.uniform(-3, 5),
+    "histogram": gp.histogram([-3, -1, 0, 2, 6], [0.1, 0.4, 0.3, 0.2]),
+    "truncated": gp.normal(1, 2).given(-1, 6),
+}
+METRICS = {
+    "slope": gp.Absolute(0.7),
+    "slope and threshold": gp.Absolute() + 0.3 * gp.Threshold(0.8),
+    "clamped": gp.Clamped(-2, 4),
+    "step": gp.Absolute() + 0.2 * gp.Discrete(),
+}
+AIMS: tuple[worst_case.Aim, ...] = ("rise", "fall", "posterior")
+
+
+def ranging(prior: str, metric: str, goal: Within | None = None) -> Ranging:
+    attribute = gp.Attribute("x", prior=PRIORS[prior], metric=METRICS[metric])
+    form = attribute.distance.line_form
+    assert form is not None
+    goal = goal or gp.within(attribute, 0.6)
+    return Ranging(PRIORS[prior], form, lambda t: goal.edges(t)[0], *attribute.range, True)
+
+
+def values(goal: Ranging, t: np.ndarray, epsilon: float, aim: worst_case.Aim) -> np.ndarray:
+    return worst_case._Ends.at(goal, t, epsilon, aim).bound
+
+
+@pytest.mark.parametrize("aim", AIMS)
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: worst_case.Aim) -> None:
+    goal, rng = ranging(prior, metric), np.random.default_rng(7)
+    low, high = max(goal.low, -4.0), min(goal.high, 7.0)
+    for epsilon in (0.05, 1.2):
+        left = rng.uniform(low, high, 40)
+        width = (high - left) * 10 ** rng.uniform(-4, 0, 40)
+        ends = [worst_case._Ends.at(goal, t, epsilon, aim) for t in (left, left + width)]
+        slopes = worst_case._derivative(goal, ends[0], ends[1], epsilon, aim)
+        bound = worst_case._box_bound(goal, ends[0], ends[1], *slopes, epsilon, aim)
+        inside = np.stack([left + width * f for f in np.linspace(0, 1, 23)])
+        found = values(goal, inside.ravel(), epsilon, aim).reshape(inside.shape)
+        assert np.all(found <= bound + 1e-9)
+        # Secants are averages of the derivative, so they must lie in its enclosure.
+        secants = np.diff(found, axis=0) / np.diff(inside, axis=0)
+        slack = 1e-10 / np.diff(inside, axis=0)
+        assert np.all(secants <= slopes[1] + slack + 1e-9)
+        assert np.all(secants >= slopes[0] - slack - 1e-9)
+
+
+@pytest.mark.parametrize("aim", AIMS)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_no_true_value_on_a_fine_grid_exceeds_the_bound(prior: str, aim: worst_case.Aim) -> None:
+    for metric in METRICS:
+        goal = ranging(prior, metric)
+        grid = np.linspace(max(goal.low, -30.0), min(goal.high, 40.0), 1001)
+        epsilon = 0.3 if aim == "fall" else 1.0
+        worst = worst_true_value(goal, epsilon, aim)
+        top = float(np.max(values(goal, grid, epsilon, aim)))
+        assert top <= worst.bound + 1e-9
+        assert worst.value <= worst.bound + 1e-12
+
+
+def test_the_enclosure_is_of_second_order() -> None:
+    """Halving a box near the top must quarter what its bound adds, or the search would take forever."""
+    goal = ranging("normal", "slope")
+    worst = worst_true_value(goal, 0.5, "rise")
+    added = []
+    for width in (1e-2, 5e-3):
+        ends = [worst_case._Ends.at(goal, np.array([worst.at + s * width]), 0.5, "rise") for s in (-1, 1)]
+        slopes = worst_case._derivative(goal, ends[0], ends[1], 0.5, "rise")
+        added.append(worst_case._box_bound(goal, ends[0], ends[1], *slopes, 0.5, "rise")[0] - worst.value)
+    assert added[1] < 0.3 * added[0]
+
+
+def test_a_worst_case_at_infinity_is_a_limit() -> None:
+    """Exponential tails and a large ε: the belief stays high where the prior vanishes."""
+    attribute = gp.Attribute("x", prior=gp.exponential(2))
+    bracket = gp.Attack(gp.within(attribute, 1)).advantage(epsilon=1.0)
+    far = [gp.Attack(gp.within(attribute, 1), at={"x": t}).advantage(epsilon=1.0).bound for t in (10, 20, 40)]
+    assert far[0] < far[1] <= far[2] <= bracket.bound + 1e-12
+    assert bracket.bound == pytest.approx(far[2], rel=1e-6)
+
+
+def test_unknown_tails_are_not_guessed() -> None:
+    attribute = gp.Attribute("x", prior=gp.from_scipy(stats.t(3)))
+    with pytest.raises(NotCertifiedError, match="bounds"):
+        gp.Attack(gp.within(attribute, 1)).advantage(epsilon=0.5)
+    bounded = gp.Attribute("x", prior=gp.from_scipy(stats.t(3)), bounds=(-2, 2))
+    bracket = gp.Attack(gp.within(bounded, 1)).advantage(epsilon=0.5)
+    assert bracket.status == "proven"
+    for t in (-1.5, 0.0, 0.7, 2.0):
+        assert gp.Attack(gp.within(bounded, 1), at={"x": t}).advantage(epsilon=0.5).bound <= bracket.bound
