@@ -1,0 +1,255 @@
+"""Gaussian noise with its exact (ε, δ) curve, as μ-GDP and as zCDP.
+
+Sources: Balle & Wang 2018, Theorem 8 (the curve); Dong, Roth & Su 2019 (μ-GDP); Bun & Steinke 2016 and
+Canonne, Kamath & Steinke 2020, Proposition 12 (zCDP to (ε, δ)); MATHEMATICS 5.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import erfcx, erfinv, log_ndtr, ndtr, ndtri
+
+from guessproof.mechanisms.base import (
+    checked_delta,
+    checked_nonnegative,
+    checked_positive,
+    checked_probability,
+    raised_until,
+    ratio_up,
+    root,
+    smallest_good,
+    store,
+)
+
+# A relative cushion in δ, above the rounding error of the curve (checked against 50 digits in the tests).
+CUSHION = 1e-11
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(10)
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """Normal noise, just wide enough for (ε, δ).
+
+    >>> noise = Gaussian(sensitivity=1, epsilon=1, delta=1e-5)
+    >>> round(noise.scale, 4), round(noise.error(confidence=0.95), 4)
+    (3.7306, 7.3119)
+    """
+
+    sensitivity: float
+    epsilon: float
+    delta: float
+
+    def __post_init__(self) -> None:
+        store(
+            self,
+            sensitivity=checked_positive("sensitivity", self.sensitivity),
+            epsilon=checked_nonnegative("epsilon", self.epsilon),
+            delta=checked_probability("delta", self.delta),
+        )
+
+    @property
+    def mu(self) -> float:
+        """Sensitivity over standard deviation: the release is μ-GDP."""
+        return self.sensitivity / self.scale
+
+    @property
+    def rho(self) -> float:
+        """The release is ρ-zCDP with ρ = μ²/2."""
+        return rho_of_mu(self.mu)
+
+    @property
+    def scale(self) -> float:
+        """The standard deviation σ = Δ/μ, rounded up."""
+        return ratio_up(self.sensitivity, gdp_mu(self.epsilon, self.delta))
+
+    @property
+    def standard_deviation(self) -> float:
+        """The scale itself."""
+        return self.scale
+
+    def density(self, z: Any) -> Any:
+        """Density of the noise at z."""
+        scale = self.scale
+        return np.exp(-0.5 * np.square(np.divide(z, scale))) / (scale * math.sqrt(2 * math.pi))
+
+    def cdf(self, z: Any) -> Any:
+        """P(noise ≤ z)."""
+        return ndtr(np.divide(z, self.scale))
+
+    def error(self, *, confidence: float) -> float:
+        """σ·Φ⁻¹((1+p)/2)."""
+        return self.scale * _two_sided(checked_probability("confidence", confidence))
+
+    def confidence(self, *, within: float) -> float:
+        """erf(c/(σ√2))."""
+        return math.erf(checked_nonnegative("within", within) / (self.scale * math.sqrt(2)))
+
+    @classmethod
+    def epsilon_for(cls, *, sensitivity: float, within: float, confidence: float, delta: float) -> float:
+        """The smallest ε at this δ with P(|noise| ≤ within) ≥ confidence (0 where δ alone is enough).
+
+        >>> round(Gaussian.epsilon_for(sensitivity=1, within=7.3119, confidence=0.95, delta=1e-5), 4)
+        1.0
+        """
+        change = checked_positive("sensitivity", sensitivity)
+        bound = checked_positive("within", within)
+        wanted = checked_probability("confidence", confidence)
+        failure = checked_probability("delta", delta)
+
+        def enough(epsilon: float) -> bool:
+            return cls(change, epsilon, failure).confidence(within=bound) >= wanted
+
+        if enough(0.0):
+            return 0.0
+        closed_form = gdp_epsilon(change * _two_sided(wanted) / bound, failure)
+        return raised_until(enough, max(closed_form, 1e-300))
+
+    def delta_at(self, epsilon: float) -> float:
+        """Φ(μ/2 − ε′/μ) − e^ε′·Φ(−μ/2 − ε′/μ) (Balle & Wang, Theorem 8)."""
+        return gdp_delta(self.mu, epsilon)
+
+    def epsilon_at(self, delta: float = 0.0) -> float:
+        """The smallest ε′ that holds with this δ; infinite at δ = 0, which no Gaussian noise gives."""
+        return gdp_epsilon(self.mu, delta) if checked_delta(delta) else math.inf
+
+
+def gdp_delta(mu: float, epsilon: float) -> float:
+    """δ(ε) of a μ-GDP release.
+
+    >>> round(gdp_delta(1.0, 1.0), 6)
+    0.126937
+    """
+    return math.exp(log_gdp_delta(mu, epsilon))
+
+
+def log_gdp_delta(mu: float, epsilon: float) -> float:
+    """ln δ(ε), accurate far into the tail.
+
+    With u = ε/μ − μ/2 and v = u + μ, δ = φ(u)·(R(u) − R(v)) for the Mills ratio R: no e^ε, no overflow. For
+    small μ the difference of R is the integral of −R′(t) = 1 − t·R(t).
+
+    >>> round(log_gdp_delta(0.1, 1.0), 6)
+    -57.356934
+    """
+    mu = checked_positive("mu", mu)
+    u = checked_nonnegative("epsilon", epsilon) / mu - mu / 2
+    v = u + mu
+    if u > 1e7:
+        return -math.inf
+    if u < -1:
+        # φ(u)·R(v) = e^ε·Q(v): subtract from Φ(−u), which is at least 0.84 here
+        ratio = math.exp(-0.5 * u * u + math.log(_mills(v)) - _LOG_ROOT_TAU - float(log_ndtr(-u)))
+        return float(log_ndtr(-u)) + math.log1p(-ratio)
+    if mu < 0.5:
+        points = u + 0.5 * mu * (1 + NODES)
+        difference = 0.5 * mu * float(np.dot(WEIGHTS, _mills_slope(points)))
+    else:
+        difference = _mills(u) - _mills(v)
+    return -0.5 * u * u - _LOG_ROOT_TAU + math.log(difference)
+
+
+def gdp_epsilon(mu: float, delta: float) -> float:
+    """The smallest ε with δ(ε) ≤ δ, on the private side.
+
+    >>> round(gdp_epsilon(1.0, 0.126937), 5)
+    1.0
+    """
+    mu = checked_positive("mu", mu)
+    target = _log_target(delta)
+
+    def holds(epsilon: float) -> bool:
+        return log_gdp_delta(mu, epsilon) <= target
+
+    if holds(0.0):
+        return 0.0
+    # Q(u) bounds δ, and Q(u) ≤ e^(−u²/2)
+    high = mu * (mu / 2 + math.sqrt(-2 * target) + 1)
+    return smallest_good(holds, 0.0, high)
+
+
+@lru_cache(maxsize=1024)
+def gdp_mu(epsilon: float, delta: float) -> float:
+    """The largest μ for which a μ-GDP release is (ε, δ)-private, on the private side.
+
+    >>> round(gdp_mu(1.0, 1e-5), 6)
+    0.268051
+    """
+    epsilon = checked_nonnegative("epsilon", epsilon)
+    target = _log_target(delta)
+    # At ε the curve is at most its value at 0, 2Φ(μ/2) − 1: that μ is a safe start. At the far end, δ(ε) ≥ ½.
+    low = 2 * float(ndtri(0.5 + 0.5 * math.exp(target)))
+    low = max(low, 1e-300)
+    high = max(low, math.sqrt(2 * epsilon)) * 1.5 + 1
+    while log_gdp_delta(high, epsilon) <= target:
+        high *= 2
+
+    def excess(log_mu: float) -> float:
+        return max(log_gdp_delta(math.exp(log_mu), epsilon), -1e9) - target
+
+    if excess(math.log(low)) >= 0:
+        return low
+    found = math.exp(root(excess, math.log(low), math.log(high)))
+    step = 2.0**-52
+    while log_gdp_delta(found * (1 - step), epsilon) > target:
+        step *= 2
+    return found * (1 - step)
+
+
+def rho_of_mu(mu: float) -> float:
+    """μ-GDP of Gaussian noise is ρ-zCDP with ρ = μ²/2.
+
+    >>> rho_of_mu(0.2)
+    0.020000000000000004
+    """
+    return 0.5 * checked_positive("mu", mu) ** 2
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """An ε that every ρ-zCDP release has at δ (Canonne, Kamath & Steinke, Proposition 12, best order).
+
+    >>> round(zcdp_epsilon(0.5, 1e-5), 4) < round(0.5 + 2 * (0.5 * math.log(1e5)) ** 0.5, 4)
+    True
+    """
+    rho = checked_positive("rho", rho)
+    failure = checked_probability("delta", delta)
+
+    def at(log_excess: float) -> float:
+        order = 1 + math.exp(log_excess)
+        return order * rho + math.log1p(-1 / order) - (math.log(failure) + math.log(order)) / (order - 1)
+
+    centre = 0.5 * math.log(-math.log(failure) / rho)
+    best: Any = minimize_scalar(at, bounds=(centre - 8, centre + 8), method="bounded", options={"xatol": 1e-9})
+    return max(0.0, float(best.fun))
+
+
+_LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
+
+
+def _log_target(delta: float) -> float:
+    return math.log(checked_probability("delta", delta)) - CUSHION
+
+
+def _two_sided(confidence: float) -> float:
+    """The c with P(|Z| ≤ c) = confidence for standard normal Z, accurate at both ends."""
+    if confidence > 0.5:
+        return float(-ndtri(0.5 * (1 - confidence)))
+    return math.sqrt(2) * float(erfinv(confidence))
+
+
+def _mills(t: float) -> float:
+    """R(t) = (1 − Φ(t))/φ(t)."""
+    return math.sqrt(math.pi / 2) * float(erfcx(t / math.sqrt(2)))
+
+
+def _mills_slope(t: Any) -> Any:
+    """−R′(t) = 1 − t·R(t); its series 1/t² − 3/t⁴ + 15/t⁶ … where the difference would cancel."""
+    plain = 1 - t * math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))
+    square = np.maximum(t * t, 1.0)
+    series = (1 - (3 - (15 - (105 - 945 / square) / square) / square) / square) / square
+    return np.where(t > 60, series, plain)
