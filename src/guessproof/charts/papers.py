@@ -1,0 +1,177 @@
+"""The works' figures, redrawn from recomputed data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from guessproof.papers import figures
+
+INK, QUIET, SAFE, ALARM = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d"
+SHADES = ["#9fc4e0", "#6fa3cc", "#4682b0", "#2f6290", "#1f3a5f"]
+WIDTH, HEIGHT = 460, 280
+
+
+def slides_plot() -> Any:
+    """[slides] ε against advantage for priors 0.01 to 0.3, and the worst case.
+
+    >>> slides_plot().to_dict()["width"]
+    460
+    """
+    rows = figures.slides_plot()
+    order = ["worst-case", "0.3", "0.2", "0.1", "0.05", "0.01"]
+    colour = alt.Color(
+        "prior:N", title="prior", sort=order, scale=alt.Scale(domain=order, range=[ALARM, *reversed(SHADES)])
+    )
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(strokeWidth=2, clip=True)
+        .encode(
+            x=alt.X("advantage:Q", title="advantage allowed", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("epsilon:Q", title="largest ε (values R = 1 apart)", scale=alt.Scale(domain=[0, 9])),
+            color=colour,
+            strokeDash=alt.condition("datum.prior == 'worst-case'", alt.value([6, 3]), alt.value([1, 0])),
+        )
+        .properties(width=WIDTH, height=HEIGHT, title="The largest safe ε for a given advantage")
+    )
+
+
+def _boxes(rows: list[figures.Row], domain: list[float], parts: list[str], colours: list[str], title: str) -> Any:
+    """Rectangles on a square canvas without axes."""
+    scale = alt.Scale(domain=domain, nice=False)
+    return (
+        alt.Chart(alt.Data(values=rows), title=title)
+        .mark_rect(stroke="white", strokeWidth=1)
+        .encode(
+            x=alt.X("x:Q", axis=None, scale=scale),
+            x2="x2:Q",
+            y=alt.Y("y:Q", axis=None, scale=scale),
+            y2="y2:Q",
+            color=alt.Color(
+                "part:N", title=None, scale=alt.Scale(domain=parts, range=colours), legend=alt.Legend(orient="bottom")
+            ),
+        )
+        .properties(width=230, height=230)
+    )
+
+
+def lp_figure_1() -> Any:
+    """[LP] Figure 1: the ball around the true value, in the middle and in a corner of a uniform prior."""
+    data = figures.lp_figure_1()
+    parts = ["all values", "values compared with", "correct guesses"]
+    colours = ["#e8ecf1", "#9fc4e0", SAFE]
+    panels = []
+    for point in data["points"]:
+        boxes = [row for row in data["boxes"] if row["place"] == point["place"]]
+        drawing = _boxes(boxes, [-0.06, 1.06], parts, colours, f"true value {point['place']}")
+        scale = alt.Scale(domain=[-0.06, 1.06], nice=False)
+        x, y = alt.X("x:Q", axis=None, scale=scale), alt.Y("y:Q", axis=None, scale=scale)
+        dot = (
+            alt.Chart(alt.Data(values=[point])).mark_point(filled=True, color=INK, size=70, opacity=1).encode(x=x, y=y)
+        )
+        reach = alt.Chart(alt.Data(values=[point])).mark_rule(color=ALARM, strokeWidth=2).encode(x=x, x2="far:Q", y=y)
+        words = "a" if point["distance"] < 0.4 else "2a"
+        middle = [{"x": (point["x"] + point["far"]) / 2, "y": point["y"], "text": words}]
+        label = (
+            alt.Chart(alt.Data(values=middle))
+            .mark_text(color=ALARM, dy=-9, fontSize=13, fontWeight="bold")
+            .encode(x=x, y=y, text="text:N")
+        )
+        panels.append(drawing + reach + dot + label)
+    return alt.hconcat(*panels).properties(title="From a corner the same weight reaches twice as far")
+
+
+def lp_figure_2a() -> Any:
+    """[LP] Figure 2a: a square for AND, a cross for OR."""
+    rows = figures.lp_figure_2a()
+    panels = [
+        _boxes(
+            [row for row in rows if row["goal"] == goal],
+            [-4.2, 4.2],
+            ["all values", "correct guesses"],
+            ["#e8ecf1", SAFE],
+            f"guess both within r ({goal})" if goal == "AND" else f"guess one within r ({goal})",
+        )
+        for goal in ("AND", "OR")
+    ]
+    return alt.hconcat(*panels).properties(title="Correct guesses: 2r across, or as far apart as all values")
+
+
+def lp_figure_2b() -> Any:
+    """[LP] Figure 2b: the cross cut into blocks, each with its neighbours."""
+    parts = ["correct guesses", "their neighbours", "not needed"]
+    return (
+        _boxes(
+            figures.lp_figure_2b(), [-9.3, 9.3], parts, [SAFE, "#9fc4e0", "#e8ecf1"], "An OR cut into blocks of side 2a"
+        )
+        .mark_rect(stroke="white", strokeWidth=2)
+        .properties(width=320, height=320)
+    )
+
+
+def kr_figure_1() -> Any:
+    """[KR] Figure 1: each agency's profile above, the implied ε below, the binding point marked."""
+    data = figures.kr_figure_1()
+    columns = []
+    for mark in data["binding"]:
+        rows = [row for row in data["curves"] if row["agency"] == mark["agency"]]
+        prior = "q, the prior of the value" if "p = 0.05" in mark["agency"] else "p, the prior of being in the data"
+        x = alt.X("prior:Q", title=prior, scale=alt.Scale(domain=[0, 1]))
+        upper = _curve(rows, mark, x, alt.Y("ratio:Q", title="ratio allowed", scale=alt.Scale(domain=[0, 12])))
+        lower = _curve(rows, mark, x, alt.Y("epsilon:Q", title="ε implied", scale=alt.Scale(domain=[0, 4])))
+        words = [{**mark, "text": f"ε = {mark['epsilon']:.2f}"}]
+        label = (
+            alt.Chart(alt.Data(values=words))
+            .mark_text(color=SAFE, align="left", dx=8, dy=14, fontWeight="bold")
+            .encode(x="prior:Q", y="epsilon:Q", text="text:N")
+        )
+        lines = mark["agency"].split(": ")
+        title = alt.TitleParams(lines[0], subtitle=lines[1], anchor="start")
+        columns.append(alt.vconcat(upper.properties(title=title), lower + label))
+    return alt.hconcat(*columns)
+
+
+def _curve(rows: list[figures.Row], mark: figures.Row, x: Any, y: Any) -> Any:
+    line = alt.Chart(alt.Data(values=rows)).mark_line(color=INK, strokeWidth=2.5, clip=True).encode(x=x, y=y)
+    point = alt.Chart(alt.Data(values=[mark])).mark_point(color=SAFE, filled=True, size=90, opacity=1).encode(x=x, y=y)
+    return (line + point).properties(width=260, height=150)
+
+
+def mxk_figure_1() -> Any:
+    """[MXK] Figure 1: the ratio of the two ε, and beside it what the second one delivers."""
+    data = figures.mxk_figure_1()
+    x = alt.X("p:Q", title="confidence wanted, p", scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("ratio:Q", title="ε₂ / ε₃", scale=alt.Scale(domain=[0, 1.8]))
+    line = alt.Chart(alt.Data(values=data["ratio"])).mark_line(color=INK, strokeWidth=2.5, clip=True).encode(x=x, y=y)
+    mark = data["threshold"]
+    level = alt.Chart(alt.Data(values=mark)).mark_rule(color=QUIET, strokeDash=[4, 4]).encode(y=y)
+    point = alt.Chart(alt.Data(values=mark)).mark_point(color=ALARM, filled=True, size=90, opacity=1).encode(x=x, y=y)
+    words = [{**mark[0], "text": f"p = {mark[0]['p']:.4f}"}]
+    label = (
+        alt.Chart(alt.Data(values=words))
+        .mark_text(color=ALARM, align="right", dx=-10, dy=-10, fontWeight="bold")
+        .encode(x=x, y=y, text="text:N")
+    )
+    left = (line + level + point + label).properties(width=260, height=220, title="Theorem 2's ε over Theorem 3's")
+    shown = [row for row in data["delivered"] if row["p"] >= 0.8]
+    near = alt.X("p:Q", title="confidence wanted, p", scale=alt.Scale(domain=[0.8, 1], nice=False))
+    up = alt.Y("delivered:Q", title="confidence delivered", scale=alt.Scale(domain=[0.8, 1], nice=False))
+    given = alt.Chart(alt.Data(values=shown)).mark_line(color=ALARM, strokeWidth=2.5).encode(x=near, y=up)
+    wanted = (
+        alt.Chart(alt.Data(values=[{"p": 0.8, "delivered": 0.8}, {"p": 1.0, "delivered": 1.0}]))
+        .mark_line(color=QUIET, strokeDash=[4, 4])
+        .encode(x=near, y=up)
+    )
+    right = (wanted + given).properties(width=260, height=220, title="What Theorem 3 delivers (Laplace noise)")
+    return alt.hconcat(left, right)
+
+
+ALL = {
+    "slides-plot": slides_plot,
+    "lp-figure-1": lp_figure_1,
+    "lp-figure-2a": lp_figure_2a,
+    "lp-figure-2b": lp_figure_2b,
+    "kr-figure-1": kr_figure_1,
+    "mxk-figure-1": mxk_figure_1,
+}

@@ -1,0 +1,212 @@
+"""The questions of an attack on several attributes, answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from guessproof._clock import now
+from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
+from guessproof.risk import odds
+from guessproof.risk.bracket import Bracket
+from guessproof.risk.invert import largest_epsilon
+from guessproof.risk.limits import advantage_bracket, checked_limits, posterior_bracket, safe_epsilon
+from guessproof.risk.several.belief import Engine, several_belief
+from guessproof.risk.several.effort import Effort
+from guessproof.risk.several.scene import Scene
+from guessproof.risk.several.worst import Boxes, true_combinations
+from guessproof.risk.worst_case import Aim
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.goals import Goal, Norm
+
+_ROUNDS = 8  # refined evaluations in a search for ε
+
+
+@dataclass(frozen=True)
+class Several:
+    """A goal about several attributes; `truth` is None where the true values are unknown."""
+
+    goal: Goal
+    attributes: Mapping[str, Attribute]
+    truth: Mapping[str, Any] | None
+    norm: Norm
+    _cache: dict[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine at the stated true values."""
+        if self.truth is None:
+            raise ParameterError("at", None, "the answer depends on the true values", "give at={…}")
+        return Engine(Scene(self.attributes, self.truth, self.norm), self.goal)
+
+    @property
+    def prior(self) -> float:
+        """P(goal) before the release."""
+        return float(np.exp(several_belief(self.engine, None).log_p))
+
+    def posterior(self, epsilon: Array, side: str, effort: Effort | None) -> Bracket:
+        """The largest or smallest belief after the worst output."""
+        if self.truth is not None:
+            return posterior_bracket(several_belief(self.engine, effort), epsilon, side)
+        if side != "upper":
+            raise ParameterError("side", side, "needs true values", "give at={…}")
+        return self._worst(epsilon, "posterior", effort)
+
+    def advantage(self, epsilon: Array, both: bool, effort: Effort | None) -> Bracket:
+        """How far the belief can rise, or move."""
+        if self.truth is not None:
+            return advantage_bracket(several_belief(self.engine, effort), epsilon, both)
+        rise = self._worst(epsilon, "rise", effort)
+        return _larger(rise, self._worst(epsilon, "fall", effort)) if both else rise
+
+    def epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
+        """The largest ε that is proven to keep the limits."""
+        if self.truth is None:
+            return self._worst_epsilon(advantage, posterior, both, effort)
+        cheap = several_belief(self.engine, None, attack=False)
+        start = safe_epsilon(cheap, advantage=advantage, posterior=posterior, both=both)
+        if effort is None or np.ndim(start) or not 0 < start < np.inf or self.engine.whole is not None:
+            return start
+        return self._refined_epsilon(start, *checked_limits(advantage, posterior), both, effort)
+
+    def _refined_epsilon(
+        self, start: float, advantage: Array | None, posterior: Array | None, both: bool, effort: Effort
+    ) -> float:
+        """A larger ε where better bounds allow it; every step up is proven before it is taken."""
+        began, prior = now(), self.engine.prior()
+        limits: list[tuple[int, float]] = []
+        if posterior is not None:
+            with np.errstate(divide="ignore"):
+                limits.append((+1, float(np.log(posterior) - np.log1p(-posterior)) - (prior.log_p - prior.log_q)))
+        if advantage is not None:
+            limits.append((+1, float(odds.gain_of_advantage(prior.log_p, prior.log_q, advantage))))
+            if both:
+                limits.append((-1, float(odds.gain_of_advantage(prior.log_q, prior.log_p, advantage))))
+        low, high, trial = start, np.inf, start * 1.3
+        for _ in range(_ROUNDS):
+            left = effort.seconds - (now() - began)
+            if left <= 0 or high / low - 1 < 0.25 * effort.tolerance:
+                break
+            work = Effort(effort.tolerance, max(left / 3, 1e-3), effort.progress)
+            shares = [sign * np.array(self.engine.refined(sign * trial, work)) / gain for sign, gain in limits]
+            bound = max(float(s[1]) for s in shares)
+            low, high = (max(low, trial), high) if bound <= 1 - 1e-9 else (low, min(high, trial))
+            guess = trial / bound * (1 - 0.05 * effort.tolerance)
+            inside = low * (1 + 0.1 * effort.tolerance) < guess < high
+            trial = guess if inside else (float(np.sqrt(low * high)) if np.isfinite(high) else low * 1.3)
+        return low * (1 - 4e-12)
+
+    # Without true values: the worst ones.
+
+    @cached_property
+    def _each(self) -> list[tuple[dict[str, Any], Several]] | None:
+        rows = true_combinations(self.attributes, self.goal, self.norm)
+        if rows is None:
+            return None
+        kept: list[tuple[dict[str, Any], Several]] = []
+        for row in rows:
+            one = Several(self.goal, self.attributes, row, self.norm)
+            prior = one.engine.prior()
+            if prior.log_p > -np.inf and prior.log_q > -np.inf:
+                kept.append((row, one))
+        if not kept:
+            raise TrueValueError("at", None, "the goal is certain for every true value", "choose a narrower goal")
+        return kept
+
+    @cached_property
+    def _boxes(self) -> Boxes:
+        return Boxes(self.attributes, self.goal, self.norm)
+
+    def _worst(self, epsilon: Array, aim: Aim, effort: Effort | None) -> Bracket:
+        found = [self._worst_one(float(e), aim, effort) for e in epsilon.ravel()]
+
+        def shaped(position: int) -> Any:
+            values = [f[position] for f in found]
+            if epsilon.ndim == 0:
+                return values[0]
+            array = np.empty(len(values), dtype=object if position == 2 else np.float64)
+            array[:] = values
+            return array.reshape(epsilon.shape)
+
+        how = "worst of all combinations of true values" if self._each is not None else (
+            "worst true values by boxes and the product rule"
+        )  # fmt: skip
+        return Bracket.meet(shaped(0), shaped(1), how, worst_at=shaped(2), worst_prior=shaped(3))
+
+    def _worst_one(self, epsilon: float, aim: Aim, effort: Effort | None) -> tuple[float, float, dict[str, Any], float]:
+        """Attack, bound, where, and the prior there."""
+        if self._each is None:
+            bound, where = self._boxes.worst(epsilon, aim)
+            value, prior = self._boxes.reached(epsilon, aim, where)
+            return min(value, bound), bound, where, prior
+        best: tuple[float, float, dict[str, Any], float] | None = None
+        for row, one in self._each:
+            k = np.asarray(-epsilon if aim == "fall" else epsilon)
+            belief = several_belief(one.engine, effort)
+            if aim == "posterior":
+                attack, bound = (float(odds.posterior(belief.log_p, belief.log_q, g)) for g in belief.gain(k))
+            else:
+                attack, bound = (float(abs(odds.advantage(belief.log_p, belief.log_q, g))) for g in belief.gain(k))
+            most = bound if best is None else max(bound, best[1])
+            if best is None or attack > best[0]:
+                best = (attack, most, row, float(np.exp(belief.log_p)))
+            best = (best[0], most, best[2], best[3])
+        assert best is not None
+        return best
+
+    def _worst_epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
+        limits = checked_limits(advantage, posterior)
+        if self._each is not None:
+            answers = [one.epsilon(advantage, posterior, both, effort) for _, one in self._each]
+            least = np.min(np.broadcast_arrays(*answers), axis=0)
+            return float(least) if least.ndim == 0 else least
+        aims: list[tuple[Array, Aim]] = []
+        if limits[1] is not None:
+            aims.append((limits[1], "posterior"))
+        if limits[0] is not None:
+            aims += [(limits[0], "rise"), (limits[0], "fall")] if both else [(limits[0], "rise")]
+        found = [np.vectorize(lambda v, aim=aim: self._search(float(v), aim), otypes=[float])(limit) for limit, aim in aims]
+        least = np.min(np.broadcast_arrays(*found), axis=0)
+        return float(least) if least.ndim == 0 else least
+
+    def _search(self, limit: float, aim: Aim) -> float:
+        """ε for one limit on a bound that starts above 0: boxes keep a little slack even at ε = 0."""
+        at_zero = self._boxes.worst(0.0, aim)[0]
+        if limit >= 1:
+            return np.inf
+        if limit <= at_zero:
+            if aim == "posterior":
+                raise InfeasibleError(
+                    f"posterior: some true value has a belief of {at_zero:.6g} before any release, above the limit "
+                    f"{limit:.6g}; allow a higher belief or a narrower goal"
+                )
+            return 0.0
+        rise = np.asarray(limit - at_zero)
+        return float(
+            largest_epsilon(lambda e: np.asarray(self._boxes.worst(float(e), aim)[0] - at_zero), rise, relative=1e-6)
+        )
+
+
+def _larger(one: Bracket, other: Bracket) -> Bracket:
+    first = np.asarray(one.attack) >= np.asarray(other.attack)
+    where = np.where(first, one.worst_at, other.worst_at)
+    prior = np.where(first, np.asarray(one.worst_prior), np.asarray(other.worst_prior))
+    return Bracket.meet(
+        np.maximum(one.attack, other.attack),
+        np.maximum(one.bound, other.bound),
+        one.how,
+        worst_at=where if where.ndim else where.item(),
+        worst_prior=prior if prior.ndim else prior.item(),
+    )
+
+
+def joined(brackets: list[Bracket], side: str = "upper") -> Bracket:
+    """The most exposed of several alternatives, each protected on its own."""
+    pick: Any = np.maximum if side == "upper" else np.minimum
+    attack, bound = (pick.reduce([np.asarray(getattr(b, name)) for b in brackets]) for name in ("attack", "bound"))
+    return Bracket.meet(attack, bound, "each alternative on its own: the most exposed")

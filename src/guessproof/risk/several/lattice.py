@@ -1,0 +1,224 @@
+"""Cells of several attributes: products of the axes' cells, their masses, goal shares and the edges between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.several.axes import Axis, Move
+from guessproof.risk.several.program import Edges
+from guessproof.risk.several.quick import interval_mass
+from guessproof.risk.several.scene import Scene
+from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
+from guessproof.world.goals import And, Compound, Goal, Near, Norm, Or, combine
+from guessproof.world.joint import JointHistogram
+from guessproof.world.line import LinePrior
+
+_STRIPS = 48  # strips of a cell over which a curved goal is measured
+_KNIGHT = ((1, 2), (2, 1), (1, 3), (3, 1), (2, 3), (3, 2))  # steps that make ℓ2 rounder
+_MOST_EDGES = 400_000
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All cells with some mass, flattened; `index` gives each cell's position on every axis."""
+
+    axes: tuple[Axis, ...]
+    norm: Norm
+    keep: NDArray[np.int64]
+    mass: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of cells on every axis."""
+        return tuple(a.size for a in self.axes)
+
+    @property
+    def index(self) -> tuple[Any, ...]:
+        """Positions on every axis."""
+        return np.unravel_index(self.keep, self.shape)
+
+    @property
+    def diameter(self) -> Array:
+        """How far two points of a cell can be apart."""
+        return combine(self.norm, [a.diameter[i] for a, i in zip(self.axes, self.index, strict=True)])
+
+
+def lattice(axes: tuple[Axis, ...], norm: Norm, joint: JointHistogram | None) -> Lattice:
+    """The product of axes; a joint histogram spreads its own weights over it."""
+    if joint is None:
+        mass = axes[0].mass
+        for axis in axes[1:]:
+            mass = np.multiply.outer(mass, axis.mass)
+    else:
+        shares = [_overlaps(axis, np.asarray(joint.edges[joint.axis(axis.attribute.name)])) for axis in axes]
+        weights = joint.mass if joint.names[0] == axes[0].attribute.name else joint.mass.T
+        mass = shares[0] @ weights @ shares[1].T
+    flat = mass.ravel()
+    keep = np.flatnonzero(flat > 0)
+    return Lattice(axes, norm, keep, flat[keep])
+
+
+def _overlaps(axis: Axis, edges: Array) -> Array:
+    """The share of each of the histogram's intervals that falls into each cell."""
+    start = np.maximum(axis.left[:, None], edges[None, :-1])
+    end = np.minimum(axis.right[:, None], edges[None, 1:])
+    return np.maximum(end - start, 0.0) / np.diff(edges)
+
+
+def edges_between(cells: Lattice, epsilon: float) -> Edges:
+    """Steps along one axis, and along several at once where the norm makes that cheaper."""
+    position = np.full(int(np.prod(cells.shape)), -1, dtype=np.int64)
+    position[cells.keep] = np.arange(cells.keep.size)
+    found = [_joined(cells, steps) for steps in _steps(cells)]
+    rows, cols, way = (np.concatenate(part) for part in zip(*found, strict=True))
+    rows, cols = position[rows], position[cols]
+    some = (rows >= 0) & (cols >= 0)
+    return Edges(rows[some], cols[some], epsilon * way[some])
+
+
+def _steps(cells: Lattice) -> list[tuple[Move | None, ...]]:
+    """For each edge family one move (or none) per axis."""
+    n, stay = len(cells.axes), [None] * len(cells.axes)
+    found: list[tuple[Move | None, ...]] = []
+    for i, axis in enumerate(cells.axes):
+        single = [m for m in axis.moves if abs(m.offset) <= 1] + list(axis.tail_moves)
+        found += [tuple([*stay[:i], move, *stay[i + 1 :]]) for move in single]
+    if cells.norm == "l1" or n == 1:
+        return found
+    budget = _MOST_EDGES
+    for choice in product(*([None, *axis.moves] for axis in cells.axes)):
+        if sum(m is not None for m in choice) > 1 and _useful(cells, choice):
+            budget -= int(np.prod([m.source.size if m else a.size for m, a in zip(choice, cells.axes, strict=True)]))
+            if budget < 0:
+                break
+            found.append(choice)
+    return found
+
+
+def _useful(cells: Lattice, choice: tuple[Move | None, ...]) -> bool:
+    """Which steps along several axes at once are worth an edge."""
+    lines = tuple(abs(m.offset) for m in choice if m is not None and m.offset)
+    if len(lines) < sum(m is not None for m in choice):  # with a change of category: any reach up to its own distance
+        jump = max(float(np.max(m.way)) for m in choice if m is not None and not m.offset)
+        far = min(float(np.min(m.way)) for m in choice if m is not None and m.offset) if lines else 0.0
+        return far <= jump * (1 + 1e-9)
+    if all(o == 1 for o in lines):
+        return True
+    return cells.norm == "l2" and len(cells.axes) == 2 and lines in _KNIGHT
+
+
+def _joined(cells: Lattice, steps: tuple[Move | None, ...]) -> tuple[Any, Any, Array]:
+    """The flat cells and ways of one family of edges."""
+    n = len(cells.axes)
+
+    def along(values: Any, i: int) -> Any:
+        return np.asarray(values).reshape([-1 if j == i else 1 for j in range(n)])
+
+    pairs = [
+        (step.source, step.target) if step is not None else (np.arange(axis.size),) * 2
+        for axis, step in zip(cells.axes, steps, strict=True)
+    ]
+    rows, cols = (
+        np.ravel_multi_index(np.broadcast_arrays(*(along(p[end], i) for i, p in enumerate(pairs))), cells.shape)
+        for end in (0, 1)
+    )
+    way = combine(cells.norm, [along(step.way, i) for i, step in enumerate(steps) if step is not None])
+    return rows.ravel(), cols.ravel(), np.broadcast_to(way, rows.shape).ravel()
+
+
+def goal_shares(cells: Lattice, goal: Goal, scene: Scene) -> tuple[Array, Array]:
+    """Bounds on the share of each cell's mass that belongs to the goal; equal wherever its faces lie on edges."""
+    if isinstance(goal, Compound):
+        parts = [goal_shares(cells, part, scene) for part in goal.parts]
+        low, high = ([p[i] for p in parts] for i in (0, 1))
+        if isinstance(goal, And):
+            return np.maximum(np.sum(low, axis=0) - (len(low) - 1), 0.0), np.min(high, axis=0)
+        if isinstance(goal, Or):
+            return np.max(low, axis=0), np.minimum(np.sum(high, axis=0), 1.0)
+        return 1 - high[0], 1 - low[0]
+    if isinstance(goal, Near):
+        return near_shares(cells, goal, [float(scene.truth[a.name]) for a in goal.members])
+    axis = next(i for i, a in enumerate(cells.axes) if a.attribute.name == goal.attributes[0].name)
+    share = _axis_share(cells.axes[axis], goal, scene)[cells.index[axis]]
+    return share, share
+
+
+def _axis_share(axis: Axis, goal: Goal, scene: Scene) -> Array:
+    if axis.is_finite:
+        return axis.marks[goal]
+    inside = np.zeros(axis.size)
+    for lo, hi in scene.intervals(goal):
+        inside[(axis.left >= lo) & (axis.right <= hi)] = 1.0
+    return inside
+
+
+def near_shares(cells: Lattice, goal: Near, t: list[float]) -> tuple[Array, Array]:
+    """Bounds on the share of each cell that lies near t."""
+    names = [a.attribute.name for a in cells.axes]
+    at = [names.index(a.name) for a in goal.members]
+    spans = [tuple(e[cells.index[i]] for e in _span(cells.axes[i])) for i in at]
+    with np.errstate(invalid="ignore"):
+        near = [np.maximum(np.maximum(lo - c, c - hi), 0.0) for (lo, hi), c in zip(spans, t, strict=True)]
+        far = [np.maximum(np.abs(lo - c), np.abs(hi - c)) for (lo, hi), c in zip(spans, t, strict=True)]
+    low = np.where(combine(goal.by, far) <= goal.radius, 1.0, 0.0)
+    high = np.where(combine(goal.by, near) <= goal.radius, 1.0, 0.0)
+    cut = np.flatnonzero(low < high)
+    finite = np.all([np.isfinite(lo[cut]) & np.isfinite(hi[cut]) for lo, hi in spans], axis=0)
+    cut = cut[finite]
+    if len(at) == 2 and cut.size:
+        axes = [cells.axes[i] for i in at]
+        low[cut], high[cut] = _strips(axes, [tuple(e[cut] for e in s) for s in spans], goal, t)
+    return low, high
+
+
+def _span(axis: Axis) -> tuple[Array, Array]:
+    if not axis.is_finite:
+        return axis.left, axis.right
+    prior = axis.attribute.prior
+    assert isinstance(prior, Finite)
+    points = prior.points[axis.place.astype(np.int64)]
+    return points, points
+
+
+def _strips(axes: list[Axis], spans: list[Any], goal: Near, t: list[float]) -> tuple[Array, Array]:
+    """The share of cells that a curve cuts: strips along the first axis, exact intervals on the second."""
+    (x0, x1), (y0, y1) = spans
+    u = np.arange(_STRIPS + 1) / _STRIPS
+    x = x0[:, None] + (x1 - x0)[:, None] * u
+    whole = _share(axes[0], x0[:, None], x1[:, None])
+    strip = _share(axes[0], x[:, :-1], x[:, 1:]) / whole if not axes[0].is_finite else np.full(x[:, 1:].shape, 1 / _STRIPS)
+    gaps = np.abs(x - t[0])
+    farthest = np.maximum(gaps[:, :-1], gaps[:, 1:])
+    nearest = np.where((x[:, :-1] - t[0]) * (x[:, 1:] - t[0]) <= 0, 0.0, np.minimum(gaps[:, :-1], gaps[:, 1:]))
+    answers: list[Array] = []
+    for gap in (farthest, nearest):
+        reach = _reach(goal, gap)
+        lo, hi = np.maximum(t[1] - reach, y0[:, None]), np.minimum(t[1] + reach, y1[:, None])
+        if axes[1].is_finite:
+            part = np.where((lo <= hi) & (reach >= 0), 1.0, 0.0)
+        else:
+            part = np.where((lo < hi) & (reach >= 0), _share(axes[1], lo, np.maximum(lo, hi)), 0.0)
+            part = part / _share(axes[1], y0[:, None], y1[:, None])
+        answers.append(np.sum(strip * np.clip(part, 0.0, 1.0), axis=1))
+    return np.clip(answers[0] - 1e-12, 0.0, 1.0), np.clip(answers[1] + 1e-12, 0.0, 1.0)
+
+
+def _reach(goal: Near, gap: Array) -> Array:
+    """How far the second number may be off when the first is off by `gap`; negative where it may not at all."""
+    if goal.by == "l1":
+        return goal.radius - gap
+    return np.where(gap <= goal.radius, np.sqrt(np.maximum(goal.radius**2 - gap**2, 0.0)), -1.0)
+
+
+def _share(axis: Axis, a: Array, b: Array) -> Array:
+    if axis.even or axis.is_finite:
+        return np.asarray(b - a)
+    prior = axis.attribute.prior
+    assert isinstance(prior, LinePrior)
+    return interval_mass(prior, a, b)

@@ -1,0 +1,104 @@
+"""A point within a distance by ℓ2 (or ℓ1): its prior, a bound from rays, and an attack from a cone.
+
+Rays (ℓ2 distance, normal priors): along the ray c + rθ from the true point the prior is r^{n−1}e^{−b r − a r²/2} with
+a = θᵀΣ⁻¹θ and b = θᵀΣ⁻¹(c − μ). A larger a or b moves mass inward, so the ratio ∫_{r<R} e^{−εr} : ∫_{r>R} e^{−εr} is largest
+at the largest of both, and no likelihood exceeds it on any ray.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from guessproof.risk.several.quick import density_breaks, interval_mass
+from guessproof.risk.several.scene import Scene
+from guessproof.world.checks import Array
+from guessproof.world.goals import Near
+from guessproof.world.line import LinePrior
+from guessproof.world.normal import Normal
+
+_NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(16))
+
+
+def disc_prior(scene: Scene, goal: Near) -> tuple[float, float] | None:
+    """ln P and ln(1 − P) of two independent numbers near their true values; None for anything else."""
+    members = scene.members(goal)
+    if len(members) != 2 or not all(isinstance(a.prior, LinePrior) for a in members):
+        return None
+    x, y = (a.prior for a in members)
+    assert isinstance(x, LinePrior) and isinstance(y, LinePrior)
+    t = [float(scene.truth[a.name]) for a in members]
+    marks = [z - t[0] for z in (*density_breaks(x), *x.support) if np.isfinite(z)]
+    marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*density_breaks(y), *y.support)
+              if np.isfinite(z) for s in (-1, 1)]  # fmt: skip
+    inner = np.clip(np.array([0.0, *marks]) / goal.radius, -1, 1)
+    angles = np.unique(np.concatenate([np.linspace(-np.pi / 2, np.pi / 2, 33), np.arcsin(inner)]))
+    half = np.diff(angles)[:, None] / 2
+    angle = (angles[:-1, None] + half * (1 + _NODES)).ravel()
+    if goal.by == "l2":
+        gap, reach, speed = goal.radius * np.sin(angle), goal.radius * np.cos(angle), goal.radius * np.cos(angle)
+    else:
+        gap = goal.radius * angle / (np.pi / 2)
+        reach, speed = goal.radius - np.abs(gap), np.full(angle.shape, goal.radius / (np.pi / 2))
+    weight = (half * _WEIGHTS).ravel() * speed * np.exp(x.log_density(t[0] + gap))
+    inside = float(weight @ interval_mass(y, t[1] - reach, t[1] + reach))
+    outside = float(weight @ (interval_mass(y, np.full(reach.shape, -np.inf), t[1] - reach)
+                              + interval_mass(y, t[1] + reach, np.full(reach.shape, np.inf))))  # fmt: skip
+    outside += float(interval_mass(x, -np.inf, t[0] - goal.radius) + interval_mass(x, t[0] + goal.radius, np.inf))
+    total = inside + outside
+    with np.errstate(divide="ignore"):
+        return float(np.log(inside / total)), float(np.log(outside / total))
+
+
+def ray_bound(scene: Scene, goal: Near, epsilon: float) -> float:
+    """Log-odds that no likelihood exceeds, from rays; infinite where they prove nothing."""
+    world = _round(scene, goal)
+    if world is None:
+        return np.inf
+    sd, offset, scale, n = world
+    a, b = float(np.max(sd**-2.0)), float(np.linalg.norm(offset / sd**2))
+    inside, outside = _radial(a, b, epsilon / scale, n, goal.radius)
+    return float(np.log(inside) - np.log(outside)) + 1e-10
+
+
+def cone_attack(scene: Scene, goal: Near, epsilon: float) -> float:
+    """Log-odds of the likelihood e^{−ε·distance from the true point}; −inf where they are not computed."""
+    world = _round(scene, goal)
+    if world is None or world[3] != 2:
+        return -np.inf
+    sd, offset, scale, _ = world
+    angles = (np.arange(128) + 0.5) * (2 * np.pi / 128)
+    ways = np.stack([np.cos(angles), np.sin(angles)])
+    a, b = np.sum((ways / sd[:, None]) ** 2, axis=0), np.sum(ways * (offset / sd**2)[:, None], axis=0)
+    sums = np.array([_radial(float(u), float(v), epsilon / scale, 2, goal.radius) for u, v in zip(a, b, strict=True)])
+    inside, outside = sums.sum(axis=0)
+    return float(np.log(inside) - np.log(outside)) - 1e-9
+
+
+def _round(scene: Scene, goal: Near) -> tuple[Array, Array, float, int] | None:
+    """Standard deviations, offsets from the means and the common scale, for ℓ2 balls of independent normals."""
+    members = scene.members(goal)
+    forms = [a.distance.line_form for a in members]
+    if goal.by != "l2" or scene.norm != "l2" or not all(isinstance(a.prior, Normal) for a in members):
+        return None
+    if any(f is None or not f.is_straight or f.step or np.isfinite(f.cap) or f.slopes[0] <= 0 for f in forms):
+        return None
+    slopes = {f.slopes[0] for f in forms if f is not None}
+    if len(slopes) > 1:
+        return None
+    priors = [a.prior for a in members if isinstance(a.prior, Normal)]
+    offset = np.array([float(scene.truth[a.name]) - p.mean for a, p in zip(members, priors, strict=True)])
+    return np.array([p.sd for p in priors]), offset, 1 / slopes.pop(), len(members)
+
+
+def _radial(a: float, b: float, rate: float, n: int, radius: float) -> tuple[float, float]:
+    """∫ r^{n−1} e^{−(b + rate) r − a r²/2} from 0 to the radius, and from there on."""
+    pull = b + rate
+    peak = max(0.0, -pull / a)
+    end = max(radius, peak) + 12 / np.sqrt(a)
+    edges = np.unique(np.concatenate([np.linspace(0, radius, 9), np.linspace(radius, end, 33)]))
+    half = np.diff(edges)[:, None] / 2
+    r = (edges[:-1, None] + half * (1 + _NODES)).ravel()
+    top = pull * peak + a * peak * peak / 2
+    value = (half * _WEIGHTS).ravel() * r ** (n - 1) * np.exp(-pull * r - a * r * r / 2 + top)
+    inner = r < radius
+    return float(value[inner].sum() * np.exp(-top)), float(value[~inner].sum() * np.exp(-top))

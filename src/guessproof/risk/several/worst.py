@@ -1,0 +1,220 @@
+"""Several attributes, no true value given: what no true value exceeds.
+
+Finite attributes are tried one combination after the other. Otherwise each attribute's range is cut into boxes of true
+values. For all t in a box a goal "within r of t" lies inside the largest such interval and holds the smallest, so the
+product rule with the largest intervals bounds the belief after the release, and the smallest ones the belief before.
+The bound is certified, of first order in the boxes; what a likely worst point really gives stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import NotCertifiedError
+from guessproof.risk import odds
+from guessproof.risk.several.belief import Engine
+from guessproof.risk.several.formula import Block, Tree, blocks, normal
+from guessproof.risk.several.scene import Scene
+from guessproof.risk.several.table import is_table, table_of
+from guessproof.risk.tent import log_prior
+from guessproof.risk.worst_case import Aim, Ranging
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal, Not, Norm, Within
+from guessproof.world.line import LinePrior
+
+_CELLS = {1: 4000, 2: 1200, 3: 120}
+_MOST = 2000
+_FAR = 1e-7
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Per box of one attribute's true values: bounds on the belief in its goal, before and after."""
+
+    after: tuple[Array, Array]  # least, most
+    before: tuple[Array, Array]  # least, most
+    middle: list[Any]
+
+
+def true_combinations(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> list[dict[str, Any]] | None:
+    """All combinations of true values of finite attributes; None where some attribute has a density."""
+    scene = Scene(attributes, {}, norm)
+    if not is_table(scene, goal):
+        return None
+    table = table_of(scene, goal)
+    if table.mass.size > _MOST:
+        raise NotCertifiedError(f"{table.mass.size} combinations of true values are too many; give one with at={{…}}")
+    rows: list[dict[str, Any]] = []
+    for column in range(table.mass.size):
+        row: dict[str, Any] = {}
+        for a, place in zip(table.attributes, table.places, strict=True):
+            assert isinstance(a.prior, Finite)
+            value = a.prior.values[int(place[column])]
+            if not (a.prior.is_line and a.bounds) or a.range[0] <= float(value) <= a.range[1]:  # pyright: ignore[reportArgumentType]
+                row[a.name] = value
+        if len(row) == len(table.attributes):
+            rows.append(row)
+    return rows
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The worst true value of independent attributes, by boxes."""
+
+    attributes: Mapping[str, Attribute]
+    goal: Goal
+    norm: Norm
+
+    def __post_init__(self) -> None:
+        for block in blocks(normal(self.goal)):
+            if not block.is_single:
+                raise NotCertifiedError(
+                    f"the worst true value is not searched for {block!r}, whose attributes hang together; give at={{…}}"
+                )
+            self._check(block)
+
+    def _check(self, block: Block) -> None:
+        goal = block.goal.part if isinstance(block.goal, Not) else block.goal
+        attribute = self.attributes[goal.attributes[0].name]
+        form = attribute.distance.line_form
+        simple = isinstance(goal, Within) or not goal.depends_on_truth
+        if not isinstance(attribute.prior, Finite) and (not simple or form is None or np.isfinite(form.cap)):
+            raise NotCertifiedError(f"the worst true value is not searched for {block!r}; give at={{…}}")
+
+    def worst(self, epsilon: float, aim: Aim) -> tuple[float, dict[str, Any]]:
+        """What no true value exceeds, and where it may be reached."""
+        tree = normal(self.goal)
+        own = list(blocks(tree))
+        readings = {b: self._reading(b, epsilon, len(own)) for b in own}
+
+        def shaped(pick: Callable[[Reading], Array]) -> dict[Block, Array]:
+            return {
+                b: pick(readings[b]).reshape([-1 if i == j else 1 for j in range(len(own))]) for i, b in enumerate(own)
+            }
+
+        most, least = shaped(lambda r: r.after[1]), shaped(lambda r: r.after[0])
+        before, before_most = shaped(lambda r: r.before[0]), shaped(lambda r: r.before[1])
+        if aim == "fall":
+            value = _belief(tree, before_most) - _belief(tree, least)
+        else:
+            value = _belief(tree, most) - (0.0 if aim == "posterior" else _belief(tree, before))
+        value = np.broadcast_to(value, [readings[b].middle.__len__() for b in own])
+        at = np.unravel_index(int(np.argmax(value)), value.shape)
+        where = {b.goal.attributes[0].name: readings[b].middle[int(i)] for b, i in zip(own, at, strict=True)}
+        return float(np.max(value)) * (1 + 1e-12), where
+
+    def reached(self, epsilon: float, aim: Aim, where: dict[str, Any]) -> tuple[float, float]:
+        """What one true value gives the attacker, and its prior."""
+        engine = Engine(Scene(self.attributes, where, self.norm), self.goal)
+        prior = engine.prior()
+        attack = engine.cheap(-epsilon if aim == "fall" else epsilon)[0]
+        if aim == "posterior":
+            return float(odds.posterior(prior.log_p, prior.log_q, attack)), float(np.exp(prior.log_p))
+        return float(abs(odds.advantage(prior.log_p, prior.log_q, attack))), float(np.exp(prior.log_p))
+
+    def _reading(self, block: Block, epsilon: float, count: int) -> Reading:
+        turned = isinstance(block.goal, Not)
+        goal = block.goal.part if isinstance(block.goal, Not) else block.goal
+        attribute = self.attributes[goal.attributes[0].name]
+        if isinstance(attribute.prior, Finite):
+            found = self._values(attribute, attribute.prior, goal, epsilon)
+        else:
+            found = self._boxes(attribute, goal, epsilon, _CELLS.get(count, 25))
+        if not turned:
+            return found
+        flip = tuple((1 - pair[1], 1 - pair[0]) for pair in (found.after, found.before))
+        return Reading(flip[0], flip[1], found.middle)
+
+    def _values(self, attribute: Attribute, prior: Finite, goal: Goal, epsilon: float) -> Reading:
+        values = [v for v, w in zip(prior.values, prior.weights, strict=True) if w > 0]
+        if prior.is_line and attribute.bounds is not None:
+            low, high = attribute.range
+            values = [v for v in values if low <= float(v) <= high]  # pyright: ignore[reportArgumentType]
+        least, most, before = [], [], []
+        for value in values:
+            part = Scene(self.attributes, {attribute.name: value}, self.norm).single(goal)
+            for sign, into in ((-1, least), (+1, most)):
+                gain = part.gain(sign * epsilon)[1] if epsilon and part.is_open else 0.0
+                into.append(_posterior(part.log_p, part.log_q, gain))
+            before.append(float(np.exp(part.log_p)))
+        return Reading((np.array(least), np.array(most)), (np.array(before), np.array(before)), values)
+
+    def _boxes(self, attribute: Attribute, goal: Goal, epsilon: float, cells: int) -> Reading:
+        prior, form = attribute.prior, attribute.distance.line_form
+        assert isinstance(prior, LinePrior) and form is not None
+        start, end, middle = _true_boxes(attribute, prior, cells if goal.depends_on_truth else 1)
+        if isinstance(goal, Within):
+            outer = _hull(goal, start, end)
+            with np.errstate(invalid="ignore"):
+                inner = goal.edges(end)[0][0], goal.edges(start)[0][1]
+            inner = (np.where(np.isnan(inner[0]), np.inf, inner[0]), np.where(np.isnan(inner[1]), -np.inf, inner[1]))
+        else:
+            part = Scene(self.attributes, {}, self.norm).single(goal)
+            gains = [part.gain(s * epsilon)[1] if epsilon and part.is_open else 0.0 for s in (-1, 1)]
+            after = tuple(np.array([_posterior(part.log_p, part.log_q, g)]) for g in gains)
+            p = np.array([np.exp(part.log_p)])
+            return Reading((after[0], after[1]), (p, p), [float(middle[0])])
+        ranging = Ranging(prior, form, lambda t: goal.edges(t)[0], *attribute.range, goal.radius is not None)
+        least, small = _interval(ranging, *inner, epsilon, "fall")
+        most, large = _interval(ranging, *outer, epsilon, "rise")
+        return Reading((least, most), (small, large), middle.tolist())
+
+
+def _interval(ranging: Ranging, lo: Array, hi: Array, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+    """Beliefs after and before in intervals, empty ones included."""
+    empty = ~(lo < hi)
+    low, high = ranging.prior.support
+    a, b = np.where(empty, low, lo), np.where(empty, high, hi)
+    with np.errstate(invalid="ignore"):
+        log_p, log_q = log_prior(ranging.prior, a, b)
+        open_ = np.isfinite(log_p) & np.isfinite(log_q) & ~empty
+        pick = np.flatnonzero(open_)
+        after = np.where(empty | np.isneginf(log_p), 0.0, 1.0)
+        if pick.size:
+            gain = ranging.gain(a[pick], b[pick], epsilon, aim)[1] if epsilon else np.zeros(pick.size)
+            after[pick] = odds.posterior(log_p[pick], log_q[pick], gain)
+    return after, np.where(empty, 0.0, np.exp(log_p))
+
+
+def _hull(goal: Within, start: Array, end: Array) -> tuple[Array, Array]:
+    lows, highs = goal.edges(start)[0], goal.edges(end)[0]
+    with np.errstate(invalid="ignore"):
+        return np.fmin(lows[0], highs[0]), np.fmax(lows[1], highs[1])
+
+
+def _true_boxes(attribute: Attribute, prior: LinePrior, cells: int) -> tuple[Array, Array, Array]:
+    """Ends and middles of boxes of true values; the first and last reach as far as the range does."""
+    low, high = attribute.range
+    near, far = (float(e) for e in prior.quantile([_FAR, 1 - _FAR]))
+    first, last = max(low, min(near, high)), min(high, max(far, low))
+    edges = np.linspace(first, last, cells + 1)
+    if low < first:
+        edges = np.concatenate([[low], edges])
+    if high > last:
+        edges = np.concatenate([edges, [high]])
+    start, end = edges[:-1], edges[1:]
+    with np.errstate(invalid="ignore"):
+        middle = np.where(np.isfinite(start) & np.isfinite(end), 0.5 * (start + end), np.where(np.isfinite(start), start, end))
+    return start, end, middle
+
+
+def _belief(tree: Tree, parts: dict[Block, Array]) -> Array:
+    if isinstance(tree, Block):
+        return parts[tree]
+    values = [_belief(part, parts) for part in tree.parts]
+    whole = values[0] if tree.kind == "and" else 1 - values[0]
+    for value in values[1:]:
+        whole = whole * (value if tree.kind == "and" else 1 - value)
+    return whole if tree.kind == "and" else 1 - whole
+
+
+def _posterior(log_p: float, log_q: float, gain: float) -> float:
+    if np.isneginf(log_p) or np.isneginf(log_q):
+        return float(np.exp(log_p))
+    return float(odds.posterior(log_p, log_q, gain))

@@ -1,0 +1,282 @@
+"""Attributes that depend on each other: one prior for several of them.
+
+A joint prior is stated once and gives its attributes, which carry it along:
+
+>>> pets = joint_table(("sex", "colour"), {("M", "black"): 0.5, ("F", "black"): 0.2, ("F", "calico"): 0.3})
+>>> sex, colour = pets.attributes()
+>>> sex
+Attribute('sex', categorical({'M': 0.5, 'F': 0.5}))
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import KnowledgeError, PriorError, UnknownAttributeError
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array, frozen, numbers, ordered, weights
+from guessproof.world.finite import Finite
+from guessproof.world.line import LinePrior
+from guessproof.world.metrics import Metric
+from guessproof.world.pieces import Histogram
+
+
+class Joint(ABC):
+    """A prior on several named attributes at once."""
+
+    names: tuple[str, ...]
+
+    @abstractmethod
+    def marginal(self, name: str) -> FiniteMarginal | HistogramMarginal:
+        """What is believed of one attribute alone; it remembers the joint prior that it comes from."""
+
+    @abstractmethod
+    def given(self, knows: Mapping[str, Any]) -> Joint:
+        """This prior for an attacker who knows some of the attributes to lie in an interval or a set."""
+
+    def attribute(
+        self,
+        name: str,
+        *,
+        scale: float = 1.0,
+        metric: Metric | None = None,
+        bounds: tuple[float, float] | None = None,
+    ) -> Attribute:
+        """One of the attributes, with its own distance."""
+        return Attribute(name, self.marginal(name), scale, metric, bounds)
+
+    def attributes(self) -> tuple[Attribute, ...]:
+        """All of them, at their usual distances."""
+        return tuple(self.attribute(name) for name in self.names)
+
+    def axis(self, name: str) -> int:
+        """The position of an attribute."""
+        if name not in self.names:
+            raise UnknownAttributeError(
+                "joint prior", name, "is not one of its attributes", f"use one of {self.names}"
+            )
+        return self.names.index(name)
+
+
+@dataclass(frozen=True, repr=False)
+class FiniteMarginal(Finite):
+    """One attribute of a table of combinations."""
+
+    joint: JointTable
+    name: str
+
+
+@dataclass(frozen=True, repr=False)
+class HistogramMarginal(Histogram):
+    """One attribute of a two-dimensional histogram."""
+
+    joint: JointHistogram
+    name: str
+
+
+@dataclass(frozen=True, repr=False)
+class JointTable(Joint):
+    """Probability weights[i] on the combination rows[i] of values."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Hashable, ...], ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_names(self.names)
+        if not self.rows:
+            raise PriorError("rows", self.rows, "the table is empty", "give at least one combination")
+        for row in self.rows:
+            if len(row) != len(self.names):
+                raise PriorError("rows", row, f"does not name {len(self.names)} values", "give one per attribute")
+        mass = weights("weights", list(self.weights))
+        object.__setattr__(self, "weights", tuple(mass.tolist()))
+        if len(set(self.rows)) < len(self.rows):
+            raise PriorError("rows", len(self.rows), "a combination is repeated", "name each combination once")
+
+    def __repr__(self) -> str:
+        return f"joint prior of {', '.join(self.names)} on {len(self.rows)} combinations"
+
+    @cached_property
+    def mass(self) -> Array:
+        """The weights as an array."""
+        return frozen(np.asarray(self.weights, dtype=np.float64))
+
+    def marginal(self, name: str) -> FiniteMarginal:
+        axis = self.axis(name)
+        table: dict[Hashable, float] = {}
+        for row, weight in zip(self.rows, self.weights, strict=True):
+            table[row[axis]] = table.get(row[axis], 0.0) + weight
+        plain = Finite.of(table)
+        return FiniteMarginal(plain.values, plain.weights, self, name)
+
+    def given(self, knows: Mapping[str, Any]) -> JointTable:
+        allowed = {self.axis(name): set(_known(self.marginal(name), known)) for name, known in knows.items()}
+        kept = [
+            (row, weight)
+            for row, weight in zip(self.rows, self.weights, strict=True)
+            if weight > 0 and all(row[axis] in values for axis, values in allowed.items())
+        ]
+        total = sum(weight for _, weight in kept)
+        if total <= 0:
+            raise KnowledgeError(
+                "knows", dict(knows), "the joint prior gives this no probability", "check the combination"
+            )
+        return JointTable(self.names, tuple(r for r, _ in kept), tuple(w / total for _, w in kept))
+
+
+@dataclass(frozen=True, repr=False)
+class JointHistogram(Joint):
+    """Probability weights[i, j] spread evenly over the rectangle between two pairs of edges."""
+
+    names: tuple[str, str]
+    edges: tuple[tuple[float, ...], tuple[float, ...]]
+    weights: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        _check_names(self.names)
+        if len(self.names) != 2 or len(self.edges) != 2:
+            raise PriorError("names", self.names, "a joint histogram has two attributes", "use joint_table for more")
+        sides = [numbers(PriorError, f"edges[{i}]", e) for i, e in enumerate(self.edges)]
+        for i, side in enumerate(sides):
+            if side.size < 2 or np.any(np.diff(side) <= 0):
+                raise PriorError(f"edges[{i}]", self.edges[i], "they do not rise", "sort them and drop repetitions")
+        shape = tuple(side.size - 1 for side in sides)
+        if len(self.weights) != shape[0] or any(len(row) != shape[1] for row in self.weights):
+            raise PriorError("weights", self.weights, f"is not a table of {shape}", "give one row per first interval")
+        mass = weights("weights", [w for row in self.weights for w in row]).reshape(shape)
+        object.__setattr__(self, "edges", tuple(tuple(side.tolist()) for side in sides))
+        object.__setattr__(self, "weights", tuple(tuple(row) for row in mass.tolist()))
+
+    def __repr__(self) -> str:
+        size = " × ".join(str(len(e) - 1) for e in self.edges)
+        return f"joint prior of {', '.join(self.names)}, a histogram of {size} cells"
+
+    @cached_property
+    def mass(self) -> Array:
+        """The weights as an array, first attribute first."""
+        return frozen(np.asarray(self.weights, dtype=np.float64))
+
+    def marginal(self, name: str) -> HistogramMarginal:
+        axis = self.axis(name)
+        side = self.mass.sum(axis=1 - axis)
+        return HistogramMarginal(self.edges[axis], tuple((side / side.sum()).tolist()), self, name)
+
+    def given(self, knows: Mapping[str, Any]) -> JointHistogram:
+        mass, sides = np.array(self.mass), [np.asarray(e) for e in self.edges]
+        for name, known in knows.items():
+            axis = self.axis(name)
+            if not (isinstance(known, (tuple, list)) and len(known) == 2):
+                raise KnowledgeError("knows", known, "a histogram is conditioned on an interval", "give (low, high)")
+            low, high = ordered(KnowledgeError, "knows", *known)
+            side = sides[axis]
+            start, end = np.clip(side[:-1], low, high), np.clip(side[1:], low, high)
+            share = (end - start) / np.diff(side)
+            keep = share > 0
+            if not keep.any():
+                raise KnowledgeError("knows", known, "the joint prior gives this no probability", "widen it")
+            mass = np.compress(keep, mass, axis=axis) * (share[keep][:, None] if axis == 0 else share[keep])
+            sides[axis] = np.append(start[keep], end[keep][-1])
+        if not mass.sum() > 0:
+            raise KnowledgeError("knows", dict(knows), "the joint prior gives this no probability", "widen it")
+        mass = mass / mass.sum()
+        edges = (tuple(sides[0].tolist()), tuple(sides[1].tolist()))
+        return JointHistogram(self.names, edges, tuple(tuple(row) for row in mass.tolist()))
+
+
+def joint_table(names: Iterable[str], table: Mapping[Any, float]) -> JointTable:
+    """Dependent attributes as a table of combination → probability."""
+    if not isinstance(table, Mapping) or not table:
+        raise PriorError("table", table, "is not a table of combination → probability", "give a non-empty dict")
+    rows = tuple(_row(r) for r in table)
+    return JointTable(_names(names), rows, tuple(numbers(PriorError, "weights", list(table.values())).tolist()))
+
+
+def joint_sample(names: Iterable[str], rows: Iterable[Any]) -> JointTable:
+    """Dependent attributes as a public sample of combinations, each equally likely; repetitions add up.
+
+    >>> joint_sample(("lon", "lat"), [(0, 1), (0, 1), (2, 3)]).weights
+    (0.6666666666666666, 0.3333333333333333)
+    """
+    if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
+        raise PriorError("rows", rows, "is not a list of combinations", "give one tuple per observation")
+    counts: dict[tuple[Hashable, ...], int] = {}
+    for row in rows:
+        key = _row(row)
+        counts[key] = counts.get(key, 0) + 1
+    total = sum(counts.values())
+    return JointTable(_names(names), tuple(counts), tuple(c / total for c in counts.values()))
+
+
+def joint_histogram(names: Iterable[str], edges: Iterable[Any], weights: Any) -> JointHistogram:
+    """Two dependent numbers as a histogram: weights[i][j] between edges[0][i], …[i+1] and edges[1][j], …[j+1]."""
+    try:
+        sides = tuple(tuple(numbers(PriorError, "edges", e).tolist()) for e in edges)
+        table = tuple(tuple(numbers(PriorError, "weights", row).tolist()) for row in weights)
+    except TypeError:
+        raise PriorError("edges, weights", edges, "are not lists", "give two lists of edges and a table") from None
+    return JointHistogram(_names(names), sides, table)  # pyright: ignore[reportArgumentType]
+
+
+def joint_of(attribute: Attribute) -> Joint | None:
+    """The joint prior behind an attribute, if it has one."""
+    prior = attribute.prior
+    return prior.joint if isinstance(prior, (FiniteMarginal, HistogramMarginal)) else None
+
+
+def _names(names: Any) -> Any:
+    if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
+        raise PriorError("names", names, "is not a list of names", "name each attribute, as ('lon', 'lat')")
+    return tuple(names)
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    if len(names) < 2 or not all(isinstance(n, str) and n for n in names) or len(set(names)) < len(names):
+        raise PriorError("names", names, "are not two or more different names", "name each attribute once")
+
+
+def _row(row: Any) -> tuple[Hashable, ...]:
+    if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
+        raise PriorError("rows", row, "is not a combination of values", "give a tuple, one value per attribute")
+    values = tuple(v.item() if isinstance(v, np.generic) else v for v in row)
+    if not all(isinstance(v, Hashable) for v in values) or any(v != v for v in values):
+        raise PriorError("rows", row, "holds a value that cannot be named", "give numbers or strings")
+    return values
+
+
+def _known(prior: Finite, known: Any) -> tuple[Hashable, ...]:
+    pair = isinstance(known, (tuple, list)) and len(known) == 2
+    return (prior.given(*known) if pair else prior.given(known)).values
+
+
+def conditioned(attributes: Iterable[Attribute], knows: Mapping[str, Any]) -> dict[str, Attribute]:
+    """The attributes as an attacker sees them who knows some of them to lie in an interval or a set."""
+    found: dict[str, Attribute] = {}
+    joints: dict[tuple[str, ...], Joint] = {}
+    for attribute in attributes:
+        joint, prior = joint_of(attribute), attribute.prior
+        if joint is not None:
+            own = {name: known for name, known in knows.items() if name in joint.names}
+            if own:
+                joints.setdefault(joint.names, joint.given(own))
+                attribute = replace(attribute, prior=joints[joint.names].marginal(attribute.name))
+        elif attribute.name in knows:
+            attribute = replace(attribute, prior=_given(prior, knows[attribute.name], attribute.name))
+        found[attribute.name] = attribute
+    return found
+
+
+def _given(prior: Any, known: Any, name: str) -> Any:
+    if not isinstance(prior, (Finite, LinePrior)):
+        raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
+    pair = isinstance(known, (tuple, list)) and len(known) == 2
+    try:
+        return prior.given(*known) if pair else prior.given(known)
+    except KnowledgeError as error:  # say which attribute's
+        raise KnowledgeError(f"knows[{name!r}]", known, error.problem, error.remedy) from None
