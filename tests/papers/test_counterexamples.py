@@ -29,13 +29,13 @@ def advantage(mass, apart, goal, epsilon: float) -> float:
 
 
 def test_theorem_1() -> None:
-    values, weights = [1.0, -2.0], [0.5, 0.5]
+    values, weights = [0.0, 1.0, -2.0], [0.05, 0.45, 0.5]
     g = ball(values, weights)
     epsilon = lp.theorem_1([g(1)] * 2, [g(2)] * 2, [2, 2], 0.1)
     points, mass, apart = grid_world(values, weights)
     reached = advantage(mass, apart, np.all(np.abs(points) <= 1, axis=1), epsilon)
     assert reached == pytest.approx(verdict("lp-thm1").figures["advantage delivered"], rel=1e-6)
-    assert reached > 0.15
+    assert reached > 0.14
 
 
 def test_theorem_2() -> None:

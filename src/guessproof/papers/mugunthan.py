@@ -10,7 +10,8 @@ import math
 from collections.abc import Callable
 
 from scipy.integrate import quad
-from scipy.optimize import brentq
+
+from guessproof.risk.roots import root
 
 LAPLACE_M = math.sqrt(2)
 """[MXK] σ = Δ√2/ε for Laplace noise: M = √2·Δ."""
@@ -41,7 +42,7 @@ def theorem_2(density: Callable[[float, float], float], within: float, p: float,
     def excess(epsilon: float) -> float:
         return 2 * quad(lambda x: density(x, epsilon), 0, within)[0] - p
 
-    return float(brentq(excess, low, high, xtol=1e-14))
+    return root(excess, low, high)
 
 
 def theorem_2_laplace(sensitivity: float, within: float, p: float) -> float:

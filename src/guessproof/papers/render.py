@@ -89,8 +89,8 @@ def page(found: Sequence[Verdict]) -> str:
         "verdict is out of date.",
         "",
         "All works were read as transcriptions. A verdict speaks of the version named here and of no other; a doubt",
-        "about the transcription is kept apart from an error, and each entry says what the work got right. Most of what",
-        "guessproof does was learned from them.",
+        "about the transcription is kept apart from an error, and each entry says what the work got right. Most of",
+        "what guessproof does was learned from them.",
         "",
         "| work | version read |",
         "|---|---|",
@@ -111,7 +111,7 @@ def page(found: Sequence[Verdict]) -> str:
             "| result | verdict |",
             "|---|---|",
         ]
-        lines += [f"| [{_cell(one.result)}](#{one.id.replace('.', '').lower()}) | {one.verdict} |" for one in mine]
+        lines += [f"| [{_plain(one.result)}](#{one.id.replace('.', '').lower()}) | {one.verdict} |" for one in mine]
         lines.append("")
         for one in mine:
             lines += _entry(one)
@@ -123,9 +123,8 @@ def _entry(one: Verdict) -> list[str]:
     lines += [f"*True.* {_plain(one.truth)}", "", f"*Right.* {_plain(one.right)}", ""]
     if one.doubt:
         lines += [f"*Doubt.* {_plain(one.doubt)}", ""]
-    lines += ["| figure | value |", "|---|---|"]
-    lines += [f"| {_cell(name)} | {shown(value)} |" for name, value in one.figures.items()]
-    return [*lines, ""]
+    figures = "; ".join(f"{_plain(name)} **{shown(value)}**" for name, value in one.figures.items())
+    return [*lines, f"*Figures.* {figures}.", ""]
 
 
 def _plain(text: str) -> str:
@@ -133,10 +132,6 @@ def _plain(text: str) -> str:
     for sign in ("\\", "*", "_", "|", "<", "["):
         text = text.replace(sign, "\\" + sign)
     return text
-
-
-def _cell(text: str) -> str:
-    return _plain(text)
 
 
 def show(*, name: str | None = None, as_text: bool = True, console: Console | None = None) -> None:

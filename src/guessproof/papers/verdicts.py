@@ -12,7 +12,10 @@ from guessproof.papers.judges import (
     kazan_reiter_profiles,
     laud_pankova,
     laud_pankova_appendix,
+    laud_pankova_appendix_b,
+    laud_pankova_examples,
     laud_pankova_several,
+    laud_pankova_single,
     mugunthan,
     slides,
 )
@@ -22,8 +25,11 @@ __all__ = ["WORDS", "WORKS", "Verdict", "Word", "Work", "ids", "verdict", "verdi
 
 _DOCKETS = (
     laud_pankova.DOCKET,
+    laud_pankova_single.DOCKET,
     laud_pankova_several.DOCKET,
+    laud_pankova_examples.DOCKET,
     laud_pankova_appendix.DOCKET,
+    laud_pankova_appendix_b.DOCKET,
     slides.DOCKET,
     kazan_reiter.DOCKET,
     kazan_reiter_profiles.DOCKET,

@@ -308,9 +308,18 @@ class Attack:
             limits.append((advantage, "rise"))
             if both:
                 limits.append((advantage, "fall"))
-        found = [_each_limit(limit, partial(self._worst_bound, aim)) for limit, aim in limits]
+        found = [_each_limit(limit, partial(self._worst_bound, aim), self._typical) for limit, aim in limits]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
+
+    @property
+    def _typical(self) -> float:
+        """An ε at which the bulk of the prior is about one unit wide: where a search may start."""
+        prior, form = self.attribute.prior, self.attribute.distance.line_form
+        if not isinstance(prior, LinePrior) or form is None:
+            return 1.0
+        low, high = form.psi(prior.quantile([0.1, 0.9]))
+        return 1 / float(high - low) if high > low else 1.0
 
     def _worst_bound(self, aim: Aim, epsilon: float) -> float:
         return self._worst_at(epsilon, aim).bound
@@ -323,7 +332,7 @@ def _truths(goal: Goal) -> list[Attribute]:
     return list(goal.attributes) if goal.depends_on_truth else []
 
 
-def _each_limit(limit: Array, bound: Any) -> Array:
+def _each_limit(limit: Array, bound: Any, start: float) -> Array:
     """ε for each limit on a bound that does not start from 0 (a posterior starts at the prior)."""
     at_zero = bound(0.0)
 
@@ -331,7 +340,7 @@ def _each_limit(limit: Array, bound: Any) -> Array:
         if value >= 1 or value <= at_zero:
             return np.inf if value >= 1 else 0.0
         rise = np.asarray(value - at_zero)
-        return float(largest_epsilon(lambda e: np.asarray(bound(float(e)) - at_zero), rise, relative=1e-9))
+        return float(largest_epsilon(lambda e: np.asarray(bound(float(e)) - at_zero), rise, start=start, relative=1e-9))
 
     return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
 

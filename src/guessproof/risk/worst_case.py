@@ -166,6 +166,9 @@ def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
 
 def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
     """The supremum over true values, to an absolute tolerance unless the box limit is reached first."""
+    if epsilon == 0 and aim != "posterior":
+        middle = np.clip(goal.prior.quantile(0.5), goal.low, goal.high)
+        return Worst(float(middle), 0.0, 0.0, float(goal.prior.mass(*goal.edges(middle))))
     low, high, beyond = goal.tails(epsilon, aim)
     tolerance, count = (1e-10, 64) if goal.sharp else (1e-3, 8)
     bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)

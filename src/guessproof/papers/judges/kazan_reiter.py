@@ -9,7 +9,7 @@ import numpy as np
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import kazan_reiter as kr
-from guessproof.papers.judges.truth import three_worlds, two_values
+from guessproof.papers.judges.truth import bound_of, three_worlds, two_values
 from guessproof.papers.verdict import KR, Docket, Finding, judge_bounds, judge_epsilons, judge_print
 from guessproof.risk.finite import FiniteWorld
 from guessproof.risk.profile import RiskProfile, epsilon_for_relative_risk, split_risk
@@ -22,8 +22,8 @@ PRIORS = [(p, q) for p in (0.05, 0.5, 1.0) for q in (0.01, 0.3, 0.9, 1.0) if p *
 def definition_1() -> Finding:
     epsilon, p = 0.7, 0.3
     unbounded = FiniteWorld(prior=[p, 1 - p, 1e-12], distance=[[0, 2, 1], [2, 0, 1], [1, 1, 0]])
-    exact = unbounded.posterior([1, 0, 0], epsilon).bound
-    published = two_values(p).posterior(kr.unbounded_to_bounded(epsilon)).bound
+    exact = bound_of(unbounded.posterior([1, 0, 0], epsilon))
+    published = bound_of(two_values(p).posterior(kr.unbounded_to_bounded(epsilon)))
     return Finding(
         "A release that hides the presence of a record with ε hides a change of the record with 2ε.",
         judge_bounds(published, exact),
@@ -67,7 +67,7 @@ def variance() -> Finding:
 def risks() -> Finding:
     epsilon, published, exact = 1.0, [], []
     for p, q in PRIORS:
-        posterior = three_worlds(p, q).posterior([1, 0, 0], epsilon).bound
+        posterior = bound_of(three_worlds(p, q).posterior([1, 0, 0], epsilon))
         split = split_risk(p, q, epsilon)
         published.append(kr.split_relative_risk(split.value * q, q, split.inclusion * p, p))
         exact.append(kr.relative_risk(float(np.asarray(posterior)), p, q))
@@ -101,7 +101,7 @@ def lemmas() -> Finding:
 def theorem_1() -> Finding:
     cases = [(p, q, e) for p, q in PRIORS for e in (0.3, 1.5)]
     published = [kr.theorem_1(*case) for case in cases]
-    exact = [float(np.asarray(three_worlds(p, q).posterior([1, 0, 0], e).bound)) / (p * q) for p, q, e in cases]
+    exact = [bound_of(three_worlds(p, q).posterior([1, 0, 0], e)) / (p * q) for p, q, e in cases]
     return Finding(
         "r ≤ 1/(qp + e^{−2ε}(1−q)p + e^{−ε}(1−p)).",
         judge_bounds(published, exact),
@@ -158,8 +158,8 @@ def minimisation() -> Finding:
 def corollary_1() -> Finding:
     epsilon, p, q = 1.0, 0.05, 0.3
     published, exact = kr.corollary_1(epsilon), kr.theorem_1(p, q, epsilon)
-    world = float(np.asarray(three_worlds(p, q).posterior([1, 0, 0], epsilon).bound)) / (p * q)
-    extreme = float(np.asarray(three_worlds(1.0, 1e-7).posterior([1, 0, 0], epsilon).bound)) / 1e-7
+    world = bound_of(three_worlds(p, q).posterior([1, 0, 0], epsilon)) / (p * q)
+    extreme = bound_of(three_worlds(1.0, 1e-7).posterior([1, 0, 0], epsilon)) / 1e-7
     return Finding(
         "r ≤ e^{2ε} for all priors.",
         judge_bounds([published, published], [world, extreme], close=1e-5),
@@ -307,7 +307,7 @@ def equation_42() -> Finding:
 def wood() -> Finding:
     cases = [(a, e) for a in (0.01, 0.3, 0.8) for e in (0.2, 1.0)]
     published = [kr.equation_45(*c) for c in cases] + [kr.equation_46(*c) for c in cases]
-    exact = [float(np.asarray(two_values(a).posterior(2 * e).bound)) for a, e in cases] * 2
+    exact = [bound_of(two_values(a).posterior(2 * e)) for a, e in cases] * 2
     return Finding(
         "Taking part raises a posterior a₀ to at most a₀/(a₀ + e^{−2ε}(1−a₀)); the same form holds for p = 1.",
         judge_bounds(published, exact),

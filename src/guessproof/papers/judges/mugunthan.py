@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import brentq
 
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import mugunthan as mxk
 from guessproof.papers.verdict import MXK, Docket, Finding, judge_bounds, judge_print
+from guessproof.risk.roots import root
 from guessproof.risk.two_valued import worst_advantage
 
 DOCKET = Docket(MXK)
@@ -111,13 +111,13 @@ def theorem_2() -> Finding:
 def theorem_3() -> Finding:
     p = 0.95
     laplace = Laplace(1, mxk.theorem_3_laplace(1.0, 1.0, p)).confidence(within=1)
-    root = math.sqrt(math.log(2) - math.log(1 - p))
-    gaussian = math.erf(root / math.sqrt(2))  # noise of standard deviation c/root
+    spread = math.sqrt(math.log(2) - math.log(1 - p))
+    gaussian = math.erf(spread / math.sqrt(2))  # noise of standard deviation c/spread
 
     def shortfall(level: float) -> float:
         return math.erf(math.sqrt(math.log(2 / (1 - level)) / 2)) - level
 
-    fails = float(brentq(shortfall, 0.9, 0.99))
+    fails = root(shortfall, 0.9, 0.99)
     below = Laplace(1, mxk.theorem_3_laplace(1.0, 1.0, 0.9)).confidence(within=1)
     return Finding(
         "ε = |M|/c·√(ln 2 − ln(1−p)) gives |noise| < c with probability above p, for any noise of standard deviation "
@@ -139,7 +139,7 @@ def theorem_3() -> Finding:
 
 @DOCKET.enter("mxk-fig1", "Figure 1, the ratio ε₂/ε₃ and its threshold")
 def figure_1() -> Finding:
-    crossing = float(brentq(lambda p: mxk.ratio(p) - 1, 0.5, 0.99, xtol=1e-14))
+    crossing = root(lambda p: mxk.ratio(p) - 1, 0.5, 0.99)
     exact = [
         Laplace.epsilon_for(sensitivity=1, within=1, confidence=p) / mxk.theorem_3_laplace(1.0, 1.0, p)
         for p in (0.3, 0.8, 0.95)

@@ -10,8 +10,10 @@ from guessproof.papers import slides
 from guessproof.papers.judges.truth import (
     SALARY,
     ball,
+    bound_of,
     interval,
     line_world,
+    reached_by,
     salary,
     solve_posterior,
     square_world,
@@ -33,7 +35,7 @@ def main_theorem() -> Finding:
     values, weights = [0.0, 1.0, 3.0, -2.0], [0.3, 0.3, 0.2, 0.2]
     world = line_world(values, weights)
     single = slides.main_theorem(weights, world.distance, [1, 0, 0, 0], 0.7)
-    exact_single = world.posterior(goal=[1, 0, 0, 0], epsilon=0.7).bound
+    exact_single = bound_of(world.posterior(goal=[1, 0, 0, 0], epsilon=0.7))
     return Finding(
         "The posterior is at most 1/(1 + ∫ f(x)/∫_g e^{εd(x,x')}f(x')dx' dx), and no better bound follows from "
         "d-privacy alone.",
@@ -58,7 +60,7 @@ def sign() -> Finding:
     weights, apart, goal, epsilon = [0.25, 0.75], [[0, 1], [1, 0]], [1, 0], 1.0
     printed = slides.simplification_sign(weights, apart, goal, epsilon)
     corrected = slides.main_theorem(weights, apart, goal, epsilon)
-    true = two_values(0.25).posterior(epsilon).bound
+    true = bound_of(two_values(0.25).posterior(epsilon))
     return Finding(
         "The slide repeats the main theorem with e^{−εd} inside.",
         judge_print(printed, corrected, true),
@@ -96,7 +98,7 @@ def simplified() -> Finding:
 def ring_integral() -> Finding:
     attack = salary()
     published = solve_posterior(lambda e: slides.ring_integral(SALARY, 1900, 2100, e), attack.prior, LIMIT)
-    exact, delivered = attack.epsilon(advantage=LIMIT), attack.advantage(published).attack
+    exact, delivered = attack.epsilon(advantage=LIMIT), reached_by(attack.advantage(published))
     return Finding(
         "Weigh every outside point by e^{−ε·(its distance from the goal)}.",
         judge_epsilons(published, exact),
@@ -123,7 +125,7 @@ def ring_step() -> Finding:
         "The step goes the other way: points between a and a+1 get the weight of a, which is larger, so that the "
         f"posterior comes out *smaller*. Salaries, ε = 0.3 per 100: integral {integral:.4f}, sum {summed:.4f}. Round "
         "the distance up, not down.",
-        {"integral": integral, "sum": summed, "exact posterior": attack.posterior(epsilon / 100).bound},
+        {"integral": integral, "sum": summed, "exact posterior": bound_of(attack.posterior(epsilon / 100))},
         "That a sum is easier than an integral and loses little.",
     )
 
@@ -132,10 +134,10 @@ def ring_step() -> Finding:
 def ring_sum() -> Finding:
     values, weights, epsilon = [0.0, 2.0, -2.0], [0.3, 0.35, 0.35], 0.5
     published = slides.ring_sum(ball(values, weights), epsilon, 5)
-    exact = line_world(values, weights).posterior(goal=[1, 0, 0], epsilon=epsilon).attack
+    exact = reached_by(line_world(values, weights).posterior(goal=[1, 0, 0], epsilon=epsilon))
     far = [0.0, 3.0, -3.0]
     literal = slides.ring_sum_from_goal(lambda z: ball(far, weights)(1 + z), 0.3, epsilon, 1, 5)
-    exact_far = line_world(far, weights).posterior(goal=[1, 0, 0], epsilon=epsilon).attack
+    exact_far = reached_by(line_world(far, weights).posterior(goal=[1, 0, 0], epsilon=epsilon))
     return Finding(
         "Σ_{a≥1} e^{−εa}·P(ring a), distances in units of r, bounds the posterior.",
         judge_bounds([published, literal], [exact, exact_far]),
@@ -186,7 +188,7 @@ def ring_and() -> Finding:
     g = ball(values, weights)
     published = slides.ring_sum(lambda z: g(z) ** 2, epsilon, 5)
     world, x, y = square_world(values, weights)
-    exact = world.posterior(goal=((x == 0) & (y == 0)).astype(float), epsilon=epsilon).attack
+    exact = reached_by(world.posterior(goal=((x == 0) & (y == 0)).astype(float), epsilon=epsilon))
     return Finding(
         "With the distance max(|x₁−x₁'|/r₁, |x₂−x₂'|/r₂) the ring sum holds for an AND as well.",
         judge_bounds(published, exact),
@@ -200,11 +202,11 @@ def ring_and() -> Finding:
 @DOCKET.enter("slides-or", "Guessing OR of attributes")
 def or_sum() -> Finding:
     values, weights, epsilon = [0.0, 2.0, -2.0, 4.0, -4.0], [0.3, 0.2, 0.2, 0.15, 0.15], 0.3
-    single = line_world(values, weights).posterior(goal=[1, 0, 0, 0, 0], epsilon=epsilon).bound
+    single = bound_of(line_world(values, weights).posterior(goal=[1, 0, 0, 0, 0], epsilon=epsilon))
     world, x, y = square_world(values, weights)
-    exact = world.posterior(goal=((x == 0) | (y == 0)).astype(float), epsilon=epsilon).bound
+    exact = bound_of(world.posterior(goal=((x == 0) | (y == 0)).astype(float), epsilon=epsilon))
     published, prior = slides.or_sum([single, single]), 1 - 0.7**2
-    first, second = (interval(normal(0.0, sd), -1.0, 1.0).posterior(0.3).bound for sd in (2.0, 3.0))
+    first, second = (bound_of(interval(normal(0.0, sd), -1.0, 1.0).posterior(0.3)) for sd in (2.0, 3.0))
     normal_prior = 1 - math.prod(1 - float(normal(0.0, sd).mass(-1, 1)) for sd in (2.0, 3.0))
     product = 1 - (1 - first) * (1 - second)
     return Finding(

@@ -9,6 +9,7 @@ import numpy as np
 
 from guessproof.papers.laud_pankova_examples import SALARY_MEAN, SALARY_SD
 from guessproof.risk.attack import Attack
+from guessproof.risk.bracket import Bracket
 from guessproof.risk.finite import FiniteWorld
 from guessproof.risk.invert import largest_epsilon
 from guessproof.world.attributes import Attribute
@@ -17,6 +18,16 @@ from guessproof.world.goals import exactly, inside, within
 from guessproof.world.priors import categorical, normal
 
 SALARY = normal(mean=SALARY_MEAN, sd=SALARY_SD)
+
+
+def bound_of(bracket: Bracket) -> float:
+    """What is proven not to be exceeded."""
+    return float(np.asarray(bracket.bound))
+
+
+def reached_by(bracket: Bracket) -> float:
+    """What some release attains."""
+    return float(np.asarray(bracket.attack))
 
 
 def two_values(p: float) -> Attack:

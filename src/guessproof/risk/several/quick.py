@@ -29,7 +29,8 @@ def interval_mass(prior: LinePrior, a: ArrayLike, b: ArrayLike) -> Array:
             below, above = prior.distribution.cdf, prior.distribution.sf
             left, right = np.asarray(below(b)) - np.asarray(below(a)), np.asarray(above(a)) - np.asarray(above(b))
             return np.maximum(np.where(np.asarray(below(a)) > 0.5, right, left), 0.0)
-    return prior.mass(a, b)
+    with np.errstate(invalid="ignore"):  # an empty interval at infinity
+        return prior.mass(a, b)
 
 
 @dataclass(frozen=True)

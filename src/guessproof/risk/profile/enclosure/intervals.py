@@ -69,8 +69,7 @@ def multiply(a: Interval, b: Interval) -> Interval:
 def reciprocal(a: Interval) -> Interval:
     """1/a; a zero at one end is a pole on that side, a zero inside leaves everything possible."""
     positive, negative = ~np.signbit(a[0]), a[1] <= 0
-    low = np.where(positive, 1 / a[1], -1 / np.abs(a[1]))
-    high = np.where(positive, 1 / np.abs(a[0]), 1 / a[0])
+    low, high = np.where(positive, 1 / a[1], -1 / np.abs(a[1])), 1 / a[0]
     return where_known((positive | negative) & (a[0] < a[1]) | (a[0] * a[1] > 0), widen(low, high))
 
 
