@@ -91,7 +91,17 @@ def test_explain_tells_odds_and_deployments() -> None:
     assert all(d["source"] for d in answer["deployments"])
 
 
-@pytest.mark.parametrize("command", ["choose", "explain", "demo"])
+def test_papers_gives_one_verdict_or_all() -> None:
+    one = json.loads(run("papers", "--id", "lp-thm1", "--json").stdout)
+    assert [v["verdict"] for v in one] == ["unsound"]
+    assert "unsound" in run("papers", "--id", "lp-thm1").stdout
+    done = run("papers", "--id", "lp-thm99")
+    assert done.returncode == 2
+    assert "lp-thm1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["choose", "explain", "papers", "demo"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     done = run(command, "--help")
     assert done.returncode == 0

@@ -85,6 +85,23 @@ def choose(
 
 
 @app.command()
+def papers(
+    name: Annotated[str | None, typer.Option("--id", help="One result in full, as lp-thm1.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every result of the works guessproof stands on, recomputed: what it says, what is true.
+
+    Example: guessproof papers --id lp-6.2
+    """
+    from rich.console import Console
+
+    from guessproof.papers.render import show
+
+    with Console(stderr=True).status("recomputing every published result …"):
+        show(name=name, as_text=not as_json)
+
+
+@app.command()
 def demo(folder: Annotated[str, typer.Option(help="Where the chart is saved.")] = "output") -> None:
     """The cafeteria story: how long did Alice eat, and how much may the average tell?"""
     from guessproof.demo import main as story

@@ -39,7 +39,7 @@ def shown(value: float) -> str:
         return "no value"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return f"{value:.6g}".replace("-", "−") if abs(value) >= 1e-9 else "≈ 0"
+    return f"{value:.6g}".replace("-", "−")
 
 
 def table(found: Sequence[Verdict], *, wide: bool = False) -> Table:

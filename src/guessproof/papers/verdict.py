@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -67,7 +68,7 @@ class Verdict:
     right: str
     """What the work got right here."""
     doubt: str = ""
-    """A doubt about the transcription, kept apart from an error."""
+    """A doubt about the transcription or the reading, kept apart from an error."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "figures", MappingProxyType(dict(self.figures)))
@@ -115,8 +116,8 @@ class Docket:
                     result=result,
                     says=found.says,
                     verdict=found.verdict,
-                    truth=found.truth,
-                    figures={k: float(np.asarray(v)) for k, v in found.figures.items()},
+                    truth=_minus(found.truth),
+                    figures={k: _figure(v) for k, v in found.figures.items()},
                     right=found.right,
                     doubt=found.doubt,
                 )
@@ -125,6 +126,21 @@ class Docket:
             return find
 
         return entered
+
+
+def _figure(value: ArrayLike) -> float:
+    """A figure as a number; what is only rounding (below 1e-9) is 0, so that every machine shows the same."""
+    number = float(np.asarray(value))
+    return 0.0 if abs(number) < 1e-9 else number
+
+
+def _minus(text: str) -> str:
+    """A proper minus before numbers: computed ones come with a hyphen.
+
+    >>> _minus("from -1.25 to 1e-12")
+    'from −1.25 to 1e-12'
+    """
+    return re.sub(r"(?<![\w.])-(?=\d)", "−", text)
 
 
 def judge_bounds(published: ArrayLike, exact: ArrayLike, close: float = CLOSE) -> Word:

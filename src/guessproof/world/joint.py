@@ -58,9 +58,7 @@ class Joint(ABC):
     def axis(self, name: str) -> int:
         """The position of an attribute."""
         if name not in self.names:
-            raise UnknownAttributeError(
-                "joint prior", name, "is not one of its attributes", f"use one of {self.names}"
-            )
+            raise UnknownAttributeError("joint prior", name, "is not one of its attributes", f"use one of {self.names}")
         return self.names.index(name)
 
 

@@ -87,7 +87,9 @@ def logit(p: float) -> float:
 
 @pytest.mark.parametrize(
     ("name", "norm"),
-    [(n, "linf") for n in GOALS] + [(n, "l2") for n in ("and", "disc", "mixed")] + [(n, "l1") for n in ("twice", "diamond")],
+    [(n, "linf") for n in GOALS]
+    + [(n, "l2") for n in ("and", "disc", "mixed")]
+    + [(n, "l1") for n in ("twice", "diamond")],
 )
 def test_the_bracket_holds_the_value_of_a_grid(name: str, norm: str) -> None:
     goal = GOALS[name]
@@ -125,7 +127,11 @@ def test_the_attack_is_a_feasible_likelihood(name: str, norm: str) -> None:
     log_l = found.peaks.log_likelihood(places)
     gaps = []
     for attribute, axis, p in zip(goal.attributes, found.peaks.axes, points, strict=True):
-        gap = axis.table[p[:, None], p[None, :]] if axis.is_finite else attribute.distance.distance(p[:, None], p[None, :])
+        gap = (
+            axis.table[p[:, None], p[None, :]]
+            if axis.is_finite
+            else attribute.distance.distance(p[:, None], p[None, :])
+        )
         gaps.append(gap)
     allowed = epsilon * combine(norm, gaps)
     assert np.all(log_l[:, None] - log_l[None, :] <= allowed + 1e-9)

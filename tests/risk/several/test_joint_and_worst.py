@@ -20,7 +20,7 @@ SEX, COLOUR = PETS.attributes()
 @pytest.mark.parametrize("side", ["upper", "lower"])
 def test_a_joint_table_is_solved_exactly(norm: str, side: str) -> None:
     truth = {"sex": "F", "colour": "calico"}
-    for goal in (gp.exactly(SEX) & gp.exactly(COLOUR), gp.exactly(SEX) | ~gp.exactly(COLOUR)):
+    for goal in (gp.exactly(SEX) & gp.exactly(COLOUR), ~gp.exactly(SEX) | gp.exactly(COLOUR)):
         prior, value = exact(goal, norm, 0.9, side, truth, PETS)
         attack = gp.Attack(goal, at=truth, norm=norm)
         assert attack.prior == pytest.approx(prior)
@@ -53,7 +53,7 @@ def test_a_sample_of_pairs() -> None:
         assert gp.Attack(goal, at=truth, norm="l2").posterior(1.1).bound == pytest.approx(value, abs=1e-7)
 
 
-@pytest.mark.parametrize("size", [400, 1800])
+@pytest.mark.parametrize("size", [400, 1200])
 def test_larger_samples_keep_a_sound_bracket(size: int) -> None:
     rng = np.random.default_rng(5)
     rows = rng.multivariate_normal([0, 0], [[1, 0.7], [0.7, 1]], size).round(3).tolist()
@@ -89,9 +89,7 @@ def test_unknown_true_values_of_finite_attributes() -> None:
     a, b = finite_attribute(rng, "a", 3, "line"), finite_attribute(rng, "b", 3, "step")
     goal = gp.exactly(a) | gp.exactly(b)
     worst = gp.Attack(goal).advantage(0.7)
-    each = [
-        gp.Attack(goal, at={"a": s, "b": t}).advantage(0.7).bound for s in a.prior.values for t in b.prior.values
-    ]
+    each = [gp.Attack(goal, at={"a": s, "b": t}).advantage(0.7).bound for s in a.prior.values for t in b.prior.values]
     assert worst.bound == pytest.approx(max(each), abs=1e-9)
     assert gp.Attack(goal, at=worst.worst_at).advantage(0.7).bound == pytest.approx(worst.bound, abs=1e-9)
 
@@ -166,7 +164,9 @@ def test_a_compound_about_one_attribute_is_exact() -> None:
         lambda x, y: gp.joint_table(("a", "b"), {("u", "v"): 0.7}),
         lambda x, y: gp.joint_histogram(("a", "b"), ([0, 1], [0, 1]), [[0.5, 0.5]]),
         lambda x, y: gp.joint_sample(("a", "b"), 3),
-        lambda x, y: gp.Attack(gp.within(gp.Attribute("u", gp.unknown(0, 1)), 1) & gp.within(y, 1), at={"u": 0, "y": 0}).prior,
+        lambda x, y: (
+            gp.Attack(gp.within(gp.Attribute("u", gp.unknown(0, 1)), 1) & gp.within(y, 1), at={"u": 0, "y": 0}).prior
+        ),
     ],
 )
 def test_mistakes_are_named(wrong) -> None:
@@ -177,7 +177,6 @@ def test_mistakes_are_named(wrong) -> None:
 @st.composite
 def questions(draw):
     """Any formula over a few attributes of any kind, at any ε."""
-    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
     priors = [
         gp.normal(draw(st.floats(-2, 2)), draw(st.floats(0.1, 3))),
         gp.uniform(-1, draw(st.floats(0, 4))),
@@ -204,7 +203,6 @@ def questions(draw):
         goal = goal & part if draw(st.booleans()) else goal | part
     if draw(st.integers(0, 4)) == 0:
         goal = goal | (~parts[0] & parts[1])
-    _ = rng
     return goal, at, draw(st.sampled_from(["l1", "l2", "linf"])), draw(st.sampled_from([0.0, 1e-6, 0.05, 0.7, 4.0]))
 
 

@@ -95,7 +95,7 @@ def probabilistic() -> Finding:
     return Finding(
         "If a release is (ε, δ)-probabilistically private, the ε-bound on the advantage holds with probability 1−δ.",
         judge_promise(failure, delta),
-        "Definition 7 has a bad set for each *pair* of values; a guess is compared with all of them. A release that "
+        "Definition 7 has a bad set for each pair of values; a guess is compared with all of them. A release that "
         "names, with probability δ each, one of the other values as impossible is (0, δ)-private in this sense. With "
         f"{n} values it gives an advantage of {gained:.3f} (promised {promised:g}) with probability {failure:g}, not "
         f"{delta:g}.",

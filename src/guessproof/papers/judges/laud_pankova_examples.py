@@ -68,7 +68,7 @@ def cats_or() -> Finding:
             "Laplace scale, exact": 1 / exact,
         },
         "The scale of the noise, 2.49, is right to the digits printed, and the method is right.",
-        "Most ∨ of the list are transcribed as ∧, and p ≤ 1−p is said of 0.525.",
+        "Most ∨ of the list are transcribed as ∧.",
     )
 
 

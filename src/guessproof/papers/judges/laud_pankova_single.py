@@ -232,7 +232,7 @@ def list_prior() -> Finding:
         "The prior that gains most at a given ε is 1/(1+e^{−ε/2}).",
         judge_print(printed, corrected, true, close=1e-3),
         "The sign is lost, and R: 1/(1+e^{εR/2}), as the slides have it. The printed value is the prior that can "
-        "*fall* most.",
+        "fall most.",
         {
             "printed, ε = 1": printed,
             "corrected": corrected,

@@ -102,7 +102,7 @@ def ring_integral() -> Finding:
     return Finding(
         "Weigh every outside point by e^{−ε·(its distance from the goal)}.",
         judge_epsilons(published, exact),
-        "The distance to the *nearest* correct guess bounds the ratio for that guess only; the others are further "
+        "The distance to the nearest correct guess bounds the ratio for that guess only; the others are further "
         f"away. For the salaries it allows ε = {published:.5f}, at which the advantage is {delivered:.3f} instead of "
         "0.1.",
         {"published ε": published, "exact ε": exact, "advantage delivered": delivered, "advantage promised": LIMIT},
@@ -123,7 +123,7 @@ def ring_step() -> Finding:
         "The integral over distances from the goal is bounded by a sum over whole a ≥ 0 with e^{−εa}.",
         judge_bounds(summed, integral),
         "The step goes the other way: points between a and a+1 get the weight of a, which is larger, so that the "
-        f"posterior comes out *smaller*. Salaries, ε = 0.3 per 100: integral {integral:.4f}, sum {summed:.4f}. Round "
+        f"posterior comes out smaller. Salaries, ε = 0.3 per 100: integral {integral:.4f}, sum {summed:.4f}. Round "
         "the distance up, not down.",
         {"integral": integral, "sum": summed, "exact posterior": bound_of(attack.posterior(epsilon / 100))},
         "That a sum is easier than an integral and loses little.",
@@ -255,7 +255,7 @@ def worst_for_epsilon() -> Finding:
         judge_bounds(published, exact),
         "Exactly so: the advantage is then tanh(εR/4), and no prior gains more.",
         {"advantage at that prior, εR = 1": published[2], "tanh(1/4)": exact[2]},
-        "The form that the paper misprints.",
+        "The form; [LP] §4.1 prints it with another sign.",
     )
 
 

@@ -170,7 +170,9 @@ class Several:
             aims.append((limits[1], "posterior"))
         if limits[0] is not None:
             aims += [(limits[0], "rise"), (limits[0], "fall")] if both else [(limits[0], "rise")]
-        found = [np.vectorize(lambda v, aim=aim: self._search(float(v), aim), otypes=[float])(limit) for limit, aim in aims]
+        found = [
+            np.vectorize(lambda v, aim=aim: self._search(float(v), aim), otypes=[float])(limit) for limit, aim in aims
+        ]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 

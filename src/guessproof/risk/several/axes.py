@@ -178,9 +178,7 @@ def _quantiles(prior: LinePrior, left: Array, right: Array, mass: Array, even: b
     return x
 
 
-def _coupled(
-    metric: Metric, q: Array, left: Array, right: Array, inner: Flags, thin: Flags, offset: int
-) -> list[Move]:
+def _coupled(metric: Metric, q: Array, left: Array, right: Array, inner: Flags, thin: Flags, offset: int) -> list[Move]:
     """Both directions of the coupling of cells `offset` apart; cells that reach to infinity are left out."""
     n = len(left)
     if n <= offset:

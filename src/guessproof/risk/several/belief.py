@@ -247,4 +247,3 @@ def _is_curved(goal: Goal) -> bool:
     if isinstance(goal, Compound):
         return any(_is_curved(part) for part in goal.parts)
     return isinstance(goal, Near)
-

@@ -55,9 +55,7 @@ def can_cut(scene: Scene, goal: Goal) -> bool:
     return len(members) == 2 and len(joints) == 1 and isinstance(next(iter(joints.values())), JointHistogram)
 
 
-def certified_cells(
-    scene: Scene, goal: Goal, epsilon: float, target: int, seconds: float = 600.0
-) -> Certified:
+def certified_cells(scene: Scene, goal: Goal, epsilon: float, target: int, seconds: float = 600.0) -> Certified:
     """The bracket of ln odds at ε > 0 from about `target` cells."""
     cells, joint = cut(scene, goal, epsilon, target)
     low, high = goal_shares(cells, goal, scene)

@@ -192,7 +192,9 @@ def _strips(axes: list[Axis], spans: list[Any], goal: Near, t: list[float]) -> t
     u = np.arange(_STRIPS + 1) / _STRIPS
     x = x0[:, None] + (x1 - x0)[:, None] * u
     whole = _share(axes[0], x0[:, None], x1[:, None])
-    strip = _share(axes[0], x[:, :-1], x[:, 1:]) / whole if not axes[0].is_finite else np.full(x[:, 1:].shape, 1 / _STRIPS)
+    strip = (
+        _share(axes[0], x[:, :-1], x[:, 1:]) / whole if not axes[0].is_finite else np.full(x[:, 1:].shape, 1 / _STRIPS)
+    )
     gaps = np.abs(x - t[0])
     farthest = np.maximum(gaps[:, :-1], gaps[:, 1:])
     nearest = np.where((x[:, :-1] - t[0]) * (x[:, 1:] - t[0]) <= 0, 0.0, np.minimum(gaps[:, :-1], gaps[:, 1:]))

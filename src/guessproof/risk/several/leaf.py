@@ -87,7 +87,8 @@ def or_leaves(sides: list[Side], k: float) -> float:
     with np.errstate(all="ignore"):
         for panels in (6, 12):
             found = [
-                _ratios(*_corner_faces(sides, signs, centre, k, panels), k) for signs in product((-1, 1), repeat=len(sides))
+                _ratios(*_corner_faces(sides, signs, centre, k, panels), k)
+                for signs in product((-1, 1), repeat=len(sides))
             ]
             values = np.concatenate(found, axis=1)
             answers.append(float(np.max(values) if k > 0 else -np.min(values)))
@@ -158,9 +159,7 @@ def _box_faces(sides: list[Side], theta: Array, k: float, exact: bool, panels: i
     return r, weight, np.stack(faces, axis=1), rho, np.stack([tails[j] for j in order], axis=1)
 
 
-def _corner_faces(
-    sides: list[Side], signs: tuple[int, ...], centre: Array, k: float, panels: int
-) -> tuple[Array, ...]:
+def _corner_faces(sides: list[Side], signs: tuple[int, ...], centre: Array, k: float, panels: int) -> tuple[Array, ...]:
     """The same for one corner of the complement, which shrinks away from the centre."""
     edges = np.array([s.hi if sign > 0 else s.lo for s, sign in zip(sides, signs, strict=True)])
     slope = np.array([s.slope for s in sides])

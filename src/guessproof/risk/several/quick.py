@@ -16,7 +16,9 @@ from guessproof.world.pieces import LogLinear
 
 FAR = 1e-11  # probability beyond what a sketch looks at
 _POINTS = 3000
-_LEVELS = np.concatenate([10.0 ** -np.arange(11, 3, -0.5), np.linspace(1e-3, 1 - 1e-3, 64), 1 - 10.0 ** -np.arange(3.5, 11.5, 0.5)])
+_LEVELS = np.concatenate(
+    [10.0 ** -np.arange(11, 3, -0.5), np.linspace(1e-3, 1 - 1e-3, 64), 1 - 10.0 ** -np.arange(3.5, 11.5, 0.5)]
+)
 
 
 def interval_mass(prior: LinePrior, a: ArrayLike, b: ArrayLike) -> Array:

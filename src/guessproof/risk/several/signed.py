@@ -82,7 +82,9 @@ class Climb:
         return whole[turn]  # pyright: ignore[reportReturnType]
 
 
-def _and(g1: Array, n1: Array, g1_low: Array, n1_low: Array, g2: Array, n2: Array, g2_low: Array, n2_low: Array) -> Four:
+def _and(
+    g1: Array, n1: Array, g1_low: Array, n1_low: Array, g2: Array, n2: Array, g2_low: Array, n2_low: Array
+) -> Four:
     """The smaller of two independent functions: its goal is both goals, its rest everything else."""
     above, low, rest = g2 + n2, g2_low + n2_low, n2 + n2_low
     return (

@@ -24,7 +24,7 @@ from guessproof.world.goals import And, Compound, Goal, Near, Or, combine
 from guessproof.world.joint import JointTable, joint_of
 
 _DENSE = 260  # combinations up to which every pair is a constraint
-_SPARSE = 1500  # combinations up to which each is a point of its own
+_SPARSE = 900  # combinations up to which each is a point of its own
 _NEIGHBOURS = 20
 _MOST = 200_000
 
@@ -125,6 +125,16 @@ def between(scene: Scene, table: Table, first: Any, second: Any) -> Array:
     return combine(scene.norm, parts)
 
 
+def _pairwise(scene: Scene, table: Table, partner: Any) -> Array:
+    """The distance from each combination to its own partner."""
+    parts: list[Array] = []
+    for attribute, place in zip(table.attributes, table.places, strict=True):
+        assert isinstance(attribute.prior, Finite)
+        labels = axis_labels(attribute.prior)
+        parts.append(attribute.distance.distance(labels[place], labels[place[partner]]))
+    return combine(scene.norm, parts)
+
+
 def _sparse(mass: Array, marks: Array, distance: Array, k: float) -> Pair:
     if k < 0:
         attack, bound = _sparse(mass, 1 - marks, distance, -k)
@@ -172,7 +182,7 @@ def _grouped(scene: Scene, table: Table, marks: Array, k: float) -> Pair:
         attack, bound = _grouped(scene, table, 1 - marks, -k)
         return -attack, -bound
     group, centre = _groups(table, marks)
-    gap = np.array([between(scene, table, np.array([i]), np.array([centre[g]]))[0, 0] for i, g in enumerate(group)])
+    gap = _pairwise(scene, table, centre[group])
     if not np.all(np.isfinite(gap)):
         raise GoalError("distance", np.inf, "so many combinations need finite distances", "give fewer combinations")
     goal = marks[centre]
@@ -197,7 +207,7 @@ def _whole(table: Table) -> Goal:
 
 def _groups(table: Table, marks: Array) -> tuple[Any, Any]:
     """Combinations that share the goal and nearly share all numbers; the centre is one of them."""
-    bins = max(2, int((_SPARSE / 2) ** (1 / len(table.attributes))))
+    bins = max(2, int((_SPARSE / 1.5) ** (1 / len(table.attributes))))
     key = marks.astype(np.int64)
     for attribute, place in zip(table.attributes, table.places, strict=True):
         assert isinstance(attribute.prior, Finite)

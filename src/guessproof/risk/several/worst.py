@@ -200,7 +200,9 @@ def _true_boxes(attribute: Attribute, prior: LinePrior, cells: int) -> tuple[Arr
         edges = np.concatenate([edges, [high]])
     start, end = edges[:-1], edges[1:]
     with np.errstate(invalid="ignore"):
-        middle = np.where(np.isfinite(start) & np.isfinite(end), 0.5 * (start + end), np.where(np.isfinite(start), start, end))
+        middle = np.where(
+            np.isfinite(start) & np.isfinite(end), 0.5 * (start + end), np.where(np.isfinite(start), start, end)
+        )
     return start, end, middle
 
 
