@@ -48,8 +48,8 @@ class Attack:
     `at` names the true value (or an array of them); without it answers hold for the worst one.
     `knows` conditions the prior on what the attacker knows already: an interval or a set of values.
     Several attributes: their distances are joined by `norm`; an OR is met by any alternative (`or_="any"`), or each
-    alternative is protected on its own (`or_="each"`). Answers then are a cheap bracket, unless a `tolerance` in odds or
-    a `time_limit` in seconds asks to refine it; `progress` is called while that takes time.
+    alternative is protected on its own (`or_="each"`). Answers then are a cheap bracket, unless a `tolerance` in odds
+    or a `time_limit` in seconds asks to refine it; `progress` is called while that takes time.
 
     >>> from guessproof.world.priors import normal
     >>> from guessproof.world.goals import within

@@ -209,7 +209,7 @@ def test_shorter_edges_would_be_caught(spoil: float) -> None:
     goal, epsilon = gp.within(X, 1) & gp.within(Z, 1), 1.0
     scene = scene_for(goal)
     honest = gp.Attack(goal, at={"x": TRUTH["x"], "z": TRUTH["z"]}).posterior(epsilon)
-    lattice, inside, outside, edges = program(goal, epsilon, 1200)
+    _, inside, outside, edges = program(goal, epsilon, 1200)
     wrong = best_odds(inside, outside, Edges(edges.rows, edges.cols, spoil * edges.cost))
     assert wrong.bound < logit(honest.attack)
     assert best_odds(inside, outside, edges).bound >= logit(honest.attack)

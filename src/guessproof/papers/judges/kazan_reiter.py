@@ -272,9 +272,7 @@ def equation_41() -> Finding:
         "statistic.",
         {"published ε": published, "exact ε": exact, "posterior reached": posterior, "posterior promised": absolute},
         "The number ln(3/2) ≈ 0.41, and the formula for an adversary for whom the others are independent of i, as "
-        "the framework assumes.",
-        "The draft notes that its assumptions differ from Lee & Clifton's; it does not say that the bound fails in "
-        "theirs.",
+        "the framework assumes; the draft notes that its assumptions differ from Lee & Clifton's.",
     )
 
 

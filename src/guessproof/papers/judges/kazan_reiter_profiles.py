@@ -227,7 +227,7 @@ def figure_1() -> Finding:
         "Two profiles and, below each, the ε that every point of it implies; the lowest point is the agency's ε.",
         judge_epsilons(list(published.values()), exact),
         "Exactly so: the lowest points lie where the limit on the posterior meets the limit on the ratio, at q = 2/3 "
-        "and p = 1/30.",
+        "and p = 1/30. (The text calls agency 1's axis p; it is q.)",
         {
             "agency 1: ε": published["agency 1"],
             "agency 2: ε": published["agency 2"],
@@ -235,5 +235,4 @@ def figure_1() -> Finding:
             "exact, 2": exact[1],
         },
         "The figure; it explains the framework at a glance.",
-        "The text calls agency 1's axis p; it is q.",
     )

@@ -178,7 +178,7 @@ def smooth_condition() -> Finding:
         f"e^{{−α}}, not e^{{−αε}} = {printed:.4f}.",
         {"e^{−αε}": printed, "e^{−α}": corrected, "left side at b'": reached},
         "The equation that is then solved, and its solution.",
-        "The exponent may have been changed in transcription; 'ε' = εα' before it reads ε − α.",
+        "Minus signs are lost nearby (εα where ε − α is meant), so this exponent too may have suffered.",
     )
 
 

@@ -58,7 +58,8 @@ def cats_or() -> Finding:
         "2.49.",
         judge_epsilons(published, exact),
         "By a hair: both directions are meant, and there white cats (0.55, so 1−p = 0.45) are worst, with ε = "
-        f"{exact:.5f}. At the published ε the advantage is {delivered:.5f}. One direction alone would allow {one:.4f}.",
+        f"{exact:.5f}. At the published ε the advantage is {delivered:.5f}. One direction alone would allow {one:.4f}. "
+        "(The text says p ≤ 1−p of 0.525 and rightly goes on with 0.475.)",
         {
             "published ε": published,
             "exact ε, both directions": exact,

@@ -67,10 +67,10 @@ def uniform_middle() -> Finding:
         "For a uniform prior over a range R, P[X'] = 2r/R and g(a) = 2a/R.",
         judge_epsilons(published, exact),
         f"True in the middle, and eq. (1) is sound there by symmetry; it costs {factors.min():.2g} to "
-        f"{factors.max():.2g} times the noise needed. Exactly: the posterior is (1−e^{{−εr}})/(1−e^{{−εR/2}}).",
+        f"{factors.max():.2g} times the noise needed. Exactly: the posterior is (1−e^{{−εr}})/(1−e^{{−εR/2}}). "
+        "(R is the whole range here, a radius in appendix A.)",
         {"least factor, 6 cases": factors.min(), "largest factor": factors.max()},
         "Both probabilities, and that a need not be R.",
-        "R is the whole range here and a radius in appendix A.",
     )
 
 

@@ -169,12 +169,15 @@ class Several:
         if limits[1] is not None:
             aims.append((limits[1], "posterior"))
         if limits[0] is not None:
-            aims += [(limits[0], "rise"), (limits[0], "fall")] if both else [(limits[0], "rise")]
-        found = [
-            np.vectorize(lambda v, aim=aim: self._search(float(v), aim), otypes=[float])(limit) for limit, aim in aims
-        ]
+            aims.append((limits[0], "rise"))
+            if both:
+                aims.append((limits[0], "fall"))
+        found = [self._searched(limit, aim) for limit, aim in aims]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
+
+    def _searched(self, limit: Array, aim: Aim) -> Array:
+        return np.array([self._search(float(v), aim) for v in limit.ravel()]).reshape(limit.shape)
 
     def _search(self, limit: float, aim: Aim) -> float:
         """ε for one limit on a bound that starts above 0: boxes keep a little slack even at ε = 0."""

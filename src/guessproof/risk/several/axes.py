@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +84,7 @@ def edges_of(attribute: Attribute, fixed: list[float], width: float, even: bool)
     knots = sorted({float(m) for m in marks if low < m < high and np.isfinite(m)})
     if not knots:
         knots = [float(prior.quantile(0.5))]
-    inner = [_evenly(metric, a, b, width) for a, b in zip(knots[:-1], knots[1:], strict=True)]
+    inner = [_evenly(metric, a, b, width) for a, b in pairwise(knots)]
     middle = np.concatenate([[knots[0]], *(e[1:] for e in inner)])
     near, far = (float(e) for e in prior.quantile([_TAIL, 1 - _TAIL]))
     before = _outward(metric, knots[0], near, low, width, -1)
@@ -149,7 +150,7 @@ def class_axis(attribute: Attribute, mass: Array, goals: dict[Goal, Array]) -> A
     if goals:
         rows = np.stack(list(goals.values()))
         kinds, inverse = np.unique(rows, axis=1, return_inverse=True)
-        mass = np.bincount(inverse.ravel(), mass)
+        mass = np.asarray(np.bincount(inverse.ravel(), mass), dtype=np.float64)
         goals = {goal: kinds[i] for i, goal in enumerate(goals)}
     else:
         mass = np.array([float(mass.sum())])

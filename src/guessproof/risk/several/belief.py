@@ -1,11 +1,12 @@
 """Which engine answers for several attributes.
 
-| goal                                             | bound                                          | attack                        |
-|--------------------------------------------------|------------------------------------------------|-------------------------------|
-| only finite attributes, few combinations         | linear program                                 | the same: exact               |
-| independent blocks                               | product rule, leaves, diameter: the least      | signed distance; product (ℓ1) |
-| a block of 2–3 attributes (location, dependence) | coarse cells, rays, Fréchet, diameter          | the cells' own; cone          |
-| anything about 2–3 attributes, refined           | certified cells, never worse than the above    | the cells' own                |
+| goal                                      | bound                                       | attack                |
+|-------------------------------------------|---------------------------------------------|-----------------------|
+| finite attributes, few combinations       | linear program                              | the same: exact       |
+| independent blocks                        | least of product rule, leaves, diameter     | signed distance       |
+| the same in ℓ1                            | product rule                                | product: exact        |
+| a block of 2–3 attributes (location, ...) | least of coarse cells, rays, Fréchet, ...   | the cells' own, cone  |
+| anything about 2–3 attributes, refined    | certified cells, never worse than the above | the cells' own        |
 """
 
 from __future__ import annotations
@@ -110,15 +111,11 @@ class Engine:
         shares = list(np.eye(len(own)))
         if self.scene.norm == "l2":
             shares.append(np.full(len(own), len(own) ** -0.5))
-        gains = [
-            product_shift(
-                self.tree,
-                k,
-                lambda b, k, part=dict(zip(own, share, strict=True)): self.part(b.goal).shift(k * float(part[b]), 0),
-            ).gain
-            for share in shares
-        ]
+        gains = [self._with_shares(dict(zip(own, share.tolist(), strict=True)), k) for share in shares]
         return max(gains) if k > 0 else min(gains)
+
+    def _with_shares(self, shares: dict[Block, float], k: float) -> float:
+        return product_shift(self.tree, k, lambda b, k: self.part(b.goal).shift(k * shares[b], 0)).gain
 
     def refined(self, k: float, effort: Effort) -> Pair:
         """The cheap bracket, narrowed by cells until it is good enough or the time is up."""
@@ -235,7 +232,7 @@ def _block_prior(scene: Scene, goal: Goal) -> Pair:
         assert isinstance(disc, Near)
         found = disc_prior(scene, disc) if not any(joint_of(a) is not None for a in goal.attributes) else None
         if found is not None:
-            return found if isinstance(goal, Near) else found[::-1]
+            return found if isinstance(goal, Near) else (found[1], found[0])
     cells, _ = cut(scene, goal, 1.0, 400 if not _is_curved(goal) else 40_000)
     low, high = goal_shares(cells, goal, scene)
     share = 0.5 * (low + high)

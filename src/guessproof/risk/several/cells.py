@@ -145,7 +145,7 @@ def _width(lines: list[Attribute], fixed: dict[str, list[float]], even: bool, ta
         return float(np.prod([edges_of(a, fixed[a.name], width, even).size - 1.0 for a in lines]))
 
     spans = [
-        float(a.distance.spread((np.asarray(x),) * 2, (np.asarray(y),) * 2))
+        float(a.distance.spread((np.asarray(x), np.asarray(x)), (np.asarray(y), np.asarray(y))))
         for a in lines
         for x, y in zip(fixed[a.name][:-1], fixed[a.name][1:], strict=True)
     ]

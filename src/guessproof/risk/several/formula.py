@@ -134,5 +134,5 @@ def _alternatives(goal: Goal, negated: bool) -> list[Goal]:
         found = [_alternatives(part, negated) for part in goal.parts]
         if isinstance(goal, Or) is not negated:
             return [alternative for part in found for alternative in part]
-        return [And(choice) if len(choice) > 1 else choice[0] for choice in product(*found)]
+        return [And(tuple(choice)) for choice in product(*found)]
     return [~goal if negated else goal]

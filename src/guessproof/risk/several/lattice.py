@@ -88,7 +88,7 @@ def _steps(cells: Lattice) -> list[tuple[Move | None, ...]]:
     found: list[tuple[Move | None, ...]] = []
     for i, axis in enumerate(cells.axes):
         single = [m for m in axis.moves if abs(m.offset) <= 1] + list(axis.tail_moves)
-        found += [tuple([*stay[:i], move, *stay[i + 1 :]]) for move in single]
+        found += [(*stay[:i], move, *stay[i + 1 :]) for move in single]
     if cells.norm == "l1" or n == 1:
         return found
     budget = _MOST_EDGES

@@ -1,16 +1,16 @@
 """The leaf bound: boxes that grow from the goal's core prove what no likelihood can exceed (ℓ∞, log-concave priors).
 
-Let B(r) = Π [lo_k − (r − ρ_k₋)/s_k, hi_k + (r − ρ_k₊)/s_k], every side moving at unit speed, empty at r₀. Face j reaches
-the goal's edge at r = ρ_j. Follow a point of a face as the box grows, keeping the other coordinates' conditional
-quantiles: for log-concave priors f(Q(u)) is concave, so it moves at speed ≤ 1, and the prior along it is the same for
-every such leaf of a face,
+Let B(r) = Π [lo_k − (r − ρ_k₋)/s_k, hi_k + (r − ρ_k₊)/s_k], every side moving at unit speed, empty at r₀. Face j
+reaches the goal's edge at r = ρ_j. Follow a point of a face as the box grows, keeping the other coordinates'
+conditional quantiles: for log-concave priors f(Q(u)) is concave, so it moves at speed ≤ 1, and the prior along it is
+the same for every such leaf of a face,
 
     p_j(r) = f_i(edge_i(r)) · Π_{k≠i} P(x_k ∈ side_k of B(r)).
 
-ln L is k-Lipschitz along leaves, so goal : rest on each is at most ∫_{r<ρ_j} e^{−kr} p_j : ∫_{r>ρ_j} e^{−kr} p_j, for any
-offsets ρ; the best ones make the ratios of all faces equal. Points outside the goal that are swept before ρ_j count as
-goal, which only raises the bound. With k < 0 the same ratios bound the odds from below, but then such points would
-spoil it: all faces must reach the goal's edges together.
+ln L is k-Lipschitz along leaves, so goal : rest on each is at most ∫_{r<ρ_j} e^{−kr} p_j : ∫_{r>ρ_j} e^{−kr} p_j, for
+any offsets ρ; the best ones make the ratios of all faces equal. Points outside the goal that are swept before ρ_j
+count as goal, which only raises the bound. With k < 0 the same ratios bound the odds from below, but then such points
+would spoil it: all faces must reach the goal's edges together.
 
 For OR the complement's corners shrink instead, and leaves keep quantiles of the corner: speed ≤ 1 by rising hazard.
 """
@@ -33,6 +33,8 @@ from guessproof.world.pieces import Exponential, LaplacePrior, Uniform
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(8))
 _SCIPY = ("norm", "expon", "uniform", "laplace", "logistic", "gumbel_r", "gumbel_l")
 _ROUNDS = 8
+
+Swept = tuple[Array, Array, Array, Array, Array]  # radii, weights, p_j(r), ρ_j, what lies beyond the last radius
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def and_leaves(sides: list[Side], k: float) -> float:
     unit = np.concatenate([[0.5 * (s.hi - s.lo) for s in sides], np.full(n, min(s.width for s in sides) / 2)])
 
     def ratios(rows: Array, exact: bool = False, panels: int = 5) -> Array:
-        return _ratios(*_box_faces(sides, rows, k, exact, panels), k)
+        return _ratios(_box_faces(sides, rows, k, exact, panels), k)
 
     def worst(values: Array) -> Array:
         return np.max(values, axis=-1) if k > 0 else -np.min(values, axis=-1)
@@ -87,7 +89,7 @@ def or_leaves(sides: list[Side], k: float) -> float:
     with np.errstate(all="ignore"):
         for panels in (6, 12):
             found = [
-                _ratios(*_corner_faces(sides, signs, centre, k, panels), k)
+                _ratios(_corner_faces(sides, signs, centre, k, panels), k)
                 for signs in product((-1, 1), repeat=len(sides))
             ]
             values = np.concatenate(found, axis=1)
@@ -131,7 +133,7 @@ def _equalise(ratios: Callable[..., Array], worst: Callable[[Array], Array], the
     return theta
 
 
-def _box_faces(sides: list[Side], theta: Array, k: float, exact: bool, panels: int) -> tuple[Array, ...]:
+def _box_faces(sides: list[Side], theta: Array, k: float, exact: bool, panels: int) -> Swept:
     """Radii, weights, p_j(r), ρ_j and what lies beyond the last radius, for growing boxes; one row per θ."""
     n = len(sides)
     centre, extra = theta[:, :n], theta[:, n:]
@@ -159,7 +161,7 @@ def _box_faces(sides: list[Side], theta: Array, k: float, exact: bool, panels: i
     return r, weight, np.stack(faces, axis=1), rho, np.stack([tails[j] for j in order], axis=1)
 
 
-def _corner_faces(sides: list[Side], signs: tuple[int, ...], centre: Array, k: float, panels: int) -> tuple[Array, ...]:
+def _corner_faces(sides: list[Side], signs: tuple[int, ...], centre: Array, k: float, panels: int) -> Swept:
     """The same for one corner of the complement, which shrinks away from the centre."""
     edges = np.array([s.hi if sign > 0 else s.lo for s, sign in zip(sides, signs, strict=True)])
     slope = np.array([s.slope for s in sides])
@@ -217,8 +219,9 @@ def _beyond(side: Side, rho: Array, last: Array, k: float, sign: int) -> Array:
     return np.exp(tilt - k * last) * side.slope
 
 
-def _ratios(r: Array, weight: Array, faces: Array, rho: Array, beyond: Array, k: float) -> Array:
+def _ratios(swept: Swept, k: float) -> Array:
     """ln of goal : rest on the leaves of each face; −inf where a face meets no goal."""
+    r, weight, faces, rho, beyond = swept
     shift = np.max(rho, axis=1, keepdims=True) if k > 0 else np.zeros((len(rho), 1))
     load = (weight * np.exp(-k * (r - shift)))[:, None, :] * faces
     inside = r[:, None, :] < rho[:, :, None]

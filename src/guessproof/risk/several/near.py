@@ -1,8 +1,8 @@
 """A point within a distance by ℓ2 (or ℓ1): its prior, a bound from rays, and an attack from a cone.
 
 Rays (ℓ2 distance, normal priors): along the ray c + rθ from the true point the prior is r^{n−1}e^{−b r − a r²/2} with
-a = θᵀΣ⁻¹θ and b = θᵀΣ⁻¹(c − μ). A larger a or b moves mass inward, so the ratio ∫_{r<R} e^{−εr} : ∫_{r>R} e^{−εr} is largest
-at the largest of both, and no likelihood exceeds it on any ray.
+a = θᵀΣ⁻¹θ and b = θᵀΣ⁻¹(c − μ). A larger a or b moves mass inward, so the ratio ∫_{r<R} e^{−εr} : ∫_{r>R} e^{−εr} is
+largest at the largest of both, and no likelihood exceeds it on any ray.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def disc_prior(scene: Scene, goal: Near) -> tuple[float, float] | None:
     if len(members) != 2 or not all(isinstance(a.prior, LinePrior) for a in members):
         return None
     x, y = (a.prior for a in members)
-    assert isinstance(x, LinePrior) and isinstance(y, LinePrior)
+    assert isinstance(x, LinePrior)
+    assert isinstance(y, LinePrior)
     t = [float(scene.truth[a.name]) for a in members]
     marks = [z - t[0] for z in (*density_breaks(x), *x.support) if np.isfinite(z)]
     marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*density_breaks(y), *y.support)

@@ -12,6 +12,7 @@ Centres and offsets are free and are searched; whatever the search finds is an a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ class Climb:
 
     def _cut(self, theta: Array) -> list[Array]:
         ends = np.cumsum([0, *(s.start.size for s in self.slopes)])
-        return [theta[:, a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        return [theta[:, a:b] for a, b in pairwise(ends.tolist())]
 
     def _split(self, tree: Tree, pieces: list[Array], a: Array, under_and: bool, at: list[int]) -> Four:
         """Goal and rest above a, goal and rest up to a."""

@@ -1,11 +1,11 @@
 """An attack from the program's own answer: L(x) = max_k M_k e^{−ε·d(x, x_k)} over a few summits x_k.
 
-Any maximum of such peaks is a feasible likelihood, whatever the M_k. Its masses are bounded from the attacker's bad side
-on small boxes. There each peak is a concave function of position (a norm is convex), so with w_c the multilinear weights
-of a box's corners c at its mean,
+Any maximum of such peaks is a feasible likelihood, whatever the M_k. Its masses are bounded from the attacker's bad
+side on small boxes. There each peak is a concave function of position (a norm is convex), so with w_c the multilinear
+weights of a box's corners c at its mean,
 
-    E[L | box] ≥ exp Σ_c w_c·(one peak at c)                     a concave function lies above its corners (Jensen twice),
-    E[L | box] ≤ Σ_c w_c·exp(largest tangent at c)               a convex function lies below them (Edmundson–Madansky),
+    E[L | box] ≥ exp Σ_c w_c·(one peak at c)          a concave function lies above its corners (Jensen twice),
+    E[L | box] ≤ Σ_c w_c·exp(largest tangent at c)    a convex function lies below them (Edmundson–Madansky),
 
 both exact to second order in the size of the boxes.
 """
@@ -179,14 +179,15 @@ class _Fine:
     start: Array
     end: Array
     mean: Array  # as a share of the way from start to end
-    open_end: Array  # pieces that reach to infinity
+    open_end: Any  # pieces that reach to infinity
 
 
 def _refined(axis: Axis, parts: int, clamped: bool) -> _Fine:
     if axis.is_finite:
         return _Fine(axis, axis.place, axis.place, np.zeros(axis.size), np.zeros(axis.size, dtype=bool))
     prior, form = axis.attribute.prior, axis.attribute.distance.line_form
-    assert isinstance(prior, LinePrior) and form is not None
+    assert isinstance(prior, LinePrior)
+    assert form is not None
     edges = _fine_edges(axis, prior, parts)
     left, right = edges[:-1], edges[1:]
     mass = interval_mass(prior, left, right)

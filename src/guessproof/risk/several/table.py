@@ -1,8 +1,9 @@
 """Finitely many combinations of values, dependent or not: a linear program over them.
 
 Up to a few hundred combinations every pair is a constraint and the answer is exact. Beyond that only near pairs are,
-which leaves the bound proven, and the attack is repaired with all pairs. Large samples are gathered into groups around a
-centre c: L is within e^{±ε·d(x, c)} of L(c), so goal masses times E[e^{+εd}] against others times E[e^{−εd}] bound the odds.
+which leaves the bound proven, and the attack is repaired with all pairs. Large samples are gathered into groups around
+a centre c: L is within e^{±ε·d(x, c)} of L(c), so goal masses times E[e^{+εd}] against others times E[e^{−εd}] bound
+the odds.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from guessproof.risk.worst_case import Aim, Ranging
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Not, Norm, Within
+from guessproof.world.goals import Goal, Norm, Not, Within
 from guessproof.world.line import LinePrior
 
 _CELLS = {1: 4000, 2: 1200, 3: 120}
@@ -104,7 +104,7 @@ class Boxes:
             value = _belief(tree, before_most) - _belief(tree, least)
         else:
             value = _belief(tree, most) - (0.0 if aim == "posterior" else _belief(tree, before))
-        value = np.broadcast_to(value, [readings[b].middle.__len__() for b in own])
+        value = np.broadcast_to(value, [len(readings[b].middle) for b in own])
         at = np.unravel_index(int(np.argmax(value)), value.shape)
         where = {b.goal.attributes[0].name: readings[b].middle[int(i)] for b, i in zip(own, at, strict=True)}
         return float(np.max(value)) * (1 + 1e-12), where
@@ -147,7 +147,8 @@ class Boxes:
 
     def _boxes(self, attribute: Attribute, goal: Goal, epsilon: float, cells: int) -> Reading:
         prior, form = attribute.prior, attribute.distance.line_form
-        assert isinstance(prior, LinePrior) and form is not None
+        assert isinstance(prior, LinePrior)
+        assert form is not None
         start, end, middle = _true_boxes(attribute, prior, cells if goal.depends_on_truth else 1)
         if isinstance(goal, Within):
             outer = _hull(goal, start, end)
