@@ -18,7 +18,8 @@ def rows() -> list[tuple[str, str, str]]:
     for t in ((0.0, 0.0), (1.5, 2.0)):
         for epsilon in (0.3, 1.0):
             for name, goal in GOALS.items():
-                found += _example(f"{name}, t = {t}, ε = {epsilon}", gp.Attack(goal, at={"x": t[0], "y": t[1]}), epsilon)
+                attack = gp.Attack(goal, at={"x": t[0], "y": t[1]})
+                found += _example(f"{name}, t = {t}, ε = {epsilon}", attack, epsilon)
     return found
 
 

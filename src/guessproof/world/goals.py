@@ -193,9 +193,10 @@ class Compound(Goal):
 
     @property
     def attribute(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        if len(self.attributes) > 1:
+        first, *others = self.attributes
+        if others:
             raise GoalError("goal", self, "speaks of several attributes", "ask for goal.attributes")
-        return self.attributes[0]
+        return first
 
     @property
     def depends_on_truth(self) -> bool:

@@ -55,7 +55,8 @@ class LogLinear(LinePrior):
     def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
         k, a, b, ref = (np.asarray(v, dtype=np.float64)[..., None] for v in (k, a, b, ref))
         low, high = np.maximum(a, self.left), np.minimum(b, self.right)
-        length = high - low
+        with np.errstate(invalid="ignore"):  # an empty interval at infinity
+            length = high - low
         rate = self.slope + k
         # Measure from the end where the tilted density is largest; a finite one unless it diverges.
         end = np.where(rate > 0, high, low)

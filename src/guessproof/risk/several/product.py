@@ -45,7 +45,7 @@ def check_independent(tree: Tree) -> None:
     seen: set[object] = set()
     for block in blocks(tree):
         keys = ties(block)
-        if not block.is_single:
+        if seen & keys or not block.is_single:
             raise NotCertifiedError(
                 f"the product rule needs independent attributes that occur once each, and {block!r} is not; "
                 "bound such a block as a whole, by cells or by a linear program"
