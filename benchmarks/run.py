@@ -1,6 +1,6 @@
 """Measured speed. Machines are noisy: what counts are the ratios within one run.
 
-    make bench
+make bench
 """
 
 from __future__ import annotations

@@ -28,7 +28,10 @@ def main() -> None:
         table.add_column(name, justify="left" if name == "whom it protects" else "right")
     rows = [
         ("somebody who earns 2000", exact),
-        (f"everybody; most exposed near {anyone.advantage(epsilon=exact).worst_at:.0f}", anyone.epsilon(advantage=LIMIT)),
+        (
+            f"everybody; most exposed near {anyone.advantage(epsilon=exact).worst_at:.0f}",
+            anyone.epsilon(advantage=LIMIT),
+        ),
         ("everybody, whatever the distribution on 1000 … 3000", unknown.epsilon(advantage=LIMIT)),
         ("the same in one line: 4·artanh(0.1)/2000", float(worst_distance(LIMIT)) / 2000),
         ("nobody: ε = 0.0038 as printed in §6.2", 0.0038),

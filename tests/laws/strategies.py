@@ -11,9 +11,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from reference.cases import KINDS, Case
 
 # The same examples for everyone: a failure is never a toss of a coin, and slow machines fail nothing.
-law = settings(
-    deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much]
-)
+law = settings(deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
 slow_law = settings(law, max_examples=12)
 
 

@@ -43,9 +43,7 @@ def test_the_bound_is_on_the_private_side_of_the_attack(case: Case) -> None:
 
 
 @slow_law
-@given(
-    cases(kinds=("normal", "uniform", "histogram")), st.sampled_from(["cap", "step", "clamp", "cuts", "sum"])
-)
+@given(cases(kinds=("normal", "uniform", "histogram")), st.sampled_from(["cap", "step", "clamp", "cuts", "sum"]))
 def test_the_bound_is_on_the_private_side_under_every_metric(case: Case, name: str) -> None:
     metrics = {
         "cap": lambda: gp.minimum(gp.Absolute(), 0.8),
@@ -198,9 +196,7 @@ def test_counting_every_value_twice_changes_nothing(case: Case) -> None:
 
 @law
 @given(worlds(), powers(-3, 0.7), numbers(0.1, 0.9), st.data())
-def test_splitting_a_point_changes_nothing(
-    world: tuple, epsilon: float, share: float, data: st.DataObject
-) -> None:
+def test_splitting_a_point_changes_nothing(world: tuple, epsilon: float, share: float, data: st.DataObject) -> None:
     prior, distance, goal = world
     k = data.draw(st.integers(0, len(prior) - 1))
     index = [*range(len(prior)), k]
@@ -222,9 +218,7 @@ def test_the_order_of_points_does_not_matter(world: tuple, epsilon: float, rando
     order = random.sample(range(len(prior)), len(prior))
     one = gp.FiniteWorld(prior=prior, distance=distance).posterior(goal=goal, epsilon=epsilon)
     shuffled = gp.FiniteWorld(prior=prior[order], distance=distance[np.ix_(order, order)])
-    assert shuffled.posterior(goal=goal[order], epsilon=epsilon).bound == pytest.approx(
-        one.bound, rel=1e-7, abs=0
-    )
+    assert shuffled.posterior(goal=goal[order], epsilon=epsilon).bound == pytest.approx(one.bound, rel=1e-7, abs=0)
 
 
 @law
@@ -388,9 +382,7 @@ def test_an_array_of_limits_is_many_questions(case: Case, shares: list[float], b
     together = question.epsilon(advantage=limits, both=both)
     assert np.shape(together) == limits.shape
     for k, limit in enumerate(limits):
-        assert together[k] == pytest.approx(
-            question.epsilon(advantage=float(limit), both=both), rel=1e-10, abs=0
-        )
+        assert together[k] == pytest.approx(question.epsilon(advantage=float(limit), both=both), rel=1e-10, abs=0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -406,13 +398,9 @@ def test_an_array_of_true_values_is_many_questions(kind: str) -> None:
     for i, value in enumerate(values):
         alone = gp.Attack(goal, at={NAME: float(value)})
         assert grid.prior[i, 0] == pytest.approx(alone.prior, rel=1e-11, abs=0)
-        assert grid.epsilon(advantage=0.01)[i, 0] == pytest.approx(
-            alone.epsilon(advantage=0.01), rel=1e-10, abs=0
-        )
+        assert grid.epsilon(advantage=0.01)[i, 0] == pytest.approx(alone.epsilon(advantage=0.01), rel=1e-10, abs=0)
         for j, epsilon in enumerate(epsilons):
-            assert table.bound[i, j] == pytest.approx(
-                alone.posterior(epsilon=float(epsilon)).bound, rel=1e-11, abs=0
-            )
+            assert table.bound[i, j] == pytest.approx(alone.posterior(epsilon=float(epsilon)).bound, rel=1e-11, abs=0)
 
 
 def _nearby(case: Case) -> list[float]:
@@ -479,9 +467,7 @@ def test_the_whole_range_is_exact(case: Case, epsilon: float) -> None:
     truth = float(tent.posterior(prior, case.low, case.high, epsilon))
     assert bracket.bound == pytest.approx(truth, rel=1e-6, abs=0)
     lowest = float(tent.posterior(prior, case.low, case.high, epsilon, "lower"))
-    assert attack(case).posterior(epsilon=epsilon, side="lower").bound == pytest.approx(
-        lowest, rel=1e-6, abs=1e-15
-    )
+    assert attack(case).posterior(epsilon=epsilon, side="lower").bound == pytest.approx(lowest, rel=1e-6, abs=1e-15)
 
 
 @pytest.mark.parametrize("case", EXTREME, ids=lambda c: f"{c.kind} {c.true_value}±{c.radius}")
@@ -508,9 +494,7 @@ def test_finite_worlds_over_the_whole_range(p: float, epsilon: float) -> None:
         for side in SIDES:
             bracket = world.posterior(goal=goal, epsilon=epsilon, side=side)
             assert ordered(bracket, side)
-            assert (
-                bracket.bound >= p * (1 - SETTLED) if side == "upper" else bracket.bound <= p * (1 + SETTLED)
-            )
+            assert bracket.bound >= p * (1 - SETTLED) if side == "upper" else bracket.bound <= p * (1 + SETTLED)
 
 
 @pytest.mark.parametrize("p", [1e-15, 1e-8, 0.3, 1 - 1e-8])

@@ -34,9 +34,7 @@ def posterior(
         def signed(middle: mpf, share: mpf) -> mpf:
             half = share * min(middle - left, right - middle)
             shape = (middle, half, half + mpf(cap), -sign * mpf(epsilon))
-            return (
-                sign * _weigh(prior, shape, mpf(low), mpf(high)) / _weigh(prior, shape, -INFINITE, INFINITE)
-            )
+            return sign * _weigh(prior, shape, mpf(low), mpf(high)) / _weigh(prior, shape, -INFINITE, INFINITE)
 
         return sign * _zoom(signed, (left, right), (mpf(0), mpf(1)))
 
@@ -62,9 +60,7 @@ def _zoom(value: Callable[[mpf, mpf], mpf], first: tuple[mpf, mpf], second: tupl
         tried = {(x, y): value(x, y) for x, y in product(*(_spread(box, steps) for box in boxes))}
         place = max(tried, key=tried.__getitem__)
         best = tried[place] if best is None else max(best, tried[place])
-        boxes = tuple(
-            _around(x, box, steps, end) for x, box, end in zip(place, boxes, (first, second), strict=True)
-        )
+        boxes = tuple(_around(x, box, steps, end) for x, box, end in zip(place, boxes, (first, second), strict=True))
         steps = 4
     return best
 

@@ -157,10 +157,7 @@ class Histogram(Continuous):
         total = mp.fsum(mpf(m) for m in self.masses)
         cells = zip(self.edges[:-1], self.edges[1:], self.masses, strict=True)
         return mp.fsum(
-            mpf(mass)
-            / total
-            / (mpf(b) - mpf(a))
-            * exponential_integral(rate, max(low, mpf(a)), min(high, mpf(b)))
+            mpf(mass) / total / (mpf(b) - mpf(a)) * exponential_integral(rate, max(low, mpf(a)), min(high, mpf(b)))
             for a, b, mass in cells
         )
 
@@ -279,9 +276,7 @@ def probability(prior: Prior, low: Number, high: Number, digits: int = 30) -> mp
         return +prior.weigh(mpf(0), mpf(0), mpf(low), mpf(high))
 
 
-def posterior(
-    prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = 30
-) -> mpf:
+def posterior(prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = 30) -> mpf:
     """The highest (or lowest) belief in low ≤ x ≤ high after a release that is ε|x − x'|-private."""
     sign = 1 if side == "upper" else -1
     with mp.workdps(digits + GUARD_DIGITS):
@@ -294,18 +289,14 @@ def posterior(
         return sign * _maximum(signed, prior.peaks(*goal), prior.refines())
 
 
-def advantage(
-    prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = 30
-) -> mpf:
+def advantage(prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = 30) -> mpf:
     """How far the belief can move, computed with digits to spare for a tiny ε."""
     with mp.workdps(digits + GUARD_DIGITS):
         gain = posterior(prior, low, high, epsilon, side, digits) - probability(prior, low, high, digits)
         return gain if side == "upper" else -gain
 
 
-def epsilon_for(
-    prior: Prior, low: Number, high: Number, limit: Number, side: str = "upper", digits: int = 20
-) -> mpf:
+def epsilon_for(prior: Prior, low: Number, high: Number, limit: Number, side: str = "upper", digits: int = 20) -> mpf:
     """The ε at which the advantage reaches the limit, by bisection on the logarithm of ε."""
     with mp.workdps(digits + GUARD_DIGITS):
         over = mpf(1)

@@ -149,9 +149,7 @@ def test_atoms_of_the_tent_agree_with_the_linear_program(side: str) -> None:
         points = np.array(case.parameters[0])
         between, epsilon = abs(points[:, None] - points[None, :]), min(case.epsilon, 1.0)
         goal = (case.low <= points) & (points <= case.high)
-        by_program = linear_program.posterior(
-            np.full(len(points), 1 / len(points)), between, goal, epsilon, side
-        )
+        by_program = linear_program.posterior(np.full(len(points), 1 / len(points)), between, goal, epsilon, side)
         by_tent = tent.posterior(case.prior(), case.low, case.high, epsilon, side)
         assert by_program == pytest.approx(float(by_tent), rel=1e-6, abs=1e-9)
 
@@ -183,9 +181,7 @@ def test_grid_leaves_out_only_what_follows(side: str) -> None:
         lambda x, y: np.minimum(abs(x - y), 1.3),
         lambda x, y: abs(x.round() - y.round()),
     ):
-        every_pair = linear_program.posterior(
-            masses, distance(points[:, None], points[None, :]), correct, 0.9, side
-        )
+        every_pair = linear_program.posterior(masses, distance(points[:, None], points[None, :]), correct, 0.9, side)
         assert grid.point_posterior(points, masses, correct, distance, 0.9, side) == pytest.approx(
             every_pair, rel=1e-7, abs=0
         )
@@ -292,9 +288,7 @@ def test_no_prior_of_the_kind_beats_the_three_regions(side: str) -> None:
     limit = three_region.advantage(world, 0.4, side)
     best = 0.0
     for _ in range(60):
-        points = np.concatenate(
-            [rng.uniform(-2, 4, 4), rng.uniform(4, 9, 2), rng.uniform(-4, -2, 2), [0, 2, -2, 4]]
-        )
+        points = np.concatenate([rng.uniform(-2, 4, 4), rng.uniform(4, 9, 2), rng.uniform(-4, -2, 2), [0, 2, -2, 4]])
         in_ball = abs(points - 1) <= 3
         masses = np.where(in_ball, 0.7, 0.3) * rng.dirichlet(np.full(12, 0.3)).clip(1e-9)
         masses[in_ball] *= 0.7 / masses[in_ball].sum()

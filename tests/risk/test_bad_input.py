@@ -346,9 +346,7 @@ EVERYTHING = [*PRIORS, *METRICS, *GOALS, *TRUE_VALUES, *KNOWLEDGE, *PARAMETERS]
 @pytest.mark.parametrize(
     ("expected", "field", "make"), [bad[1:] for bad in EVERYTHING], ids=[bad[0] for bad in EVERYTHING]
 )
-def test_bad_input_is_refused_by_name(
-    expected: type[InputError], field: str, make: Callable[[], Any]
-) -> None:
+def test_bad_input_is_refused_by_name(expected: type[InputError], field: str, make: Callable[[], Any]) -> None:
     with pytest.raises(expected) as caught:
         make()
     error, message = caught.value, str(caught.value)
@@ -411,9 +409,7 @@ ANY_NUMBER = st.one_of(
     st.sampled_from([0.0, -0.0, 1e-300, 5e-324, 1e300, 1.7e308, NAN, INF, -INF, 1e-12, 1e4]),
     st.integers(-3, 3),
 )
-NO_NUMBER = st.sampled_from(
-    [None, "three", [], {}, (1, 2), b"x", object(), 1j, 10**400, True, np.array([1.0, 2.0])]
-)
+NO_NUMBER = st.sampled_from([None, "three", [], {}, (1, 2), b"x", object(), 1j, 10**400, True, np.array([1.0, 2.0])])
 ANYTHING = st.one_of(ANY_NUMBER, NO_NUMBER)
 
 fuzz = settings(
@@ -433,9 +429,7 @@ def priors(value: st.SearchStrategy[Any]) -> st.SearchStrategy[Callable[[], Any]
         st.tuples(st.just("laplace"), st.tuples(value, value)),
         st.tuples(st.just("histogram"), st.tuples(many, many)),
         st.tuples(st.just("empirical"), st.tuples(many)),
-        st.tuples(
-            st.just("categorical"), st.tuples(st.dictionaries(st.sampled_from("abc"), value, max_size=3))
-        ),
+        st.tuples(st.just("categorical"), st.tuples(st.dictionaries(st.sampled_from("abc"), value, max_size=3))),
         st.tuples(st.just("unknown"), st.tuples(value, value)),
         st.tuples(st.just("partly_known"), st.tuples(value, value, value, value)),
     ).map(lambda named: lambda: getattr(gp, named[0])(*named[1]))
@@ -558,9 +552,7 @@ def test_nothing_that_is_no_number_breaks_out(prior, metric, goal, options, quer
     ANYTHING,
 )
 def test_no_finite_world_breaks_out(prior, distance, goal, epsilon) -> None:
-    answer_or_refusal(
-        lambda: gp.FiniteWorld(prior=prior, distance=distance).posterior(goal=goal, epsilon=epsilon)
-    )
+    answer_or_refusal(lambda: gp.FiniteWorld(prior=prior, distance=distance).posterior(goal=goal, epsilon=epsilon))
 
 
 @fuzz

@@ -133,9 +133,7 @@ def test_what_the_attacker_knows_conditions_the_prior(side: str) -> None:
     truth = float(tent.posterior(prior, 18, 22, 0.3, side))
     time = gp.Attribute("time", prior=gp.normal(20, 6))
     told = gp.Attack(gp.within(time, 2), at={"time": 20}, knows={"time": (10, 24)})
-    given = gp.Attack(
-        gp.within(gp.Attribute("time", prior=gp.normal(20, 6).given(10, 24)), 2), at={"time": 20}
-    )
+    given = gp.Attack(gp.within(gp.Attribute("time", prior=gp.normal(20, 6).given(10, 24)), 2), at={"time": 20})
     assert told.prior == pytest.approx(float(tent.probability(prior, 18, 22)), rel=1e-9, abs=0)
     assert given.prior == pytest.approx(told.prior, rel=1e-12, abs=0)
     assert_exact(told.posterior(epsilon=0.3, side=side), truth, side)
@@ -225,9 +223,7 @@ def test_categories_invert_in_closed_form(p: float, limit: float) -> None:
 def test_the_worst_category_is_nearest_to_the_worst_prior() -> None:
     colour = gp.Attribute("c", prior=gp.categorical({"a": 0.05, "b": 0.15, "c": 0.38, "d": 0.42}))
     question = gp.Attack(gp.exactly(colour))
-    assert question.epsilon(advantage=0.1) == pytest.approx(
-        -math.log(0.42 / 0.58 * (1 / 0.52 - 1)), rel=1e-9, abs=0
-    )
+    assert question.epsilon(advantage=0.1) == pytest.approx(-math.log(0.42 / 0.58 * (1 / 0.52 - 1)), rel=1e-9, abs=0)
     worst = question.advantage(epsilon=0.5)
     assert worst.worst_at == "d"
     assert worst.worst_prior == pytest.approx(0.42)
@@ -246,9 +242,7 @@ def test_random_finite_worlds_agree_with_the_linear_program(side: str) -> None:
         goal = _random_goal(rng, len(prior))
         epsilon = float(10 ** rng.uniform(-2, 0.7))
         truth = linear_program.posterior(prior, distance, goal, epsilon, side)
-        bracket = gp.FiniteWorld(prior=prior, distance=distance).posterior(
-            goal=goal, epsilon=epsilon, side=side
-        )
+        bracket = gp.FiniteWorld(prior=prior, distance=distance).posterior(goal=goal, epsilon=epsilon, side=side)
         assert bracket.attack == pytest.approx(truth, rel=1e-7, abs=1e-9)
         assert bracket.bound == pytest.approx(truth, rel=1e-7, abs=1e-9)
 
@@ -285,9 +279,7 @@ def test_finite_worlds_invert() -> None:
             continue
         epsilon = world.epsilon(goal=goal, advantage=0.3 * (1 - p))
         assert linear_program.posterior(prior, distance, goal, epsilon) - p <= 0.3 * (1 - p) * (1 + 1e-6)
-        assert linear_program.posterior(prior, distance, goal, epsilon * 1.0001) - p >= 0.3 * (1 - p) * (
-            1 - 1e-6
-        )
+        assert linear_program.posterior(prior, distance, goal, epsilon * 1.0001) - p >= 0.3 * (1 - p) * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -352,9 +344,7 @@ def _threshold_truth(cuts: list[float], goal: tuple[float, float], epsilon: floa
     masses = np.diff(normal.cdf(edges))
     inside = np.diff(normal.cdf(np.clip(edges, *goal)))
     cells = np.arange(len(masses))
-    return linear_program.posterior(
-        masses, abs(cells[:, None] - cells[None, :]), inside / masses, epsilon, side
-    )
+    return linear_program.posterior(masses, abs(cells[:, None] - cells[None, :]), inside / masses, epsilon, side)
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -369,9 +359,7 @@ def test_a_threshold_metric_counts_the_cuts_between(cuts: list[float], side: str
         assert bracket.attack == pytest.approx(truth, rel=1e-7, abs=0)
 
 
-def _outcome_truth(
-    prior: Any, outcome: list[tuple], goal: tuple[float, float], epsilon: float, side: str
-) -> float:
+def _outcome_truth(prior: Any, outcome: list[tuple], goal: tuple[float, float], epsilon: float, side: str) -> float:
     hit = sum(np.diff(prior.cdf(piece))[0] for piece in outcome)
     both = sum(np.diff(prior.cdf(np.clip(piece, *goal)))[0] for piece in outcome)
     rest = np.diff(prior.cdf(goal))[0] - both
@@ -401,9 +389,7 @@ def test_what_an_outcome_can_never_reveal_allows_every_epsilon() -> None:
 @pytest.mark.parametrize("epsilon", [0.3, 1.5])
 def test_a_union_of_intervals_agrees_with_the_grid(epsilon: float, side: str) -> None:
     goal = [(-3.0, -2.0), (0.5, 1.5)]
-    found = grid.posterior(
-        stats.norm(0, 2).cdf, (-14.0, 14.0), goal, lambda x, y: abs(x - y), epsilon, side, cells=120
-    )
+    found = grid.posterior(stats.norm(0, 2).cdf, (-14.0, 14.0), goal, lambda x, y: abs(x - y), epsilon, side, cells=120)
     bracket = fixed_attack(gp.normal(0, 2), *goal).posterior(epsilon=epsilon, side=side)
     assert encloses(bracket, found.value, side, slack=(3 * found.error + 1e-4) / found.value)
     assert abs(bracket.bound - bracket.attack) < 0.01
@@ -557,9 +543,7 @@ def test_the_cats_of_laud_and_pankova() -> None:
     cats = {f"{colour} {sex}": p / 2 for colour, p in colours.items() for sex in "MF"}
     both = gp.Attack(gp.exactly(gp.Attribute("cat", prior=gp.categorical(cats))))
     assert both.epsilon(advantage=0.1) == pytest.approx(figures["6.1_and"]["value"], rel=1e-9, abs=0)
-    assert both.epsilon(advantage=0.1, both=True) == pytest.approx(
-        figures["6.1_and"]["value"], rel=1e-9, abs=0
-    )
+    assert both.epsilon(advantage=0.1, both=True) == pytest.approx(figures["6.1_and"]["value"], rel=1e-9, abs=0)
     world = gp.FiniteWorld(prior=list(cats.values()), distance=1.0 - np.eye(10))
     either = [[float(not {*cat.split()}.isdisjoint(true.split())) for cat in cats] for true in cats]
     two_sided = min(world.epsilon(goal=goal, advantage=0.1, both=True) for goal in either)

@@ -158,9 +158,7 @@ def main_theorem(epsilon: float) -> float:
     """1/(1 + ∫_{X∖G} f(x) / (∫_G e^{ε|x−x'|} f(x') dx') dx), by quadrature; the prior is symmetric."""
 
     def goal_seen_from(x: float) -> float:
-        return integrate.quad(
-            lambda z: math.exp(epsilon * (x - z)) * stats.norm.pdf(z, 0, SD), -RADIUS, RADIUS
-        )[0]
+        return integrate.quad(lambda z: math.exp(epsilon * (x - z)) * stats.norm.pdf(z, 0, SD), -RADIUS, RADIUS)[0]
 
     one_side, _ = integrate.quad(lambda x: stats.norm.pdf(x, 0, SD) / goal_seen_from(x), RADIUS, 8 * SD)
     return 1 / (1 + 2 * one_side)
@@ -206,9 +204,7 @@ def test_the_lambert_form_wastes_up_to_e_where_it_is_sound(share: float, limit: 
     assert 1 / epsilon + 1 <= 1 / share
     question = centred(share)
     assert question.advantage(epsilon=epsilon).bound <= limit
-    exact = optimize.brentq(
-        lambda e: math.expm1(-e) / math.expm1(-e / share) - share - limit, 1e-9, 9, xtol=1e-15
-    )
+    exact = optimize.brentq(lambda e: math.expm1(-e) / math.expm1(-e / share) - share - limit, 1e-9, 9, xtol=1e-15)
     assert question.epsilon(advantage=limit) == pytest.approx(exact, rel=1e-9, abs=0)
     assert 2.5 < question.epsilon(advantage=limit) / epsilon < math.e
 
@@ -217,9 +213,7 @@ def test_the_lambert_form_wastes_up_to_e_where_it_is_sound(share: float, limit: 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.9])
 def test_centred_uniform_in_closed_form(share: float, epsilon: float) -> None:
     bracket = centred(share).posterior(epsilon=epsilon)
-    assert bracket.bound == pytest.approx(
-        math.expm1(-epsilon) / math.expm1(-epsilon / share), rel=1e-9, abs=0
-    )
+    assert bracket.bound == pytest.approx(math.expm1(-epsilon) / math.expm1(-epsilon / share), rel=1e-9, abs=0)
 
 
 def test_equation_2_needs_its_ball_inside_the_support() -> None:

@@ -24,12 +24,8 @@ def belief_curve(attack: Attack, epsilon: float, *, title: str, unit: str = "", 
     chosen = float(np.asarray(attack.posterior(epsilon=epsilon).bound))
     mark = [{"epsilon": epsilon, "belief": chosen, "before": attack.prior}]
     name = f"ε per {unit}" if unit else "ε"
-    x = alt.X(
-        "epsilon:Q", title=name, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=[0, end], nice=False)
-    )
-    y = alt.Y(
-        "belief:Q", title="belief in the goal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
-    )
+    x = alt.X("epsilon:Q", title=name, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=[0, end], nice=False))
+    y = alt.Y("belief:Q", title="belief in the goal", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
     line = alt.Chart(alt.Data(values=curve)).mark_line(color=INK, strokeWidth=2.5).encode(x=x, y=y)
     before = alt.Chart(alt.Data(values=mark)).mark_rule(color=QUIET, strokeDash=[4, 4]).encode(y="before:Q")
     named = (
@@ -38,11 +34,7 @@ def belief_curve(attack: Attack, epsilon: float, *, title: str, unit: str = "", 
         .encode(x=x, y=y, text="text:N")
     )
     drop = alt.Chart(alt.Data(values=mark)).mark_rule(color=SAFE).encode(x="epsilon:Q")
-    point = (
-        alt.Chart(alt.Data(values=mark))
-        .mark_point(color=SAFE, filled=True, size=90, opacity=1)
-        .encode(x=x, y=y)
-    )
+    point = alt.Chart(alt.Data(values=mark)).mark_point(color=SAFE, filled=True, size=90, opacity=1).encode(x=x, y=y)
     text = f"ε = {epsilon:.4g}: {attack.prior:.0%} becomes at most {chosen:.0%}"
     words = [{"epsilon": epsilon, "belief": chosen, "text": text}]
     label = (

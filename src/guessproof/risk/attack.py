@@ -156,6 +156,8 @@ class Attack:
             return self._several.posterior(epsilon, side, effort)
         if self._known_truth:
             return posterior_bracket(self._belief("posterior"), epsilon, side)
+        if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
+            self._belief("posterior")  # says that there is none
         if side != "upper":
             raise ParameterError("side", side, "needs a true value", "give at={…}")
         return self._worst(epsilon, "posterior")
@@ -300,7 +302,7 @@ class Attack:
             before = self._worst_at(0.0, "posterior")
             if np.any(posterior < before.value * (1 - 1e-9)):
                 raise InfeasibleError(
-                    f"posterior: at the true value {before.at:g} the belief is {before.value:.6g} before any release, "
+                    f"posterior: at the true value {before.at} the belief is {before.value:.6g} before any release, "
                     f"above the limit {float(np.min(posterior)):.6g}; allow a higher belief or a narrower goal"
                 )
             limits.append((posterior, "posterior"))

@@ -16,7 +16,7 @@ from guessproof.errors import GoalError, InfeasibleError, ParameterError
 from guessproof.risk import odds
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.invert import largest_epsilon
-from guessproof.world.checks import Array
+from guessproof.world.checks import LARGEST, Array
 
 Gain = Callable[[Array], tuple[Array, Array]]
 
@@ -89,8 +89,8 @@ def _invert(belief: Belief, sign: int, limit: Array) -> Array:
 def checked_epsilon(epsilon: Any) -> Array:
     """ε ≥ 0, one number or an array."""
     value = _array("epsilon", epsilon)
-    if np.any(value < 0) or not np.all(np.isfinite(value)):
-        raise ParameterError("epsilon", epsilon, "is negative or not finite", "give an ε of 0 or more")
+    if np.any(value < 0) or not np.all(value <= LARGEST):
+        raise ParameterError("epsilon", epsilon, "is negative or not finite", "give an ε of 0 or more, below 1e100")
     return value
 
 

@@ -29,7 +29,7 @@ from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.tent import log_prior, tent
 from guessproof.risk.zigzag import region_log_prior, signed_zigzag
 from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array
+from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
@@ -203,7 +203,7 @@ def true_values(attribute: Attribute, prior: LinePrior, at: Any) -> Array:
         t = np.asarray(at, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TrueValueError(f"at[{attribute.name!r}]", at, "is not a number", "give a number") from None
-    if isinstance(at, (bool, str)) or not np.all(np.isfinite(t)):
+    if isinstance(at, (bool, str)) or not np.all(np.abs(t) <= LARGEST):
         raise TrueValueError(f"at[{attribute.name!r}]", at, "is not a finite number", "give a finite number")
     low, high = prior.support
     if np.any((t < low) | (t > high)) or np.any(prior.log_density(t) == -np.inf):

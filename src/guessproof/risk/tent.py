@@ -133,6 +133,7 @@ def _tent(world: Stretched, lo: Array, hi: Array, k: Array, log_p: Array, log_q:
     size = np.max(np.where(np.isfinite(outer), np.abs(outer), 0.0), axis=0)
     noise = 4e-15 * (4 + np.abs(base) + size)
     tiny = (np.maximum(np.abs(low), np.abs(high)) < SMALL) & np.isfinite(low) & np.isfinite(high)
+    tiny &= np.minimum(log_p, log_q) > -600  # probabilities that do not underflow
     if tiny.any():
         t = np.flatnonzero(tiny)
         low[t] = high[t] = _small(world, lo[t], hi[t], k[t], peak[t], log_p[t], log_q[t])

@@ -13,6 +13,8 @@ from guessproof.errors import InputError, PriorError
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+LARGEST = 1e100  # beyond this squares overflow; no unit of measurement needs it
+
 
 def real(error: type[InputError], field: str, value: Any, *, infinite: bool = False) -> float:
     """A real number (infinite only where that makes sense), as a float."""
@@ -24,6 +26,8 @@ def real(error: type[InputError], field: str, value: Any, *, infinite: bool = Fa
         raise error(field, value, "is not a number", "give a number") from None
     if math.isnan(number) or (math.isinf(number) and not infinite):
         raise error(field, value, "is not finite", "give a finite number")
+    if LARGEST < abs(number) < math.inf:
+        raise error(field, value, "is too large to compute with", "change the unit")
     return number
 
 
@@ -32,6 +36,8 @@ def positive(error: type[InputError], field: str, value: Any) -> float:
     number = real(error, field, value)
     if number <= 0:
         raise error(field, value, "must be positive", "give a number above 0")
+    if number < 1 / LARGEST:
+        raise error(field, value, "is too small to compute with", "change the unit")
     return number
 
 
@@ -59,8 +65,8 @@ def numbers(error: type[InputError], field: str, values: Any) -> Array:
         raise error(field, values, "is not a list of numbers", "give a list of numbers") from None
     if array.ndim != 1 or array.size == 0:
         raise error(field, values, "is not a plain, non-empty list", "give at least one number")
-    if not np.all(np.isfinite(array)):
-        raise error(field, values, "holds a NaN or an infinity", "give finite numbers")
+    if not np.all(np.abs(array) <= LARGEST):
+        raise error(field, values, "holds a NaN, an infinity or a number beyond 1e100", "give finite numbers")
     return array
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array, ordered, positive
+from guessproof.world.checks import Array, ordered, positive, real
 from guessproof.world.finite import Finite
 
 Intervals = tuple[tuple[Array, Array], ...]
@@ -119,7 +119,10 @@ class Among(Goal):
         if not self.values:
             raise GoalError("values", self.values, "the goal is empty", "name at least one value")
         prior = self.attribute.prior
-        if isinstance(prior, Finite):
+        if not isinstance(prior, Finite):
+            for value in self.values:
+                real(GoalError, "values", value)
+        else:
             for value in self.values:
                 if value not in prior.values:
                     raise GoalError("values", value, "is not a value of the prior", "choose values that can occur")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.errors import MetricError
-from guessproof.world.checks import Array, frozen, numbers, ordered, positive, real
+from guessproof.world.checks import Array, frozen, ordered, positive, real
 
 
 @dataclass(frozen=True)
@@ -446,10 +446,10 @@ def check_matrix(distances: Any, size: int) -> Array:
 
 
 def _pair(interval: Any) -> tuple[float, float]:
-    ends = numbers(MetricError, "interval", [e if np.isfinite(e) else np.sign(e) * 1e308 for e in interval])
-    if ends.size != 2:
-        raise MetricError("interval", interval, "is not a pair", "give (low, high)")
-    low, high = (float(e) if abs(e) < 1e308 else float(np.sign(e)) * np.inf for e in ends)
+    try:
+        low, high = interval
+    except (TypeError, ValueError):
+        raise MetricError("interval", interval, "is not a pair", "give (low, high)") from None
     return ordered(MetricError, "interval", low, high)
 
 
