@@ -171,6 +171,8 @@ def solve(
         small = -np.log1p(-y)
         moved = 2 * np.abs(y) * (absent_error + 2 * other_error) / ((1 - y) * (slope - 2 * other * y))
         small = small - moved - 64 * ULP * np.abs(small)
+        # Where rounding could have eaten all of it, ε = 0 is the safe answer to a ratio of 1 or more.
+        small = np.where(rise >= 0, np.fmax(small, 0.0), small)
     return np.where(room > 0, np.where(large < math.log(2), small, lowered), np.inf)
 
 
