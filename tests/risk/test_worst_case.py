@@ -106,3 +106,22 @@ def test_unknown_tails_are_not_guessed() -> None:
     assert bracket.status == "proven"
     for t in (-1.5, 0.0, 0.7, 2.0):
         assert gp.Attack(gp.within(bounded, 1), at={"x": t}).advantage(epsilon=0.5).bound <= bracket.bound
+
+
+@pytest.mark.parametrize("aim", AIMS)
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(
+    ("prior", "side"), [("normal", 0), ("normal", 1), ("laplace", 0), ("laplace", 1), ("exponential", 1)]
+)
+def test_what_lies_beyond_a_cut_stays_below_its_bound(prior: str, side: int, metric: str, aim: worst_case.Aim) -> None:
+    """The argument for an infinite tail must hold from any cut on, not only from the far one that is used."""
+    goal = ranging(prior, metric)
+    kind = goal.prior.tails[side]
+    for u in (0.3, 0.05, 1e-3, 1e-6):
+        cut = float(goal.prior.quantile(u if side == 0 else 1 - u))
+        beyond = cut + (1 if side == 1 else -1) * np.geomspace(1e-3, 30, 40)
+        if kind == "memoryless" and (cut < 2 if side == 1 else cut > -1):
+            continue  # the Laplace density has its own bend near the middle
+        for epsilon in (0.2, 1.5):
+            bound = goal._beyond(cut, side, kind, epsilon, aim)
+            assert np.all(values(goal, beyond, epsilon, aim) <= bound + 1e-9)
