@@ -250,8 +250,7 @@ def _derivative(goal: Ranging, left: _Ends, right: _Ends, epsilon: float, aim: A
     psi = goal.form.psi
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        drift = epsilon * (psi(right.peak) - psi(left.peak))
-        log_z = np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
+        log_z = _log_z_range(goal, left, right, epsilon)
         climb_lo = k * (psi(left.peak) - psi(lo2)), k * (psi(right.peak) - psi(lo1))
         climb_hi = k * (psi(hi1) - psi(right.peak)), k * (psi(hi2) - psi(left.peak))
         ratio_lo, ratio_hi = (
@@ -269,6 +268,12 @@ def _derivative(goal: Ranging, left: _Ends, right: _Ends, epsilon: float, aim: A
 
 
 Range = tuple[Array, Array]
+
+
+def _log_z_range(goal: Ranging, left: _Ends, right: _Ends, epsilon: float) -> Range:
+    """ln Z over each box: it is ε-Lipschitz in the peak, which stays between the peaks of the two ends."""
+    drift = epsilon * (goal.form.psi(right.peak) - goal.form.psi(left.peak))
+    return np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
 
 
 def _step_factor(left: _Ends, right: _Ends, slope: Range, step: float) -> Range:
