@@ -74,24 +74,6 @@ def grid_for(scale: float, fine: int = FINE) -> Grid:
     return Grid(math.frexp(scale)[1] - 1 - fine)
 
 
-class Sampler(Protocol):
-    """Adds noise to answers."""
-
-    @property
-    def grid(self) -> Grid:
-        """Where the outputs lie."""
-        ...
-
-    @property
-    def step(self) -> float:
-        """What rounding costs between any two different values, in units of the noise scale."""
-        ...
-
-    def release(self, answers: Sequence[Any]) -> list[float]:
-        """Noisy answers, each with its own noise."""
-        ...
-
-
 @dataclass(frozen=True)
 class IntegerSampler:
     """Laplace, geometric or Gaussian noise in whole grid steps, drawn by OpenDP.

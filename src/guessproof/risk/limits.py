@@ -5,7 +5,6 @@ Engines differ in how they find the gain; what follows from it is the same for a
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -117,8 +116,3 @@ def _array(field: str, value: Any) -> Array:
     if np.any(np.isnan(array)):
         raise ParameterError(field, value, "is not a number", "give a number, not NaN")
     return array
-
-
-def tidy(epsilon: float) -> float:
-    """Infinity stays infinity, anything else a plain float."""
-    return math.inf if math.isinf(epsilon) else float(epsilon)

@@ -114,7 +114,7 @@ class FrozenScipy(LinePrior):
                 b = b if np.isfinite(b) else float(self._breaks[-1]) + 1e6 * float(np.ptp(self._breaks))
         return a, b
 
-    def log_terms(self, k: float, a: float, b: float, ref: float) -> tuple[Array, Array]:
+    def log_terms(self, k: float, a: float, b: float) -> tuple[Array, Array]:
         edges = self._edges(k, a, b)
         half = np.diff(edges)[:, None] / 2
         x = edges[:-1, None] + half * (1 + NODES)
@@ -122,7 +122,7 @@ class FrozenScipy(LinePrior):
 
     def integral(self, k: float, a: float, b: float, ref: float, minus: float) -> float:
         """∫ (e^{k(x−ref)} − minus) f, for minus 0 or 1."""
-        x, weight = self.log_terms(k, a, b, ref)
+        x, weight = self.log_terms(k, a, b)
         if minus:
             return float(np.sum(np.exp(weight) * np.expm1(k * (x - ref))))
         return float(np.sum(np.exp(weight + k * (x - ref))))
@@ -138,7 +138,7 @@ def _tilt(prior: FrozenScipy, k: float, a: float, b: float, ref: float) -> float
             return float(np.log(prior.probability(a, b)))
     if _diverges(prior, k, a, b):
         return np.inf
-    x, weight = prior.log_terms(k, a, b, ref)
+    x, weight = prior.log_terms(k, a, b)
     terms = weight + k * (x - ref)
     top = float(np.max(terms))
     if not np.isfinite(top):
