@@ -10,7 +10,14 @@
     │   ├── TrueValueError      a true value that its prior says cannot occur
     │   ├── KnowledgeError      knowledge that contradicts the prior
     │   ├── UnknownAttributeError   a name that no attribute of the goal has
-    │   └── ParameterError      an ε, a limit or an option outside its range
+    │   ├── ParameterError      an ε, a limit or an option outside its range
+    │   └── PlanError           a plan file that cannot be meant; names the line
+    ├── QueryError              SQL that is not understood; underlines the place and says what to write instead
+    ├── SourceError             a table that cannot be opened; found before anything was charged
+    ├── EngineError             the engine failed after the charge; one constant message
+    ├── LedgerError             a ledger that is missing, was edited, or is used against its rules
+    │   └── BudgetError         the budget does not allow this release; says what is left
+    ├── RowsError               fewer rows than the plan declares to be public knowledge
     ├── InfeasibleError         no ε, however small, keeps the limit
     ├── NotCertifiedError       an answer exists but cannot be certified as asked
     └── MissingExtraError (also an ImportError)     an optional part is not installed; gives the pip command
@@ -70,6 +77,70 @@ class ParameterError(InputError):
     """An ε, a limit or an option outside its range."""
 
 
+class PlanError(InputError):
+    """A plan file that cannot be meant. `line` counts from 1; None where the whole file is meant."""
+
+    def __init__(
+        self, field: str, value: Any, problem: str, remedy: str, *, line: int | None = None, file: str | None = None
+    ) -> None:
+        super().__init__(field, value, problem, remedy)
+        self.line = line
+        self.file = file
+
+    def __str__(self) -> str:
+        where = self.file or "plan"
+        place = where if self.line is None else f"{where}, line {self.line}"
+        return f"{place}: {super().__str__()}"
+
+
+class QueryError(GuessproofError):
+    """SQL that is refused: why, where, and what to write instead.
+
+    >>> raise QueryError("two statements", "SELECT 1; DROP TABLE t", (8, 22), "write one SELECT")
+    Traceback (most recent call last):
+    ...
+    guessproof.errors.QueryError: two statements; write one SELECT
+      SELECT 1; DROP TABLE t
+              ^^^^^^^^^^^^^^
+    """
+
+    def __init__(self, problem: str, sql: str = "", place: tuple[int, int] | None = None, remedy: str = "") -> None:
+        self.problem = problem
+        self.sql = sql
+        self.place = place
+        self.remedy = remedy
+        super().__init__(f"{problem}; {remedy}" if remedy else problem)
+
+    def __str__(self) -> str:
+        return super().__str__() + _underlined(self.sql, self.place)
+
+
+class SourceError(GuessproofError):
+    """A table that cannot be opened, or does not fit the plan; nothing was charged."""
+
+
+class EngineError(GuessproofError):
+    """The engine failed after the charge. The message never depends on the data."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the engine could not answer; the charge stays, and nothing about the data is told. "
+            "The owner of the table can look for the cause in the database itself"
+        )
+
+
+class LedgerError(GuessproofError):
+    """A ledger that is missing, was edited, or is used against its rules."""
+
+
+class BudgetError(LedgerError):
+    """The budget does not allow this release; says what is left."""
+
+
+class RowsError(GuessproofError):
+    """Fewer rows than the plan declares to be public knowledge: the noise would be too small."""
+
+
 class InfeasibleError(GuessproofError):
     """No ε, however small, keeps the limit."""
 
@@ -90,3 +161,15 @@ class MissingExtraError(GuessproofError, ImportError):
 def _short(value: Any, limit: int = 120) -> str:
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _underlined(sql: str, place: tuple[int, int] | None) -> str:
+    """The line of the query that is meant, with the place marked below it."""
+    if not sql or place is None:
+        return ""
+    start, end = max(0, min(place[0], len(sql))), max(0, min(place[1], len(sql)))
+    first = sql.rfind("\n", 0, start) + 1
+    last = sql.find("\n", start)
+    line = sql[first : len(sql) if last < 0 else last]
+    width = max(1, min(end, first + len(line)) - start)
+    return f"\n  {line}\n  {' ' * (start - first)}{'^' * width}"
