@@ -1,0 +1,75 @@
+"""The guarantee in words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from guessproof.sql.guarantee import guarantee
+from guessproof.world.line_metric import LineMetric
+from guessproof.world.metrics import LineForm, Matrix, Metric, Multiple, Outcome
+
+if TYPE_CHECKING:
+    from guessproof.sql.question import Measurement
+
+
+def account(measurement: Measurement) -> str:
+    """What one record can do to a number, and why.
+
+    >>> from guessproof.sql.declared import Declared, DeclaredColumn
+    >>> from guessproof.sql.question import ask
+    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), is_number=True, missing=False)})
+    >>> ask("SELECT SUM(salary) FROM t", t).measurements[0].account
+    "SUM(salary): one person moves it by at most |x − x'|, at most 3000"
+    """
+    declared = measurement.guarantee.declared
+    if declared.protects == "records":
+        return (
+            f"{measurement.text}: adding or removing one record moves it by at most {_number(measurement.presence)}, "
+            f"changing one by at most {_number(measurement.change)}"
+        )
+    parts = [_column(name, metric, measurement.divisor) for name, metric in measurement.guarantee.columns.items()]
+    moves = [part for part in parts if part]
+    most = _number(measurement.change)
+    if not moves:
+        return f"{measurement.text}: one person moves it by at most {most}, when a value goes missing"
+    per = f" (over {measurement.divisor:g} rows or more, known to have a value)" if measurement.divisor != 1 else ""
+    limit = f", at most {most}"
+    present = guarantee(measurement.contribution, declared.complete()).change / measurement.divisor
+    if measurement.change > present * (1 + 1e-9):
+        limit += f" ({_number(present)} if no value can be missing: say missing = false)"
+    return f"{measurement.text}: one person moves it by at most {'; '.join(moves)}{limit}{per}"
+
+
+def _column(name: str, metric: Metric, divisor: float) -> str:
+    if isinstance(metric, Matrix):
+        largest = float(metric.distances.max()) / divisor
+        return f"{_number(largest)} when {name} changes the filter's outcome" if largest else ""
+    if isinstance(metric, Multiple):
+        largest = metric.factor / divisor
+        what = "the filter's outcome changes" if isinstance(metric.metric, Outcome) else "it changes"
+        return f"{_number(largest)} when {what} ({name})" if largest else ""
+    assert isinstance(metric, LineMetric)
+    return _line(name, metric.form, divisor)
+
+
+def _line(name: str, form: LineForm, divisor: float) -> str:
+    """x stands for the column where there is only one; each part of the sentence names it otherwise."""
+    slope, jump, step = max(form.slopes) / divisor, max(form.jumps, default=0.0) / divisor, form.step / divisor
+    parts: list[str] = []
+    if slope:
+        moved = "|x − x'|"
+        parts.append(moved if math.isclose(slope, 1) else f"{_number(slope)}·{moved}")
+    if jump:
+        parts.append(f"{_number(jump)} where a filter on {name} changes its outcome")
+    if step > 1e-9 * (slope + jump + step):
+        parts.append(f"{_number(step)} for any change of {name}")
+    return " + ".join(parts)
+
+
+def _number(value: float) -> str:
+    """A few digits, rounded up unless it is that number but for floating point."""
+    short = float(f"{value:.6g}")
+    if short < value * (1 - 1e-9):
+        short += 10.0 ** (math.floor(math.log10(value)) - 5)
+    return f"{short:.6g}"

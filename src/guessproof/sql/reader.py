@@ -1,0 +1,109 @@
+"""From a parsed expression to terms and conditions, by the rules; what no rule reads is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import Expression, exp
+
+from guessproof.errors import QueryError
+from guessproof.sql.declared import Declared, DeclaredColumn
+from guessproof.sql.term import Condition, Node, Term
+
+MOST_NODES = 2000  # a query that a person wrote is far smaller; a deep one would exhaust the stack
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One construct: which nodes it reads, and how. `examples` are shown in the docs and tried in the tests."""
+
+    name: str
+    nodes: tuple[type[Expression], ...]
+    read: Callable[[Expression, Reader], Node]
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads expressions of one query about one declared table."""
+
+    sql: str
+    declared: Declared
+    rules: tuple[Rule, ...]
+    qualifiers: frozenset[str] = frozenset()
+
+    @cached_property
+    def _by_node(self) -> dict[type[Expression], Rule]:
+        return {node: rule for rule in self.rules for node in rule.nodes}
+
+    def node(self, expression: Expression) -> Node:
+        """A term or a condition."""
+        rule = self._by_node.get(type(expression))
+        if rule is None:
+            raise self.refuse(f"{_name(expression)} is not understood", expression, self._supported())
+        return rule.read(expression, self)
+
+    def term(self, expression: Expression) -> Term:
+        """A number."""
+        node = self.node(expression)
+        if not isinstance(node, Term):
+            raise self.refuse("a number is needed here", expression, "write CASE WHEN … THEN 1 ELSE 0 END")
+        return node
+
+    def condition(self, expression: Expression) -> Condition:
+        """True or false."""
+        from guessproof.sql.rules.flag import Flag, read_flag
+
+        if isinstance(expression, exp.Column):
+            return read_flag(expression, self)
+        node = self.node(expression)
+        if not isinstance(node, (Condition, Flag)):
+            raise self.refuse("a condition is needed here", expression, "compare it with something")
+        return node
+
+    def column(self, expression: Expression) -> DeclaredColumn:
+        """The column that is named."""
+        if not isinstance(expression, exp.Column) or not isinstance(expression.this, exp.Identifier):
+            raise self.refuse("a column is needed here", expression, "name a column of the table")
+        table = expression.table
+        if expression.args.get("db") or (table and table.casefold() not in self.qualifiers):
+            known = ", ".join(sorted(self.qualifiers)) or self.declared.table
+            raise self.refuse(f"{expression.sql()} belongs to another table", expression, f"columns are of {known}")
+        return self.declared.column(expression.name)
+
+    def refuse(self, problem: str, expression: Expression | None, remedy: str) -> QueryError:
+        """A refusal that underlines the place."""
+        return QueryError(problem, self.sql, None if expression is None else place(expression, self.sql), remedy)
+
+    def _supported(self) -> str:
+        return "use " + ", ".join(rule.name for rule in self.rules)
+
+
+def place(expression: Expression, sql: str) -> tuple[int, int] | None:
+    """Where an expression stands in the text: from its first to its last known token."""
+    spots = [n.meta for n in expression.walk() if "start" in n.meta and "end" in n.meta]
+    if not spots:
+        return None
+    start, end = min(int(m["start"]) for m in spots), max(int(m["end"]) for m in spots) + 1
+    open_brackets = sql[start:end].count("(") - sql[start:end].count(")")
+    while open_brackets > 0 and end < len(sql) and sql[end] in " )\n\t":
+        open_brackets -= sql[end] == ")"
+        end += 1
+    if (
+        end == start + len(sql[start:end].rstrip("( "))
+        and sql[end : end + 1] == "("
+        and isinstance(expression, exp.Func)
+    ):
+        closing = sql.find(")", end)
+        end = closing + 1 if closing >= 0 else end
+    return start, end
+
+
+def _name(expression: Expression) -> str:
+    if isinstance(expression, exp.Anonymous):
+        return str(expression.this).upper()
+    if isinstance(expression, exp.Func):
+        return expression.sql_name().replace("_", " ")
+    return type(expression).__name__.upper()

@@ -1,0 +1,97 @@
+"""The query that is really run: cleaned, clamped, in whole numbers, and only aggregates of declared groups.
+
+Every term was proven to stay inside its range, so nothing in it can fail for some data and not for other. Sums are
+added in whole numbers of 2^exponent: the same in whatever order an engine adds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.question import Key, Measurement, Question
+from guessproof.sql.rules.number import double
+from guessproof.sql.term import Condition, Everyone, Types
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """SQL whose rows are: the keys, then for each measurement its whole number and, behind an average, its count."""
+
+    sql: str
+    question: Question
+
+    def read(self, rows: Sequence[tuple[object, ...]]) -> dict[tuple[str, ...], list[tuple[int | None, int | None]]]:
+        """For each group its (whole number or None, count or None) per measurement."""
+        found: dict[tuple[str, ...], list[tuple[int | None, int | None]]] = {}
+        width = len(self.question.keys)
+        for row in rows:
+            rest = iter(row[width:])
+            values: list[tuple[int | None, int | None]] = []
+            for measurement in self.question.measurements:
+                number = next(rest)
+                count = next(rest) if measurement.divisor != 1 else None
+                values.append((_whole(number), _whole(count)))
+            found[tuple(str(k) for k in row[:width])] = values
+        return found
+
+
+def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect: str = "duckdb") -> Rewritten:
+    """The query to run, with measurement j in units of 2^exponents[j]."""
+    columns: list[Expression] = [_key(key) for key in question.keys]
+    for index, (measurement, exponent) in enumerate(zip(question.measurements, exponents, strict=True)):
+        columns.append(exp.alias_(_aggregate(measurement, exponent, types), f"m{index}"))
+        if measurement.divisor != 1:
+            columns.append(exp.alias_(exp.Count(this=_own(measurement, types)), f"n{index}"))
+    select = exp.select(*columns, copy=False).from_(
+        exp.to_table(exp.to_identifier(question.declared.table, quoted=True))
+    )
+    conditions = [] if isinstance(question.where, Everyone) else [question.where.write(types)]
+    conditions += [_listed(key) for key in question.keys]
+    if conditions:
+        select = select.where(*conditions, copy=False)
+    if question.keys:
+        select = select.group_by(*(_text(key) for key in question.keys), copy=False)
+    return Rewritten(select.sql(dialect, identify=True), question)
+
+
+def _aggregate(measurement: Measurement, exponent: int, types: Types) -> Expression:
+    if (
+        measurement.kind == "count"
+        and measurement.contribution.term.parts == ()
+        and isinstance(measurement.filter, Everyone)
+    ):
+        return exp.Count(this=exp.Star())
+    units = exp.cast(_scaled(_own(measurement, types), exponent), "BIGINT")
+    if measurement.kind in ("count", "sum"):
+        return exp.Coalesce(this=exp.Sum(this=units), expressions=[exp.Literal.number(0)])
+    return exp.Min(this=units) if measurement.kind == "min" else exp.Max(this=units)
+
+
+def _scaled(term: Expression, exponent: int) -> Expression:
+    return term if exponent == 0 else exp.Mul(this=exp.paren(term, copy=False), expression=double(2.0**-exponent))
+
+
+def _own(measurement: Measurement, types: Types) -> Expression:
+    """The term where its own FILTER holds; WHERE is left to the engine, which is faster."""
+    term = measurement.contribution.term.write(types)
+    condition: Condition = measurement.filter
+    return term if isinstance(condition, Everyone) else exp.case().when(condition.write(types), term)
+
+
+def _key(key: Key) -> Expression:
+    return exp.alias_(_text(key), key.name, quoted=True)
+
+
+def _text(key: Key) -> Expression:
+    return exp.cast(exp.column(key.column, quoted=True), "VARCHAR")
+
+
+def _listed(key: Key) -> Expression:
+    return exp.In(this=_text(key), expressions=[exp.Literal.string(level) for level in key.levels])
+
+
+def _whole(value: object) -> int | None:
+    return None if value is None else int(value)  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,41 @@
+"""What can be asked: one construct a file, in one ordered tuple. What no rule reads is refused."""
+
+from guessproof.sql.rules import (
+    absolute,
+    choice,
+    column,
+    comparison,
+    distance,
+    exponential,
+    extremes,
+    logic,
+    matching,
+    membership,
+    missing,
+    number,
+    plus,
+    power,
+    root,
+    rounding,
+    times,
+)
+
+RULES = (
+    number.RULE,
+    column.RULE,
+    plus.RULE,
+    times.RULE,
+    absolute.RULE,
+    root.RULE,
+    distance.RULE,
+    power.RULE,
+    exponential.RULE,
+    extremes.RULE,
+    rounding.RULE,
+    choice.RULE,
+    comparison.RULE,
+    membership.RULE,
+    missing.RULE,
+    matching.RULE,
+    logic.RULE,
+)

@@ -1,0 +1,51 @@
+"""ABS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.ranges import ONE, Range
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Absolute(Term):
+    """|a|, of slope −1 or 1."""
+
+    inner: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    def at(self, row: Row) -> float | None:
+        a = self.inner.at(row)
+        return None if a is None else abs(a)
+
+    def follow(self, scene: Scene) -> Moved:
+        a = self.inner.follow(scene)
+        slope = ONE if a.hull.low >= 0 else -ONE if a.hull.high <= 0 else Range(-1.0, 1.0)
+        return through([(slope, a)], _absolute(a.before), _absolute(a.after), ulps=0)
+
+    def write(self, types: Types) -> Expression:
+        return exp.Abs(this=self.inner.write(types))
+
+    @property
+    def is_whole(self) -> bool:
+        return self.inner.is_whole
+
+
+def _absolute(r: Range) -> Range:
+    return r if r.low >= 0 else -r if r.high <= 0 else Range(0.0, r.size)
+
+
+def read_absolute(expression: Expression, reader: Reader) -> Absolute:
+    """ABS(a)."""
+    return Absolute(reader.term(expression.this))
+
+
+RULE = Rule("ABS", (exp.Abs,), read_absolute, ("SUM(ABS(time - 30))",))

@@ -1,0 +1,114 @@
+"""CASE, COALESCE and NULL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import ALWAYS, Moved, Scene, chosen, constant
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.term import Condition, Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Nothing(Term):
+    """NULL."""
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    def at(self, row: Row) -> None:
+        return None
+
+    def follow(self, scene: Scene) -> Moved:
+        return replace(constant(0.0), null=ALWAYS)
+
+    def write(self, types: Types) -> Expression:
+        return exp.cast(exp.null(), "DOUBLE")
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Choice(Term):
+    """CASE WHEN condition THEN yes ELSE no END."""
+
+    condition: Condition
+    yes: Term
+    no: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.condition, self.yes, self.no
+
+    def at(self, row: Row) -> float | None:
+        return (self.yes if self.condition.at(row) else self.no).at(row)
+
+    def follow(self, scene: Scene) -> Moved:
+        return chosen(self.condition.follow(scene), self.yes.follow(scene), self.no.follow(scene))
+
+    def write(self, types: Types) -> Expression:
+        return exp.case().when(self.condition.write(types), self.yes.write(types)).else_(self.no.write(types))
+
+    @property
+    def is_whole(self) -> bool:
+        return self.yes.is_whole and self.no.is_whole
+
+
+@dataclass(frozen=True)
+class Fallback(Term):
+    """COALESCE(first, second)."""
+
+    first: Term
+    second: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.first, self.second
+
+    def at(self, row: Row) -> float | None:
+        a = self.first.at(row)
+        return self.second.at(row) if a is None else a
+
+    def follow(self, scene: Scene) -> Moved:
+        a, b = self.first.follow(scene), self.second.follow(scene)
+        return chosen(a.null, b, replace(a, null=constant(0.0).null))
+
+    def write(self, types: Types) -> Expression:
+        return exp.Coalesce(this=self.first.write(types), expressions=[self.second.write(types)])
+
+    @property
+    def is_whole(self) -> bool:
+        return self.first.is_whole and self.second.is_whole
+
+
+def read_choice(expression: Expression, reader: Reader) -> Term:
+    """CASE …, COALESCE(…), NULL."""
+    if isinstance(expression, exp.Null):
+        return Nothing()
+    if isinstance(expression, exp.Coalesce):
+        terms = [reader.term(e) for e in (expression.this, *expression.expressions)]
+        found = terms[-1]
+        for term in reversed(terms[:-1]):
+            found = Fallback(term, found)
+        return found
+    default = expression.args.get("default")
+    found = Nothing() if default is None else reader.term(default)
+    for branch in reversed(expression.args["ifs"]):
+        when = branch.this
+        if expression.this is not None:
+            when = exp.EQ(this=expression.this.copy(), expression=when.copy())
+        found = Choice(reader.condition(when), reader.term(branch.args["true"]), found)
+    return found
+
+
+RULE = Rule(
+    "CASE and COALESCE",
+    (exp.Case, exp.Coalesce, exp.Null),
+    read_choice,
+    ("SUM(CASE WHEN time > 30 THEN 1 ELSE 0 END)", "SUM(COALESCE(time, 10))"),
+)

@@ -1,0 +1,94 @@
+"""A column's number, between its declared bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, clamped
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.rules.number import double
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class NumberColumn(Term):
+    """clamp(x): NaN counts as missing, infinities as the bounds."""
+
+    name: str
+    low: float
+    high: float
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
+    def at(self, row: Row) -> float | None:
+        value = plain_number(row.get(self.name))
+        return None if value is None else min(max(value, self.low), self.high)
+
+    def follow(self, scene: Scene) -> Moved:
+        return clamped(scene[self.name], self.low, self.high)
+
+    def write(self, types: Types) -> Expression:
+        x, low, high = number(self.name, types), double(self.low), double(self.high)
+        # Most values lie inside: this order is the fastest. NULL and NaN fall through all branches and stay NULL.
+        return (
+            exp.case()
+            .when(exp.Between(this=x.copy(), low=low.copy(), high=high.copy()), x.copy())
+            .when(exp.LT(this=x.copy(), expression=low.copy()), low)
+            .when(is_number(x), high)
+        )
+
+    def cuts(self, column: str) -> frozenset[float]:
+        return frozenset((self.low, self.high)) if column == self.name else frozenset()
+
+    def clamps(self, column: str) -> bool:
+        return column == self.name
+
+
+def number(name: str, types: Types) -> Expression:
+    """A column as a double; what is no number is NULL, never an error."""
+    column = exp.column(name, quoted=True)
+    return column if types.get(name) == "double" else exp.TryCast(this=column, to=exp.DataType.build("DOUBLE"))
+
+
+def clean(name: str, types: Types) -> Expression:
+    """The same with NaN as NULL."""
+    x = number(name, types)
+    return exp.case().when(is_number(x), x.copy())
+
+
+def is_number(x: Expression) -> Expression:
+    """Neither NULL nor NaN, which is greater than infinity in every engine we speak to."""
+    return exp.LTE(this=x.copy(), expression=exp.cast(exp.Literal.string("Infinity"), "DOUBLE"))
+
+
+def plain_number(value: object) -> float | None:
+    """What the cleaned column holds for a Python value."""
+    if value is None or isinstance(value, bool):
+        return None if value is None else float(value)
+    try:
+        number = float(value)  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        return None
+    return None if math.isnan(number) else number
+
+
+def read_column(expression: Expression, reader: Reader) -> NumberColumn:
+    """A column in arithmetic needs bounds."""
+    column = reader.column(expression)
+    if column.bounds is None:
+        problem = f"{column.name} has no bounds, so one record could move the answer by any amount"
+        remedy = f"declare bounds = [smallest, largest] for {column.name}, from public knowledge (COUNT needs none)"
+        raise reader.refuse(problem, expression, remedy)
+    return NumberColumn(column.name, float(column.bounds[0]), float(column.bounds[1]))
+
+
+RULE = Rule("columns with bounds", (exp.Column,), read_column, ("SUM(time)", "MIN(time)"))

@@ -1,0 +1,251 @@
+"""Comparisons: a column with a constant, where the jump is known, or any two expressions, where it is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import EITHER, NO, YES, Column, Moved, Outcome, Scene, Side, Truth
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.rules.column import clean, plain_number
+from guessproof.sql.rules.number import double, literal_number
+from guessproof.sql.term import Condition, Node, Row, Term, Types
+
+SIGNS: dict[type[Expression], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+}
+NODES = {sign: node for node, sign in SIGNS.items()}
+HOLDS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True)
+class NumberTest(Condition):
+    """A column's number against a constant, with the column as it is: bounds clamp sums, not filters."""
+
+    name: str
+    sign: str
+    value: float
+    public: bool
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
+    def at(self, row: Row) -> bool | None:
+        number = plain_number(row.get(self.name))
+        return None if number is None else HOLDS[self.sign](number, self.value)
+
+    def follow(self, scene: Scene) -> Truth:
+        return sides(scene[self.name], self._outcomes)
+
+    def _outcomes(self, side: Side) -> frozenset[Outcome]:
+        numbers = side.numbers
+        if numbers is None:
+            return EITHER
+        ends = {HOLDS[self.sign](end, self.value) for end in (numbers.low, numbers.high)}
+        inside = numbers.low < self.value < numbers.high
+        if len(ends) > 1 or (self.sign in ("=", "<>") and inside):
+            return EITHER
+        return YES if True in ends else NO
+
+    def write(self, types: Types) -> Expression:
+        column = exp.column(self.name, quoted=True) if self.public else clean(self.name, types)
+        return NODES[self.sign](this=column, expression=double(self.value))
+
+    def cuts(self, column: str) -> frozenset[float]:
+        if column != self.name:
+            return frozenset()
+        below = math.nextafter(self.value, -math.inf)
+        if self.sign in ("=", "<>"):
+            return frozenset((below, self.value))
+        return frozenset((self.value if self.sign in (">", "<=") else below,))
+
+
+@dataclass(frozen=True)
+class LabelTest(Condition):
+    """A column's label against a constant."""
+
+    name: str
+    sign: str
+    value: str
+    constant: Expression
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
+    def at(self, row: Row) -> bool | None:
+        label = row.get(self.name)
+        return None if label is None else HOLDS[self.sign](plain_label(label), self.value)
+
+    def follow(self, scene: Scene) -> Truth:
+        return sides(scene[self.name], self._outcomes)
+
+    def _outcomes(self, side: Side) -> frozenset[Outcome]:
+        if side.labels is None:
+            return EITHER
+        ends = {HOLDS[self.sign](label, self.value) for label in side.labels}
+        return EITHER if len(ends) > 1 else YES if True in ends else NO
+
+    def write(self, types: Types) -> Expression:
+        return NODES[self.sign](this=exp.column(self.name, quoted=True), expression=self.constant.copy())
+
+    def labels(self, column: str) -> frozenset[str]:
+        return frozenset((self.value,)) if column == self.name else frozenset()
+
+
+@dataclass(frozen=True)
+class TermTest(Condition):
+    """Two expressions: where the outcome changes is not known, so it may change anywhere."""
+
+    left: Term
+    sign: str
+    right: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.left, self.right
+
+    def at(self, row: Row) -> bool | None:
+        a, b = self.left.at(row), self.right.at(row)
+        return None if a is None or b is None else HOLDS[self.sign](a, b)
+
+    def follow(self, scene: Scene) -> Truth:
+        a, b = self.left.follow(scene), self.right.follow(scene)
+        before, after = self._outcomes(a, b, "before"), self._outcomes(a, b, "after")
+        for part in (a, b):
+            before, after = before | _nulls(part.null.before), after | _nulls(part.null.after)
+        return Truth.of(before, after, not (a.moves or b.moves))
+
+    def _outcomes(self, a: Moved, b: Moved, side: str) -> frozenset[Outcome]:
+        left, right = getattr(a, side), getattr(b, side)
+        slack = a.error + b.error
+        if left.low > right.high + slack or right.low > left.high + slack:
+            return YES if HOLDS[self.sign](left.low, right.low) else NO
+        return EITHER
+
+    def write(self, types: Types) -> Expression:
+        return NODES[self.sign](this=self.left.write(types), expression=self.right.write(types))
+
+
+@dataclass(frozen=True)
+class PublicTest(Condition):
+    """Two public columns against each other: the engine compares them as they are."""
+
+    left: str
+    sign: str
+    right: str
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.left, self.right))
+
+    def at(self, row: Row) -> bool | None:
+        a, b = row.get(self.left), row.get(self.right)
+        return None if a is None or b is None else HOLDS[self.sign](a, b)
+
+    def follow(self, scene: Scene) -> Truth:
+        return Truth(EITHER | {"null"}, EITHER | {"null"}, True)
+
+    def write(self, types: Types) -> Expression:
+        left, right = (exp.column(name, quoted=True) for name in (self.left, self.right))
+        return NODES[self.sign](this=left, expression=right)
+
+
+def sides(column: Column, outcomes: Callable[[Side], frozenset[Outcome]]) -> Truth:
+    """The outcomes on both sides of a move; NULL where a value can be missing."""
+
+    def one(side: Side) -> frozenset[Outcome]:
+        known = outcomes(side) if side.present else frozenset[Outcome]()
+        return known if side.missing == "no" else known | {"null"}
+
+    return Truth.of(one(column.before), one(column.after), not column.moves)
+
+
+def _nulls(null: frozenset[Outcome]) -> frozenset[Outcome]:
+    return frozenset(("null",)) if "true" in null else frozenset()
+
+
+def plain_label(value: object) -> str:
+    """A label as text, as the engine would compare it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def literal_label(expression: Expression) -> tuple[str, Expression] | None:
+    """A text, a truth value, or a date or time written as text; None where something else is."""
+    if isinstance(expression, exp.Paren):
+        return literal_label(expression.this)
+    if isinstance(expression, exp.Literal) and expression.is_string:
+        return str(expression.this), exp.Literal.string(expression.this)
+    if isinstance(expression, exp.Boolean):
+        return str(expression.this).lower(), exp.Boolean(this=expression.this)
+    if isinstance(expression, exp.Cast) and isinstance(expression.this, exp.Literal) and expression.this.is_string:
+        kind = expression.to.this
+        if kind in (exp.DType.DATE, exp.DType.TIMESTAMP):
+            return str(expression.this.this), exp.cast(exp.Literal.string(expression.this.this), expression.to.copy())
+    return None
+
+
+def read_comparison(expression: Expression, reader: Reader) -> Condition:
+    """a = b, a <> b, a < b, a <= b, a > b, a >= b."""
+    left, right, sign = expression.this, expression.expression, SIGNS[type(expression)]
+    if isinstance(right, exp.Column) and not isinstance(left, exp.Column):
+        left, right, sign = right, left, MIRRORED[sign]
+    if isinstance(left, exp.Column):
+        found = column_test(left, sign, right, reader)
+        if found is not None:
+            return found
+    if isinstance(left, exp.Column) and isinstance(right, exp.Column):
+        a, b = reader.column(left), reader.column(right)
+        if not a.protected and not b.protected:
+            return PublicTest(a.name, sign, b.name)
+    return TermTest(reader.term(left), sign, reader.term(right))
+
+
+def column_test(left: Expression, sign: str, right: Expression, reader: Reader) -> Condition | None:
+    """A column against a constant; None where the right side is not one."""
+    number, label = literal_number(right), literal_label(right)
+    if number is None and label is None:
+        if isinstance(right, exp.Null):
+            raise reader.refuse("nothing equals NULL", right, "write IS NULL or IS NOT NULL")
+        return None
+    column = reader.column(left)
+    if number is not None:
+        if column.is_number is False:
+            raise reader.refuse(f"{column.name} holds labels", right, "compare it with a text in quotes")
+        return NumberTest(column.name, sign, number, not column.protected)
+    assert label is not None
+    if column.is_number:
+        raise reader.refuse(f"{column.name} holds numbers", right, "compare it with a number")
+    return LabelTest(column.name, sign, *label)
+
+
+RULE = Rule(
+    "comparisons",
+    tuple(SIGNS),
+    read_comparison,
+    ("COUNT(*) WHERE time > 30", "COUNT(*) WHERE colour = 'black'", "COUNT(*) WHERE time + age > 60"),
+)

@@ -1,0 +1,112 @@
+"""The distance of two points: POINT(a, b) <@> POINT(c, d), or SQRT(POWER(a - c, 2) + POWER(b - d, 2))."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.ranges import Range
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.rules.number import literal_number
+from guessproof.sql.rules.plus import Plus
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Distance(Term):
+    """√(a² + b²): slopes between −1 and 1 everywhere, and of Euclidean length at most 1 together."""
+
+    across: Term
+    along: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.across, self.along
+
+    def at(self, row: Row) -> float | None:
+        a, b = self.across.at(row), self.along.at(row)
+        return None if a is None or b is None else math.hypot(a, b)
+
+    def follow(self, scene: Scene) -> Moved:
+        a, b = self.across.follow(scene), self.along.follow(scene)
+        # ∇√(a²+b²) = (a∇a + b∇b)/√(a²+b²): gradients over different columns are orthogonal, so the longer one bounds it.
+        apart = not self.across.columns & self.along.columns
+        steep = max(a.steep, b.steep) if apart else a.steep + b.steep
+        parts = [(_partial(a.hull, b.hull), a), (_partial(b.hull, a.hull), b)]
+        return through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
+
+    def write(self, types: Types) -> Expression:
+        squares = [
+            exp.paren(exp.Mul(this=t.write(types), expression=t.write(types)), copy=False)
+            for t in (self.across, self.along)
+        ]
+        return exp.Sqrt(this=exp.Add(this=squares[0], expression=squares[1]))
+
+
+def _length(a: Range, b: Range) -> Range:
+    near = math.hypot(*(max(r.low, -r.high, 0.0) for r in (a, b)))
+    return Range(max(0.0, near * (1 - 2.0**-50)), math.hypot(a.size, b.size) * (1 + 2.0**-50))
+
+
+def _partial(a: Range, b: Range) -> Range:
+    """The range of a/√(a²+b²): it rises in a, and a nearer b makes it steeper."""
+    near, far = max(b.low, -b.high, 0.0), b.size
+    low = _cosine(a.low, near if a.low < 0 else far)
+    high = _cosine(a.high, near if a.high > 0 else far)
+    return Range(max(-1.0, low - 2.0**-50), min(1.0, high + 2.0**-50))
+
+
+def _cosine(x: float, y: float) -> float:
+    return x / math.hypot(x, y) if x else 0.0
+
+
+def read_distance(expression: Expression, reader: Reader) -> Distance:
+    """POINT(a, b) <@> POINT(c, d)."""
+    (a, b), (c, d) = (_point(side, reader) for side in (expression.this, expression.expression))
+    return Distance(Plus(a, c, -1), Plus(b, d, -1))
+
+
+def _point(expression: Expression, reader: Reader) -> tuple[Term, Term]:
+    if isinstance(expression, exp.Paren):
+        return _point(expression.this, reader)
+    if (
+        isinstance(expression, exp.Anonymous)
+        and str(expression.this).upper() == "POINT"
+        and len(expression.expressions) == 2
+    ):
+        first, second = expression.expressions
+        return reader.term(first), reader.term(second)
+    raise reader.refuse("a point is needed here", expression, "write POINT(x, y) <@> POINT(3, 4)")
+
+
+def read_squares(expression: Expression, reader: Reader) -> Distance | None:
+    """a² + b² in any spelling; None where it is something else."""
+    while isinstance(expression, exp.Paren):
+        expression = expression.this
+    if not isinstance(expression, exp.Add):
+        return None
+    sides = [_squared(side) for side in (expression.this, expression.expression)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    return Distance(reader.term(sides[0]), reader.term(sides[1]))
+
+
+def _squared(expression: Expression) -> Expression | None:
+    while isinstance(expression, exp.Paren):
+        expression = expression.this
+    if isinstance(expression, exp.Pow) and literal_number(expression.expression) == 2:
+        return expression.this
+    if isinstance(expression, exp.Mul) and expression.this == expression.expression:
+        return expression.this
+    return None
+
+
+RULE = Rule(
+    "POINT(a, b) <@> POINT(c, d)",
+    (exp.Distance,),
+    read_distance,
+    ("MIN(POINT(lon, lat) <@> POINT(3, 4))", "MIN(SQRT(POWER(lon - 3, 2) + POWER(lat - 4, 2)))"),
+)

@@ -1,0 +1,82 @@
+"""EXP and LN."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.ranges import Range
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Exponential(Term):
+    """eᵃ, its own derivative."""
+
+    inner: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    def at(self, row: Row) -> float | None:
+        a = self.inner.at(row)
+        return None if a is None else math.exp(a)
+
+    def follow(self, scene: Scene) -> Moved:
+        a = self.inner.follow(scene)
+        return through([(_exp(a.hull), a)], _exp(a.before), _exp(a.after), ulps=4)
+
+    def write(self, types: Types) -> Expression:
+        return exp.Exp(this=self.inner.write(types))
+
+
+@dataclass(frozen=True)
+class Logarithm(Term):
+    """ln a, where a stays above 0."""
+
+    inner: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    def at(self, row: Row) -> float | None:
+        a = self.inner.at(row)
+        return None if a is None else math.log(a)
+
+    def follow(self, scene: Scene) -> Moved:
+        a = self.inner.follow(scene)
+        return through([(a.hull.reciprocal(), a)], a.before.through(math.log), a.after.through(math.log), ulps=4)
+
+    def write(self, types: Types) -> Expression:
+        return exp.Ln(this=self.inner.write(types))
+
+
+def _exp(r: Range) -> Range:
+    def safe(x: float) -> float:
+        return math.exp(x) if x < 709 else math.inf
+
+    return r.through(safe)
+
+
+def read_exponential(expression: Expression, reader: Reader) -> Term:
+    """EXP(a), LN(a)."""
+    inner = reader.term(expression.this)
+    seen = inner.follow(reader.declared.at_rest(inner.columns))
+    if isinstance(expression, exp.Exp):
+        if seen.hull.high + seen.error > 700:
+            remedy = "narrow the bounds, or write EXP(LEAST(x, 20))"
+            raise reader.refuse("this exponential can leave the range of numbers", expression.this, remedy)
+        return Exponential(inner)
+    if seen.hull.low - seen.error <= 0:
+        remedy = "keep it above 0, as LN(GREATEST(x, 1))"
+        raise reader.refuse("the logarithm of a number that can be 0 or less", expression.this, remedy)
+    return Logarithm(inner)
+
+
+RULE = Rule("EXP and LN", (exp.Exp, exp.Ln), read_exponential, ("SUM(EXP(time / 60))", "SUM(LN(time + 1))"))

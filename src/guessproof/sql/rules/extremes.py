@@ -1,0 +1,80 @@
+"""LEAST and GREATEST of several expressions; what is NULL is left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import NEVER, Moved, Scene, all_of, chosen
+from guessproof.sql.ranges import Range
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Extreme(Term):
+    """The smallest or the largest: no further than its parts move."""
+
+    terms: tuple[Term, ...]
+    largest: bool
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.terms
+
+    def at(self, row: Row) -> float | None:
+        values = [v for t in self.terms if (v := t.at(row)) is not None]
+        return None if not values else (max if self.largest else min)(values)
+
+    def follow(self, scene: Scene) -> Moved:
+        return reduce(self._pair, (t.follow(scene) for t in self.terms))
+
+    def _pair(self, a: Moved, b: Moved) -> Moved:
+        present_a, present_b = replace(a, null=NEVER), replace(b, null=NEVER)
+        both = self._present(present_a, present_b)
+        found = chosen(a.null, present_b, chosen(b.null, present_a, both))
+        return replace(found, null=all_of((a.null, b.null)))
+
+    def _present(self, a: Moved, b: Moved) -> Moved:
+        wins_a, wins_b = (a.hull.low >= b.hull.high, b.hull.low >= a.hull.high)
+        if not self.largest:
+            wins_a, wins_b = a.hull.high <= b.hull.low, b.hull.high <= a.hull.low
+        if wins_a or wins_b:
+            return a if wins_a else b
+        before, after = self._range(a.before, b.before), self._range(a.after, b.after)
+        # Δ lies between Δa and Δb: a straight line from one pair to the other passes each tie with a convex weight.
+        return Moved(
+            before,
+            after,
+            a.slope | b.slope,
+            a.gap | b.gap,
+            max(a.steep, b.steep),
+            max(a.error, b.error),
+            moves=a.moves or b.moves,
+        )
+
+    def _range(self, a: Range, b: Range) -> Range:
+        pick = max if self.largest else min
+        return Range(pick(a.low, b.low), pick(a.high, b.high))
+
+    def write(self, types: Types) -> Expression:
+        kind = exp.Greatest if self.largest else exp.Least
+        first, *rest = (t.write(types) for t in self.terms)
+        return kind(this=first, expressions=rest, ignore_nulls=True)
+
+    @property
+    def is_whole(self) -> bool:
+        return all(t.is_whole for t in self.terms)
+
+
+def read_extreme(expression: Expression, reader: Reader) -> Extreme:
+    """LEAST(a, b, …), GREATEST(a, b, …)."""
+    terms = tuple(reader.term(e) for e in (expression.this, *expression.expressions))
+    return Extreme(terms, isinstance(expression, exp.Greatest))
+
+
+RULE = Rule(
+    "LEAST and GREATEST", (exp.Least, exp.Greatest), read_extreme, ("SUM(LEAST(time, 60))", "SUM(GREATEST(time, age))")
+)

@@ -1,0 +1,82 @@
+"""Sums and differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.ranges import ONE
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Plus(Term):
+    """a + b, or a − b."""
+
+    left: Term
+    right: Term
+    sign: int = 1
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.left, self.right
+
+    def at(self, row: Row) -> float | None:
+        a, b = self.left.at(row), self.right.at(row)
+        return None if a is None or b is None else a + self.sign * b
+
+    def follow(self, scene: Scene) -> Moved:
+        a, b = self.left.follow(scene), self.right.follow(scene)
+        if self.sign > 0:
+            return through([(ONE, a), (ONE, b)], a.before + b.before, a.after + b.after)
+        return through([(ONE, a), (-ONE, b)], a.before - b.before, a.after - b.after)
+
+    def write(self, types: Types) -> Expression:
+        kind = exp.Add if self.sign > 0 else exp.Sub
+        return exp.paren(kind(this=self.left.write(types), expression=self.right.write(types)), copy=False)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.left.is_whole and self.right.is_whole
+
+
+@dataclass(frozen=True)
+class Minus(Term):
+    """−a."""
+
+    inner: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    def at(self, row: Row) -> float | None:
+        a = self.inner.at(row)
+        return None if a is None else -a
+
+    def follow(self, scene: Scene) -> Moved:
+        a = self.inner.follow(scene)
+        return through([(-ONE, a)], -a.before, -a.after, ulps=0)
+
+    def write(self, types: Types) -> Expression:
+        return exp.paren(exp.Neg(this=exp.paren(self.inner.write(types), copy=False)), copy=False)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.inner.is_whole
+
+
+def read_plus(expression: Expression, reader: Reader) -> Node:
+    """a + b, a − b, −a, (a)."""
+    if isinstance(expression, exp.Paren):
+        return reader.node(expression.this)
+    if isinstance(expression, exp.Neg):
+        return Minus(reader.term(expression.this))
+    sign = 1 if isinstance(expression, exp.Add) else -1
+    return Plus(reader.term(expression.this), reader.term(expression.expression), sign)
+
+
+RULE = Rule("+ and -", (exp.Add, exp.Sub, exp.Neg, exp.Paren), read_plus, ("SUM(time + age)", "SUM(-(time - age))"))

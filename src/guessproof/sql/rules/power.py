@@ -1,0 +1,85 @@
+"""POWER with a constant exponent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.ranges import Range, outward, point
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.rules.number import Number, double, literal_number
+from guessproof.sql.term import Node, Row, Term, Types
+
+LARGEST_EXPONENT = 64
+
+
+@dataclass(frozen=True)
+class Power(Term):
+    """aᵏ, with derivative k·aᵏ⁻¹."""
+
+    inner: Term
+    exponent: float
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    def at(self, row: Row) -> float | None:
+        a = self.inner.at(row)
+        return None if a is None else a**self.exponent
+
+    def follow(self, scene: Scene) -> Moved:
+        a = self.inner.follow(scene)
+        slope = point(self.exponent) * power(a.hull, self.exponent - 1)
+        return through([(slope, a)], power(a.before, self.exponent), power(a.after, self.exponent), ulps=4)
+
+    def write(self, types: Types) -> Expression:
+        return exp.Pow(this=self.inner.write(types), expression=double(self.exponent))
+
+    @property
+    def is_whole(self) -> bool:
+        return self.inner.is_whole and self.exponent == math.floor(self.exponent) and self.exponent >= 0
+
+
+def power(base: Range, exponent: float) -> Range:
+    """The range of xᵏ; x above 0 unless k is a whole number of 0 or more.
+
+    >>> power(Range(-2.0, 3.0), 2).low
+    0.0
+    """
+    ends = [_raised(base.low, exponent), _raised(base.high, exponent)]
+    if exponent > 0 and base.holds(0.0):
+        ends.append(0.0)
+    return outward(min(ends), max(ends), 4)
+
+
+def _raised(x: float, exponent: float) -> float:
+    if exponent == 0:
+        return 1.0
+    try:
+        return x**exponent
+    except OverflowError:
+        return math.copysign(math.inf, x if exponent % 2 else 1.0)
+
+
+def read_power(expression: Expression, reader: Reader) -> Term:
+    """POWER(a, 2), also a ** 2 and a ^ 2."""
+    exponent = literal_number(expression.expression)
+    if exponent is None or abs(exponent) > LARGEST_EXPONENT:
+        remedy = f"write a number between −{LARGEST_EXPONENT} and {LARGEST_EXPONENT}, as POWER(x, 2)"
+        raise reader.refuse("the exponent must be a number", expression.expression, remedy)
+    inner = reader.term(expression.this)
+    if exponent == 0:
+        return Number(1.0)
+    seen = inner.follow(reader.declared.at_rest(inner.columns))
+    whole = exponent == math.floor(exponent) and exponent >= 1
+    if not whole and seen.hull.low - seen.error <= 0:
+        remedy = "keep the base above 0, as POWER(GREATEST(x, 1), 0.5)"
+        raise reader.refuse("this power changes without limit where its base can be 0 or less", expression.this, remedy)
+    return Power(inner, exponent)
+
+
+RULE = Rule("POWER", (exp.Pow,), read_power, ("SUM(POWER(time, 2))",))

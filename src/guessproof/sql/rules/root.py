@@ -1,0 +1,60 @@
+"""SQRT, and the distance that hides in SQRT(a² + b²)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.ranges import Range
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.rules.distance import read_squares
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Root(Term):
+    """√a, where a stays above 0 by more than rounding: the slope 1/(2√a) is finite."""
+
+    inner: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    def at(self, row: Row) -> float | None:
+        a = self.inner.at(row)
+        return None if a is None else math.sqrt(a)
+
+    def follow(self, scene: Scene) -> Moved:
+        a = self.inner.follow(scene)
+        root = _root(a.hull)
+        return through([((root + root).reciprocal(), a)], _root(a.before), _root(a.after))
+
+    def write(self, types: Types) -> Expression:
+        return exp.Sqrt(this=self.inner.write(types))
+
+
+def _root(r: Range) -> Range:
+    return r.through(math.sqrt)
+
+
+def read_root(expression: Expression, reader: Reader) -> Term:
+    """SQRT(a), or the distance SQRT(POWER(a, 2) + POWER(b, 2))."""
+    distance = read_squares(expression.this, reader)
+    if distance is not None:
+        return distance
+    inner = reader.term(expression.this)
+    seen = inner.follow(reader.declared.at_rest(inner.columns))
+    if seen.hull.low - seen.error <= 0:
+        raise reader.refuse(
+            "the root of a number that can be 0 or less changes without limit there",
+            expression.this,
+            "keep it away from 0, as SQRT(GREATEST(x, 1)); a distance is SQRT(POWER(a, 2) + POWER(b, 2))",
+        )
+    return Root(inner)
+
+
+RULE = Rule("SQRT", (exp.Sqrt,), read_root, ("SUM(SQRT(time + 1))",))

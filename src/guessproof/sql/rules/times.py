@@ -1,0 +1,83 @@
+"""Products and quotients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import Expression, exp
+
+from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.term import Node, Row, Term, Types
+
+
+@dataclass(frozen=True)
+class Times(Term):
+    """a · b: Δ(ab) = a·Δb + b·Δa, each factor at its largest."""
+
+    left: Term
+    right: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.left, self.right
+
+    def at(self, row: Row) -> float | None:
+        a, b = self.left.at(row), self.right.at(row)
+        return None if a is None or b is None else a * b
+
+    def follow(self, scene: Scene) -> Moved:
+        a, b = self.left.follow(scene), self.right.follow(scene)
+        return through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after)
+
+    def write(self, types: Types) -> Expression:
+        return exp.paren(exp.Mul(this=self.left.write(types), expression=self.right.write(types)), copy=False)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.left.is_whole and self.right.is_whole
+
+
+@dataclass(frozen=True)
+class Over(Term):
+    """a / b, where b cannot come near 0."""
+
+    left: Term
+    right: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.left, self.right
+
+    def at(self, row: Row) -> float | None:
+        a, b = self.left.at(row), self.right.at(row)
+        return None if a is None or b is None else a / b
+
+    def follow(self, scene: Scene) -> Moved:
+        a, b = self.left.follow(scene), self.right.follow(scene)
+        inverse = b.hull.reciprocal()
+        partials = [(inverse, a), (-(a.hull * inverse * inverse), b)]
+        return through(partials, a.before * b.before.reciprocal(), a.after * b.after.reciprocal(), ulps=2)
+
+    def write(self, types: Types) -> Expression:
+        # A double divisor keeps every engine from dividing whole numbers.
+        divisor = exp.cast(self.right.write(types), "DOUBLE")
+        return exp.paren(exp.Div(this=self.left.write(types), expression=divisor), copy=False)
+
+
+def read_times(expression: Expression, reader: Reader) -> Term:
+    """a * b, a / b."""
+    left, right = reader.term(expression.this), reader.term(expression.expression)
+    if isinstance(expression, exp.Mul):
+        return Times(left, right)
+    seen = right.follow(reader.declared.at_rest(right.columns))
+    if seen.hull.low - seen.error <= 0 <= seen.hull.high + seen.error:
+        raise reader.refuse(
+            "the divisor can be 0",
+            expression.expression,
+            "keep it away from 0 by bounds, or by GREATEST(divisor, smallest)",
+        )
+    return Over(left, right)
+
+
+RULE = Rule("* and /", (exp.Mul, exp.Div), read_times, ("SUM(2 * time)", "SUM(time * age)", "SUM(time / 60)"))
