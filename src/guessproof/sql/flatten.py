@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
 from guessproof.sql.reader import place
@@ -36,7 +36,7 @@ class Flat:
     table: str
     qualifiers: frozenset[str]
     select: exp.Select
-    where: tuple[Expression, ...]
+    where: tuple[Expr, ...]
 
 
 def flatten(select: exp.Select, sql: str) -> Flat:
@@ -49,8 +49,8 @@ class _Source:
     """What a FROM offers: the table, and what each visible name stands for (None: the table's own columns)."""
 
     table: str
-    names: Mapping[str, Expression] | None
-    where: tuple[Expression, ...]
+    names: Mapping[str, Expr] | None
+    where: tuple[Expr, ...]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class _Flattener:
         else:
             flat.set(key, self._seen(found, source, alias, frozenset(keep)))
 
-    def _output(self, expression: Expression, source: _Source, alias: str) -> Expression:
+    def _output(self, expression: Expr, source: _Source, alias: str) -> Expr:
         """An output keeps its name although what it stands for is put in its place."""
         seen = self._seen(expression, source, alias)
         if isinstance(expression, exp.Column) and not isinstance(seen, exp.Alias):
@@ -128,7 +128,7 @@ class _Flattener:
         self._only(select, INNER)
         ctes = self._ctes(select, ctes)
         source, alias = self._source(select, ctes, depth + 1)
-        names: dict[str, Expression] | None = {}
+        names: dict[str, Expr] | None = {}
         for expression in select.expressions:
             if isinstance(expression, exp.Star) and not any(expression.args.values()):
                 if source.names is None:
@@ -149,14 +149,14 @@ class _Flattener:
         return _Source(source.table, names, conditions)
 
     def _seen(
-        self, expression: Expression, source: _Source, alias: str, keep: frozenset[str] = frozenset()
-    ) -> Expression:
+        self, expression: Expr, source: _Source, alias: str, keep: frozenset[str] = frozenset()
+    ) -> Expr:
         """An expression in terms of the table's own columns."""
         if source.names is None:
             return expression.copy()
         names = source.names
 
-        def named(node: Expression) -> Expression:
+        def named(node: Expr) -> Expr:
             if not isinstance(node, exp.Column) or node.name.casefold() in keep:
                 return node
             if node.table and node.table.casefold() != alias.casefold():
@@ -182,12 +182,12 @@ class _Flattener:
                 continue
             word, remedy = WORDS.get(key, (key.strip("_").upper(), "leave it out"))
             spot = value[0] if isinstance(value, list) else value
-            raise self._refuse(f"{word} is not supported", spot if isinstance(spot, Expression) else None, remedy)
+            raise self._refuse(f"{word} is not supported", spot if isinstance(spot, Expr) else None, remedy)
         for key in ("kind", "hint"):
             if select.args.get(key):
                 raise self._refuse(f"{key} is not supported", None, "leave it out")
 
-    def _bare(self, node: Expression, allowed: set[str]) -> None:
+    def _bare(self, node: Expr, allowed: set[str]) -> None:
         for key, value in node.args.items():
             if key not in allowed and value not in (None, False, [], ()):
                 word, remedy = WORDS.get(key, (key.strip("_").upper(), "name the table alone"))
@@ -196,5 +196,5 @@ class _Flattener:
         if alias is not None and alias.args.get("columns"):
             raise self._refuse("renamed columns are not supported", node, "rename with AS inside")
 
-    def _refuse(self, problem: str, expression: Expression | None, remedy: str) -> QueryError:
+    def _refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
         return QueryError(problem, self.sql, None if expression is None else place(expression, self.sql), remedy)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
 from guessproof.sql.ranges import EVERYTHING, Range, point
@@ -21,23 +21,23 @@ KEY = "key"  # a group's key
 Numbers = Mapping[int, float]
 
 
-def measured(index: int) -> Expression:
+def measured(index: int) -> Expr:
     """The place of a noisy number."""
     return exp.Anonymous(this=MEASURED, expressions=[exp.Literal.number(index)])
 
 
-def ratio(total: int, count: int, low: float, high: float) -> Expression:
+def ratio(total: int, count: int, low: float, high: float) -> Expr:
     """The place of an average of two noisy numbers."""
     parts = [exp.Literal.number(str(p)) for p in (total, count, repr(low), repr(high))]
     return exp.Anonymous(this=RATIO, expressions=parts)
 
 
-def key(index: int) -> Expression:
+def key(index: int) -> Expr:
     """The place of a group's key."""
     return exp.Anonymous(this=KEY, expressions=[exp.Literal.number(index)])
 
 
-def check(node: Expression, sql: str, *, condition: bool = False) -> None:
+def check(node: Expr, sql: str, *, condition: bool = False) -> None:
     """Refuse what cannot be computed from noisy numbers."""
     remedy = "outputs can use + - * /, ABS, SQRT, ROUND, LEAST and GREATEST of aggregates"
     if condition and isinstance(node, (exp.And, exp.Or, exp.Not, *SIGNS)):
@@ -70,7 +70,7 @@ def check(node: Expression, sql: str, *, condition: bool = False) -> None:
         check(part, sql)
 
 
-def value(node: Expression, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
+def value(node: Expr, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
     """The value of an output, a key or a condition; NaN where it has none."""
     if isinstance(node, exp.Paren):
         return value(node.this, numbers, keys)
@@ -95,7 +95,7 @@ def value(node: Expression, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any
     return _arithmetic(node, [value(p, numbers, keys) for p in _operands(node)])
 
 
-def _operands(node: Expression) -> list[Expression]:
+def _operands(node: Expr) -> list[Expr]:
     if isinstance(node, exp.Round):
         return [node.this]
     return list(node.iter_expressions())
@@ -111,8 +111,8 @@ def _leaf(node: exp.Anonymous, numbers: Numbers, keys: tuple[Any, ...]) -> Any:
     return min(max(total / max(count, 1.0), low), high)
 
 
-def _arithmetic(node: Expression, parts: list[float]) -> float:
-    work: dict[type[Expression], Callable[..., float]] = {
+def _arithmetic(node: Expr, parts: list[float]) -> float:
+    work: dict[type[Expr], Callable[..., float]] = {
         exp.Add: lambda a, b: a + b,
         exp.Sub: lambda a, b: a - b,
         exp.Mul: lambda a, b: a * b,
@@ -130,7 +130,7 @@ def _arithmetic(node: Expression, parts: list[float]) -> float:
         return math.nan
 
 
-def _digits(node: Expression) -> int:
+def _digits(node: Expr) -> int:
     digits = node.args.get("decimals")
     return 0 if digits is None else int(literal_number(digits) or 0)
 
@@ -143,7 +143,7 @@ def _rounded(a: float, digits: int) -> float:
     )
 
 
-def enclosed(node: Expression, ranges: Mapping[int, Range]) -> Range:
+def enclosed(node: Expr, ranges: Mapping[int, Range]) -> Range:
     """Where an output lies when each noisy number's truth lies in its range."""
     if isinstance(node, exp.Paren):
         return enclosed(node.this, ranges)
@@ -159,7 +159,7 @@ def enclosed(node: Expression, ranges: Mapping[int, Range]) -> Range:
     return _enclosed(node, [enclosed(p, ranges) for p in _operands(node)])
 
 
-def _enclosed(node: Expression, parts: list[Range]) -> Range:
+def _enclosed(node: Expr, parts: list[Range]) -> Range:
     match node:
         case exp.Add():
             return parts[0] + parts[1]

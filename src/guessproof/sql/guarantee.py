@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.moves import Column, Moved, Scene, Side, chosen, settled
@@ -46,7 +46,7 @@ class Contribution(Term):
         inside = chosen(self.condition.follow(scene), self.term.follow(scene), Nothing().follow(scene))
         return settled(inside, self.absent)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return self.term.write(types)
 
     @property

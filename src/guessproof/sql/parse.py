@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import sqlglot
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import TokenType
@@ -45,7 +45,7 @@ def parse(sql: str) -> exp.Select:
         problem = "there is no query" if not statements else "more than one statement"
         raise QueryError(problem, sql, None, "write one SELECT")
     select = statements[0]
-    while isinstance(select, (exp.Subquery, exp.Paren)) and isinstance(select.this, Expression):
+    while isinstance(select, (exp.Subquery, exp.Paren)) and isinstance(select.this, Expr):
         select = select.this
     if not isinstance(select, exp.Select):
         name = "VALUES" if isinstance(select, exp.Values) else select.key.upper()
@@ -57,7 +57,7 @@ def parse(sql: str) -> exp.Select:
     return select
 
 
-def _parsed(sql: str) -> list[Expression]:
+def _parsed(sql: str) -> list[Expr]:
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it logs texts it does not understand
     try:
         return [s for s in sqlglot.parse(sql, read=Asked) if s is not None]
@@ -83,7 +83,7 @@ def _offset(sql: str, detail: dict[str, object]) -> tuple[int, int] | None:
     return None if found < 0 else (found + len(before), found + len(before) + len(mark))
 
 
-def _depth(expression: Expression) -> int:
+def _depth(expression: Expr) -> int:
     deepest, todo = 0, [(expression, 1)]
     while todo:
         node, depth = todo.pop()

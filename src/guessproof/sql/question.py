@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
 from guessproof.sql import formula
@@ -93,7 +93,7 @@ class Output:
     """One column of the answer: its name, and how it is computed from noisy numbers."""
 
     name: str
-    formula: Expression
+    formula: Expr
 
     @property
     def measured(self) -> tuple[int, ...]:
@@ -127,8 +127,8 @@ class Question:
     measurements: tuple[Measurement, ...]
     outputs: tuple[Output, ...]
     keys: tuple[Key, ...] = ()
-    having: Expression | None = field(default=None, compare=False)
-    order: tuple[tuple[Expression, bool], ...] = field(default=(), compare=False)
+    having: Expr | None = field(default=None, compare=False)
+    order: tuple[tuple[Expr, bool], ...] = field(default=(), compare=False)
     limit: int | None = None
 
     @property
@@ -201,7 +201,7 @@ class _Asking:
             self._limit(select.args.get("limit")),
         )
 
-    def _conditions(self, found: Iterable[Expression]) -> Condition:
+    def _conditions(self, found: Iterable[Expr]) -> Condition:
         total: Condition = Everyone()
         for expression in found:
             self._no_aggregates(expression)
@@ -209,7 +209,7 @@ class _Asking:
             total = condition if isinstance(total, Everyone) else Both(total, condition)
         return total
 
-    def _no_aggregates(self, expression: Expression) -> None:
+    def _no_aggregates(self, expression: Expr) -> None:
         found = expression.find(exp.AggFunc, exp.Window, exp.Query)
         if found is not None:
             raise self.reader.refuse("an aggregate or a subquery in a filter", found, "compare with a constant")
@@ -229,7 +229,7 @@ class _Asking:
             raise self.reader.refuse("a column is grouped by twice", group, "name it once")
         return keys
 
-    def _resolved(self, expression: Expression) -> Expression:
+    def _resolved(self, expression: Expr) -> Expr:
         """GROUP BY 1 and GROUP BY alias mean an output."""
         outputs = self.flat.select.expressions
         number = expression.this if isinstance(expression, exp.Literal) and not expression.is_string else None
@@ -237,7 +237,7 @@ class _Asking:
             return outputs[int(number) - 1].unalias()
         return expression
 
-    def _key(self, expression: Expression) -> Key:
+    def _key(self, expression: Expr) -> Key:
         column = self.reader.column(expression)
         declared = self.reader.declared
         if declared.protects == "values" and column.protected:
@@ -251,7 +251,7 @@ class _Asking:
 
     # Outputs.
 
-    def _outputs(self, expressions: list[Expression]) -> Iterable[Output]:
+    def _outputs(self, expressions: list[Expr]) -> Iterable[Output]:
         seen: set[str] = set()
         for expression in expressions:
             inner = expression.unalias()
@@ -263,13 +263,13 @@ class _Asking:
                 raise self.reader.refuse("rows cannot be released", inner, "use COUNT, SUM, AVG, MIN or MAX")
             yield Output(name, self._after(inner))
 
-    def _after(self, expression: Expression, *, condition: bool = False) -> Expression:
+    def _after(self, expression: Expr, *, condition: bool = False) -> Expr:
         """The same with aggregates, keys and names of outputs in their places."""
         replaced = self._replaced(expression)
         formula.check(replaced, self.reader.sql, condition=condition)
         return replaced
 
-    def _replaced(self, node: Expression) -> Expression:
+    def _replaced(self, node: Expr) -> Expr:
         if isinstance(node, (exp.AggFunc, exp.Filter)) or type(node) in UNSUPPORTED:
             return self._aggregate(node)
         if isinstance(node, (exp.Query, exp.Window, exp.WithinGroup)):
@@ -281,8 +281,8 @@ class _Asking:
             part.replace(self._replaced(part))
         return copied
 
-    def _named(self, node: exp.Column) -> Expression:
-        names: dict[str, Expression] = getattr(self, "names", {})
+    def _named(self, node: exp.Column) -> Expr:
+        names: dict[str, Expr] = getattr(self, "names", {})
         if not node.table and node.name.casefold() in names:
             return names[node.name.casefold()].copy()
         for index, key in enumerate(self.keys):
@@ -291,8 +291,8 @@ class _Asking:
         return node.copy()
 
     def _order(
-        self, clause: Expression | None, outputs: tuple[Output, ...]
-    ) -> Iterable[tuple[Expression, bool]]:
+        self, clause: Expr | None, outputs: tuple[Output, ...]
+    ) -> Iterable[tuple[Expr, bool]]:
         for item in [] if clause is None else clause.expressions:
             what = item.this
             number = literal_or_none(what)
@@ -303,7 +303,7 @@ class _Asking:
             else:
                 yield self._after(what), bool(item.args.get("desc"))
 
-    def _limit(self, clause: Expression | None) -> int | None:
+    def _limit(self, clause: Expr | None) -> int | None:
         if clause is None:
             return None
         count = literal_or_none(clause.expression) if isinstance(clause, exp.Limit) else None
@@ -313,7 +313,7 @@ class _Asking:
 
     # Aggregates.
 
-    def _aggregate(self, node: Expression) -> Expression:
+    def _aggregate(self, node: Expr) -> Expr:
         own: Condition = Everyone()
         call = node
         if isinstance(node, exp.Filter):
@@ -336,7 +336,7 @@ class _Asking:
         kind: Kind = "sum" if isinstance(call, exp.Sum) else "min" if isinstance(call, exp.Min) else "max"
         return self._measure(text, kind, self.reader.term(inner), own, call)
 
-    def _argument(self, call: Expression) -> Expression:
+    def _argument(self, call: Expr) -> Expr:
         inner = call.this
         if isinstance(inner, exp.Distinct):
             word = "COUNT DISTINCT" if isinstance(call, exp.Count) else "DISTINCT"
@@ -357,7 +357,7 @@ class _Asking:
             return inner
         return inner
 
-    def _counted(self, inner: Expression) -> Term:
+    def _counted(self, inner: Expr) -> Term:
         """What COUNT adds for a row: a bare column needs no bounds, only whether there is a value."""
         if isinstance(inner, exp.Star) or literal_number(inner) is not None:
             return Number(1.0)
@@ -367,7 +367,7 @@ class _Asking:
             return Choice(missing, Nothing(), Number(1.0))
         return Tallied(self.reader.term(inner))
 
-    def _average(self, call: exp.Avg, inner: Expression, own: Condition, text: str) -> Expression:
+    def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
         protected = {n for n in (self.where.columns | own.columns) if declared.column(n).protected}
         if declared.protects == "values" and declared.rows is not None and not protected:
@@ -378,15 +378,15 @@ class _Asking:
         return formula.ratio(_index(total), _index(count), seen.low, seen.high)
 
     def _measure(
-        self, text: str, kind: Kind, term: Term, own: Condition, call: Expression, *, divisor: float = 1.0
-    ) -> Expression:
+        self, text: str, kind: Kind, term: Term, own: Condition, call: Expr, *, divisor: float = 1.0
+    ) -> Expr:
         known = f"{text} / {divisor:g}" if divisor != 1 else text
         if known not in self.measurements:
             self.measurements[known] = self._measurement(text, kind, term, own, call, divisor)
         return formula.measured(list(self.measurements).index(known))
 
     def _measurement(
-        self, text: str, kind: Kind, term: Term, own: Condition, call: Expression, divisor: float
+        self, text: str, kind: Kind, term: Term, own: Condition, call: Expr, divisor: float
     ) -> Measurement:
         declared = self.reader.declared
         condition = (
@@ -417,15 +417,15 @@ class _Asking:
         return Measurement(text, kind, contribution, own, found, divisor, grouped, account(measurement))
 
 
-def _index(node: Expression) -> int:
+def _index(node: Expr) -> int:
     return int(node.expressions[0].this)
 
 
-def _default_name(node: Expression) -> str:
+def _default_name(node: Expr) -> str:
     return node.name if isinstance(node, exp.Column) else node.sql("duckdb").lower()
 
 
-def literal_or_none(node: Expression | None) -> int | None:
+def literal_or_none(node: Expr | None) -> int | None:
     """A whole number that is written as such."""
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():
         return int(node.this)

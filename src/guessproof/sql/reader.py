@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
 from guessproof.sql.declared import Declared, DeclaredColumn
@@ -20,8 +20,8 @@ class Rule:
     """One construct: which nodes it reads, and how. `examples` are shown in the docs and tried in the tests."""
 
     name: str
-    nodes: tuple[type[Expression], ...]
-    read: Callable[[Expression, Reader], Node]
+    nodes: tuple[type[Expr], ...]
+    read: Callable[[Expr, Reader], Node]
     examples: tuple[str, ...]
 
 
@@ -35,24 +35,24 @@ class Reader:
     qualifiers: frozenset[str] = frozenset()
 
     @cached_property
-    def _by_node(self) -> dict[type[Expression], Rule]:
+    def _by_node(self) -> dict[type[Expr], Rule]:
         return {node: rule for rule in self.rules for node in rule.nodes}
 
-    def node(self, expression: Expression) -> Node:
+    def node(self, expression: Expr) -> Node:
         """A term or a condition."""
         rule = self._by_node.get(type(expression))
         if rule is None:
             raise self.refuse(f"{_name(expression)} is not understood", expression, self._supported())
         return rule.read(expression, self)
 
-    def term(self, expression: Expression) -> Term:
+    def term(self, expression: Expr) -> Term:
         """A number."""
         node = self.node(expression)
         if not isinstance(node, Term):
             raise self.refuse("a number is needed here", expression, "write CASE WHEN … THEN 1 ELSE 0 END")
         return node
 
-    def condition(self, expression: Expression) -> Condition:
+    def condition(self, expression: Expr) -> Condition:
         """True or false."""
         from guessproof.sql.rules.flag import Flag, read_flag
 
@@ -63,7 +63,7 @@ class Reader:
             raise self.refuse("a condition is needed here", expression, "compare it with something")
         return node
 
-    def column(self, expression: Expression) -> DeclaredColumn:
+    def column(self, expression: Expr) -> DeclaredColumn:
         """The column that is named."""
         if not isinstance(expression, exp.Column) or not isinstance(expression.this, exp.Identifier):
             raise self.refuse("a column is needed here", expression, "name a column of the table")
@@ -73,7 +73,7 @@ class Reader:
             raise self.refuse(f"{expression.sql()} belongs to another table", expression, f"columns are of {known}")
         return self.declared.column(expression.name)
 
-    def refuse(self, problem: str, expression: Expression | None, remedy: str) -> QueryError:
+    def refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
         """A refusal that underlines the place."""
         return QueryError(problem, self.sql, None if expression is None else place(expression, self.sql), remedy)
 
@@ -81,7 +81,7 @@ class Reader:
         return "use " + ", ".join(rule.name for rule in self.rules)
 
 
-def place(expression: Expression, sql: str) -> tuple[int, int] | None:
+def place(expression: Expr, sql: str) -> tuple[int, int] | None:
     """Where an expression stands in the text: from its first to its last known token."""
     spots = [n.meta for n in expression.walk() if "start" in n.meta and "end" in n.meta]
     if not spots:
@@ -101,7 +101,7 @@ def place(expression: Expression, sql: str) -> tuple[int, int] | None:
     return start, end
 
 
-def _name(expression: Expression) -> str:
+def _name(expression: Expr) -> str:
     if isinstance(expression, exp.Anonymous):
         return str(expression.this).upper()
     if isinstance(expression, exp.Func):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.question import Key, Measurement, Question
 from guessproof.sql.rules.number import double
@@ -40,7 +40,7 @@ class Rewritten:
 
 def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect: str = "duckdb") -> Rewritten:
     """The query to run, with measurement j in units of 2^exponents[j]."""
-    columns: list[Expression] = [_key(key) for key in question.keys]
+    columns: list[Expr] = [_key(key) for key in question.keys]
     for index, (measurement, exponent) in enumerate(zip(question.measurements, exponents, strict=True)):
         columns.append(exp.alias_(_aggregate(measurement, exponent, types), f"m{index}"))
         if measurement.divisor != 1:
@@ -57,7 +57,7 @@ def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect:
     return Rewritten(select.sql(dialect, identify=True), question)
 
 
-def _aggregate(measurement: Measurement, exponent: int, types: Types) -> Expression:
+def _aggregate(measurement: Measurement, exponent: int, types: Types) -> Expr:
     if (
         measurement.kind == "count"
         and measurement.contribution.term.parts == ()
@@ -70,26 +70,26 @@ def _aggregate(measurement: Measurement, exponent: int, types: Types) -> Express
     return exp.Min(this=units) if measurement.kind == "min" else exp.Max(this=units)
 
 
-def _scaled(term: Expression, exponent: int) -> Expression:
+def _scaled(term: Expr, exponent: int) -> Expr:
     return term if exponent == 0 else exp.Mul(this=exp.paren(term, copy=False), expression=double(2.0**-exponent))
 
 
-def _own(measurement: Measurement, types: Types) -> Expression:
+def _own(measurement: Measurement, types: Types) -> Expr:
     """The term where its own FILTER holds; WHERE is left to the engine, which is faster."""
     term = measurement.contribution.term.write(types)
     condition: Condition = measurement.filter
     return term if isinstance(condition, Everyone) else exp.case().when(condition.write(types), term)
 
 
-def _key(key: Key) -> Expression:
+def _key(key: Key) -> Expr:
     return exp.alias_(_text(key), key.name, quoted=True)
 
 
-def _text(key: Key) -> Expression:
+def _text(key: Key) -> Expr:
     return exp.cast(exp.column(key.column, quoted=True), "VARCHAR")
 
 
-def _listed(key: Key) -> Expression:
+def _listed(key: Key) -> Expr:
     return exp.In(this=_text(key), expressions=[exp.Literal.string(level) for level in key.levels])
 
 

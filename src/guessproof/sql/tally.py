@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, constant
 from guessproof.sql.term import Node, Row, Term, Types
@@ -27,7 +27,7 @@ class Tallied(Term):
         inner = self.inner.follow(scene)
         return replace(constant(1.0), null=inner.null, moves=inner.moves)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         present = exp.not_(
             exp.Is(this=exp.paren(self.inner.write(types), copy=False), expression=exp.null()), copy=False
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, Truth
 
@@ -28,7 +28,7 @@ class Node(ABC):
         """What it is made of."""
 
     @abstractmethod
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         """SQL that is safe to run."""
 
     @property
@@ -94,5 +94,5 @@ class Everyone(Condition):
 
         return ALWAYS
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.true()

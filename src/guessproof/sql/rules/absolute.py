@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import ONE, Range
@@ -31,7 +31,7 @@ class Absolute(Term):
         slope = ONE if a.hull.low >= 0 else -ONE if a.hull.high <= 0 else Range(-1.0, 1.0)
         return through([(slope, a)], _absolute(a.before), _absolute(a.after), ulps=0)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Abs(this=self.inner.write(types))
 
     @property
@@ -43,7 +43,7 @@ def _absolute(r: Range) -> Range:
     return r if r.low >= 0 else -r if r.high <= 0 else Range(0.0, r.size)
 
 
-def read_absolute(expression: Expression, reader: Reader) -> Absolute:
+def read_absolute(expression: Expr, reader: Reader) -> Absolute:
     """ABS(a)."""
     return Absolute(reader.term(expression.this))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import ALWAYS, Moved, Scene, chosen, constant
 from guessproof.sql.reader import Reader, Rule
@@ -25,7 +25,7 @@ class Nothing(Term):
     def follow(self, scene: Scene) -> Moved:
         return replace(constant(0.0), null=ALWAYS)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.cast(exp.null(), "DOUBLE")
 
     @property
@@ -51,7 +51,7 @@ class Choice(Term):
     def follow(self, scene: Scene) -> Moved:
         return chosen(self.condition.follow(scene), self.yes.follow(scene), self.no.follow(scene))
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.case().when(self.condition.write(types), self.yes.write(types)).else_(self.no.write(types))
 
     @property
@@ -78,7 +78,7 @@ class Fallback(Term):
         a, b = self.first.follow(scene), self.second.follow(scene)
         return chosen(a.null, b, replace(a, null=constant(0.0).null))
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Coalesce(this=self.first.write(types), expressions=[self.second.write(types)])
 
     @property
@@ -86,7 +86,7 @@ class Fallback(Term):
         return self.first.is_whole and self.second.is_whole
 
 
-def read_choice(expression: Expression, reader: Reader) -> Term:
+def read_choice(expression: Expr, reader: Reader) -> Term:
     """CASE …, COALESCE(…), NULL."""
     if isinstance(expression, exp.Null):
         return Nothing()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, clamped
 from guessproof.sql.reader import Reader, Rule
@@ -36,7 +36,7 @@ class NumberColumn(Term):
     def follow(self, scene: Scene) -> Moved:
         return clamped(scene[self.name], self.low, self.high)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         x, low, high = number(self.name, types), double(self.low), double(self.high)
         # Most values lie inside: this order is the fastest. NULL and NaN fall through all branches and stay NULL.
         return (
@@ -53,19 +53,19 @@ class NumberColumn(Term):
         return column == self.name
 
 
-def number(name: str, types: Types) -> Expression:
+def number(name: str, types: Types) -> Expr:
     """A column as a double; what is no number is NULL, never an error."""
     column = exp.column(name, quoted=True)
     return column if types.get(name) == "double" else exp.TryCast(this=column, to=exp.DataType.build("DOUBLE"))
 
 
-def clean(name: str, types: Types) -> Expression:
+def clean(name: str, types: Types) -> Expr:
     """The same with NaN as NULL."""
     x = number(name, types)
     return exp.case().when(is_number(x), x.copy())
 
 
-def is_number(x: Expression) -> Expression:
+def is_number(x: Expr) -> Expr:
     """Neither NULL nor NaN, which is greater than infinity in every engine we speak to."""
     return exp.LTE(this=x.copy(), expression=exp.cast(exp.Literal.string("Infinity"), "DOUBLE"))
 
@@ -81,7 +81,7 @@ def plain_number(value: object) -> float | None:
     return None if math.isnan(number) else number
 
 
-def read_column(expression: Expression, reader: Reader) -> NumberColumn:
+def read_column(expression: Expr, reader: Reader) -> NumberColumn:
     """A column in arithmetic needs bounds."""
     column = reader.column(expression)
     if column.bounds is None:

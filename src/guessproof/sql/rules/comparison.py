@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import EITHER, NO, YES, Column, Moved, Outcome, Scene, Side, Truth
 from guessproof.sql.reader import Reader, Rule
@@ -16,7 +16,7 @@ from guessproof.sql.rules.column import clean, plain_number
 from guessproof.sql.rules.number import double, literal_number
 from guessproof.sql.term import Condition, Node, Row, Term, Types
 
-SIGNS: dict[type[Expression], str] = {
+SIGNS: dict[type[Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.LT: "<",
@@ -63,7 +63,7 @@ class NumberTest(Condition):
             return EITHER
         return YES if True in ends else NO
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         column = exp.column(self.name, quoted=True) if self.public else clean(self.name, types)
         return NODES[self.sign](this=column, expression=double(self.value))
 
@@ -83,7 +83,7 @@ class LabelTest(Condition):
     name: str
     sign: str
     value: str
-    constant: Expression
+    constant: Expr
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -106,7 +106,7 @@ class LabelTest(Condition):
         ends = {HOLDS[self.sign](label, self.value) for label in side.labels}
         return EITHER if len(ends) > 1 else YES if True in ends else NO
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return NODES[self.sign](this=exp.column(self.name, quoted=True), expression=self.constant.copy())
 
     def labels(self, column: str) -> frozenset[str]:
@@ -143,7 +143,7 @@ class TermTest(Condition):
             return YES if HOLDS[self.sign](left.low, right.low) else NO
         return EITHER
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return NODES[self.sign](this=self.left.write(types), expression=self.right.write(types))
 
 
@@ -170,7 +170,7 @@ class PublicTest(Condition):
     def follow(self, scene: Scene) -> Truth:
         return Truth(EITHER | {"null"}, EITHER | {"null"}, True)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         left, right = (exp.column(name, quoted=True) for name in (self.left, self.right))
         return NODES[self.sign](this=left, expression=right)
 
@@ -194,7 +194,7 @@ def plain_label(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def literal_label(expression: Expression) -> tuple[str, Expression] | None:
+def literal_label(expression: Expr) -> tuple[str, Expr] | None:
     """A text, a truth value, or a date or time written as text; None where something else is."""
     if isinstance(expression, exp.Paren):
         return literal_label(expression.this)
@@ -209,7 +209,7 @@ def literal_label(expression: Expression) -> tuple[str, Expression] | None:
     return None
 
 
-def read_comparison(expression: Expression, reader: Reader) -> Condition:
+def read_comparison(expression: Expr, reader: Reader) -> Condition:
     """a = b, a <> b, a < b, a <= b, a > b, a >= b."""
     left, right, sign = expression.this, expression.expression, SIGNS[type(expression)]
     if isinstance(right, exp.Column) and not isinstance(left, exp.Column):
@@ -225,7 +225,7 @@ def read_comparison(expression: Expression, reader: Reader) -> Condition:
     return TermTest(reader.term(left), sign, reader.term(right))
 
 
-def column_test(left: Expression, sign: str, right: Expression, reader: Reader) -> Condition | None:
+def column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
     """A column against a constant; None where the right side is not one."""
     number, label = literal_number(right), literal_label(right)
     if number is None and label is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import Range
@@ -38,7 +38,7 @@ class Distance(Term):
         parts = [(_partial(a.hull, b.hull), a), (_partial(b.hull, a.hull), b)]
         return through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         squares = [
             exp.paren(exp.Mul(this=t.write(types), expression=t.write(types)), copy=False)
             for t in (self.across, self.along)
@@ -63,13 +63,13 @@ def _cosine(x: float, y: float) -> float:
     return x / math.hypot(x, y) if x else 0.0
 
 
-def read_distance(expression: Expression, reader: Reader) -> Distance:
+def read_distance(expression: Expr, reader: Reader) -> Distance:
     """POINT(a, b) <@> POINT(c, d)."""
     (a, b), (c, d) = (_point(side, reader) for side in (expression.this, expression.expression))
     return Distance(Plus(a, c, -1), Plus(b, d, -1))
 
 
-def _point(expression: Expression, reader: Reader) -> tuple[Term, Term]:
+def _point(expression: Expr, reader: Reader) -> tuple[Term, Term]:
     if isinstance(expression, exp.Paren):
         return _point(expression.this, reader)
     if (
@@ -82,7 +82,7 @@ def _point(expression: Expression, reader: Reader) -> tuple[Term, Term]:
     raise reader.refuse("a point is needed here", expression, "write POINT(x, y) <@> POINT(3, 4)")
 
 
-def read_squares(expression: Expression, reader: Reader) -> Distance | None:
+def read_squares(expression: Expr, reader: Reader) -> Distance | None:
     """a² + b² in any spelling; None where it is something else."""
     while isinstance(expression, exp.Paren):
         expression = expression.this
@@ -94,7 +94,7 @@ def read_squares(expression: Expression, reader: Reader) -> Distance | None:
     return Distance(reader.term(sides[0]), reader.term(sides[1]))
 
 
-def _squared(expression: Expression) -> Expression | None:
+def _squared(expression: Expr) -> Expr | None:
     while isinstance(expression, exp.Paren):
         expression = expression.this
     if isinstance(expression, exp.Pow) and literal_number(expression.expression) == 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import Range
@@ -31,7 +31,7 @@ class Exponential(Term):
         a = self.inner.follow(scene)
         return through([(_exp(a.hull), a)], _exp(a.before), _exp(a.after), ulps=4)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Exp(this=self.inner.write(types))
 
 
@@ -53,7 +53,7 @@ class Logarithm(Term):
         a = self.inner.follow(scene)
         return through([(a.hull.reciprocal(), a)], a.before.through(math.log), a.after.through(math.log), ulps=4)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Ln(this=self.inner.write(types))
 
 
@@ -64,7 +64,7 @@ def _exp(r: Range) -> Range:
     return r.through(safe)
 
 
-def read_exponential(expression: Expression, reader: Reader) -> Term:
+def read_exponential(expression: Expr, reader: Reader) -> Term:
     """EXP(a), LN(a)."""
     inner = reader.term(expression.this)
     seen = inner.follow(reader.declared.at_rest(inner.columns))

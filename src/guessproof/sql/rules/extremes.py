@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import NEVER, Moved, Scene, all_of, chosen
 from guessproof.sql.ranges import Range
@@ -59,7 +59,7 @@ class Extreme(Term):
         pick = max if self.largest else min
         return Range(pick(a.low, b.low), pick(a.high, b.high))
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         kind = exp.Greatest if self.largest else exp.Least
         first, *rest = (t.write(types) for t in self.terms)
         return kind(this=first, expressions=rest, ignore_nulls=True)
@@ -69,7 +69,7 @@ class Extreme(Term):
         return all(t.is_whole for t in self.terms)
 
 
-def read_extreme(expression: Expression, reader: Reader) -> Extreme:
+def read_extreme(expression: Expr, reader: Reader) -> Extreme:
     """LEAST(a, b, …), GREATEST(a, b, …)."""
     terms = tuple(reader.term(e) for e in (expression.this, *expression.expressions))
     return Extreme(terms, isinstance(expression, exp.Greatest))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth
 from guessproof.sql.reader import Reader
@@ -39,7 +39,7 @@ class Flag(Condition):
         ends = {label.lower() == "true" for label in side.labels}
         return EITHER if len(ends) > 1 else YES if True in ends else NO
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.EQ(this=exp.column(self.name, quoted=True), expression=exp.true())
 
     def labels(self, column: str) -> frozenset[str]:

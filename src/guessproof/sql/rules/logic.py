@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import ALWAYS, NEVER, Scene, Truth, all_of, any_of, negated
 from guessproof.sql.reader import Reader, Rule
@@ -29,7 +29,7 @@ class Both(Condition):
     def follow(self, scene: Scene) -> Truth:
         return all_of((self.left.follow(scene), self.right.follow(scene)))
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.and_(self.left.write(types), self.right.write(types), copy=False)
 
 
@@ -51,7 +51,7 @@ class OneOf(Condition):
     def follow(self, scene: Scene) -> Truth:
         return any_of((self.left.follow(scene), self.right.follow(scene)))
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.or_(self.left.write(types), self.right.write(types), copy=False)
 
 
@@ -72,7 +72,7 @@ class Opposite(Condition):
     def follow(self, scene: Scene) -> Truth:
         return negated(self.inner.follow(scene))
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.not_(exp.paren(self.inner.write(types), copy=False), copy=False)
 
 
@@ -92,11 +92,11 @@ class Fixed(Condition):
     def follow(self, scene: Scene) -> Truth:
         return ALWAYS if self.outcome else NEVER
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Boolean(this=self.outcome)
 
 
-def read_logic(expression: Expression, reader: Reader) -> Condition:
+def read_logic(expression: Expr, reader: Reader) -> Condition:
     """a AND b, a OR b, NOT a, TRUE, FALSE."""
     if isinstance(expression, exp.Boolean):
         return Fixed(bool(expression.this))

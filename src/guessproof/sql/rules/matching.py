@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth
 from guessproof.sql.reader import Reader, Rule
@@ -50,11 +50,11 @@ class Like(Condition):
         ends = {self._fits(label) for label in side.labels}
         return EITHER if len(ends) > 1 else YES if True in ends else NO
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Like(this=exp.column(self.name, quoted=True), expression=exp.Literal.string(self.pattern))
 
 
-def read_like(expression: Expression, reader: Reader) -> Like:
+def read_like(expression: Expr, reader: Reader) -> Like:
     """x LIKE 'a%'."""
     column, pattern = reader.column(expression.this), expression.expression
     if (

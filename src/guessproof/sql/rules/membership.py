@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.comparison import LabelTest, NumberTest, TermTest, column_test
@@ -20,12 +20,12 @@ class Among(OneOf):
 
     tests: tuple[NumberTest | LabelTest, ...] = ()
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         written = [t.write(types) for t in self.tests]
         return exp.In(this=written[0].this, expressions=[w.expression for w in written])
 
 
-def read_membership(expression: Expression, reader: Reader) -> Condition:
+def read_membership(expression: Expr, reader: Reader) -> Condition:
     """x BETWEEN a AND b, x IN (a, b, …)."""
     if isinstance(expression, exp.Between):
         return _between(expression, reader)

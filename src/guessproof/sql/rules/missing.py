@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Scene, Truth, null_of
 from guessproof.sql.reader import Reader, Rule
@@ -34,12 +34,12 @@ class Missing(Condition):
     def follow(self, scene: Scene) -> Truth:
         return null_of(scene[self.name])
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         column = clean(self.name, types) if self.is_number else exp.column(self.name, quoted=True)
         return exp.Is(this=exp.paren(column, copy=False), expression=exp.null())
 
 
-def read_missing(expression: Expression, reader: Reader) -> Missing:
+def read_missing(expression: Expr, reader: Reader) -> Missing:
     """x IS NULL (and, through NOT, x IS NOT NULL)."""
     if not isinstance(expression.expression, exp.Null):
         raise reader.refuse("only IS NULL and IS NOT NULL are understood", expression, "compare with = or <>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, constant
 from guessproof.sql.reader import Reader, Rule
@@ -28,7 +28,7 @@ class Number(Term):
     def follow(self, scene: Scene) -> Moved:
         return constant(self.value)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return double(self.value)
 
     @property
@@ -36,12 +36,12 @@ class Number(Term):
         return self.value == math.floor(self.value)
 
 
-def double(value: float) -> Expression:
+def double(value: float) -> Expr:
     """A constant as the engine's double: no decimal type, whose digits overflow, can arise."""
     return exp.cast(exp.Literal.number(repr(value)), "DOUBLE")
 
 
-def literal_number(expression: Expression) -> float | None:
+def literal_number(expression: Expr) -> float | None:
     """The number that is written, with its sign; None where something else is."""
     if isinstance(expression, exp.Paren):
         return literal_number(expression.this)
@@ -57,7 +57,7 @@ def literal_number(expression: Expression) -> float | None:
     return None
 
 
-def read_number(expression: Expression, reader: Reader) -> Number:
+def read_number(expression: Expr, reader: Reader) -> Number:
     """A constant."""
     value = literal_number(expression)
     if value is None:

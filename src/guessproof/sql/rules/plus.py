@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import ONE
@@ -34,7 +34,7 @@ class Plus(Term):
             return through([(ONE, a), (ONE, b)], a.before + b.before, a.after + b.after)
         return through([(ONE, a), (-ONE, b)], a.before - b.before, a.after - b.after)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         kind = exp.Add if self.sign > 0 else exp.Sub
         return exp.paren(kind(this=self.left.write(types), expression=self.right.write(types)), copy=False)
 
@@ -61,7 +61,7 @@ class Minus(Term):
         a = self.inner.follow(scene)
         return through([(-ONE, a)], -a.before, -a.after, ulps=0)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.paren(exp.Neg(this=exp.paren(self.inner.write(types), copy=False)), copy=False)
 
     @property
@@ -69,7 +69,7 @@ class Minus(Term):
         return self.inner.is_whole
 
 
-def read_plus(expression: Expression, reader: Reader) -> Node:
+def read_plus(expression: Expr, reader: Reader) -> Node:
     """a + b, a − b, −a, (a)."""
     if isinstance(expression, exp.Paren):
         return reader.node(expression.this)

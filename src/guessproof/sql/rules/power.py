@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import Range, outward, point
@@ -36,7 +36,7 @@ class Power(Term):
         slope = point(self.exponent) * power(a.hull, self.exponent - 1)
         return through([(slope, a)], power(a.before, self.exponent), power(a.after, self.exponent), ulps=4)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Pow(this=self.inner.write(types), expression=double(self.exponent))
 
     @property
@@ -65,7 +65,7 @@ def _raised(x: float, exponent: float) -> float:
         return math.copysign(math.inf, x if exponent % 2 else 1.0)
 
 
-def read_power(expression: Expression, reader: Reader) -> Term:
+def read_power(expression: Expr, reader: Reader) -> Term:
     """POWER(a, 2), also a ** 2 and a ^ 2."""
     exponent = literal_number(expression.expression)
     if exponent is None or abs(exponent) > LARGEST_EXPONENT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import Range
@@ -33,7 +33,7 @@ class Root(Term):
         root = _root(a.hull)
         return through([((root + root).reciprocal(), a)], _root(a.before), _root(a.after))
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Sqrt(this=self.inner.write(types))
 
 
@@ -41,7 +41,7 @@ def _root(r: Range) -> Range:
     return r.through(math.sqrt)
 
 
-def read_root(expression: Expression, reader: Reader) -> Term:
+def read_root(expression: Expr, reader: Reader) -> Term:
     """SQRT(a), or the distance SQRT(POWER(a, 2) + POWER(b, 2))."""
     distance = read_squares(expression.this, reader)
     if distance is not None:

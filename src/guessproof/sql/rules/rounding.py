@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import ONE, ZERO, Range, outward
@@ -47,7 +47,7 @@ class Rounded(Term):
         half = self.step / 2
         return outward(r.low - half, r.high + half)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.Round(this=self.inner.write(types), decimals=exp.Literal.number(self.digits))
 
     @property
@@ -55,7 +55,7 @@ class Rounded(Term):
         return self.digits <= 0
 
 
-def read_rounded(expression: Expression, reader: Reader) -> Rounded:
+def read_rounded(expression: Expr, reader: Reader) -> Rounded:
     """ROUND(a), ROUND(a, 2)."""
     decimals = expression.args.get("decimals")
     digits = 0.0 if decimals is None else literal_number(decimals)

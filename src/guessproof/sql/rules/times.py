@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import Expression, exp
+from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.reader import Reader, Rule
@@ -30,7 +30,7 @@ class Times(Term):
         a, b = self.left.follow(scene), self.right.follow(scene)
         return through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         return exp.paren(exp.Mul(this=self.left.write(types), expression=self.right.write(types)), copy=False)
 
     @property
@@ -59,13 +59,13 @@ class Over(Term):
         partials = [(inverse, a), (-(a.hull * inverse * inverse), b)]
         return through(partials, a.before * b.before.reciprocal(), a.after * b.after.reciprocal(), ulps=2)
 
-    def write(self, types: Types) -> Expression:
+    def write(self, types: Types) -> Expr:
         # A double divisor keeps every engine from dividing whole numbers.
         divisor = exp.cast(self.right.write(types), "DOUBLE")
         return exp.paren(exp.Div(this=self.left.write(types), expression=divisor), copy=False)
 
 
-def read_times(expression: Expression, reader: Reader) -> Term:
+def read_times(expression: Expr, reader: Reader) -> Term:
     """a * b, a / b."""
     left, right = reader.term(expression.this), reader.term(expression.expression)
     if isinstance(expression, exp.Mul):
