@@ -1,0 +1,285 @@
+"""DuckDB, inside this process: it reads one source, writes nothing, and cannot be talked into anything else.
+
+Errors of DuckDB quote values, so none of them is ever passed on or chained: a failure is remembered as the name
+of its class, and ours is raised after the `except` block has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import duckdb
+
+from guessproof.engines import hostile, vetting
+from guessproof.engines.files import Source, header
+from guessproof.errors import EngineError, SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "allow_persistent_secrets": "false",
+    "python_enable_replacements": "false",  # a Python variable must not answer for a table
+    "error_on_division_by_zero": "false",  # NULL instead: an error would tell of a zero
+    "temp_directory": "",  # rows are never spilled to disk
+    "disabled_optimizers": "type_pushdown",  # it turns TRY_CAST of a CSV column into CAST, which fails (duckdb#23818)
+}
+CAST = {"number": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
+INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
+NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
+WORDS = {
+    "ParserException": "DuckDB does not understand it",
+    "BinderException": "a column or a type in it does not fit the table",
+    "CatalogException": "it uses a function that DuckDB does not have",
+    "ConversionException": "a constant in it does not fit the column beside it",
+    "InterruptException": "it took too long even on an empty table",
+}
+
+
+class DuckDB:
+    """One table, read through DuckDB."""
+
+    dialect = "duckdb"
+
+    def __init__(self, source: Source, table: str, *, timeout: float | None, kinds: Mapping[str, str]) -> None:
+        self._source = source
+        self._table = table
+        self._timeout = timeout
+        self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
+        self._blank, self._hostile = self._con.cursor(), self._con.cursor()
+        self._tried_before = self._closed = False
+        try:
+            self._types = self._load(kinds)
+        except BaseException:
+            self.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"DuckDB(table={self._table!r})"
+
+    def schema(self) -> Mapping[str, str]:
+        return {name: _kind(stored) for name, stored in self._types.items()}
+
+    def check(self) -> None:
+        if self._source.form != "csv":  # the other forms carry their structure and checksums with them
+            return
+        _, failure = _tried(lambda: self._con.execute(f"SELECT COUNT(COLUMNS(*)) FROM {_name(self._table)}").fetchall())  # noqa: S608
+        if failure:
+            raise SourceError(
+                f"source {self._source.said!r}: some line does not have the columns of the first, has an open quote or "
+                "is not UTF-8; save the table again as CSV (UTF-8)"
+            )
+
+    def prepare(self, sql: str) -> None:
+        problem, failure = _tried(lambda: self._fault(sql))
+        if not problem and not failure:
+            _, failure = _tried(lambda: self._run(self._blank, sql))
+            problem = failure and WORDS.get(failure)
+        if not problem and not failure:
+            _, failure = _tried(lambda: self._run(self._trial(), sql))
+            problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
+        if problem or failure:
+            raise SourceError(
+                f"the query cannot run on table {self._table!r}: {problem or 'DuckDB refuses it'}; "
+                "compare it with the names and kinds of the table's columns"
+            )
+
+    def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
+        rows, failure = _tried(lambda: None if self._fault(sql) else self._run(self._con, sql))
+        if failure or rows is None:
+            raise EngineError
+        return rows
+
+    def batches(self, columns: Sequence[str], size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        if missing := [name for name in columns if name not in self._types]:
+            raise SourceError(f"table {self._table!r} has no column {missing[0]!r}; use a name of its schema")
+        chosen = ", ".join(map(_name, columns))
+        return self._streamed(f"SELECT {chosen} FROM {_name(self._table)}", size)  # noqa: S608
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            for con in (self._blank, self._hostile, self._con):
+                con.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _load(self, kinds: Mapping[str, str]) -> dict[str, str]:
+        """Put the table in its place, an empty twin beside it, and lock everything else. Gives its types."""
+        reader = _reader(self._source, self._table)
+        stored, failure = _tried(lambda: self._reading(reader))
+        if failure or stored is None:
+            raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
+        columns = _typed(self._source, stored, kinds)
+        types, failure = _tried(lambda: self._placed(columns, reader))
+        if failure or types is None:
+            raise SourceError(
+                f"source {self._source.said!r}: a column cannot be read as the kind that the plan declares; change one"
+            )
+        return types
+
+    def _reading(self, reader: str) -> dict[str, str]:
+        """The types that the source stores, read when nothing but the source can be opened any more."""
+        run = self._con.execute
+        paths = self._source.paths
+        if self._source.form == "duckdb":
+            run(f"ATTACH {_text(paths[0])} AS gp_source (READ_ONLY, TYPE duckdb)")
+        else:  # as a name, and as the pattern that means the name
+            run(f"SET allowed_paths = [{', '.join(f'{_text(path)}, {_pattern(path)}' for path in paths)}]")
+        run("ATTACH ':memory:' AS gp_twin")
+        run("SET enable_external_access = false")
+        return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
+
+    def _placed(self, columns: str, reader: str) -> dict[str, str]:
+        """The table as the plan declares it, under its own name, and its twin without rows."""
+        name, run = _name(self._table), self._con.execute
+        run(f"CREATE VIEW {name} AS SELECT {columns} FROM {reader}")  # noqa: S608
+        run(f"CREATE TABLE gp_twin.main.{name} AS SELECT * FROM {name} LIMIT 0")  # noqa: S608
+        run("CREATE SCHEMA gp_twin.hostile")
+        self._blank.execute("USE gp_twin.main")
+        self._hostile.execute("USE gp_twin.hostile")
+        run("SET lock_configuration = true")
+        return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE {name})").fetchall())  # noqa: S608
+
+    def _trial(self) -> duckdb.DuckDBPyConnection:
+        """Where the table is its twin with hostile rows; they are made when first asked for."""
+        if not self._tried_before:
+            table, run = _name(self._table), self._hostile.execute
+            run(f"CREATE TABLE {table} AS SELECT * FROM gp_twin.main.{table}")  # noqa: S608
+            known = {name: stored for name, stored in self._types.items() if hostile.is_known(stored)}
+            if known:
+                names = ", ".join(map(_name, known))
+                run(f"INSERT INTO {table} ({names}) VALUES {hostile.rows([*known.values()])}")  # noqa: S608
+            self._tried_before = True
+        return self._hostile
+
+    def _fault(self, sql: str) -> str | None:
+        if "\0" in sql:  # a text may end there for one reader and go on for the next
+            return "it holds a character that no query has"
+        found = self._blank.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
+        return vetting.fault(found[0][0], self._table)
+
+    def _run(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
+        """One query in a transaction that cannot write, stopped when its time is over."""
+        con.execute("BEGIN TRANSACTION READ ONLY")
+        clock = None if self._timeout is None else threading.Timer(self._timeout, con.interrupt)
+        try:
+            if clock:
+                clock.start()
+            return con.execute(sql).fetchall()
+        finally:
+            if clock:
+                clock.cancel()
+            con.execute("ROLLBACK")
+
+    def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
+        failed = False
+        cursor = self._con.cursor()
+        try:
+            yield from cursor.sql(sql).to_arrow_reader(size)
+        except Exception:  # its message may quote a value
+            failed = True
+        finally:
+            cursor.close()
+        if failed:
+            raise EngineError
+
+
+def _tried(work: Callable[[], T]) -> tuple[T | None, str | None]:
+    """The result, or the class of the failure and nothing more of it."""
+    try:
+        return work(), None
+    except (SourceError, EngineError):
+        raise
+    except Exception as error:
+        return None, type(error).__name__
+
+
+def _reader(source: Source, table: str) -> str:
+    """What stands after FROM to read the source."""
+    if source.form == "duckdb":
+        return f"gp_source.main.{_name(table)}"
+    files = f"[{', '.join(map(_pattern, source.paths))}]"
+    if source.form == "parquet":
+        return f"read_parquet({files}, hive_partitioning = false)"
+    delimiter, names = header(source)
+    columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
+    return (
+        f"read_csv({files}, auto_detect = false, header = true, delim = {_text(delimiter)}, quote = '\"', "
+        f"escape = '\"', compression = '{'gzip' if source.zipped else 'none'}', columns = {{{columns}}})"
+    )
+
+
+def _unreadable(source: Source, table: str, failure: str | None) -> str:
+    if source.form == "duckdb" and failure in ("CatalogException", "BinderException"):
+        return f"it has no table {table!r} in its schema main; write one of its tables as [data] table"
+    if source.form == "duckdb" and failure == "IOException":
+        return "it is not a DuckDB database, or another program is writing to it; close that one or check the file"
+    return f"it cannot be read as {'CSV' if source.form == 'csv' else source.form}; check the file"
+
+
+def _typed(source: Source, stored: Mapping[str, str], kinds: Mapping[str, str]) -> str:
+    """The columns of the view: as declared where that differs from what is stored."""
+    for name, declared in kinds.items():
+        if name not in stored:
+            raise SourceError(f"source {source.said!r} has no column {name!r}; write the name as it is there")
+        if declared not in CAST:
+            raise SourceError(f"column {name!r} cannot be declared as {declared!r}; use {', '.join(CAST)}")
+    same = {name for name, kind in stored.items() if kinds.get(name, _kind(kind)) == _kind(kind)}
+    return ", ".join(
+        _name(name) if name in same else f"TRY_CAST({_name(name)} AS {CAST[kinds[name]]}) AS {_name(name)}"
+        for name in stored
+    )
+
+
+def _kind(stored: str) -> str:
+    """The kind of a column by DuckDB's name of its type.
+
+    >>> [_kind(stored) for stored in ("DECIMAL(18,2)", "ENUM('a')", "TIMESTAMP WITH TIME ZONE", "DOUBLE[]")]
+    ['number', 'text', 'time', 'other']
+    """
+    if stored.endswith("]"):
+        return "other"
+    plain = stored.split("(")[0]
+    if plain in NUMBERS:
+        return "number"
+    if plain in ("VARCHAR", "ENUM"):
+        return "text"
+    if plain == "BOOLEAN":
+        return "boolean"
+    return "time" if plain.startswith(("DATE", "TIME")) else "other"
+
+
+def _memory() -> str:
+    """Room for scans and caches: bounded whatever the table's size, more where more threads scan."""
+    return f"{1024 + 128 * (os.cpu_count() or 1)}MiB"
+
+
+def _name(name: str) -> str:
+    """An identifier, quoted."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: object) -> str:
+    """A string, quoted."""
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _pattern(path: object) -> str:
+    """A path that stands for itself where DuckDB expects a pattern."""
+    return _text("".join(f"[{c}]" if c in "*?[" else c for c in str(path)))

@@ -1,0 +1,26 @@
+"""The ledger: budgets that are set once, charges that cannot be lost, and a chain that shows edits."""
+
+from guessproof.ledger.amounts import Budget, Cost, Left
+from guessproof.ledger.book import Account, Charge, Note
+from guessproof.ledger.chain import Defect
+from guessproof.ledger.entry import Entry
+from guessproof.ledger.key import read_key
+from guessproof.ledger.ledger import Charged, Ledger, Recorded
+from guessproof.ledger.verify import Verdict, verify
+
+__all__ = [
+    "Account",
+    "Budget",
+    "Charge",
+    "Charged",
+    "Cost",
+    "Defect",
+    "Entry",
+    "Ledger",
+    "Left",
+    "Note",
+    "Recorded",
+    "Verdict",
+    "read_key",
+    "verify",
+]

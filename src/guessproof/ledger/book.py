@@ -1,0 +1,222 @@
+"""What the entries add up to: budgets, charges, answers, what is left. Pure: no file, no clock.
+
+Every charge counts, whatever became of it: answered, failed, or lost in a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from guessproof.errors import BudgetError, LedgerError, ParameterError
+from guessproof.ledger.amounts import ZERO, Budget, Cost, Left, advantage_of, minus, plus, shown
+from guessproof.ledger.chain import Defect
+from guessproof.ledger.entry import Entry
+
+OPEN, ANSWERED, FAILED = "no answer", "answered", "failed"
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One charge and what became of it: "answered", "failed" or "no answer"."""
+
+    seq: int
+    time: str
+    digest: str
+    request: str
+    cost: Cost
+    guarantee: dict[str, Any]
+    describe: dict[str, Any]
+    advantage: Decimal | None
+    outcome: str = OPEN
+    answer: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark; ``scan`` says that the records' exposure was looked at."""
+
+    seq: int
+    time: str
+    text: str
+    scan: bool
+
+
+@dataclass
+class Account:
+    """One name: its budget, what was spent of it, and on what. Only :class:`Book` changes it."""
+
+    name: str
+    opened: str
+    budget: Budget
+    epsilon: Decimal = ZERO
+    delta: Decimal = ZERO
+    advantage: Decimal = ZERO  # the largest cumulative advantage that was judged so far
+    charges: dict[int, Charge] = field(default_factory=dict[int, Charge])  # by the number of the entry, in order
+    notes: list[Note] = field(default_factory=list[Note])
+
+    @property
+    def left(self) -> Left:
+        """What is left of the budget."""
+        limit = self.budget.advantage
+        rest = None if limit is None else minus(limit, self.advantage)
+        return Left(minus(self.budget.epsilon, self.epsilon), minus(self.budget.delta, self.delta), rest)
+
+    def answered(self, request: str) -> Charge | None:
+        """The first charge of this request that has an answer."""
+        return next((c for c in self.charges.values() if c.request == request and c.outcome == ANSWERED), None)
+
+    def in_work(self, request: str, now: datetime, patience: float) -> Charge | None:
+        """A charge of this request without an answer that is younger than `patience` seconds."""
+        for charge in self.charges.values():
+            if charge.request != request or charge.outcome != OPEN:
+                continue
+            # A clock that was set back makes ages negative; these must not block for ever.
+            if abs(now - datetime.fromisoformat(charge.time)) < timedelta(seconds=patience):
+                return charge
+        return None
+
+    def refuse_beyond_budget(self, cost: Cost) -> None:
+        """Raise where this cost is more than what is left."""
+        left = self.left
+        for symbol, asked, rest, whole in (
+            ("ε", cost.epsilon, left.epsilon, self.budget.epsilon),
+            ("δ", cost.delta, left.delta, self.budget.delta),
+        ):
+            if asked > rest:
+                raise BudgetError(
+                    f"{self.name}: this release costs {symbol} = {_compared(asked, rest)} of the budget of {whole} is "
+                    f"left; nothing was charged{_hint(asked, rest)}"
+                )
+
+    def refuse_beyond_advantage(self, judged: Decimal | None) -> None:
+        """Raise where the attacker's cumulative advantage passes its limit, or nobody judged it."""
+        limit = self.budget.advantage
+        if limit is None:
+            return
+        if judged is None:
+            raise LedgerError(
+                f"{self.name}: its budget limits the attacker's cumulative advantage to {limit}, and this release has "
+                "no attacker to judge it by; give the plan an [attacker]. Nothing was charged"
+            )
+        if judged > limit:
+            raise BudgetError(
+                f"{self.name}: with this release the attacker's cumulative advantage could reach "
+                f"{shown(judged, up=True)}, and the budget allows {limit} ({shown(self.advantage, up=True)} is used, "
+                f"ε = {self.left.epsilon} is left); nothing was charged"
+            )
+
+
+class Book:
+    """The accounts that a list of entries makes. An entry that breaks the rules is a defect and changes nothing."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._accounts: dict[str, Account] = {}
+        self.defects: list[Defect] = []
+        for entry in entries:
+            self.add(entry)
+
+    @property
+    def accounts(self) -> Mapping[str, Account]:
+        """Every open name, in the order of opening."""
+        return self._accounts
+
+    def add(self, entry: Entry) -> None:
+        """One more entry."""
+        try:
+            rule = {"open": self._open, "charge": self._charge, "answer": self._answer, "failed": self._failed}
+            rule.get(entry.kind, self._note)(entry, entry.content)
+        except _BrokenError as broken:
+            self.defects.append(Defect(entry.seq, str(broken)))
+        except (KeyError, TypeError, ValueError, RecursionError) as error:  # a ParameterError is a ValueError
+            what = f"{error.field}: {error.problem}" if isinstance(error, ParameterError) else "a part of it is missing"
+            self.defects.append(Defect(entry.seq, f"is not what a ledger writes ({what})"))
+
+    def _open(self, entry: Entry, body: dict[str, Any]) -> None:
+        if entry.name in self._accounts:
+            raise _BrokenError(f"opens {entry.name} a second time")
+        if _part(body, "sealed", bool) != (entry.seal is not None):
+            raise _BrokenError("says that it is sealed and is not, or the reverse")
+        self._accounts[entry.name] = Account(entry.name, _time(entry), Budget(**_part(body, "budget", dict)))
+
+    def _charge(self, entry: Entry, body: dict[str, Any]) -> None:
+        account = self._account(entry)
+        judged = body["advantage"]
+        charge = Charge(
+            entry.seq,
+            _time(entry),
+            entry.digest,
+            _part(body, "request", str),
+            Cost(**_part(body, "cost", dict)),
+            _part(body, "guarantee", dict),
+            _part(body, "describe", dict),
+            None if judged is None else advantage_of(float(judged)),
+        )
+        try:
+            account.refuse_beyond_budget(charge.cost)
+            account.refuse_beyond_advantage(charge.advantage)
+        except LedgerError:
+            raise _BrokenError(f"charges more than the budget of {entry.name} allows") from None
+        account.epsilon = plus(account.epsilon, charge.cost.epsilon)
+        account.delta = plus(account.delta, charge.cost.delta)
+        account.advantage = max(account.advantage, charge.advantage or ZERO)
+        account.charges[entry.seq] = charge
+
+    def _answer(self, entry: Entry, body: dict[str, Any]) -> None:
+        self._settle(entry, _part(body, "charge", int), ANSWERED, _part(body, "answer", dict))
+
+    def _failed(self, entry: Entry, body: dict[str, Any]) -> None:
+        self._settle(entry, _part(body, "charge", int), FAILED, None)
+
+    def _settle(self, entry: Entry, seq: int, outcome: str, answer: dict[str, Any] | None) -> None:
+        charges = self._account(entry).charges
+        charge = charges.get(seq)
+        if charge is None:
+            raise _BrokenError(f"settles entry {seq}, which is no charge of {entry.name}")
+        if charge.outcome != OPEN:
+            raise _BrokenError(f"settles entry {seq}, which is settled already ({charge.outcome})")
+        charges[seq] = replace(charge, outcome=outcome, answer=answer)
+
+    def _note(self, entry: Entry, body: dict[str, Any]) -> None:
+        if entry.kind != "note":
+            raise _BrokenError(f"is of an unknown kind, {entry.kind!r}")
+        note = Note(entry.seq, _time(entry), _part(body, "text", str), _part(body, "scan", bool))
+        self._account(entry).notes.append(note)
+
+    def _account(self, entry: Entry) -> Account:
+        if entry.name not in self._accounts:
+            raise _BrokenError(f"belongs to {entry.name}, which was not opened before it")
+        return self._accounts[entry.name]
+
+
+class _BrokenError(Exception):
+    """An entry that the ledger itself would never have written."""
+
+
+def _part(body: dict[str, Any], name: str, kind: type) -> Any:
+    """A part of a body, of the type it must have."""
+    if not isinstance(body[name], kind):
+        raise TypeError(name)
+    return body[name]
+
+
+def _time(entry: Entry) -> str:
+    if datetime.fromisoformat(entry.time).tzinfo is None:
+        raise ValueError(entry.time)
+    return entry.time
+
+
+def _compared(asked: Decimal, rest: Decimal) -> str:
+    """Short numbers where they tell the difference, else all digits."""
+    short, shorter = shown(asked, up=True), shown(rest, up=False)
+    return f"{asked}, and {rest}" if short == shorter else f"{short}, and {shorter}"
+
+
+def _hint(asked: Decimal, rest: Decimal) -> str:
+    """Why a cost that looks like what is left is not: 0.1 as a float is above 0.1."""
+    if asked <= rest * (1 + Decimal("1e-12")):
+        return '. A float costs its exact value: give an ε that was typed as text ("0.1") or as an exact quotient'
+    return ""

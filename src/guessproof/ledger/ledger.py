@@ -1,0 +1,233 @@
+"""The ledger: charge, then run, then record, then show.
+
+A charge is on disk before :meth:`Ledger.charge` returns. Whatever happens after that, it stays: an answer may be
+lost, never a charge.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from guessproof.errors import LedgerError, ParameterError
+from guessproof.ledger.amounts import Budget, Cost, Left, advantage_of
+from guessproof.ledger.book import Account, Charge
+from guessproof.ledger.entry import Entry, canonical
+from guessproof.ledger.key import checked_key
+from guessproof.ledger.session import Clock, Contents, Session, read, writing
+from guessproof.ledger.store_sqlite import SqliteStore
+
+Judge = Callable[[list[dict[str, Any]]], float]
+
+FAILURE = "the engine failed after the charge; the charge stays"
+
+
+@dataclass(frozen=True)
+class Charged:
+    """A charge that is on disk: the release may now run. ``head`` is the charge's own digest."""
+
+    name: str
+    seq: int
+    head: str
+    cost: Cost
+    remaining: Left
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The same request was answered before: its answer, free. ``seq``, ``cost`` and ``time`` are of its charge."""
+
+    name: str
+    seq: int
+    head: str
+    cost: Cost
+    remaining: Left
+    time: str
+    answer: dict[str, Any]
+
+
+def utc_now() -> datetime:
+    """The clock; a test gives its own."""
+    return datetime.now(UTC)
+
+
+class Ledger:
+    """An existing ledger file. With a key every entry is sealed.
+
+    For `patience` seconds a charge without an answer counts as in work, and the same request is refused; after that
+    its answer counts as lost, and the same request is charged again. It is never drawn a second time for free.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        key: bytes | None = None,
+        *,
+        clock: Clock = utc_now,
+        patience: float = 60.0,
+        timeout: float = 30.0,
+    ) -> None:
+        self.path = Path(path)
+        self.patience = patience
+        self._key = checked_key(key)
+        self._clock = clock
+        self._store = SqliteStore(self.path, timeout)
+        self._seen: Entry | None = None
+        self._read()
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        name: str,
+        budget: Budget,
+        key: bytes | None = None,
+        *,
+        clock: Clock = utc_now,
+        patience: float = 60.0,
+        timeout: float = 30.0,
+    ) -> Ledger:
+        """Open a name with its budget, once, in a new file or beside the names of an existing one."""
+        _check_name(name)
+        with writing(SqliteStore(Path(path), timeout), checked_key(key), clock, new=True) as session:
+            for other in session.book.accounts.values():
+                if other.name.casefold() == name.casefold():
+                    raise LedgerError(
+                        f"{other.name} is already open, with a budget of ε = {other.budget.epsilon}; a budget is set "
+                        "once and cannot be changed"
+                    )
+            session.append("open", name, {"budget": budget.to_dict(), "sealed": key is not None})
+        return cls(path, key, clock=clock, patience=patience, timeout=timeout)
+
+    def charge(
+        self,
+        name: str,
+        request: str,
+        cost: Cost,
+        guarantee: dict[str, Any],
+        describe: dict[str, Any],
+        judge: Judge | None = None,
+    ) -> Charged | Recorded:
+        """Pay for one release, or get the answer that the same request was given before.
+
+        All is decided inside one transaction; a refusal writes nothing. The judge sees the guarantees of all charges
+        of this name, the new one last, and gives the attacker's cumulative advantage.
+        """
+        if not isinstance(request, str) or not request:
+            raise ParameterError("request", request, "it is no text", "give the digest of the canonical request")
+        body = {"request": request, "cost": cost.to_dict(), "guarantee": guarantee, "describe": describe}
+        plain = canonical("charge", body)  # refused before the lock is taken
+        with self._session() as session:
+            account = session.account(name)
+            done = account.answered(request)
+            if done is not None and done.answer is not None:
+                return Recorded(name, done.seq, session.head, done.cost, account.left, done.time, done.answer)
+            working = account.in_work(request, self._clock(), self.patience)
+            if working is not None:
+                raise _in_work(name, working, self.patience)
+            account.refuse_beyond_budget(cost)
+            judged = _judged(account, json.loads(plain)["guarantee"], judge)  # a copy: the judge cannot change it
+            account.refuse_beyond_advantage(judged)
+            entry = session.append(
+                "charge", name, {**json.loads(plain), "advantage": None if judged is None else str(judged)}
+            )
+            left = account.left
+        return Charged(name, entry.seq, entry.digest, cost, left)
+
+    def record(self, charged: Charged, answer: dict[str, Any]) -> str:
+        """Write the answer of a charge, once; the new head."""
+        canonical("answer", answer)
+        return self._settle(charged, "answer", {"charge": charged.seq, "answer": answer})
+
+    def failed(self, charged: Charged) -> str:
+        """Write that the release failed, in constant words; the charge stays. The new head."""
+        return self._settle(charged, "failed", {"charge": charged.seq, "note": FAILURE})
+
+    def note(self, name: str, text: str, *, scan: bool = False) -> str:
+        """Write a remark; `scan` says that the records' exposure was looked at. The new head."""
+        if not isinstance(text, str) or not text:
+            raise ParameterError("text", text, "it is no text", "write what is to be noted")
+        with self._session() as session:
+            session.account(name)
+            return session.append("note", name, {"text": text, "scan": scan}).digest
+
+    @property
+    def head(self) -> str:
+        """The digest of the last entry. Kept elsewhere, it shows a truncation or a rollback later."""
+        return self._read().head
+
+    def entries(self, name: str | None = None) -> list[Entry]:
+        """All entries, or those of one name."""
+        return [entry for entry in self._read().entries if name in (None, entry.name)]
+
+    def accounts(self) -> Mapping[str, Account]:
+        """Every name with its budget, charges and notes."""
+        return self._read().book.accounts
+
+    def account(self, name: str) -> Account:
+        """One name with its budget, charges and notes."""
+        return self._read().account(name)
+
+    def remaining(self, name: str) -> Left:
+        """What is left of a name's budget."""
+        return self.account(name).left
+
+    def scanned(self, name: str) -> bool:
+        """Whether a scan of this data was noted."""
+        return any(note.scan for note in self.account(name).notes)
+
+    def _settle(self, charged: Charged, kind: str, body: dict[str, Any]) -> str:
+        with self._session() as session:
+            charge = session.account(charged.name).charges.get(charged.seq)
+            if charge is None or charge.digest != charged.head:
+                raise LedgerError(f"{self.path}: it holds no charge {charged.seq} of {charged.name} with this digest")
+            return session.append(kind, charged.name, body).digest
+
+    @contextmanager
+    def _session(self) -> Generator[Session]:
+        with writing(self._store, self._key, self._clock) as session:
+            self._refuse_rollback(session)
+            yield session
+        self._refuse_rollback(session)
+
+    def _read(self) -> Contents:
+        contents = read(self._store, self._key)
+        self._refuse_rollback(contents)
+        return contents
+
+    def _refuse_rollback(self, contents: Contents) -> None:
+        """What this process has seen must still be there."""
+        seen, entries = self._seen, contents.entries
+        if seen is not None and (len(entries) < seen.seq or entries[seen.seq - 1].digest != seen.digest):
+            raise LedgerError(f"{self.path}: entry {seen.seq} is gone: the ledger was truncated or replaced meanwhile")
+        self._seen = entries[-1] if entries else None
+
+
+def _judged(account: Account, guarantee: dict[str, Any], judge: Judge | None) -> Decimal | None:
+    """The attacker's cumulative advantage with this release, where somebody judges it."""
+    if judge is None:
+        return None
+    return advantage_of(judge([*(charge.guarantee for charge in account.charges.values()), guarantee]))
+
+
+def _in_work(name: str, charge: Charge, patience: float) -> LedgerError:
+    return LedgerError(
+        f"{name}: the same request was charged at {charge.time} (entry {charge.seq}) and is being answered; nothing "
+        f"was charged now. Ask again later: you get its answer, or, if that run died, pay again {patience:g} seconds "
+        "after its charge"
+    )
+
+
+def _check_name(name: str) -> None:
+    """Names that look the same are the same."""
+    fits = isinstance(name, str) and 0 < len(name) <= 100 and name.isprintable() and name == name.strip()
+    if not fits or unicodedata.normalize("NFC", name) != name:
+        raise ParameterError("name", name, "it cannot name data", "use 1 to 100 printable characters, as cafeteria")

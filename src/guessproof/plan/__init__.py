@@ -1,0 +1,17 @@
+"""The plan file: what is asked, what is protected, from whom, and how accurate the answer must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guessproof.plan.model import PlanFile
+from guessproof.plan.plan import Plan
+from guessproof.plan.reading import load_plan, loads_plan
+
+__all__ = ["Plan", "load_plan", "loads_plan", "schema"]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a plan file."""
+    found = PlanFile.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "title": "guessproof plan"}

@@ -1,0 +1,225 @@
+"""What must fit together across the tables of a plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from guessproof.errors import InputError, PlanError
+from guessproof.plan.model import Accuracy, Attacker, Column, PlanFile, Release, Risk, Target
+from guessproof.plan.positions import Key
+from guessproof.plan.refusals import Place
+from guessproof.plan.tables import given
+from guessproof.plan.words import is_secret, spelling
+from guessproof.risk.profile import RiskProfile
+from guessproof.world.checks import LARGEST
+
+_ENV = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z")
+_ODDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s+in\s+([0-9]+(?:\.[0-9]+)?)\s*\Z")
+_BETTING = re.compile(r"\s*([0-9.]+)\s*(?::|to|/|-)\s*([0-9.]+)\s*\Z")
+_PURE = ("laplace", "geometric", "cauchy")
+
+
+def check_tables(file: PlanFile, place: Place) -> None:
+    """Everything that needs neither priors nor goals."""
+    _check_names(file, place)
+    _check_source(file.data.source, place)
+    _check_protects(file, place)
+    for name, column in file.columns.items():
+        _check_column(name, column, file.data.protects, place)
+    _check_protected(file, place)
+    _check_accuracy(file.accuracy, place)
+    _check_release(file.release, place)
+
+
+def _check_names(file: PlanFile, place: Place) -> None:
+    data = file.data
+    texts: list[tuple[Key, str | None]] = [
+        (("data", "name"), data.name),
+        (("data", "source"), data.source),
+        (("data", "table"), data.table),
+        (("data", "person"), data.person),
+        (("release", "ledger"), file.release.ledger),
+        *((("columns", name), name) for name in file.columns),
+        *((("columns", name, "prior", "from"), c.prior.from_) for name, c in file.columns.items() if c.prior),
+        *((("prior", key, "from"), joint.from_) for key, joint in file.prior.items()),
+    ]
+    for path, text in texts:
+        if text is not None and (not text.strip() or text != text.strip()):
+            problem = "is empty" if not text.strip() else "begins or ends with a space"
+            raise place.error(path, text, problem, "give a name")
+        if text is not None and not text.isprintable():
+            raise place.error(path, text, "holds a character that cannot be printed", "remove it")
+    if not file.query.sql.strip():
+        raise place.error(("query", "sql"), file.query.sql, "is empty", "write the question as one SELECT")
+    _check_distinct(file.columns, place)
+
+
+def _check_distinct(names: Iterable[str], place: Place) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.casefold(), name)
+        if other != name:
+            problem = f"differs from {other} in case only, and SQL does not tell them apart"
+            raise place.error(("columns", name), name, problem, "rename one of the columns")
+
+
+def _check_source(source: str, place: Place) -> None:
+    path: Key = ("data", "source")
+    remedy = 'put it into an environment variable and write source = "env:NAME"'
+    if is_secret(source):
+        raise place.error(path, source, "a connection string must not stand in a plan", remedy)
+    if source.startswith("env:") and not _ENV.match(source):
+        raise place.error(path, source, "does not name an environment variable", "write for instance env:DATABASE_URL")
+
+
+def _check_protects(file: PlanFile, place: Place) -> None:
+    data = file.data
+    if data.rows is not None and data.protects != "values":
+        problem = f"the number of rows is secret where {data.protects} are protected"
+        raise place.error(("data", "rows"), data.rows, problem, 'leave it out, or use protects = "values"')
+    for key in ("person", "max_rows"):
+        value = getattr(data, key)
+        if value is not None and data.protects != "persons":
+            remedy = 'leave it out, or use protects = "persons"'
+            raise place.error(("data", key), value, "has a meaning only where persons are protected", remedy)
+        if value is None and data.protects == "persons":
+            remedy = 'write for instance person = "id" and max_rows = 3'
+            raise place.error(("data", "protects"), data.protects, f"needs {key} beside it", remedy)
+
+
+def _check_column(name: str, column: Column, protects: str, place: Place) -> None:
+    path: Key = ("columns", name)
+    if column.bounds is not None:
+        low, high = column.bounds
+        if max(abs(low), abs(high)) > LARGEST:
+            raise place.error((*path, "bounds"), [low, high], "is too large to compute with", "change the unit")
+        if not low < high:
+            problem = "the lower bound must be below the upper one"
+            raise place.error((*path, "bounds"), [low, high], problem, "write the smaller number first")
+    if column.levels is not None:
+        _check_levels(path, column, place)
+    if column.public and protects != "values":
+        problem = f"no column is public where {protects} are protected"
+        raise place.error((*path, "public"), True, problem, "leave it out")
+    if column.public and column.prior is not None:
+        raise place.error((*path, "prior"), "public", "what is public needs no prior", "leave out public or prior")
+
+
+def _check_levels(path: Key, column: Column, place: Place) -> None:
+    levels: tuple[Any, ...] = column.levels or ()
+    spelled = [spelling(level) for level in levels]
+    for i, text in enumerate(spelled):
+        if text in spelled[:i]:
+            raise place.error((*path, "levels", i), levels[i], "is named twice", "name each level once")
+        level = levels[i]
+        if column.bounds is not None and (isinstance(level, (str, bool)) or not _inside(level, column.bounds)):
+            low, high = column.bounds
+            problem = f"lies outside the bounds {low:g} … {high:g}"
+            raise place.error((*path, "levels", i), level, problem, "widen the bounds, or leave one of them out")
+
+
+def _inside(value: float, bounds: tuple[float, float]) -> bool:
+    return bounds[0] <= value <= bounds[1]
+
+
+def _check_protected(file: PlanFile, place: Place) -> None:
+    if file.data.protects == "values" and all(column.public for column in file.columns.values()):
+        problem = "no column is declared, so that nothing would be protected"
+        remedy = "declare each column to protect as [columns.NAME]"
+        raise place.error(("data", "protects"), "values", problem, remedy)
+
+
+def _check_accuracy(accuracy: Accuracy, place: Place) -> None:
+    _check_target(("accuracy",), accuracy, place, alone=accuracy.error is None and not accuracy.outputs)
+    for name, target in accuracy.outputs.items():
+        _check_target(("accuracy", name), target, place, alone=accuracy.error is None and target.error is None)
+
+
+def _check_target(path: Key, target: Target, place: Place, *, alone: bool) -> None:
+    if target.relative is not None and target.magnitude is None:
+        problem = "a relative error needs a size that it is relative to, and the true answer is secret"
+        raise place.error((*path, "relative"), target.relative, problem, "add magnitude, the public size of the answer")
+    if target.magnitude is not None and target.relative is None:
+        raise place.error((*path, "magnitude"), target.magnitude, "serves relative only", "add relative, as 0.05")
+    if target.within is not None and target.relative is not None:
+        raise place.error((*path, "relative"), target.relative, "says again what within says", "leave one of them out")
+    if alone and target.confidence is not None:
+        raise place.error(
+            (*path, "confidence"), target.confidence, "no error is given that it belongs to", "add within"
+        )
+
+
+def _check_release(release: Release, place: Place) -> None:
+    if release.mechanism == "gaussian" and release.delta is None:
+        raise place.error(("release", "mechanism"), "gaussian", "needs delta", "add for instance delta = 1e-6")
+    if release.mechanism in _PURE and release.delta is not None:
+        problem = f"{release.mechanism} noise never fails and takes no delta"
+        raise place.error(("release", "delta"), release.delta, problem, 'leave it out, or use mechanism = "gaussian"')
+
+
+def posterior_limit(attacker: Attacker, place: Place) -> float | None:
+    """The stricter of posterior and odds, "1 in 3" being the probability 1/3."""
+    if attacker.odds is None:
+        return attacker.posterior
+    path: Key = ("attacker", "odds")
+    found = _ODDS.match(attacker.odds)
+    if found is None:
+        betting = _BETTING.match(attacker.odds)
+        if betting is None:
+            raise place.error(path, attacker.odds, "is not understood", 'write for instance "1 in 3"')
+        a, b = betting.groups()
+        problem = "can be read in two ways"
+        raise place.error(path, attacker.odds, problem, f'write "{a} in {b}" for the probability {a}/{b}')
+    part, whole = float(found[1]), float(found[2])
+    if not 0 < part <= whole:
+        raise place.error(path, attacker.odds, "is not a probability above 0 and at most 1", 'write "1 in 3"')
+    odds = part / whole
+    return odds if attacker.posterior is None else min(odds, attacker.posterior)
+
+
+def check_limits(file: PlanFile, place: Place) -> None:
+    """An attacker without a limit is one that nothing protects from."""
+    attacker = file.attacker
+    if attacker is None or given(attacker, ("advantage", "posterior", "odds")):
+        return
+    if file.risk is None and file.release.epsilon is None:
+        problem = "no limit says how much he may learn"
+        raise place.error(("attacker",), attacker.goal, problem, "add advantage = 0.05, posterior or odds")
+
+
+def risk_profile(risk: Risk | None, protects: str, place: Place) -> RiskProfile | None:
+    """The profile that keeps everything that [risk] holds."""
+    if risk is None:
+        return None
+    kinds = given(risk, tuple(Risk.model_fields))
+    if not kinds:
+        raise place.error(("risk",), {}, "says nothing", f"give one of {', '.join(Risk.model_fields)}")
+    whole: RiskProfile | None = None
+    for kind in kinds:
+        try:
+            profile = _profile(kind, getattr(risk, kind))
+        except InputError as error:
+            raise place.about(("risk", kind), error) from None
+        if protects == "values" and profile.shape.inclusion[0] < 1:
+            raise _present(kind, place)
+        whole = profile if whole is None else whole & profile
+    return whole
+
+
+def _profile(kind: str, value: Any) -> RiskProfile:
+    if kind == "constant":
+        return RiskProfile.constant(value)
+    if kind == "box":
+        return RiskProfile.box(value.relative, p=value.p, q=value.q)
+    if kind == "fixed_inclusion":
+        return RiskProfile.fixed_inclusion(value.p, value.absolute, value.relative)
+    if kind == "fixed_value":
+        return RiskProfile.fixed_value(value.q, value.absolute, value.relative)
+    return RiskProfile.points(value.pairs, p=value.p, q=value.q)
+
+
+def _present(kind: str, place: Place) -> PlanError:
+    problem = 'protects = "values" takes membership as known, and this profile is about attackers who doubt it'
+    return place.error(("risk", kind), kind, problem, 'use protects = "records", or a profile with p = 1')

@@ -1,0 +1,230 @@
+"""The grammar of goals: from words to a tree of wishes.
+
+::
+
+    goal  = also { "or" also }
+    also  = part { "and" part }
+    part  = "not" part | "(" goal ")" | wish
+    wish  = column "within" number [ "%" ]
+          | "(" column { "," column } ")" "within" number [ "by" norm ]
+          | column "exactly"
+          | column "among" value { "," value }
+          | column "inside" number number { [ "," ] number number }
+
+Columns and values are bare words or stand in quotes. Nothing is executed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from guessproof.plan.tokens import KEYWORDS, Misread, Token, Tokens, read_tokens
+from guessproof.plan.words import close_name
+
+VERBS = ("within", "exactly", "among", "inside")
+NORMS = ("l1", "l2", "linf")
+_EXAMPLES = "write for instance: time within 2 | income within 5% | faculty exactly | faculty among math, cs"
+_DEEPEST = 50
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One wish about one column, or about several numbers together."""
+
+    verb: str
+    columns: tuple[Token, ...]
+    values: tuple[Token, ...] = ()
+    percent: bool = False
+    by: Token | None = None
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Goals joined by "and", "or", or one under "not"."""
+
+    word: str
+    parts: tuple[Any, ...]
+
+
+Tree = Wish | Joined
+
+
+def read_tree(text: str) -> Tree:
+    """The tree of a goal's words; Misread where they are not understood."""
+    return _Reader(Tokens(read_tokens(text))).whole()
+
+
+def wishes(tree: Tree) -> Iterator[Wish]:
+    """The single wishes of a tree, from left to right."""
+    if isinstance(tree, Wish):
+        yield tree
+    else:
+        for part in tree.parts:
+            yield from wishes(part)
+
+
+def read_names(text: str) -> tuple[str, ...]:
+    """The columns of a list such as "(lon, lat)".
+
+    >>> read_names("(lon, 'my lat')")
+    ('lon', 'my lat')
+    """
+    reader = _Reader(Tokens(read_tokens(text)))
+    names = reader.columns()
+    rest = reader.tokens.now
+    if rest.kind != "end":
+        raise Misread(rest.start, rest.end, "is not expected here", 'write the columns as "(lon, lat)"')
+    return tuple(name.text for name in names)
+
+
+@dataclass
+class _Reader:
+    tokens: Tokens
+    depth: int = 0
+
+    def whole(self) -> Tree:
+        """The goal, with nothing left over."""
+        if self.tokens.now.kind == "end":
+            raise Misread(0, 0, "the goal is empty", _EXAMPLES)
+        tree = self._joined("or", lambda: self._joined("and", self._part))
+        rest = self.tokens.now
+        if rest.kind != "end":
+            raise self._unexpected(rest)
+        return tree
+
+    def _joined(self, word: str, part: Callable[[], Tree]) -> Tree:
+        parts = [part()]
+        while self.tokens.now.is_word(word):
+            self.tokens.next()
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
+
+    def _part(self) -> Tree:
+        self.depth += 1
+        now = self.tokens.now
+        if self.depth > _DEEPEST:
+            raise Misread(now.start, now.end, "the goal is nested too deeply", "write it with fewer parentheses")
+        if now.is_word("not"):
+            self.tokens.next()
+            tree: Tree = Joined("not", (self._part(),))
+        elif now.kind == "(" and not self._names_ahead():
+            self.tokens.next()
+            tree = self._joined("or", lambda: self._joined("and", self._part))
+            self._expect(")", "the parenthesis is not closed", "close it with )")
+        else:
+            tree = self._wish()
+        self.depth -= 1
+        return tree
+
+    def _names_ahead(self) -> bool:
+        """Whether a parenthesis holds names of columns, (lon, lat), and not a goal."""
+        first, second, third = self.tokens.ahead(1), self.tokens.ahead(2), self.tokens.ahead(3)
+        alone = second.kind == ")" and any(third.is_word(verb) for verb in VERBS)
+        return first.kind in ("word", "quoted") and (second.kind == "," or alone)
+
+    def _wish(self) -> Wish:
+        start = self.tokens.now.start
+        columns = self.columns()
+        verb = self.tokens.next()
+        if not any(verb.is_word(v) for v in VERBS):
+            hint = close_name(verb.text, VERBS, f"say {columns[0].text} within, exactly, among or inside")
+            raise Misread(verb.start, verb.end, "says not what is wanted of the column", hint)
+        name = verb.text.lower()
+        if len(columns) > 1 and name != "within":
+            raise Misread(verb.start, verb.end, "several columns together have a distance only", "write within")
+        values, percent, by = self._rest(name, several=len(columns) > 1)
+        return Wish(name, columns, values, percent, by, start, self.tokens.before.end)
+
+    def _rest(self, verb: str, *, several: bool) -> tuple[tuple[Token, ...], bool, Token | None]:
+        if verb == "exactly":
+            return (), False, None
+        if verb == "among":
+            return self._values(), False, None
+        if verb == "inside":
+            return self._ends(), False, None
+        radius = self._number("how near? give a number", "write for instance: within 2")
+        percent = self.tokens.now.kind == "%"
+        if percent:
+            sign = self.tokens.next()
+            if several:
+                raise Misread(sign.start, sign.end, "a distance of several columns has no percentage", "give a number")
+        by = None
+        if self.tokens.now.is_word("by"):
+            word = self.tokens.next()
+            if not several:
+                raise Misread(word.start, word.end, "one column needs no norm", "leave it out")
+            by = self.tokens.next()
+            if by.text.lower() not in NORMS:
+                raise Misread(by.start, by.end, "is not a norm", "say l1, l2 or linf")
+        return (radius,), percent, by
+
+    def columns(self) -> tuple[Token, ...]:
+        """One column, or several in parentheses."""
+        if not self._take("("):
+            return (self._column(),)
+        found = [self._column()]
+        while self._take(","):
+            found.append(self._column())
+        self._expect(")", "the list of columns is not closed", "close it with )")
+        return tuple(found)
+
+    def _take(self, kind: str) -> bool:
+        """Read a sign if it comes next."""
+        there = self.tokens.now.kind == kind
+        if there:
+            self.tokens.next()
+        return there
+
+    def _column(self) -> Token:
+        token = self.tokens.next()
+        if token.kind == "quoted" or (token.kind == "word" and token.text.lower() not in KEYWORDS):
+            return token
+        problem = "a column is missing here" if token.kind == "end" else "is not the name of a column"
+        raise Misread(token.start, token.end, problem, _EXAMPLES)
+
+    def _values(self) -> tuple[Token, ...]:
+        found = [self._value()]
+        while self._take(","):
+            found.append(self._value())
+        return tuple(found)
+
+    def _value(self) -> Token:
+        token = self.tokens.next()
+        if token.kind in ("quoted", "number") or (token.kind == "word" and token.text.lower() not in KEYWORDS):
+            return token
+        raise Misread(token.start, token.end, "a value is missing here", "write: among math, cs")
+
+    def _ends(self) -> tuple[Token, ...]:
+        found: list[Token] = []
+        while self.tokens.now.kind == "number" or (found and self.tokens.now.kind == ","):
+            token = self.tokens.next()
+            if token.kind == "number":
+                found.append(token)
+        if len(found) < 2 or len(found) % 2:
+            now = self.tokens.now
+            raise Misread(now.start, now.end, "an interval has two ends", "write: inside 10 20")
+        return tuple(found)
+
+    def _number(self, problem: str, remedy: str) -> Token:
+        token = self.tokens.next()
+        if token.kind != "number":
+            raise Misread(token.start, token.end, problem, remedy)
+        return token
+
+    def _expect(self, kind: str, problem: str, remedy: str) -> None:
+        token = self.tokens.now
+        if token.kind != kind:
+            raise Misread(token.start, token.end, problem, remedy)
+        self.tokens.next()
+
+    def _unexpected(self, token: Token) -> Misread:
+        before = self.tokens.before
+        if token.kind in ("word", "number") and before.kind == "word":
+            whole = f"{before.text} {token.text}"
+            hint = f"join goals with and, or; put a name of several words in quotes: '{whole}'"
+            return Misread(token.start, token.end, "is one word too many", hint)
+        return Misread(token.start, token.end, "is not expected here", "join goals with and, or, not")

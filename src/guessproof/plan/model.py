@@ -1,0 +1,215 @@
+"""The tables of a plan file as they are written: names, types and simple ranges. `reading` turns them into a Plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr
+
+from guessproof.errors import PlanError
+from guessproof.plan.tables import AnyPrior, JointPrior, Positive, Scalar, Share, Span, Table, Whole
+from guessproof.plan.words import close_name
+
+
+class Data(Table):
+    """What the table is and what is protected in it."""
+
+    name: str = Field(min_length=1, description="the ledger's name for this data", examples=["cafeteria"])
+    source: str = Field(
+        min_length=1,
+        description="the confidential table: a csv, parquet or duckdb file (relative to the plan), "
+        "or env:NAME for a connection string kept in an environment variable",
+        examples=["cafeteria.csv", "env:DATABASE_URL"],
+    )
+    table: str = Field(default="t", min_length=1, description="the table's name in the query")
+    protects: Literal["values", "records", "persons"] = Field(
+        description="values: the declared columns of one record; records: the presence of a row; "
+        "persons: all rows of a person"
+    )
+    rows: Whole | None = Field(default=None, ge=1, description='public number of rows; only with protects = "values"')
+    person: str | None = Field(
+        default=None, min_length=1, description='the column that names the person; only with protects = "persons"'
+    )
+    max_rows: Whole | None = Field(
+        default=None, ge=1, description='the most rows that one person may have; only with protects = "persons"'
+    )
+
+
+class Query(Table):
+    """The question."""
+
+    sql: str = Field(min_length=1, description="one SELECT over one table, with aggregates only")
+
+
+class Column(Table):
+    """What is known to the public about one column, and what an attacker believes of it."""
+
+    bounds: tuple[float, float] | None = Field(
+        default=None, description="the smallest and largest value that can occur; the query clamps to them"
+    )
+    levels: tuple[Scalar, ...] | None = Field(
+        default=None, description="every value that can occur; needed for GROUP BY, whose groups are these"
+    )
+    prior: AnyPrior | None = Field(default=None, description="what an attacker believes of a value before the release")
+    missing: bool = Field(default=True, description="whether a value may be missing (NULL)")
+    public: bool = Field(
+        default=False,
+        description='each record\'s value is public; only with protects = "values", for GROUP BY',
+    )
+
+
+class Attacker(Table):
+    """What an attacker wants, what he knows, and how much he may learn."""
+
+    goal: str = Field(min_length=1, description="which guesses count as correct", examples=["time within 2"])
+    advantage: float | None = Field(default=None, gt=0, le=1, description="how far his belief may rise")
+    posterior: float | None = Field(default=None, gt=0, le=1, description="how high his belief may get")
+    odds: str | None = Field(default=None, description="the same as posterior, in words", examples=["1 in 3"])
+    both: bool = Field(default=False, description="his belief may not fall by more than advantage either")
+    or_: Literal["any", "each"] = Field(
+        default="any",
+        alias="or",
+        description="any: one alternative of an OR is enough; each: every one is protected",
+    )
+    at: dict[str, Scalar] | None = Field(
+        default=None, description="a hypothetical true value for each column of the goal; left out: the worst one"
+    )
+    knows: dict[str, Any] | None = Field(
+        default=None, description="what he knows already: an interval [low, high] of numbers, or a list of values"
+    )
+
+
+class Box(Table):
+    """One ratio for attackers whose priors lie in a range."""
+
+    relative: float = Field(description="the largest ratio of posterior to prior")
+    p: Span = Field(default=(0.0, 1.0), description="range of the prior probability of being in the data")
+    q: Span = Field(default=(0.0, 1.0), description="range of the prior probability of the value, given that")
+
+
+class FixedInclusion(Table):
+    """Attackers with one p and any q; whichever limit allows more."""
+
+    p: Share = Field(description="prior probability of being in the data")
+    absolute: Share | None = Field(default=None, description="the largest posterior")
+    relative: float | None = Field(default=None, description="the largest ratio of posterior to prior")
+
+
+class FixedValue(Table):
+    """Attackers with one q and any p; whichever limit allows more."""
+
+    q: Share = Field(description="prior probability of the value, given that the person is in the data")
+    absolute: Share | None = Field(default=None, description="the largest posterior")
+    relative: float | None = Field(default=None, description="the largest ratio of posterior to prior")
+
+
+class Points(Table):
+    """Pairs of prior and allowed ratio, for attackers whose priors lie in a range."""
+
+    pairs: tuple[tuple[float, float], ...] = Field(description="[prior, allowed ratio], one for each point")
+    p: Span = Field(default=(0.0, 1.0), description="range of the prior probability of being in the data")
+    q: Span = Field(default=(0.0, 1.0), description="range of the prior probability of the value, given that")
+
+
+def _points(value: Any) -> Any:
+    return {"pairs": value} if isinstance(value, (list, tuple)) else value
+
+
+class Risk(Table):
+    """How far a release may raise an attacker's probability, after Kazan & Reiter. All that are given must hold."""
+
+    constant: float | None = Field(default=None, description="one ratio for every attacker")
+    box: Box | None = Field(default=None, description="one ratio for a range of priors")
+    fixed_inclusion: FixedInclusion | None = Field(default=None, description="attackers with one p and any q")
+    fixed_value: FixedValue | None = Field(default=None, description="attackers with one q and any p")
+    points: (
+        Annotated[Points, BeforeValidator(_points, json_schema_input_type=tuple[tuple[float, float], ...] | Points)]
+        | None
+    ) = Field(default=None, description="pairs [prior, allowed ratio]", examples=[[[0.001, 10], [0.4, 1.2]]])
+
+
+class Target(Table):
+    """How near the answer must be to the truth, and how surely."""
+
+    within: Positive | None = Field(default=None, description="the largest error")
+    relative: Positive | None = Field(default=None, description="the largest error as a share of magnitude, as 0.05")
+    magnitude: Positive | None = Field(
+        default=None, description="the public size of the answer behind relative; never the true one"
+    )
+    confidence: float | None = Field(default=None, gt=0, lt=1, description="how surely; left out: 0.95")
+
+    @property
+    def error(self) -> float | None:
+        """The largest error, in the answer's own unit."""
+        if self.relative is not None and self.magnitude is not None:
+            return self.relative * self.magnitude
+        return self.within
+
+
+class Accuracy(Target):
+    """The target of every output; [accuracy.NAME] holds that of one."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Target]  # pyright: ignore[reportIncompatibleVariableOverride]
+    _lines: dict[str, tuple[int | None, str | None]] = PrivateAttr(
+        default_factory=dict[str, tuple[int | None, str | None]]
+    )
+
+    @property
+    def outputs(self) -> dict[str, Target]:
+        """The targets that were given by output."""
+        return dict(self.__pydantic_extra__)
+
+    def remember(self, output: str, line: int | None, file: str | None) -> None:
+        """Where the target of an output stands, for an error that only the query can bring up."""
+        self._lines[output] = (line, file)
+
+    def targets(self, names: Iterable[str]) -> dict[str, tuple[float, float]]:
+        """(within, confidence) for each named output that has a target.
+
+        >>> Accuracy(within=2, total=Target(relative=0.25, magnitude=1000)).targets(["mean", "total"])
+        {'mean': (2.0, 0.95), 'total': (250.0, 0.95)}
+        """
+        names = list(names)
+        for output in self.outputs:
+            if output not in names:
+                line, file = self._lines.get(output, (None, None))
+                hint = close_name(output, names, f"use one of {', '.join(names)}")
+                problem = "is not an output of the query"
+                raise PlanError(f"accuracy.{output}", output, problem, hint, line=line, file=file)
+        found: dict[str, tuple[float, float]] = {}
+        for name in names:
+            own = self.outputs.get(name, self)
+            error = own.error if own.error is not None else self.error
+            if error is not None:
+                found[name] = (error, own.confidence or self.confidence or 0.95)
+        return found
+
+
+class Release(Table):
+    """How the answer is made noisy, and where it is accounted for."""
+
+    mechanism: Literal["laplace", "geometric", "gaussian", "cauchy"] | None = Field(
+        default=None, description="the kind of noise; left out: the best one"
+    )
+    ledger: str = Field(default="guessproof.ledger", min_length=1, description="the ledger's file, beside the plan")
+    epsilon: Positive | None = Field(default=None, description="fixes ε instead of choosing it")
+    delta: float | None = Field(default=None, gt=0, lt=1, description="the failure probability of gaussian noise")
+
+
+class PlanFile(Table):
+    """A guessproof plan."""
+
+    data: Data = Field(description="the table and what is protected in it")
+    query: Query = Field(description="the question")
+    columns: dict[str, Column] = Field(default_factory=dict[str, Column], description="the declared columns, by name")
+    prior: dict[str, JointPrior] = Field(
+        default_factory=dict[str, JointPrior], description='joint priors, by the columns that they join: "(a, b)"'
+    )
+    attacker: Attacker | None = Field(default=None, description="what an attacker wants, and how much he may learn")
+    risk: Risk | None = Field(default=None, description="a risk profile after Kazan & Reiter")
+    accuracy: Accuracy = Field(
+        default_factory=lambda: Accuracy.model_validate({}), description="how near the answer must be"
+    )
+    release: Release = Field(default_factory=lambda: Release(), description="noise and ledger")

@@ -1,0 +1,169 @@
+"""Where each key of a TOML text stands. The text has been accepted by tomllib before, so only its shape is followed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Key = tuple[str | int, ...]
+
+_SPACE = re.compile(r"[ \t]*")
+_GAP = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_SCALAR = re.compile(r"[^,\]}#\n]*")
+_STRINGS = (
+    re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}', re.DOTALL),
+    re.compile(r"'''(?:[^']|'(?!''))*'{3,5}", re.DOTALL),
+    re.compile(r'"(?:[^"\\\n]|\\.)*"'),
+    re.compile(r"'[^'\n]*'"),
+)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Line numbers, from 1, of every key, table header and array element."""
+
+    of: Mapping[Key, int]
+
+    def find(self, path: Key) -> int | None:
+        """The line of a key, or of the nearest table around it that is written down."""
+        while path and path not in self.of:
+            path = path[:-1]
+        return self.of.get(path)
+
+
+def lines(text: str) -> Lines:
+    """The line of every key of a valid TOML text.
+
+    >>> found = lines('[data]\\nname = "x"\\n[columns.time]\\nprior = { normal = { mean = 20,\\n sd = 6 } }')
+    >>> found.find(("data", "name")), found.find(("columns", "time", "prior", "normal", "sd"))
+    (2, 5)
+    """
+    scanner = _Scanner(text.replace("\r\n", "\n"))
+    scanner.document()
+    return Lines(scanner.found)
+
+
+@dataclass
+class _Scanner:
+    text: str
+    at: int = 0
+    found: dict[Key, int] = field(default_factory=dict[Key, int])
+    _counts: dict[Key, int] = field(default_factory=dict[Key, int])
+    _seen: tuple[int, int] = (0, 1)
+
+    def document(self) -> None:
+        table: Key = ()
+        self._skip(_GAP)
+        while self.at < len(self.text):
+            if self.text[self.at] == "[":
+                table = self._header()
+            else:
+                self._pair(table)
+            self._skip(_GAP)
+
+    def _header(self) -> Key:
+        many = self.text.startswith("[[", self.at)
+        line = self._line()
+        self.at += 2 if many else 1
+        path = self._inside_arrays(self._keys())
+        if many:
+            count = self._counts.get(path, 0)
+            self._counts[path] = count + 1
+            self.found.setdefault(path, line)
+            path = (*path, count)
+        self._note(path, line)
+        self._skip(_SPACE)
+        self.at += 2 if many else 1
+        return path
+
+    def _inside_arrays(self, keys: Key) -> Key:
+        """[a.b] after [[a]] speaks of the last element of a."""
+        path: Key = ()
+        for i, key in enumerate(keys):
+            path = (*path, key)
+            if path in self._counts and i < len(keys) - 1:
+                path = (*path, self._counts[path] - 1)
+        return path
+
+    def _pair(self, table: Key) -> None:
+        line = self._line()
+        path = (*table, *self._keys())
+        self._note(path, line)
+        self._skip(_SPACE)
+        self.at += 1  # the equals sign
+        self._skip(_SPACE)
+        self._value(path)
+
+    def _keys(self) -> Key:
+        keys: list[str] = []
+        while True:
+            self._skip(_SPACE)
+            keys.append(self._key())
+            self._skip(_SPACE)
+            if not self.text.startswith(".", self.at):
+                return tuple(keys)
+            self.at += 1
+
+    def _key(self) -> str:
+        start = self.at
+        if self.text[self.at] not in "\"'":
+            self._skip(_BARE)
+            return self.text[start : self.at]
+        self._string()
+        return tomllib.loads(f"key = {self.text[start : self.at]}")["key"]
+
+    def _value(self, path: Key) -> None:
+        first = self.text[self.at : self.at + 1]
+        if first == "[":
+            self._items(path, "]")
+        elif first == "{":
+            self._items(path, "}")
+        elif first in ('"', "'"):
+            self._string()
+        else:
+            self._skip(_SCALAR)
+
+    def _items(self, path: Key, end: str) -> None:
+        """What stands between brackets: numbered values, or pairs."""
+        self.at += 1
+        count = 0
+        self._skip(_GAP)
+        while self.text[self.at] != end:
+            if end == "]":
+                self._note((*path, count), self._line())
+                self._value((*path, count))
+            else:
+                self._pair(path)
+            count += 1
+            self._skip(_GAP)
+            if self.text[self.at] == ",":
+                self.at += 1
+                self._skip(_GAP)
+        self.at += 1
+
+    def _string(self) -> None:
+        for pattern in _STRINGS:
+            found = pattern.match(self.text, self.at)
+            if found is not None:
+                self.at = found.end()
+                return
+        self.at = len(self.text)
+
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found is not None else self.at
+
+    def _note(self, path: Key, line: int) -> None:
+        for i in range(1, len(path)):
+            self.found.setdefault(path[:i], line)
+        self.found[path] = line
+
+    def _line(self) -> int:
+        """Counted from where it was asked last, so that a long text is read once."""
+        at, line = self._seen
+        line += self.text.count("\n", at, self.at)
+        self._seen = (self.at, line)
+        return line

@@ -1,0 +1,190 @@
+"""What is wrong with a table of a plan, in plain words and with its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from guessproof.errors import InputError, PlanError
+from guessproof.plan.model import PlanFile
+from guessproof.plan.positions import Key, Lines
+from guessproof.plan.tables import Table
+from guessproof.plan.words import close_name, dotted, redacted
+
+_QUOTED_NUMBER = re.compile(r"\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\Z")
+_KINDS = {
+    "float_type": ("is not a number", "write a number"),
+    "int_type": ("is not a whole number", "write a whole number"),
+    "string_type": ("is not a text", "write it in quotes"),
+    "bool_type": ("is neither true nor false", "write true or false, without quotes"),
+    "tuple_type": ("is not a list", "write it in brackets, as [0, 120]"),
+    "dict_type": ("is not a table", "write { key = value }, or a table of its own"),
+    "model_type": ("is not a table", "write { key = value }, or a table of its own"),
+    "finite_number": ("is not finite", "give a finite number"),
+    "string_too_short": ("is empty", "fill it in"),
+}
+_SEVERAL = {
+    "levels": ("is not a value", "write texts in quotes, numbers, true or false"),
+    "at": ("is not a value", "write a text in quotes, a number, true or false"),
+    "table": ("is not a row of values and a probability", 'write for instance ["F", "black", 0.2]'),
+    "sample": ("is not a row of values", 'write for instance ["F", "black"]'),
+    "categorical": (
+        "is not a table of value = probability",
+        "write { yes = 0.1, no = 0.9 } or [[0, 0.9], [1, 0.1]]",
+    ),
+}
+_LIMITS = {"gt": "above", "ge": "at least", "lt": "below", "le": "at most"}
+_WRITTEN = {
+    "prior": 'write for instance { normal = { mean = 20, sd = 6 } }, or "unknown"',
+    "at": "write for instance { time = 20 }",
+    "knows": "write for instance { time = [10, 40] }",
+    "levels": 'write for instance ["yes", "no"]',
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Makes errors that name the file and the line."""
+
+    lines: Lines
+    file: str | None = None
+
+    def error(self, path: Key, value: Any, problem: str, remedy: str) -> PlanError:
+        """An error about a key."""
+        line = self.lines.find(path)
+        return PlanError(dotted(path) or "plan", redacted(value), problem, redacted(remedy), line=line, file=self.file)
+
+    def about(self, path: Key, error: InputError) -> PlanError:
+        """An error of another room, with the key that it is about."""
+        own = tuple(part for part in error.field.split(".") if (*path, part) in self.lines.of)
+        return self.error((*path, *own), error.value, error.problem, error.remedy)
+
+
+def refusal(error: ValidationError, raw: Mapping[str, Any], place: Place) -> PlanError:
+    """The first thing that is wrong; a misspelt key before what is missing because of it."""
+    found: dict[Key, list[Any]] = {}
+    for each in error.errors(include_url=False):
+        found.setdefault(_real(each["loc"], raw, each["type"]), []).append(each)
+    unknown = [path for path, errors in found.items() if _is_unknown(path, errors[0])]
+    # where a value may take two forms, the form that it nearly has is the one that goes deeper
+    deepest = [p for p in found if not any(q != p and q[: len(p)] == p for q in found)]
+    path = min(unknown or deepest, key=lambda p: (place.lines.find(p) or 0, len(p)))
+    value = _value_at(raw, path)
+    if unknown:
+        table = _table_at(path[:-1])
+        keys = _keys(table)
+        where = f"is not a key of [{dotted(path[:-1])}]" if path[:-1] else "is not a table of a plan"
+        return place.error(path, value, where, close_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}"))
+    words = _words(path, found[path], value)
+    there: Any = value if value is not None else list(_value_at(raw, path[:-1]))  # what is there, where a key is not
+    return place.error(path, there, *words)
+
+
+def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
+    first, context = errors[0], errors[0].get("ctx", {})
+    kind: str = first["type"]
+    if isinstance(value, (list, tuple)) and kind in ("too_long", "missing"):
+        return f"holds {len(value)} value{'s' if len(value) > 1 else ''} instead of 2", "write two"
+    if kind == "missing":
+        return "is missing", _wanted(path)
+    name = next((str(key) for key in reversed(path) if key in _SEVERAL), None)
+    if name is not None and len(errors) > 1:
+        return _SEVERAL[name]
+    if kind == "literal_error":
+        choices = re.findall(r"'([^']*)'", context["expected"])
+        shown = " or ".join(f'"{choice}"' for choice in choices)
+        return "is not one of its values", close_name(str(value), choices, f"write {shown}")
+    for limit, words in _LIMITS.items():
+        if limit in context:
+            of = "of " if words.startswith("at") else ""
+            return f"must be {words} {context[limit]:g}", f"give a number {of}{words} {context[limit]:g}"
+    problem, remedy = _KINDS.get(kind, ("is not understood", _wanted(path)))
+    if "number" in problem and isinstance(value, str) and _QUOTED_NUMBER.match(value):
+        remedy = "write it without quotes"
+    if kind in ("model_type", "dict_type", "tuple_type"):
+        remedy = _WRITTEN.get(str(path[-1]), remedy)
+    return problem, remedy
+
+
+def _wanted(path: Key) -> str:
+    """What a key means, for whoever left it out."""
+    table, name = _table_at(path[:-1]), str(path[-1])
+    info = _fields(table).get(name)
+    if info is None:
+        return "give one"
+    if not path[:-1]:
+        return f"add the table [{name}]: {info.description}"
+    example = f", as {_shown(info.examples[0])}" if info.examples else ""
+    return f"add {name}{example}: {info.description}"
+
+
+def _shown(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _is_unknown(path: Key, error: Any) -> bool:
+    if error["type"] == "extra_forbidden":
+        return True
+    # [accuracy] takes tables of any name; what is no table there is a misspelt key of its own
+    own = len(path) == 2 and path[0] == "accuracy" and path[1] not in _fields(_table_at(path[:1]))
+    return own and error["type"] == "model_type"
+
+
+def _real(location: tuple[str | int, ...], raw: Any, kind: str) -> Key:
+    """The path of an error, without the steps that exist in our models only."""
+    path: Key = ()
+    for i, key in enumerate(location):
+        last = i == len(location) - 1
+        found = _value_at(raw, (key,))
+        if found is not None:
+            raw, path = found, (*path, key)
+        elif last and kind == "missing" and isinstance(raw, Mapping):
+            path = (*path, key)
+    return path
+
+
+def _value_at(raw: Any, path: Key) -> Any:
+    for key in path:
+        if isinstance(raw, str):
+            return None
+        try:
+            raw = raw[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return raw
+
+
+def _table_at(path: Key) -> type[Table] | None:
+    """The model that describes a table of the plan."""
+    steps = [key for key in path if isinstance(key, str)]
+    if steps and steps[0] in ("columns", "prior"):
+        del steps[1:2]  # a name that the owner chose
+    found: type[Table] | None = PlanFile
+    for key in steps:
+        info = _fields(found).get(key)  # none for the name of an output in [accuracy]
+        if info is not None:
+            tables = _tables_in(info.annotation)
+            found = tables[0] if tables else None
+    return found
+
+
+def _tables_in(annotation: Any) -> list[type[Table]]:
+    parts = get_args(annotation)
+    if not parts and isinstance(annotation, type) and issubclass(annotation, Table):
+        return [annotation]
+    return [table for part in parts for table in _tables_in(part)]
+
+
+def _fields(table: type[Table] | None) -> dict[str, FieldInfo]:
+    if table is None:
+        return {}
+    return {info.alias or name: info for name, info in table.model_fields.items()}
+
+
+def _keys(table: type[Table] | None) -> list[str]:
+    return list(_fields(table))

@@ -1,0 +1,39 @@
+"""What a query takes its columns to be, so that an engine can read them so: numbers, labels, truth values, times."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from guessproof.sql.question import Question
+from guessproof.sql.rules.column import NumberColumn
+from guessproof.sql.rules.comparison import LabelTest, NumberTest
+from guessproof.sql.rules.flag import Flag
+from guessproof.sql.term import Node
+
+
+def kinds_of(question: Question) -> dict[str, str]:
+    """The kind of each column that the query or the declaration tells: "number", "text", "boolean" or "time"."""
+    found: dict[str, str] = {}
+    for name in question.columns:
+        declared = question.declared.column(name)
+        if declared.is_number is not None:
+            found[name] = "number" if declared.is_number else "text"
+    for node in _nodes(question):
+        if isinstance(node, (NumberColumn, NumberTest)):
+            found[node.name] = "number"
+        elif isinstance(node, Flag):
+            found[node.name] = "boolean"
+        elif isinstance(node, LabelTest) and not isinstance(node.constant, exp.Literal):
+            found[node.name] = "boolean" if isinstance(node.constant, exp.Boolean) else "time"
+    return found
+
+
+def _nodes(question: Question) -> list[Node]:
+    todo: list[Node] = [question.where, *(m.contribution for m in question.measurements)]
+    todo += [m.filter for m in question.measurements]
+    found: list[Node] = []
+    while todo:
+        node = todo.pop()
+        found.append(node)
+        todo.extend(node.parts)
+    return found
