@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
@@ -90,10 +91,15 @@ class Choice:
         return math.fsum(n.cost[1] for n in self.noises)
 
     @property
-    def cost(self) -> float:
+    def exact_cost(self) -> Fraction:
         """The ε that is charged: as the noise is really drawn, rounding included."""
-        total = math.fsum(n.cost[0] for n in self.noises)
-        return math.nextafter(total, math.inf) if len(self.noises) > 1 else total
+        return sum((Fraction(n.cost[0]) for n in self.noises), Fraction(0))
+
+    @property
+    def cost(self) -> float:
+        """The same as a float, rounded up."""
+        total = float(self.exact_cost)
+        return total if Fraction(total) >= self.exact_cost else math.nextafter(total, math.inf)
 
     @property
     def epsilon_add_remove(self) -> float | None:
@@ -292,8 +298,8 @@ class Chooser:
         found: list[Noise] = []
         for share, measurement in zip(self.shares, self.question.measurements, strict=True):
             noise = noise_for(measurement, share * epsilon, self.mechanism, delta=self.delta)
-            inside = share * epsilon - 2 * noise.step
-            if noise.step and not self.needs and inside > 0:
+            inside = min(share * epsilon - 2 * noise.step, math.nextafter(share * epsilon, 0.0))
+            if not self.needs and inside > 0:  # below the typed decimal too, which a float may exceed by a hair
                 noise = noise_for(measurement, inside, self.mechanism, delta=self.delta)
             found.append(noise)
         return tuple(found)
@@ -351,19 +357,23 @@ class Chooser:
             "risk", profile.epsilon() / presence * (1 - 1e-14), "at most", f"{profile!r} in the three-point world"
         )
 
+    def bounds(self, exposure: Exposure | None = None) -> list[Limit]:
+        """Every bound on ε, from above and from below."""
+        found = self.limits(exposure or self.exposure())
+        if self.needs:
+            found.append(Limit("accuracy", self.needed, "at least", _target_words(self.targets)))
+        if self.plan.release.epsilon is not None:
+            found.append(Limit("fixed", self.plan.release.epsilon, "at most", "release.epsilon of the plan"))
+        return found
+
     # The choice.
 
     def choice(self) -> Choice:
         """All bounds together."""
         exposure = self.exposure()
-        bounds = self.limits(exposure)
-        fixed = self.plan.release.epsilon
-        highest = min((b.epsilon for b in bounds), default=math.inf)
-        needed = self.needed
-        if self.needs:
-            bounds.append(Limit("accuracy", needed, "at least", _target_words(self.targets)))
-        if fixed is not None:
-            bounds.append(Limit("fixed", fixed, "at most", "release.epsilon of the plan"))
+        bounds = self.bounds(exposure)
+        fixed, needed = self.plan.release.epsilon, self.needed
+        highest = min((b.epsilon for b in bounds if b.side == "at most" and b.name != "fixed"), default=math.inf)
         if not bounds:
             problem = "the plan limits nothing and asks for no accuracy, so there is nothing to choose from"
             raise self.plan.error((), None, problem, "add [attacker], [risk], [accuracy] or release.epsilon")
@@ -585,7 +595,8 @@ def _way_out(
 ) -> str:
     needed, highest = interval
     if fixed is not None:
-        return f"release.epsilon = {fixed:g} lies outside what the limits and targets allow, {_down(needed)} … {_down(highest)}."
+        allowed = f"{_down(needed)} … {_down(highest)}"
+        return f"release.epsilon = {fixed:g} lies outside what the limits and targets allow, {allowed}."
     if highest <= 0:
         return "No noise is enough: the limit is already reached before any release."
     name = min(above, key=lambda b: b.epsilon).name

@@ -16,7 +16,8 @@
     ├── SourceError             a table that cannot be opened; found before anything was charged
     ├── EngineError             the engine failed after the charge; one constant message
     ├── LedgerError             a ledger that is missing, was edited, or is used against its rules
-    │   └── BudgetError         the budget does not allow this release; says what is left
+    │   ├── BudgetError         the budget does not allow this release; says what is left
+    │   └── EditedError         the ledger does not fit: it was edited, cut off or replaced
     ├── RowsError               fewer rows than the plan declares to be public knowledge
     ├── InfeasibleError         no ε, however small, keeps the limit
     ├── NotCertifiedError       an answer exists but cannot be certified as asked
@@ -135,6 +136,10 @@ class LedgerError(GuessproofError):
 
 class BudgetError(LedgerError):
     """The budget does not allow this release; says what is left."""
+
+
+class EditedError(LedgerError):
+    """The ledger does not fit: it was edited, cut off or replaced."""
 
 
 class RowsError(GuessproofError):

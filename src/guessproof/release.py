@@ -22,7 +22,7 @@ from guessproof.exposure import Exposure, Pledge
 from guessproof.ledger import Charged, Cost, Ledger, Recorded
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.pledges import pledge_from, pledge_to_dict, times
+from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
 from guessproof.sql import Question, Rewritten, rewrite
 from guessproof.sql import formula as formulas
 from guessproof.sql.kinds import kinds_of
@@ -171,7 +171,7 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded:
         "data_dependent": choice.data_dependent,
     }
     judge = _judge(plan, book)
-    cost = Cost(choice.cost, choice.delta)
+    cost = Cost(choice.exact_cost, choice.delta)
     return book.charge(plan.data.name, request_digest(plan, choice), cost, guarantee, describe, judge)
 
 

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from engines.tables import FORMS, opened, write
+from guessproof.engines import open_engine, vetting
 from guessproof.engines.base import Engine
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import EngineError, SourceError
@@ -118,8 +119,6 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
         with duckdb.connect(source) as con:
             con.execute("CREATE TABLE other AS SELECT 42e0 AS x")
             con.execute("CREATE MACRO peek() AS (SELECT MAX(x) FROM other)")
-        from guessproof.engines import open_engine
-
         with open_engine(source, "t") as found:
             yield found
     else:
@@ -182,6 +181,32 @@ def test_the_settings_that_hold_the_walls(engine: Engine) -> None:
     for con in (engine._con, engine._blank, engine._con.cursor()):
         for name, value in expected.items():
             assert con.execute("SELECT current_setting(?)", [name]).fetchall() == [(value,)], name
+
+
+def test_a_database_is_attached_for_reading_only(tmp_path: Path) -> None:
+    with opened(tmp_path, ROWS, "duckdb") as engine:
+        assert isinstance(engine, DuckDB)
+        for statement in ("DELETE FROM gp_source.main.t", "CREATE TABLE gp_source.main.made (a INTEGER)"):
+            with pytest.raises(duckdb.Error, match="read-only"):
+                engine._con.execute(statement)
+
+
+def test_the_look_at_the_tree_needs_no_help() -> None:
+    """What DuckDB would refuse by itself is refused here too."""
+
+    def fault(sql: str) -> str | None:
+        return vetting.fault(duckdb.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0], "t")
+
+    assert fault("SELECT COUNT(*) FROM T") is None
+    assert fault("WITH a AS (SELECT x FROM t), b AS (SELECT x FROM A) SELECT SUM(x) FROM b JOIN t USING (x)") is None
+    assert fault("SELECT x FROM other") == "it names another table than the plan's"
+    assert fault("SELECT ABS(gp_source.peek())") == "it calls a function of another database"
+    assert fault("SELECT a.main.peek()") == "it calls a function of another database"
+    assert fault("SELECT 1; SELECT 2") == "it has more than one statement"
+    assert fault("DROP TABLE t") == "it is not one SELECT that DuckDB understands"
+    for sql in (*READING[:-2], *CURIOUS):
+        if "\0" not in sql and "\udcff" not in sql and sql != "SELECT ?":
+            assert fault(sql), sql
 
 
 def test_a_python_variable_does_not_answer_for_a_table(engine: Engine) -> None:

@@ -6,7 +6,7 @@ import ast
 import difflib
 from typing import Any
 
-from guessproof.errors import GoalError, InputError, PriorError, TrueValueError
+from guessproof.errors import GoalError, InputError, ParameterError, PriorError, TrueValueError
 from guessproof.world import goals, priors
 from guessproof.world.attributes import Attribute
 
@@ -75,6 +75,22 @@ def read_value(text: str, attribute: Attribute) -> Any:
         return float(text)
     except ValueError:
         raise TrueValueError("value", text, "is not a number", f"{attribute.name} holds numbers") from None
+
+
+def read_pair(field: str, text: str) -> tuple[float, float]:
+    """Two numbers, as "0,120"."""
+    try:
+        low, high = (float(v) for v in text.split(","))
+    except ValueError:
+        raise ParameterError(field, text, "is not a pair of numbers", "write for instance 0,120") from None
+    return low, high
+
+
+def read_knowledge(text: str, attribute: Attribute) -> Any:
+    """What is known already: an interval of numbers, or a set of values."""
+    if isinstance(attribute.prior, priors.Finite):
+        return {read_value(v, attribute) for v in text.split(",")}
+    return read_pair("knows", text)
 
 
 def _number(text: str, whole: str) -> float:

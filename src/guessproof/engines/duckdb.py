@@ -100,7 +100,8 @@ class DuckDB:
         return rows
 
     def batches(self, columns: Sequence[str], size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
-        if missing := [name for name in columns if name not in self._types]:
+        known = {name.casefold() for name in self._types}
+        if missing := [name for name in columns if name.casefold() not in known]:
             raise SourceError(f"table {self._table!r} has no column {missing[0]!r}; use a name of its schema")
         chosen = ", ".join(map(_name, columns))
         return self._streamed(f"SELECT {chosen} FROM {_name(self._table)}", size)  # noqa: S608
@@ -234,17 +235,18 @@ def _unreadable(source: Source, table: str, failure: str | None) -> str:
 
 
 def _typed(source: Source, stored: Mapping[str, str], kinds: Mapping[str, str]) -> str:
-    """The columns of the view: as declared where that differs from what is stored."""
+    """The columns of the view: as declared where that differs from what is stored. Capitals do not count in SQL."""
+    names = {name.casefold(): name for name in stored}
+    casts: dict[str, str] = {}
     for name, declared in kinds.items():
-        if name not in stored:
-            raise SourceError(f"source {source.said!r} has no column {name!r}; write the name as it is there")
+        if name.casefold() not in names:
+            raise SourceError(f"source {source.said!r} has no column {name!r}; write the name of one that it has")
         if declared not in CAST:
             raise SourceError(f"column {name!r} cannot be declared as {declared!r}; use {', '.join(CAST)}")
-    same = {name for name, kind in stored.items() if kinds.get(name, _kind(kind)) == _kind(kind)}
-    return ", ".join(
-        _name(name) if name in same else f"TRY_CAST({_name(name)} AS {CAST[kinds[name]]}) AS {_name(name)}"
-        for name in stored
-    )
+        column = names[name.casefold()]
+        if declared != _kind(stored[column]):
+            casts[column] = f"TRY_CAST({_name(column)} AS {CAST[declared]}) AS {_name(column)}"
+    return ", ".join(casts.get(column, _name(column)) for column in stored)
 
 
 def _kind(stored: str) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 FLOATS = ("nan", "inf", "-inf", "0", "-0.0", "1e-40", "1")
 WORDS = ("x", "", "nan", "1e400", "-1", "0", "9" * 40, "'")
-DAYS = ("infinity", "-infinity", "epoch", "0001-01-01", "9999-12-31")
+DAYS = ("infinity", "-infinity", "epoch")
+EDGES = {"DATE": ("5881580-07-10", "0001-01-01"), "TIMESTAMP_NS": ("2262-04-11", "1677-09-22")}
 
 
 def rows(types: Sequence[str]) -> str:
@@ -52,7 +53,7 @@ def _values(stored: str) -> Sequence[str]:
         most = "3.4e38" if stored == "FLOAT" else "1.7e308"
         return (*FLOATS, most, "-" + most)
     if stored.startswith(("DATE", "TIMESTAMP")):
-        return DAYS
+        return *DAYS, *EDGES.get(stored, ("290000-12-31", "0001-01-01"))
     return {"VARCHAR": WORDS, "BOOLEAN": ("true", "false"), "TIME": ("00:00:00", "23:59:59")}.get(stored, ())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -25,14 +26,22 @@ class DeclaredColumn:
     missing: bool = True
     protected: bool = True
 
+    def __post_init__(self) -> None:
+        if self.bounds is not None:
+            low, high = self.bounds
+            if not (math.isfinite(low) and math.isfinite(high) and low <= high):
+                raise ParameterError("bounds", self.bounds, "are not two numbers in order", "write [smallest, largest]")
+            if self.is_number is False:
+                raise ParameterError("bounds", self.bounds, f"{self.name} holds labels", "declare levels instead")
+            object.__setattr__(self, "is_number", True)
+        if self.levels is not None and (not self.levels or len(set(self.levels)) < len(self.levels)):
+            raise ParameterError("levels", self.levels, "are empty or repeated", "list each value once")
+
     @property
     def side(self) -> Side:
-        """Everything the column can hold."""
-        missing = "maybe" if self.missing else "no"
-        if self.is_number:
-            return Side(numbers=EVERYTHING, missing=missing)
-        labels = None if self.levels is None else frozenset(self.levels)
-        return Side(numbers=EVERYTHING if self.is_number is None else None, labels=labels, missing=missing)
+        """Everything the column can hold: also numbers outside the bounds, also labels that were not declared."""
+        numbers = None if self.is_number is False else EVERYTHING
+        return Side(numbers=numbers, missing="maybe" if self.missing else "no")
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,8 @@ class Declared:
             known = difflib.get_close_matches(str(self.protects), ("values", "records"), n=1)
             hint = f"did you mean {known[0]}?" if known else 'use "values" or "records"'
             raise ParameterError("protects", self.protects, "is not something that can be protected here", hint)
+        if self.rows is not None and not self.rows >= 1:
+            raise ParameterError("rows", self.rows, "is no number of rows", "write how many there are at least")
         folded = [name.casefold() for name in self.columns]
         if len(set(folded)) < len(folded):
             raise ParameterError("columns", sorted(self.columns), "two names differ in case only", "rename one")

@@ -11,16 +11,19 @@ followed as :class:`Truth`: which outcomes each side can have, and whether both 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from guessproof.sql.ranges import EVERYTHING, ONE, ZERO, Range, point
+from guessproof.sql.ranges import EVERYTHING, ONE, ZERO, Range, outward, point
+
+EXACT = 2.0**53  # whole numbers below this are held exactly
+LARGEST = 1e300
 
 Outcome = Literal["true", "false", "null"]
-ALL: frozenset[Outcome] = frozenset(("true", "false", "null"))
 YES: frozenset[Outcome] = frozenset(("true",))
 NO: frozenset[Outcome] = frozenset(("false",))
+NULL: frozenset[Outcome] = frozenset(("null",))
 EITHER: frozenset[Outcome] = YES | NO
 
 
@@ -93,8 +96,9 @@ class Moved:
 
     @property
     def hull(self) -> Range:
-        """Every value on either side."""
-        return self.before | self.after
+        """Every value on either side, as floating-point arithmetic may compute it."""
+        both = self.before | self.after
+        return outward(both.low - self.error, both.high + self.error) if self.error else both
 
     @property
     def change(self) -> float:
@@ -129,10 +133,29 @@ def null_of(column: Column) -> Truth:
     return Truth.of(before, after, not column.moves or column.slides)
 
 
+def sides(column: Column, outcomes: Callable[[Side], frozenset[Outcome]]) -> Truth:
+    """The outcomes of a test on both sides of a move; NULL where a value can be missing."""
+
+    def one(side: Side) -> frozenset[Outcome]:
+        known = outcomes(side) if side.present else frozenset[Outcome]()
+        return known if side.missing == "no" else known | NULL
+
+    return Truth.of(one(column.before), one(column.after), not column.moves)
+
+
 def through(
-    parts: Sequence[tuple[Range, Moved]], before: Range, after: Range, *, steep: float | None = None, ulps: int = 1
+    parts: Sequence[tuple[Range, Moved]],
+    before: Range,
+    after: Range,
+    *,
+    steep: float | None = None,
+    ulps: int = 1,
+    whole: bool = False,
 ) -> Moved:
-    """A function of numbers: its values on both sides, and its partial derivatives over everything between."""
+    """A function of numbers: its values on both sides, and its partial derivatives over everything between.
+
+    `ulps` bounds the rounding of the operation itself; `whole` numbers that floats hold exactly have none.
+    """
     slope, gap, null = ZERO, ZERO, NEVER
     error = total = 0.0
     for partial, part in parts:
@@ -140,7 +163,10 @@ def through(
         error += _times(partial.size, part.error)
         total += _times(partial.size, part.steep)
         null = any_of((null, part.null))
-    error += ulps * 2.0**-52 * (before | after).size
+    size = (before | after).size
+    error += 0.0 if whole and size < EXACT else ulps * 2.0**-52 * size
+    if not size + error < LARGEST:  # an engine would go on with infinity, and then with NaN
+        raise ArithmeticError("a number leaves the range of arithmetic")
     moves = any(part.moves for _, part in parts)
     if slope == ZERO:  # nothing slides: the difference of both sides bounds the gap as well
         gap = gap & (after - before) if moves else ZERO

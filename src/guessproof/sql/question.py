@@ -14,11 +14,13 @@ from guessproof.sql import formula
 from guessproof.sql.account import account
 from guessproof.sql.declared import Declared
 from guessproof.sql.flatten import Flat, flatten
-from guessproof.sql.guarantee import Contribution, Guarantee, guarantee
+from guessproof.sql.contribution import Contribution
+from guessproof.sql.guarantee import Guarantee, guarantee
 from guessproof.sql.parse import parse
 from guessproof.sql.ranges import Range
 from guessproof.sql.reader import Reader, place
 from guessproof.sql.rules import RULES
+from guessproof.sql.rules.flag import read_flag
 from guessproof.sql.rules.choice import Choice, Nothing
 from guessproof.sql.rules.logic import Both
 from guessproof.sql.rules.missing import Missing
@@ -156,7 +158,7 @@ def ask(sql: str, declared: Declared) -> Question:
     if flat.table.casefold() != declared.table.casefold():
         spot = place(flat.select.args["from_"], sql)
         raise QueryError(f"the plan declares no table {flat.table}", sql, spot, f"write FROM {declared.table}")
-    reader = Reader(sql, declared, RULES, flat.qualifiers)
+    reader = Reader(sql, declared, RULES, read_flag, flat.qualifiers)
     try:
         return _Asking(reader, flat).question()
     except (RecursionError, ArithmeticError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sqlglot import Expr, exp
@@ -11,9 +11,6 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.term import Condition, Node, Term
-
-MOST_NODES = 2000  # a query that a person wrote is far smaller; a deep one would exhaust the stack
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -32,7 +29,9 @@ class Reader:
     sql: str
     declared: Declared
     rules: tuple[Rule, ...]
+    flag: Callable[[Expr, Reader], Condition]  # reads a bare column where a condition is needed
     qualifiers: frozenset[str] = frozenset()
+    spelled: dict[str, str] = field(default_factory=dict[str, str], compare=False)  # names as first written
 
     @cached_property
     def _by_node(self) -> dict[type[Expr], Rule]:
@@ -54,12 +53,10 @@ class Reader:
 
     def condition(self, expression: Expr) -> Condition:
         """True or false."""
-        from guessproof.sql.rules.flag import Flag, read_flag
-
-        if isinstance(expression, exp.Column):
-            return read_flag(expression, self)
-        node = self.node(expression)
-        if not isinstance(node, (Condition, Flag)):
+        while isinstance(expression, exp.Paren):
+            expression = expression.this
+        node = self.flag(expression, self) if isinstance(expression, exp.Column) else self.node(expression)
+        if not isinstance(node, Condition):
             raise self.refuse("a condition is needed here", expression, "compare it with something")
         return node
 
@@ -71,7 +68,9 @@ class Reader:
         if expression.args.get("db") or (table and table.casefold() not in self.qualifiers):
             known = ", ".join(sorted(self.qualifiers)) or self.declared.table
             raise self.refuse(f"{expression.sql()} belongs to another table", expression, f"columns are of {known}")
-        return self.declared.column(expression.name)
+        # Engines do not tell Time from time: two spellings of a column that is not declared are one column.
+        name = self.spelled.setdefault(expression.name.casefold(), expression.name)
+        return self.declared.column(name)
 
     def refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
         """A refusal that underlines the place."""

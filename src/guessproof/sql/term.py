@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import Moved, Scene, Truth
+from guessproof.sql.moves import ALWAYS, Moved, Scene, Truth
 
 Row = Mapping[str, Any]
 Types = Mapping[str, str]  # column → kind, as the engine's schema says; empty where it is not known
@@ -40,14 +40,6 @@ class Node(ABC):
         """Where, as a function of this column, it may jump or bend: x ≤ cut against x > cut."""
         return frozenset[float]().union(*(p.cuts(column) for p in self.parts))
 
-    def labels(self, column: str) -> frozenset[str]:
-        """The labels of this column that it tells apart from others."""
-        return frozenset[str]().union(*(p.labels(column) for p in self.parts))
-
-    def clamps(self, column: str) -> bool:
-        """Whether the column's number enters, between its bounds."""
-        return any(p.clamps(column) for p in self.parts)
-
 
 class Term(Node):
     """A number, or NULL."""
@@ -67,7 +59,7 @@ class Term(Node):
 
 
 class Condition(Node):
-    """True, false or unknown."""
+    """True, false or unknown. `write` says which; `keeps` only has to tell true from the rest."""
 
     @abstractmethod
     def at(self, row: Row) -> bool | None:
@@ -76,6 +68,15 @@ class Condition(Node):
     @abstractmethod
     def follow(self, scene: Scene) -> Truth:
         """What a move does to it."""
+
+    def keeps(self, types: Types) -> Expr:
+        """SQL that is true exactly where the condition is: cheaper, for WHERE and WHEN."""
+        return self.write(types)
+
+    @property
+    def opposite(self) -> Condition | None:
+        """NOT of it, where that is as simple."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,6 @@ class Everyone(Condition):
         return True
 
     def follow(self, scene: Scene) -> Truth:
-        from guessproof.sql.moves import ALWAYS
-
         return ALWAYS
 
     def write(self, types: Types) -> Expr:

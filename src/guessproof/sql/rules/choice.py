@@ -52,7 +52,7 @@ class Choice(Term):
         return chosen(self.condition.follow(scene), self.yes.follow(scene), self.no.follow(scene))
 
     def write(self, types: Types) -> Expr:
-        return exp.case().when(self.condition.write(types), self.yes.write(types)).else_(self.no.write(types))
+        return exp.case().when(self.condition.keeps(types), self.yes.write(types)).else_(self.no.write(types))
 
     @property
     def is_whole(self) -> bool:

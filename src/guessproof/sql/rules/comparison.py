@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import eq, ge, gt, le, lt, ne
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import EITHER, NO, YES, Column, Moved, Outcome, Scene, Side, Truth
+from guessproof.sql.moves import EITHER, NO, NULL, YES, Moved, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.column import clean, plain_number
+from guessproof.sql.rules.column import clean, is_number, number, plain_number
+from guessproof.sql.rules.flag import read_flag_test
+from guessproof.sql.rules.label import label_test, literal_label
 from guessproof.sql.rules.number import double, literal_number
 from guessproof.sql.term import Condition, Node, Row, Term, Types
 
@@ -27,6 +29,7 @@ SIGNS: dict[type[Expr], str] = {
 NODES = {sign: node for node, sign in SIGNS.items()}
 HOLDS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 @dataclass(frozen=True)
@@ -47,8 +50,8 @@ class NumberTest(Condition):
         return frozenset((self.name,))
 
     def at(self, row: Row) -> bool | None:
-        number = plain_number(row.get(self.name))
-        return None if number is None else HOLDS[self.sign](number, self.value)
+        value = plain_number(row.get(self.name))
+        return None if value is None else HOLDS[self.sign](value, self.value)
 
     def follow(self, scene: Scene) -> Truth:
         return sides(scene[self.name], self._outcomes)
@@ -67,6 +70,14 @@ class NumberTest(Condition):
         column = exp.column(self.name, quoted=True) if self.public else clean(self.name, types)
         return NODES[self.sign](this=column, expression=double(self.value))
 
+    def keeps(self, types: Types) -> Expr:
+        if self.public:
+            return self.write(types)
+        test = NODES[self.sign](this=number(self.name, types), expression=double(self.value))
+        # NaN is above every number: only a test from below lets it in.
+        above = self.sign in (">", ">=", "<>")
+        return exp.and_(test, is_number(number(self.name, types)), copy=False) if above else test
+
     def cuts(self, column: str) -> frozenset[float]:
         if column != self.name:
             return frozenset()
@@ -75,42 +86,9 @@ class NumberTest(Condition):
             return frozenset((below, self.value))
         return frozenset((self.value if self.sign in (">", "<=") else below,))
 
-
-@dataclass(frozen=True)
-class LabelTest(Condition):
-    """A column's label against a constant."""
-
-    name: str
-    sign: str
-    value: str
-    constant: Expr
-
     @property
-    def parts(self) -> tuple[Node, ...]:
-        return ()
-
-    @property
-    def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
-
-    def at(self, row: Row) -> bool | None:
-        label = row.get(self.name)
-        return None if label is None else HOLDS[self.sign](plain_label(label), self.value)
-
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.name], self._outcomes)
-
-    def _outcomes(self, side: Side) -> frozenset[Outcome]:
-        if side.labels is None:
-            return EITHER
-        ends = {HOLDS[self.sign](label, self.value) for label in side.labels}
-        return EITHER if len(ends) > 1 else YES if True in ends else NO
-
-    def write(self, types: Types) -> Expr:
-        return NODES[self.sign](this=exp.column(self.name, quoted=True), expression=self.constant.copy())
-
-    def labels(self, column: str) -> frozenset[str]:
-        return frozenset((self.value,)) if column == self.name else frozenset()
+    def opposite(self) -> Condition:
+        return replace(self, sign=OPPOSITE[self.sign])
 
 
 @dataclass(frozen=True)
@@ -136,8 +114,8 @@ class TermTest(Condition):
             before, after = before | _nulls(part.null.before), after | _nulls(part.null.after)
         return Truth.of(before, after, not (a.moves or b.moves))
 
-    def _outcomes(self, a: Moved, b: Moved, side: str) -> frozenset[Outcome]:
-        left, right = getattr(a, side), getattr(b, side)
+    def _outcomes(self, a: Moved, b: Moved, side: Literal["before", "after"]) -> frozenset[Outcome]:
+        left, right = (a.before, b.before) if side == "before" else (a.after, b.after)
         slack = a.error + b.error
         if left.low > right.high + slack or right.low > left.high + slack:
             return YES if HOLDS[self.sign](left.low, right.low) else NO
@@ -145,6 +123,10 @@ class TermTest(Condition):
 
     def write(self, types: Types) -> Expr:
         return NODES[self.sign](this=self.left.write(types), expression=self.right.write(types))
+
+    @property
+    def opposite(self) -> Condition:
+        return replace(self, sign=OPPOSITE[self.sign])
 
 
 @dataclass(frozen=True)
@@ -168,50 +150,24 @@ class PublicTest(Condition):
         return None if a is None or b is None else HOLDS[self.sign](a, b)
 
     def follow(self, scene: Scene) -> Truth:
-        return Truth(EITHER | {"null"}, EITHER | {"null"}, True)
+        return Truth(EITHER | NULL, EITHER | NULL, True)
 
     def write(self, types: Types) -> Expr:
         left, right = (exp.column(name, quoted=True) for name in (self.left, self.right))
         return NODES[self.sign](this=left, expression=right)
 
 
-def sides(column: Column, outcomes: Callable[[Side], frozenset[Outcome]]) -> Truth:
-    """The outcomes on both sides of a move; NULL where a value can be missing."""
-
-    def one(side: Side) -> frozenset[Outcome]:
-        known = outcomes(side) if side.present else frozenset[Outcome]()
-        return known if side.missing == "no" else known | {"null"}
-
-    return Truth.of(one(column.before), one(column.after), not column.moves)
-
-
 def _nulls(null: frozenset[Outcome]) -> frozenset[Outcome]:
-    return frozenset(("null",)) if "true" in null else frozenset()
-
-
-def plain_label(value: object) -> str:
-    """A label as text, as the engine would compare it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def literal_label(expression: Expr) -> tuple[str, Expr] | None:
-    """A text, a truth value, or a date or time written as text; None where something else is."""
-    if isinstance(expression, exp.Paren):
-        return literal_label(expression.this)
-    if isinstance(expression, exp.Literal) and expression.is_string:
-        return str(expression.this), exp.Literal.string(expression.this)
-    if isinstance(expression, exp.Boolean):
-        return str(expression.this).lower(), exp.Boolean(this=expression.this)
-    if isinstance(expression, exp.Cast) and isinstance(expression.this, exp.Literal) and expression.this.is_string:
-        kind = expression.to.this
-        if kind in (exp.DType.DATE, exp.DType.TIMESTAMP):
-            return str(expression.this.this), exp.cast(exp.Literal.string(expression.this.this), expression.to.copy())
-    return None
+    return NULL if "true" in null else frozenset[Outcome]()
 
 
 def read_comparison(expression: Expr, reader: Reader) -> Condition:
     """a = b, a <> b, a < b, a <= b, a > b, a >= b."""
     left, right, sign = expression.this, expression.expression, SIGNS[type(expression)]
+    while isinstance(left, exp.Paren):
+        left = left.this
+    while isinstance(right, exp.Paren):
+        right = right.this
     if isinstance(right, exp.Column) and not isinstance(left, exp.Column):
         left, right, sign = right, left, MIRRORED[sign]
     if isinstance(left, exp.Column):
@@ -227,20 +183,22 @@ def read_comparison(expression: Expr, reader: Reader) -> Condition:
 
 def column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
     """A column against a constant; None where the right side is not one."""
-    number, label = literal_number(right), literal_label(right)
-    if number is None and label is None:
-        if isinstance(right, exp.Null):
-            raise reader.refuse("nothing equals NULL", right, "write IS NULL or IS NOT NULL")
-        return None
+    if isinstance(right, exp.Null):
+        raise reader.refuse("nothing equals NULL", right, "write IS NULL or IS NOT NULL")
+    if isinstance(right, exp.Boolean):
+        return read_flag_test(left, sign, right, reader)
+    value, label = literal_number(right), literal_label(right)
+    if value is not None:
+        return number_test(left, sign, value, right, reader)
+    return None if label is None else label_test(left, sign, label, right, reader)
+
+
+def number_test(left: Expr, sign: str, value: float, right: Expr, reader: Reader) -> NumberTest:
+    """A column against a number."""
     column = reader.column(left)
-    if number is not None:
-        if column.is_number is False:
-            raise reader.refuse(f"{column.name} holds labels", right, "compare it with a text in quotes")
-        return NumberTest(column.name, sign, number, not column.protected)
-    assert label is not None
-    if column.is_number:
-        raise reader.refuse(f"{column.name} holds numbers", right, "compare it with a number")
-    return LabelTest(column.name, sign, *label)
+    if column.is_number is False:
+        raise reader.refuse(f"{column.name} holds labels", right, "compare it with a text in quotes")
+    return NumberTest(column.name, sign, value, not column.protected)
 
 
 RULE = Rule(
@@ -249,3 +207,4 @@ RULE = Rule(
     read_comparison,
     ("COUNT(*) WHERE time > 30", "COUNT(*) WHERE colour = 'black'", "COUNT(*) WHERE time + age > 60"),
 )
+

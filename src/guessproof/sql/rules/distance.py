@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
@@ -13,6 +13,10 @@ from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.number import literal_number
 from guessproof.sql.rules.plus import Plus
 from guessproof.sql.term import Node, Row, Term, Types
+
+
+LONGEST = 1e150  # beyond it squares overflow
+SHORTEST = 2.0**-500  # below it squares vanish
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,14 @@ class Distance(Term):
 
     def follow(self, scene: Scene) -> Moved:
         a, b = self.across.follow(scene), self.along.follow(scene)
-        # ∇√(a²+b²) = (a∇a + b∇b)/√(a²+b²): gradients over different columns are orthogonal, so the longer one bounds it.
+        if max(a.hull.size, b.hull.size) > LONGEST:
+            raise ArithmeticError("the square of a number leaves the range of arithmetic")
+        # ∇√(a²+b²) = (a∇a + b∇b)/√(a²+b²): over different columns they are orthogonal, so the longer one bounds it.
         apart = not self.across.columns & self.along.columns
         steep = max(a.steep, b.steep) if apart else a.steep + b.steep
         parts = [(_partial(a.hull, b.hull), a), (_partial(b.hull, a.hull), b)]
-        return through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
+        moved = through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
+        return replace(moved, error=moved.error + SHORTEST)
 
     def write(self, types: Types) -> Expr:
         squares = [

@@ -69,11 +69,11 @@ def read_exponential(expression: Expr, reader: Reader) -> Term:
     inner = reader.term(expression.this)
     seen = inner.follow(reader.declared.at_rest(inner.columns))
     if isinstance(expression, exp.Exp):
-        if seen.hull.high + seen.error > 700:
+        if seen.hull.high > 700:
             remedy = "narrow the bounds, or write EXP(LEAST(x, 20))"
             raise reader.refuse("this exponential can leave the range of numbers", expression.this, remedy)
         return Exponential(inner)
-    if seen.hull.low - seen.error <= 0:
+    if seen.hull.low <= 0:
         remedy = "keep it above 0, as LN(GREATEST(x, 1))"
         raise reader.refuse("the logarithm of a number that can be 0 or less", expression.this, remedy)
     return Logarithm(inner)

@@ -1,4 +1,4 @@
-"""A column of truth values as a condition of its own: WHERE smoker."""
+"""A column of truth values: WHERE smoker, WHERE smoker = TRUE."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth
+from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader
-from guessproof.sql.rules.comparison import plain_label, sides
+from guessproof.sql.rules.label import plain_label
+from guessproof.sql.rules.logic import Opposite
 from guessproof.sql.term import Condition, Node, Row, Types
 
 
@@ -34,21 +35,29 @@ class Flag(Condition):
         return sides(scene[self.name], self._outcomes)
 
     def _outcomes(self, side: Side) -> frozenset[Outcome]:
+        known = {"true": YES, "false": NO}
         if side.labels is None:
             return EITHER
-        ends = {label.lower() == "true" for label in side.labels}
-        return EITHER if len(ends) > 1 else YES if True in ends else NO
+        return frozenset[Outcome]().union(*(known.get(label.lower(), EITHER) for label in side.labels))
 
     def write(self, types: Types) -> Expr:
-        return exp.EQ(this=exp.column(self.name, quoted=True), expression=exp.true())
+        column = exp.column(self.name, quoted=True)
+        if types.get(self.name) == "boolean":
+            return column
+        return exp.TryCast(this=column, to=exp.DataType.build("BOOLEAN"))  # what is neither is NULL, never an error
 
-    def labels(self, column: str) -> frozenset[str]:
-        return frozenset(("true",)) if column == self.name else frozenset()
 
-
-def read_flag(expression: exp.Column, reader: Reader) -> Flag:
+def read_flag(expression: Expr, reader: Reader) -> Flag:
     """A bare column where a condition is needed."""
     column = reader.column(expression)
     if column.is_number:
         raise reader.refuse(f"{column.name} holds numbers", expression, f"compare it, as {column.name} > 0")
     return Flag(column.name)
+
+
+def read_flag_test(left: Expr, sign: str, right: exp.Boolean, reader: Reader) -> Condition:
+    """column = TRUE, column <> FALSE."""
+    flag = read_flag(left, reader)
+    if sign not in ("=", "<>"):
+        raise reader.refuse("truth values have no order", right, "compare with = or <>")
+    return flag if bool(right.this) == (sign == "=") else Opposite(flag)

@@ -32,6 +32,9 @@ class Both(Condition):
     def write(self, types: Types) -> Expr:
         return exp.and_(self.left.write(types), self.right.write(types), copy=False)
 
+    def keeps(self, types: Types) -> Expr:
+        return exp.and_(self.left.keeps(types), self.right.keeps(types), copy=False)
+
 
 @dataclass(frozen=True)
 class OneOf(Condition):
@@ -53,6 +56,9 @@ class OneOf(Condition):
 
     def write(self, types: Types) -> Expr:
         return exp.or_(self.left.write(types), self.right.write(types), copy=False)
+
+    def keeps(self, types: Types) -> Expr:
+        return exp.or_(self.left.keeps(types), self.right.keeps(types), copy=False)
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,8 @@ def read_logic(expression: Expr, reader: Reader) -> Condition:
     if isinstance(expression, exp.Boolean):
         return Fixed(bool(expression.this))
     if isinstance(expression, exp.Not):
-        return Opposite(reader.condition(expression.this))
+        inner = reader.condition(expression.this)
+        return inner.opposite or Opposite(inner)
     kind = Both if isinstance(expression, exp.And) else OneOf
     return kind(reader.condition(expression.this), reader.condition(expression.expression))
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth
+from guessproof.sql.moves import Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.comparison import plain_label, sides
+from guessproof.sql.rules.label import compared_as_text, label_column, outcomes, plain_label
 from guessproof.sql.term import Condition, Node, Row, Types
 
 
@@ -20,6 +18,7 @@ class Like(Condition):
 
     name: str
     pattern: str
+    as_text: bool
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -29,44 +28,50 @@ class Like(Condition):
     def columns(self) -> frozenset[str]:
         return frozenset((self.name,))
 
-    @cached_property
-    def _expression(self) -> re.Pattern[str]:
-        pieces = {"%": ".*", "_": "."}
-        return re.compile("".join(pieces.get(c, re.escape(c)) for c in self.pattern), re.DOTALL)
-
     def at(self, row: Row) -> bool | None:
         label = row.get(self.name)
-        return None if label is None else self._fits(plain_label(label))
-
-    def _fits(self, label: str) -> bool:
-        return self._expression.fullmatch(label) is not None
+        return None if label is None else fits(plain_label(label), self.pattern)
 
     def follow(self, scene: Scene) -> Truth:
         return sides(scene[self.name], self._outcomes)
 
     def _outcomes(self, side: Side) -> frozenset[Outcome]:
-        if side.labels is None:
-            return EITHER
-        ends = {self._fits(label) for label in side.labels}
-        return EITHER if len(ends) > 1 else YES if True in ends else NO
+        return outcomes(side, self.as_text, lambda label: fits(label, self.pattern))
 
     def write(self, types: Types) -> Expr:
-        return exp.Like(this=exp.column(self.name, quoted=True), expression=exp.Literal.string(self.pattern))
+        return exp.Like(this=label_column(self.name, self.as_text), expression=exp.Literal.string(self.pattern))
+
+
+def fits(text: str, pattern: str) -> bool:
+    """Whether a text is like a pattern: the shortest match of each % suffices, so no pattern takes long.
+
+    >>> [fits("banana", pattern) for pattern in ("b%", "%n_n%", "%an", "banana%", "_")]
+    [True, True, False, True, False]
+    """
+    at = spot = 0
+    star, resume = -1, 0
+    while at < len(text):
+        if spot < len(pattern) and pattern[spot] == "%":
+            star, resume = spot, at
+            spot += 1
+        elif spot < len(pattern) and pattern[spot] in ("_", text[at]):
+            at, spot = at + 1, spot + 1
+        elif star >= 0:
+            resume += 1
+            at, spot = resume, star + 1
+        else:
+            return False
+    return pattern[spot:].strip("%") == ""
 
 
 def read_like(expression: Expr, reader: Reader) -> Like:
     """x LIKE 'a%'."""
     column, pattern = reader.column(expression.this), expression.expression
-    if (
-        not isinstance(pattern, exp.Literal)
-        or not pattern.is_string
-        or "\\" in pattern.this
-        or pattern.this.count("%") > 4
-    ):
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string or "\\" in pattern.this:
         raise reader.refuse("this pattern is not understood", pattern, "write LIKE 'abc%' with a constant text")
     if column.is_number:
         raise reader.refuse(f"{column.name} holds numbers", expression, "compare it with a number")
-    return Like(column.name, pattern.this)
+    return Like(column.name, pattern.this, compared_as_text(column))
 
 
 RULE = Rule("LIKE", (exp.Like,), read_like, ("COUNT(*) WHERE colour LIKE 'b%'",))

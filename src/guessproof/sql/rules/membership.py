@@ -2,57 +2,101 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.comparison import LabelTest, NumberTest, TermTest, column_test
-from guessproof.sql.rules.logic import Both, OneOf
-from guessproof.sql.term import Condition, Types
+from guessproof.sql.rules.column import clean, number, plain_number
+from guessproof.sql.rules.comparison import TermTest, column_test, number_test
+from guessproof.sql.rules.label import label_among, literal_label
+from guessproof.sql.rules.logic import Both
+from guessproof.sql.rules.number import double, literal_number
+from guessproof.sql.term import Condition, Node, Row, Types
 
 MOST_VALUES = 500
 
 
 @dataclass(frozen=True)
-class Among(OneOf):
-    """x IN (a, b, …): followed as an OR, written as an IN, which engines answer faster."""
+class NumberAmong(Condition):
+    """A column's number in a list, in order."""
 
-    tests: tuple[NumberTest | LabelTest, ...] = ()
+    name: str
+    values: tuple[float, ...]
+    public: bool
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
+    def at(self, row: Row) -> bool | None:
+        value = plain_number(row.get(self.name))
+        return None if value is None else value in self.values
+
+    def follow(self, scene: Scene) -> Truth:
+        return sides(scene[self.name], self._outcomes)
+
+    def _outcomes(self, side: Side) -> frozenset[Outcome]:
+        if side.numbers is None:
+            return EITHER
+        place = bisect_left(self.values, side.numbers.low)
+        if place == len(self.values) or self.values[place] > side.numbers.high:
+            return NO
+        return YES if side.numbers.is_point else EITHER
 
     def write(self, types: Types) -> Expr:
-        written = [t.write(types) for t in self.tests]
-        return exp.In(this=written[0].this, expressions=[w.expression for w in written])
+        return self._among(exp.column(self.name, quoted=True) if self.public else clean(self.name, types))
+
+    def keeps(self, types: Types) -> Expr:
+        return self.write(types) if self.public else self._among(number(self.name, types))
+
+    def _among(self, column: Expr) -> Expr:
+        return exp.In(this=column, expressions=[double(v) for v in self.values])
+
+    def cuts(self, column: str) -> frozenset[float]:
+        if column != self.name:
+            return frozenset()
+        return frozenset(c for v in self.values for c in (math.nextafter(v, -math.inf), v))
 
 
 def read_membership(expression: Expr, reader: Reader) -> Condition:
     """x BETWEEN a AND b, x IN (a, b, …)."""
     if isinstance(expression, exp.Between):
         return _between(expression, reader)
-    if expression.args.get("query") or expression.args.get("unnest") or not expression.expressions:
+    values = expression.expressions
+    if expression.args.get("query") or expression.args.get("unnest") or not values:
         raise reader.refuse("this IN is not a list of constants", expression, "list the values: x IN (1, 2, 3)")
-    if len(expression.expressions) > MOST_VALUES:
+    if len(values) > MOST_VALUES:
         raise reader.refuse(f"more than {MOST_VALUES} values", expression.this, "compare with a range")
-    tests: list[NumberTest | LabelTest] = []
-    for value in expression.expressions:
-        test = column_test(expression.this, "=", value, reader)
-        if not isinstance(test, (NumberTest, LabelTest)):
+    if len(values) == 1:
+        test = column_test(expression.this, "=", values[0], reader)
+        if test is not None:
+            return test
+    return _among(expression.this, values, reader)
+
+
+def _among(left: Expr, values: list[Expr], reader: Reader) -> Condition:
+    numbers, labels = [literal_number(v) for v in values], [literal_label(v) for v in values]
+    for value, number_found, label_found in zip(values, numbers, labels, strict=True):
+        if isinstance(value, exp.Null):
+            raise reader.refuse("nothing equals NULL", value, "write … OR x IS NULL")
+        if number_found is None and label_found is None:
             raise reader.refuse("IN needs constants", value, "list the values: x IN (1, 2, 3)")
-        tests.append(test)
-    if len({type(t) for t in tests}) > 1:
-        raise reader.refuse("numbers and texts in one list", expression, "list values of one kind")
-    return tests[0] if len(tests) == 1 else _among(tuple(tests))
-
-
-def _among(tests: tuple[NumberTest | LabelTest, ...]) -> Among:
-    """A balanced tree, so that long lists do not nest deeply."""
-
-    def tree(part: tuple[NumberTest | LabelTest, ...]) -> Condition:
-        half = len(part) // 2
-        return part[0] if half == 0 else OneOf(tree(part[:half]), tree(part[half:]))
-
-    half = len(tests) // 2
-    return Among(tree(tests[:half]), tree(tests[half:]), tests)
+    found = sorted({n + 0.0 for n in numbers if n is not None})
+    texts = [label for label in labels if label is not None]
+    if found and texts:
+        raise reader.refuse("numbers and texts in one list", left, "list values of one kind")
+    if texts:
+        return label_among(left, texts, values[0], reader)
+    first = number_test(left, "=", found[0], values[0], reader)
+    return NumberAmong(first.name, tuple(found), first.public)
 
 
 def _between(expression: exp.Between, reader: Reader) -> Condition:

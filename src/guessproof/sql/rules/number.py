@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import Expr, exp
 
@@ -38,22 +39,43 @@ class Number(Term):
 
 def double(value: float) -> Expr:
     """A constant as the engine's double: no decimal type, whose digits overflow, can arise."""
-    return exp.cast(exp.Literal.number(repr(value)), "DOUBLE")
+    # An exponent makes engines read a double; 0.30000000000000004 alone is a decimal, and its cast may be one ulp off.
+    text = repr(value)
+    return exp.cast(exp.Literal.number(text if "e" in text else text + "e0"), "DOUBLE")
 
 
 def literal_number(expression: Expr) -> float | None:
-    """The number that is written, with its sign; None where something else is."""
-    if isinstance(expression, exp.Paren):
-        return literal_number(expression.this)
-    if isinstance(expression, exp.Neg):
-        value = literal_number(expression.this)
-        return None if value is None else -value
+    """The number that is written, with its sign, or as arithmetic of numbers; None where something else is."""
+    exact = _exactly(expression)
+    try:
+        return None if exact is None else float(exact)
+    except OverflowError:
+        return None
+
+
+def _exactly(expression: Expr) -> Fraction | None:
+    if isinstance(expression, (exp.Paren, exp.Neg)):
+        inner = _exactly(expression.this)
+        return inner if inner is None or isinstance(expression, exp.Paren) else -inner
+    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Div)):
+        a, b = _exactly(expression.this), _exactly(expression.expression)
+        if a is None or b is None or (b == 0 and isinstance(expression, exp.Div)):
+            return None
+        match expression:
+            case exp.Add():
+                return a + b
+            case exp.Sub():
+                return a - b
+            case exp.Mul():
+                return a * b
+            case _:
+                return a / b
     if isinstance(expression, exp.Literal) and not expression.is_string:
         try:
             value = float(expression.this)
+            return Fraction(str(expression.this)) if 1e-300 < abs(value) < 1e300 else Fraction(0) if not value else None
         except ValueError:
             return None
-        return value if math.isfinite(value) else None
     return None
 
 

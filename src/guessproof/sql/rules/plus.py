@@ -31,8 +31,8 @@ class Plus(Term):
     def follow(self, scene: Scene) -> Moved:
         a, b = self.left.follow(scene), self.right.follow(scene)
         if self.sign > 0:
-            return through([(ONE, a), (ONE, b)], a.before + b.before, a.after + b.after)
-        return through([(ONE, a), (-ONE, b)], a.before - b.before, a.after - b.after)
+            return through([(ONE, a), (ONE, b)], a.before + b.before, a.after + b.after, whole=self.is_whole)
+        return through([(ONE, a), (-ONE, b)], a.before - b.before, a.after - b.after, whole=self.is_whole)
 
     def write(self, types: Types) -> Expr:
         kind = exp.Add if self.sign > 0 else exp.Sub

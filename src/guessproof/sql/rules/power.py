@@ -76,7 +76,7 @@ def read_power(expression: Expr, reader: Reader) -> Term:
         return Number(1.0)
     seen = inner.follow(reader.declared.at_rest(inner.columns))
     whole = exponent == math.floor(exponent) and exponent >= 1
-    if not whole and seen.hull.low - seen.error <= 0:
+    if not whole and seen.hull.low <= 0:
         remedy = "keep the base above 0, as POWER(GREATEST(x, 1), 0.5)"
         raise reader.refuse("this power changes without limit where its base can be 0 or less", expression.this, remedy)
     return Power(inner, exponent)

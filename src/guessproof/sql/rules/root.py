@@ -48,7 +48,7 @@ def read_root(expression: Expr, reader: Reader) -> Term:
         return distance
     inner = reader.term(expression.this)
     seen = inner.follow(reader.declared.at_rest(inner.columns))
-    if seen.hull.low - seen.error <= 0:
+    if seen.hull.low <= 0:
         raise reader.refuse(
             "the root of a number that can be 0 or less changes without limit there",
             expression.this,

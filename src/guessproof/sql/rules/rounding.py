@@ -32,20 +32,29 @@ class Rounded(Term):
 
     def at(self, row: Row) -> float | None:
         a = self.inner.at(row)
-        return None if a is None else math.copysign(math.floor(abs(a) / self.step + 0.5) * self.step, a)
+        return None if a is None else self._nearest(a)
 
     def follow(self, scene: Scene) -> Moved:
         a = self.inner.follow(scene)
-        moved = through([(ONE, a)], self._range(a.before), self._range(a.after), ulps=4)
-        step = outward(-self.step, self.step)
-        changes = a.slope != ZERO or a.gap != ZERO
-        gap = moved.gap + step if changes else moved.gap
-        # Two computed numbers still differ by what the inner ones do, plus one step: the inner error is enough.
-        return replace(moved, gap=gap, steep=math.inf)
+        before, after = self._range(a.before, a.error), self._range(a.after, a.error)
+        moved = through([(ONE, a)], a.before, a.after, ulps=0)
+        # Two computed numbers differ by what the inner ones do, with their errors, plus one step.
+        changes = a.moves and (a.slope != ZERO or a.gap != ZERO or a.error > 0)
+        gap = moved.gap + outward(-self.step, self.step) if changes else moved.gap
+        if a.slope == ZERO:
+            gap = gap & (after - before) if a.moves else ZERO
+        error = a.error + (4 * 2.0**-52 * (before | after).size if self.digits else 0.0)
+        return replace(moved, before=before, after=after, gap=gap, error=error, steep=math.inf if a.moves else 0.0)
 
-    def _range(self, r: Range) -> Range:
-        half = self.step / 2
-        return outward(r.low - half, r.high + half)
+    def _range(self, r: Range, error: float) -> Range:
+        """Rounding rises: the ends, rounded, are the ends."""
+        wide = outward(r.low - error, r.high + error, 4)
+        ends = self._nearest(wide.low), self._nearest(wide.high)
+        return outward(*ends, exact=self.digits == 0)
+
+    def _nearest(self, a: float) -> float:
+        """Halves go away from zero, as engines round."""
+        return math.copysign(math.floor(abs(a) * 10.0**self.digits + 0.5) / 10.0**self.digits, a)
 
     def write(self, types: Types) -> Expr:
         return exp.Round(this=self.inner.write(types), decimals=exp.Literal.number(self.digits))

@@ -28,7 +28,7 @@ class Times(Term):
 
     def follow(self, scene: Scene) -> Moved:
         a, b = self.left.follow(scene), self.right.follow(scene)
-        return through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after)
+        return through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after, whole=self.is_whole)
 
     def write(self, types: Types) -> Expr:
         return exp.paren(exp.Mul(this=self.left.write(types), expression=self.right.write(types)), copy=False)
@@ -71,7 +71,7 @@ def read_times(expression: Expr, reader: Reader) -> Term:
     if isinstance(expression, exp.Mul):
         return Times(left, right)
     seen = right.follow(reader.declared.at_rest(right.columns))
-    if seen.hull.low - seen.error <= 0 <= seen.hull.high + seen.error:
+    if seen.hull.holds(0.0):
         raise reader.refuse(
             "the divisor can be 0",
             expression.expression,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guessproof.errors import LedgerError, MetricError
-from guessproof.exposure import Pledge
+from guessproof.exposure.aim import Pledge
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Discrete, LineForm, Matrix, Metric, Multiple, Outcome, Sum
 

@@ -1,0 +1,295 @@
+"""`guessproof choose` and `guessproof explain`. Heavy rooms are imported inside the commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from guessproof.cli.printing import AsJson, down, in_people, percent, print_json, up
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from guessproof.calculate import Choice as Calculated
+    from guessproof.choose import Choice
+    from guessproof.explain import Explanation
+    from guessproof.meaning import Meaning
+
+
+def choose(
+    plan: Annotated[str | None, typer.Argument(help="A plan file; left out: a calculation without data.")] = None,
+    prior: Annotated[str | None, typer.Option(help="What the attacker believes: normal(20, 6.28), …")] = None,
+    goal: Annotated[str | None, typer.Option(help="Which guesses are correct: within 2, within 5%, exactly, …")] = None,
+    advantage: Annotated[float | None, typer.Option(help="How far his belief may rise, as 0.05.")] = None,
+    posterior: Annotated[float | None, typer.Option(help="How high his belief may get, as 0.3.")] = None,
+    at: Annotated[str | None, typer.Option(help="The true value; left out: the worst one.")] = None,
+    knows: Annotated[str | None, typer.Option(help="What he knows already: an interval 10,40 or values a,b.")] = None,
+    name: Annotated[str, typer.Option(help="The attribute's name.")] = "x",
+    scale: Annotated[float, typer.Option(help="The unit of distance: |x − x'|/scale.")] = 1.0,
+    bounds: Annotated[str | None, typer.Option(help="The column's declared range: 0,120.")] = None,
+    both: Annotated[bool, typer.Option("--both", help="Belief may not fall by more than the limit either.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """The ε that keeps every limit and meets every target of a plan, and why. Never opens the table.
+
+    Example: guessproof choose plan.toml
+
+    Without a plan, the largest ε for one attribute:
+
+    Example: guessproof choose --prior "normal(20, 6.28)" --goal "within 2" --at 20 --advantage 0.05
+    """
+    if plan is not None:
+        given = (prior, goal, advantage, posterior, at, knows, bounds)
+        if any(v is not None for v in given) or both or scale != 1.0 or name != "x":
+            raise typer.BadParameter("a plan says all this itself; leave the options out")
+        _choose_plan(plan, as_json)
+        return
+    if prior is None or goal is None:
+        raise typer.BadParameter("name a plan file, or give --prior and --goal")
+    _calculate(prior, goal, advantage, posterior, at, knows, name, scale, bounds, both, as_json)
+
+
+def _choose_plan(path: str, as_json: bool) -> None:
+    from rich.console import Console
+
+    from guessproof.choose import choose as chosen
+    from guessproof.cli.budgets import budget_left
+    from guessproof.plan import load_plan
+
+    plan = load_plan(path)
+    left, scanned = budget_left(plan)
+    with Console(stderr=True).status("weighing limits and targets …"):
+        choice = chosen(plan, remaining=left, data_dependent=scanned)
+    print_json(choice.to_dict()) if as_json else show_choice(choice)
+    if not choice.feasible:
+        raise typer.Exit(3)
+
+
+def show_choice(choice: Choice) -> None:
+    """The decision, the line of bounds, what the attacker learns, and what would help."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    colour = "bold green" if choice.feasible else "bold red"
+    console.print(f"\n[{colour}]{choice.explanation}[/]\n")
+    _show_bounds(console, choice)
+    if choice.feasible and choice.noises:
+        _show_consequences(console, choice)
+    if choice.changes:
+        _show_changes(console, choice)
+    for measurement in choice.question.measurements:
+        console.print(f"• {measurement.account}.", style="dim")
+    console.print(f"• {choice.assumptions[0]}", style="dim")
+    if choice.data_dependent:
+        console.print("• A scan of the records was made before: this choice may depend on the data.", style="yellow")
+    console.print()
+
+
+def _show_bounds(console: Console, choice: Choice) -> None:
+    from rich.table import Table
+
+    table = Table(title="Bounds on ε (changing one record)", title_justify="left")
+    for column, justify in (("from", "left"), ("", "left"), ("ε", "right"), ("because", "left")):
+        table.add_column(column, justify=justify)  # pyright: ignore[reportArgumentType]
+    for bound in choice.limits:
+        shown = (down if bound.side == "at most" else up)(bound.epsilon)
+        table.add_row(bound.name, bound.side, "any" if shown == "inf" else shown, bound.how)
+    console.print(table)
+
+
+def _show_consequences(console: Console, choice: Choice) -> None:
+    from rich.table import Table
+
+    table = Table(show_header=False)
+    rows: list[tuple[str, str]] = [("ε", f"[bold]{down(choice.epsilon)}[/bold]")]
+    if choice.epsilon_add_remove is not None:
+        rows.append(("ε for adding or removing a record", down(choice.epsilon_add_remove)))
+    rows += [(f"ε per unit of {n}", down(e)) for n, e in choice.epsilon_per_unit.items() if e]
+    for noise in choice.noises:
+        rows.append((f"noise on {noise.measurement.text}", f"{noise.name}, scale {noise.scale:.6g}"))
+    for name, error in choice.errors().items():
+        level = choice.targets.get(name, (0.0, 0.95))[1]
+        rows.append(
+            (f"{name}: {level:.0%} of answers within", "depends on the answer" if error is None else f"± {up(error)}")
+        )
+    if choice.prior is not None:
+        rows.append(("belief before", f"{choice.prior:.2%}, {in_people(choice.prior)}"))
+    if choice.posterior is not None:
+        bound = float(choice.posterior.bound)
+        rows.append(("belief after, at most", f"{percent(choice.posterior)}, {in_people(bound)}"))
+    if choice.advantage is not None:
+        rows.append(("advantage, at most", percent(choice.advantage)))
+        if choice.advantage.worst_at is not None:
+            at = choice.advantage.worst_at
+            shown = f"{at:.6g}" if isinstance(at, float) else str(at)
+            rows.append(("most exposed true value", f"{shown} (prior {choice.advantage.worst_prior:.3g})"))
+    rows += [
+        ("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)),
+        ("largest ε if the prior were 25 % narrower", down(choice.narrower_prior_epsilon)),
+        ("largest ε if the prior were 25 % wider", down(choice.wider_prior_epsilon)),
+    ]
+    if choice.query_aware_epsilon is not None:
+        rows.append(("largest ε of the profile, aware of this query", down(choice.query_aware_epsilon)))
+    for what, value in rows:
+        if value:
+            table.add_row(what, value)
+    console.print(table)
+
+
+def _show_changes(console: Console, choice: Choice) -> None:
+    from rich.table import Table
+
+    word = "is enough" if not choice.feasible else "would still do"
+    table = Table(title=f"One change at a time: what {word}", title_justify="left")
+    for column in ("of the plan", "now", word):
+        table.add_column(column)
+    for change in sorted(choice.changes, key=lambda c: c.factor):
+        table.add_row(change.what, change.now, change.then)
+    console.print(table)
+
+
+def _calculate(
+    prior: str,
+    goal: str,
+    advantage: float | None,
+    posterior: float | None,
+    at: str | None,
+    knows: str | None,
+    name: str,
+    scale: float,
+    bounds: str | None,
+    both: bool,
+    as_json: bool,
+) -> None:
+    from guessproof.calculate import Limits, calculate
+    from guessproof.cli.reading import read_goal, read_knowledge, read_pair, read_prior, read_value
+    from guessproof.risk.attack import Attack
+    from guessproof.world.attributes import Attribute
+
+    ends = None if bounds is None else read_pair("bounds", bounds)
+    attribute = Attribute(name, prior=read_prior(prior), scale=scale, bounds=ends)
+    truth = None if at is None else {name: read_value(at, attribute)}
+    known = None if knows is None else {name: read_knowledge(knows, attribute)}
+    attack = Attack(read_goal(goal, attribute), at=truth, knows=known)
+    choice = calculate(attack, Limits(advantage, posterior, both))
+    print_json(choice.to_dict()) if as_json else _show_calculated(choice)
+    if not choice.feasible:
+        raise typer.Exit(3)
+
+
+def _show_calculated(choice: Calculated) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    if not choice.feasible:
+        console.print(f"[bold red]No ε keeps this limit.[/bold red] {choice.explanation}")
+        return
+    console.print(f"\n{choice.explanation}\n")
+    table = Table(show_header=False)
+    rows = [
+        ("ε per unit of distance", f"[bold]{down(choice.epsilon)}[/bold]"),
+        ("Laplace noise on a sum of this attribute, scale", f"{choice.noise_scale:.6g}"),
+        ("belief before", "" if choice.prior is None else f"{choice.prior:.2%}"),
+        ("belief after, at most", percent(choice.belief)),
+        ("advantage, at most", percent(choice.advantage)),
+        ("ε if nothing is known but the bounds", down(choice.prior_free_epsilon)),
+        ("ε if the prior were 25 % narrower", down(choice.narrower_prior_epsilon)),
+        ("ε if the prior were 25 % wider", down(choice.wider_prior_epsilon)),
+    ]
+    for what, value in rows:
+        if value:
+            table.add_row(what, value)
+    console.print(table)
+    worst = choice.advantage
+    if worst is not None and worst.worst_at is not None:
+        shown = f"{worst.worst_at:.6g}" if isinstance(worst.worst_at, float) else str(worst.worst_at)
+        console.print(f"The most exposed true value is {shown} (prior {worst.worst_prior:.3g}).")
+
+
+def explain(
+    plan: Annotated[str | None, typer.Argument(help="A plan file; left out: what ε means for any data.")] = None,
+    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The ε to put into words.")] = ...,  # pyright: ignore[reportArgumentType]
+    as_json: AsJson = False,
+) -> None:
+    """What an ε means: odds, beliefs, error, and known deployments. With a plan, for its attacker and query.
+
+    Example: guessproof explain --epsilon 1
+
+    Example: guessproof explain plan.toml --epsilon 0.5
+    """
+    if plan is None:
+        from guessproof.explain import explain as explained
+
+        answer = explained(epsilon)
+        print_json(answer.to_dict()) if as_json else _show_explanation(answer)
+        return
+    from guessproof.meaning import meaning
+    from guessproof.plan import load_plan
+
+    found = meaning(load_plan(plan), epsilon)
+    print_json(found.to_dict()) if as_json else _show_meaning(found)
+
+
+def _show_meaning(found: Meaning) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(show_header=False, title=f"ε = {found.epsilon:g} for this plan", title_justify="left")
+    for noise in found.noises:
+        table.add_row(f"noise on {noise.measurement.text}", f"{noise.name}, scale {noise.scale:.6g}")
+    for name, error in found.errors.items():
+        table.add_row(f"{name}: answers usually within", "depends on the answer" if error is None else f"± {up(error)}")
+    if found.prior is not None:
+        table.add_row("belief before", f"{found.prior:.2%}, {in_people(found.prior)}")
+    if found.posterior is not None:
+        bound = float(found.posterior.bound)
+        table.add_row("belief after, at most", f"{percent(found.posterior)}, {in_people(bound)}")
+    if found.advantage is not None:
+        table.add_row("advantage, at most", percent(found.advantage))
+    for limit in found.limits:
+        verdict = "[green]kept[/green]" if limit.kept else "[red]broken[/red]"
+        shown = "any" if limit.epsilon == float("inf") else f"{limit.epsilon:.6g}"
+        table.add_row(f"{limit.name}: ε {limit.side} {shown}", f"{verdict}: {limit.how}")
+    console.print(table)
+    _show_explanation(found.general)
+
+
+def _show_explanation(answer: Explanation) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print(
+        f"\nAt [bold]ε = {answer.epsilon:g}[/bold] no output can multiply an attacker's odds on one person's value by "
+        f"more than {answer.odds_factor:.4g}. Whatever he believed before, his belief rises by at most "
+        f"{answer.worst_advantage:.1%} (most for a prior of {answer.worst_prior:.1%}).\n"
+    )
+    table = Table(title="What one release lets a belief become")
+    for name in (
+        "belief before",
+        "after, at most",
+        "in 1000",
+        "after, at least",
+        "× at most",
+        "× if ε counts added or removed records",
+    ):
+        table.add_column(name, justify="right")
+    for row in answer.rows:
+        table.add_row(
+            f"{row.prior:.1%}",
+            f"{row.highest:.1%}",
+            f"{row.prior * 1000:.0f} → {row.highest * 1000:.0f}",
+            f"{row.lowest:.1%}",
+            f"{row.ratio:.3g}",
+            f"{row.ratio_add_remove:.3g}",
+        )
+    console.print(table)
+    known = Table(title="Published deployments nearest to it (units differ)")
+    for name in ("who", "what", "ε", "δ", "protects", "source"):
+        known.add_column(name)
+    for d in answer.deployments:
+        known.add_row(d.who, d.what, f"{d.epsilon:g}", f"{d.delta:g}", d.protects, d.source)
+    console.print(known)

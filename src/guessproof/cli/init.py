@@ -1,0 +1,59 @@
+"""`guessproof init`: a first plan. Heavy rooms are imported inside the command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def init(
+    table: Annotated[
+        str | None, typer.Argument(help="The table, as survey.csv: only its column names are read, never a value.")
+    ] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(help="average, count, survey, location, membership, covid-count or covid-survey."),
+    ] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="The column that is asked about; twice for a location.")
+    ] = None,
+    attacker: Annotated[
+        str | None,
+        typer.Option(help="knows everyone else, stranger with public statistics, or knows you took part."),
+    ] = None,
+    preset: Annotated[str, typer.Option(help="How much may be learnt: cautious, middle or open.")] = "middle",
+    prior: Annotated[
+        str | None, typer.Option(help="What an attacker believes: half between 10 and 30, or: no idea.")
+    ] = None,
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the plan is written.")] = "plan.toml",
+    force: Annotated[bool, typer.Option("--force", help="Replace a plan that is there already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """A first plan with questions to fill in. Only the names and types of a table's columns are read.
+
+    Example: guessproof init cafeteria.csv --column time --prior "half between 10 and 30"
+    """
+    from pathlib import Path
+
+    from guessproof.plan.blanks import find_blanks
+    from guessproof.starting import Wishes, first_plan, read_schema, write_plan
+
+    path = Path(output)
+    schema = None if table is None else read_schema(table)
+    wishes = Wishes(template, tuple(column or ()), attacker, preset, prior)
+    text = first_plan(wishes, table=table, schema=schema, plan=path)
+    write_plan(path, text, force=force, table=table)
+    blanks = find_blanks(text)
+    if as_json:
+        import json
+
+        rows = [{"line": line, "key": key, "question": question} for line, key, question in blanks]
+        typer.echo(json.dumps({"plan": str(path), "blanks": rows}, indent=2, ensure_ascii=False))
+        return
+    typer.echo(f"Wrote {path}.")
+    if blanks:
+        typer.echo("Fill in, from public knowledge and never from the table:")
+    for line, key, question in blanks:
+        typer.echo(f"  line {line}: {key}: {question}")
+    typer.echo(f"Then: guessproof choose {path}")

@@ -1,0 +1,61 @@
+"""What commands share in printing."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from guessproof.risk.bracket import Bracket
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+PlanFile = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
+
+
+def print_json(table: Any) -> None:
+    """One JSON document."""
+    typer.echo(json.dumps(table, indent=2, ensure_ascii=False, default=str))
+
+
+def down(value: float | None) -> str:
+    """Six digits, rounded towards zero: the private side of an ε."""
+    if value is None:
+        return ""
+    if not math.isfinite(value) or value <= 0:
+        return f"{value:g}"
+    digits = 5 - math.floor(math.log10(value))
+    return f"{math.floor(value * 10.0**digits) / 10.0**digits:.6g}" if abs(digits) < 300 else f"{value:.6g}"
+
+
+def up(value: float) -> str:
+    """Six digits, rounded away from zero: the private side of a risk."""
+    if not math.isfinite(value) or value <= 0:
+        return f"{value:g}"
+    digits = 5 - math.floor(math.log10(value))
+    return (
+        f"{math.ceil(value * 10.0**digits * (1 - 1e-12)) / 10.0**digits:.6g}" if abs(digits) < 300 else f"{value:.6g}"
+    )
+
+
+def percent(bracket: Bracket | None) -> str:
+    """A risk in percent, rounded up, with its status."""
+    return "" if bracket is None else f"{_percent_up(float(bracket.bound))} ({bracket.status})"
+
+
+def _percent_up(value: float) -> str:
+    return f"{math.ceil(value * 1e4 * (1 - 1e-9)) / 1e2:.2f} %"
+
+
+def in_people(probability: float) -> str:
+    """A probability in natural frequencies.
+
+    >>> in_people(0.2499), in_people(0.0004)
+    ('25 in 100', '4 in 10000')
+    """
+    for base in (100, 1000, 10_000, 100_000, 1_000_000):
+        if probability * base >= 1:
+            return f"{round(probability * base)} in {base}"
+    return f"fewer than 1 in {1_000_000}"

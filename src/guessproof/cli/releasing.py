@@ -1,0 +1,99 @@
+"""`guessproof release`. Heavy rooms are imported inside the command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from guessproof.cli.printing import AsJson, PlanFile, down, in_people, percent, print_json, up
+
+if TYPE_CHECKING:
+    from guessproof.plan import Plan
+    from guessproof.release import Answer
+
+
+def release(
+    plan: PlanFile,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Also write the answers: .csv, .json or .parquet.")
+    ] = None,
+    key_file: Annotated[str | None, typer.Option("--key-file", help="The key of a sealed ledger.")] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds after which the query is stopped.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Charge the ledger, ask the table, add noise, and print the answer with its error.
+
+    The budget is opened once: guessproof ledger open NAME --budget 1.0
+
+    Example: guessproof release plan.toml
+    """
+    from rich.console import Console
+
+    from guessproof.ledger import read_key
+    from guessproof.plan import load_plan
+    from guessproof.release import release as released
+    from guessproof.writing import check_target, write_answers
+
+    loaded = load_plan(plan)
+    if output is not None:
+        check_target(output)  # before anything is charged
+    with Console(stderr=True).status("charging, asking, adding noise …"):
+        answer = released(loaded, key=read_key(key_file), timeout=timeout)
+    if output is not None:
+        write_answers(answer, output)
+    print_json(answer.to_dict()) if as_json else show_answer(answer, loaded)
+
+
+def show_answer(answer: Answer, plan: Plan) -> None:
+    """The answer, what it tells an attacker, what is left."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if answer.replayed:
+        console.print("\n[yellow]This very request was answered before: the same answer, no new charge.[/yellow]")
+    table = Table(title=f"\n{plan.query.sql}", title_justify="left", title_style="dim")
+    keys = list(answer.answers[0].group) if answer.answers else []
+    for key in (*keys, "answer"):
+        table.add_column(key)
+    for column in ("value", "error", "confidence", "between"):
+        table.add_column(column, justify="right")
+    for row in answer.answers:
+        between = "" if row.low is None or row.high is None else f"{row.low:.6g} … {row.high:.6g}"
+        table.add_row(
+            *(row.group[k] for k in keys),
+            row.name,
+            "none" if row.value is None else f"[bold]{row.value:.6g}[/bold]",
+            "" if row.error is None else f"± {up(row.error)}",
+            f"{row.confidence:.0%}",
+            between,
+        )
+    console.print(table)
+    for name, error in answer.sampling.items():
+        console.print(
+            f"Apart from this noise, the average of so many people ({name}) would itself vary by about ± {error:.3g} "
+            "from sample to sample (from the declared prior and the public count).",
+            style="dim",
+        )
+    _show_learned(console, answer)
+    left = answer.remaining
+    console.print(f"Charged ε = {up(answer.epsilon)}; left: ε = {down(left.get('epsilon'))}.")
+    console.print(f"Ledger head {answer.head}\n", style="dim")
+
+
+def _show_learned(console: object, answer: Answer) -> None:
+    from rich.console import Console
+
+    from guessproof.risk.bracket import Bracket
+
+    assert isinstance(console, Console)
+    known, gained = answer.learned.get("posterior"), answer.learned.get("advantage")
+    if known is not None:
+        bracket = Bracket(**known)
+        before = answer.learned.get("prior")
+        start = "" if before is None else f"from {in_people(before)} "
+        reached = in_people(float(bracket.bound))
+        console.print(f"An attacker's belief can rise {start}to at most {percent(bracket)}: {reached}.")
+    elif gained is not None:
+        console.print(f"An attacker's belief can rise by at most {percent(Bracket(**gained))}.")

@@ -1,0 +1,64 @@
+"""Who attacks, and what releases promise about one record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from guessproof.world.attributes import Attribute
+from guessproof.world.goals import Goal
+from guessproof.world.line_metric import LineMetric
+from guessproof.world.metrics import Metric
+from guessproof.world.priors import Unknown, stretched
+
+
+@dataclass(frozen=True)
+class Pledge:
+    """What releases promise about one record: a metric per column, and at most `limit` however it changes.
+
+    Everything is per unit of ε. `between` gives the exact change from one set of values to another, where it is
+    known; `euclidean` the change per unit of straight-line distance over all columns of numbers.
+    """
+
+    columns: Mapping[str, Metric]
+    lines: Mapping[str, LineMetric]
+    limit: float
+    euclidean: float | None = None
+    error: float = 0.0
+    between: Callable[[Mapping[str, Any], Mapping[str, Any]], float] | None = None
+
+
+@dataclass(frozen=True)
+class Aim:
+    """The attacker of a plan: how his goal is built on attributes, the truth, and what he knows."""
+
+    attributes: Mapping[str, Attribute]
+    build: Callable[[Mapping[str, Attribute]], Goal]
+    at: Mapping[str, Any] | None = None
+    knows: Mapping[str, Any] | None = None
+    or_: str = "any"
+
+    @cached_property
+    def goal(self) -> Goal:
+        """The goal on the attributes as they were declared."""
+        return self.build(self.attributes)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns that the goal speaks of."""
+        return tuple(a.name for a in self.goal.attributes)
+
+    def stretched(self, factor: float) -> Aim | None:
+        """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""
+        found = {n: stretched(a.prior, factor) for n, a in self.attributes.items() if n in self.names}
+        if not any(p is not None for p in found.values()):
+            return None
+        changed = {n: replace(a, prior=p) if (p := found.get(n)) is not None else a for n, a in self.attributes.items()}
+        return replace(self, attributes=changed)
+
+
+def knows_no_prior(aim: Aim) -> bool:
+    """Whether nothing but a range is known of the goal's columns."""
+    return any(isinstance(aim.attributes[n].prior, Unknown) for n in aim.names)

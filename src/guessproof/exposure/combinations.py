@@ -1,0 +1,177 @@
+"""All combinations of finitely many values, exactly.
+
+A query tells combinations apart only as far as it moves for them. Where it splits them into two classes (a count
+with a filter), the answer is a formula; otherwise it is a linear program.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import ParameterError
+from guessproof.exposure.aim import Aim, Pledge
+from guessproof.risk.finite import signed_gain
+from guessproof.risk.limits import Belief
+from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
+from guessproof.world.goals import And, Compound, Goal, Near, Not
+from guessproof.world.joint import JointTable, joint_of
+
+MOST_STATES = 250  # combinations of values for which the exact table is built
+
+Between = Callable[[Mapping[str, Any], Mapping[str, Any]], float]
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """Combinations with their probabilities and distances, and the goal of every true combination that may be asked."""
+
+    rows: list[dict[str, Any]]
+    mass: Array
+    distance: Array
+    truths: list[dict[str, Any]]
+    goals: Array  # one row per truth: which combinations are correct guesses
+
+    @cached_property
+    def belief(self) -> Belief:
+        """The prior and the gain of every truth's goal."""
+        with np.errstate(divide="ignore"):
+            log_p, log_q = np.log(self.goals @ self.mass), np.log((1 - self.goals) @ self.mass)
+        split = self._two_classes()
+        if split is not None:
+            return Belief(log_p, log_q, self._split_gain(*split), "two classes of values: a formula")
+        count = len(self.rows)
+        how = f"linear program on {count} combinations, bound re-checked from its dual"
+        return Belief(log_p, log_q, self._program_gain(), how)
+
+    def _two_classes(self) -> tuple[Array, float] | None:
+        """Which combinations the query tells apart from the first, and how far; None where there are more classes."""
+        apart = self.distance[0] > 0
+        gaps = self.distance[np.ix_(apart, ~apart)]
+        same = not np.any(self.distance[np.ix_(apart, apart)]) and not np.any(self.distance[np.ix_(~apart, ~apart)])
+        if not same or gaps.size == 0 or np.min(gaps) != np.max(gaps):
+            return None
+        return apart.astype(np.float64), float(gaps.flat[0])
+
+    def _split_gain(self, second: Array, gap: float) -> Callable[[Array], tuple[Array, Array]]:
+        """Posterior odds (a₁ + r·a₂)/(b₁ + r·b₂) are monotone in the ratio r of likelihoods, so an end of its range."""
+        with np.errstate(divide="ignore"):
+            good = [np.log(self.goals @ (self.mass * part)) for part in (1 - second, second)]
+            bad = [np.log((1 - self.goals) @ (self.mass * part)) for part in (1 - second, second)]
+
+        def odds(log_ratio: Array) -> Array:
+            return np.logaddexp(good[0], good[1] + log_ratio) - np.logaddexp(bad[0], bad[1] + log_ratio)
+
+        def gain(k: Array) -> tuple[Array, Array]:
+            reach = np.abs(k) * gap
+            ends = (odds(reach) - odds(np.zeros(())), odds(-reach) - odds(np.zeros(())))
+            found = np.where(k >= 0, np.maximum(*ends), np.minimum(*ends))
+            return found, found
+
+        return gain
+
+    def _program_gain(self) -> Callable[[Array], tuple[Array, Array]]:
+        def one(k: float, row: int) -> tuple[float, float]:
+            return signed_gain(self.mass, self.goals[row], self.distance, k)
+
+        each = np.vectorize(one, otypes=[np.float64, np.float64])
+
+        def gain(k: Array) -> tuple[Array, Array]:
+            attack, bound = each(k, np.arange(len(self.goals)))
+            return np.asarray(attack), np.asarray(bound)
+
+        return gain
+
+
+def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | None:
+    """The world of a goal about several finite columns; None where it is not one, or too large."""
+    names = [*aim.names, *sorted(tied)]
+    if pledge.between is None or len(names) < 2 or aim.or_ == "each" or isinstance(aim.goal, Near):
+        return None
+    if not all(n in aim.attributes and isinstance(aim.attributes[n].prior, Finite) for n in names):
+        return None
+    states = _states(aim, names)
+    if states is None or len(states) > MOST_STATES:
+        return None
+    rows = [dict(zip(names, values, strict=True)) for values, _ in states]
+    mass = np.asarray([weight for _, weight in states])
+    mass = mass / mass.sum()
+    truths, goals = _goals(aim, rows, mass)
+    return Combinations(rows, mass, _table(rows, pledge.between), truths, goals)
+
+
+def _states(aim: Aim, names: list[str]) -> list[tuple[tuple[Any, ...], float]] | None:
+    """Combinations with their probabilities, dependent ones by their joint table; what is known conditions them."""
+    blocks: list[list[tuple[dict[str, Any], float]]] = []
+    seen: set[str] = set()
+    for name in names:
+        if name not in seen:
+            block = _block(aim, name, names)
+            if block is None:
+                return None
+            blocks.append(block)
+            seen.update(block[0][0])
+    if math.prod(len(b) for b in blocks) > 4 * MOST_STATES:
+        return None
+    found: list[tuple[tuple[Any, ...], float]] = []
+    for combination in itertools.product(*blocks):
+        values = {k: v for part, _ in combination for k, v in part.items()}
+        if all(_allowed(values[n], known) for n, known in (aim.knows or {}).items() if n in values):
+            found.append((tuple(values[n] for n in names), math.prod(w for _, w in combination)))
+    return found or None
+
+
+def _block(aim: Aim, name: str, names: list[str]) -> list[tuple[dict[str, Any], float]] | None:
+    """The values of one column, or the rows of the joint table that it belongs to."""
+    joint = joint_of(aim.attributes[name])
+    if joint is None:
+        prior = aim.attributes[name].prior
+        assert isinstance(prior, Finite)
+        return [({name: v}, float(w)) for v, w in zip(prior.values, prior.mass, strict=True) if w > 0]
+    if not isinstance(joint, JointTable) or not set(joint.names) <= set(names):
+        return None
+    pairs = zip(joint.rows, joint.weights, strict=True)
+    return [(dict(zip(joint.names, row, strict=True)), w / sum(joint.weights)) for row, w in pairs if w > 0]
+
+
+def _allowed(value: Any, known: Any) -> bool:
+    if isinstance(known, (list, tuple)) and len(known) == 2 and all(isinstance(k, (int, float)) for k in known):
+        return float(known[0]) <= float(value) <= float(known[1])
+    return value in known if isinstance(known, (set, frozenset, list, tuple)) else value == known
+
+
+def _table(rows: list[dict[str, Any]], between: Between) -> Array:
+    table = np.zeros((len(rows), len(rows)))
+    for i, j in itertools.combinations(range(len(rows)), 2):
+        table[i, j] = table[j, i] = max(between(rows[i], rows[j]), between(rows[j], rows[i]))
+    return table
+
+
+def _goals(aim: Aim, rows: list[dict[str, Any]], mass: Array) -> tuple[list[dict[str, Any]], Array]:
+    """The goal as a set of combinations, for the stated truth or for every possible one."""
+    truths = [dict(aim.at)] if aim.at is not None else [{n: row[n] for n in aim.names} for row in rows]
+    unique = {repr(sorted(t.items(), key=lambda item: item[0])): t for t in truths}
+    masks = [np.asarray([_met(aim.goal, row, t) for row in rows], dtype=np.float64) for t in unique.values()]
+    open_ = [(t, m) for t, m in zip(unique.values(), masks, strict=True) if 0 < m @ mass < 1 - 1e-15]
+    if not open_:
+        raise ParameterError("goal", aim.goal, "is empty or certain for every true value", "choose another goal")
+    return [t for t, _ in open_], np.asarray([m for _, m in open_])
+
+
+def _met(goal: Goal, row: Mapping[str, Any], truth: Mapping[str, Any]) -> bool:
+    if isinstance(goal, Not):
+        return not _met(goal.part, row, truth)
+    if isinstance(goal, Compound):
+        met = [_met(part, row, truth) for part in goal.parts]
+        return all(met) if isinstance(goal, And) else any(met)
+    attribute = goal.attributes[0]
+    prior = attribute.prior
+    assert isinstance(prior, Finite)
+    return bool(goal.chosen(prior, truth.get(attribute.name))[prior.index(row[attribute.name])])

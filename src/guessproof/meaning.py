@@ -1,0 +1,92 @@
+"""What a given ε means for a plan: what the attacker could learn, how accurate the answer is, which limits hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from guessproof.choose import Chooser, asked
+from guessproof.errors import GuessproofError, ParameterError
+from guessproof.explain import Explanation, explain
+from guessproof.noise import Noise
+from guessproof.plan import Plan
+from guessproof.risk.bracket import Bracket
+from guessproof.world.checks import real
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A limit or target of the plan, and whether this ε keeps it."""
+
+    name: str
+    epsilon: float
+    side: str
+    how: str
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """ε in the terms of one plan; `general` is what it means for any data."""
+
+    epsilon: float
+    noises: tuple[Noise, ...]
+    prior: float | None
+    advantage: Bracket | None
+    posterior: Bracket | None
+    errors: dict[str, float | None]
+    limits: tuple[Kept, ...]
+    general: Explanation
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "epsilon": self.epsilon,
+            "noise": [n.to_dict() for n in self.noises],
+            "prior": self.prior,
+            "advantage": None if self.advantage is None else self.advantage.to_dict(),
+            "posterior": None if self.posterior is None else self.posterior.to_dict(),
+            "errors": self.errors,
+            "limits": [{**vars(k), "epsilon": k.epsilon if math.isfinite(k.epsilon) else None} for k in self.limits],
+            "general": self.general.to_dict(),
+        }
+
+
+def meaning(plan: Plan, epsilon: float) -> Meaning:
+    """What ε means for a plan. Never opens the table."""
+    epsilon = real(ParameterError, "epsilon", epsilon)
+    if epsilon <= 0:
+        raise ParameterError("epsilon", epsilon, "must be positive", "give an ε above 0")
+    chooser = Chooser(plan, asked(plan), None, False)
+    exposure = chooser.exposure()
+    noises = chooser.noises(epsilon)
+    errors: dict[str, float | None] = {}
+    for output in chooser.question.outputs:
+        if output.measured:
+            level = chooser.targets.get(output.name, (0.0, 0.95))[1]
+            errors[output.name] = noises[output.measured[0]].error(level) if output.is_plain else None
+    posterior: Bracket | None = None
+    if exposure is not None:
+        try:
+            posterior = exposure.posterior(epsilon)
+        except GuessproofError:  # without a prior there is no belief, only its change
+            posterior = None
+    return Meaning(
+        epsilon,
+        noises,
+        None if exposure is None else exposure.prior,
+        None if exposure is None else exposure.advantage(epsilon, plan.limits.both),
+        posterior,
+        errors,
+        tuple(_kept(chooser, epsilon)),
+        explain(epsilon),
+    )
+
+
+def _kept(chooser: Chooser, epsilon: float) -> list[Kept]:
+    found: list[Kept] = []
+    for bound in chooser.bounds():
+        kept = epsilon <= bound.epsilon if bound.side == "at most" else epsilon >= bound.epsilon * (1 - 1e-12)
+        found.append(Kept(bound.name, bound.epsilon, bound.side, bound.how, kept))
+    return found

@@ -1,0 +1,170 @@
+"""From wishes and a schema to the text of a first plan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from guessproof.errors import ParameterError, PriorError
+from guessproof.plan.public import is_source
+from guessproof.plan.words import close_name
+from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
+from guessproof.starting.templates import TEMPLATES, Draft, Template
+from guessproof.starting.writing import note
+
+_FITTING = {"number": ("number",), "label": ("text", "boolean", "time", "other")}
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a steward asks `guessproof init` for; everything has a usual value."""
+
+    template: str | None = None
+    columns: tuple[str, ...] = ()
+    attacker: str | None = None
+    preset: str = "middle"
+    prior: str | None = None
+
+
+def read_schema(source: str, opener: Callable[[str, str], Any] | None = None) -> dict[str, str]:
+    """Names and kinds of a table's columns. No value is asked for."""
+    if opener is None:
+        from guessproof.engines import open_engine
+
+        opener = open_engine
+    with opener(source, "t") as engine:
+        return dict(engine.schema())
+
+
+def first_plan(
+    wishes: Wishes,
+    *,
+    table: str | None = None,
+    schema: Mapping[str, str] | None = None,
+    plan: Path = Path("plan.toml"),
+) -> str:
+    """The text of a plan, with a blank wherever only the owner can answer."""
+    template = _template(wishes, schema)
+    preset = chosen("preset", wishes.preset, PRESETS)
+    if template.from_paper:
+        _refuse(template, "attacker", wishes.attacker, "has the attacker of its paper")
+        _refuse(template, "column", wishes.columns or None, "has the columns of its paper")
+    attacker = chosen("attacker", wishes.attacker or template.attacker, ATTACKERS)
+    if template.name == "membership" and attacker.name == "knows you took part":
+        problem = "leaves nothing to hide where being in the table is the secret"
+        raise ParameterError("attacker", attacker.name, problem, 'use the template "survey", or another attacker')
+    if not template.believes:
+        _refuse(template, "prior", wishes.prior, "limits ratios, for every prior, and takes none")
+    belief = None if wishes.prior is None else believed(wishes.prior)
+    if belief is not None and "label" in template.kinds:
+        problem = "speaks of numbers, and this template counts answers"
+        raise PriorError("prior", wishes.prior, problem, "leave it out and fill in the shares of the answers")
+    if belief is not None and template.name == "location" and belief.toml == '"unknown"':
+        problem = "a location is judged by where people are likely to be"
+        raise PriorError("prior", wishes.prior, problem, 'say "half between 10 and 30", or leave it out')
+    columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema)
+    name = _name(table, template)
+    source = f"{name}.csv" if table is None else _beside(table, plan)
+    draft = Draft(name, source, columns, attacker, preset, belief)
+    return _text(template, draft, schema, plan)
+
+
+def write_plan(path: Path, text: str, *, force: bool = False, table: str | None = None) -> None:
+    """Write a plan; never over the table, and over another plan only if that is asked for."""
+    if table is not None and is_source(path, Path(table)):
+        raise ParameterError("output", str(path), "is the table itself", "choose another name with -o")
+    try:
+        with path.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        problem, remedy = "there is a file already", "choose another name with -o, or replace it with --force"
+        raise ParameterError("output", str(path), problem, remedy) from None
+    except OSError:
+        raise ParameterError("output", str(path), "cannot be written", "check the folder and its permissions") from None
+
+
+def _template(wishes: Wishes, schema: Mapping[str, str] | None) -> Template:
+    if wishes.template is not None:
+        return chosen("template", wishes.template, TEMPLATES)
+    # a column that holds labels is counted, one that holds numbers is averaged
+    if schema and wishes.columns:
+        kind = schema.get(wishes.columns[0])
+        typed = any(other != "text" for other in schema.values())  # a csv file tells no kinds
+        return TEMPLATES["count" if kind == "boolean" or (kind == "text" and typed) else "average"]
+    return TEMPLATES["average"]
+
+
+def _refuse(template: Template, field: str, value: Any, why: str) -> None:
+    if value is not None:
+        raise ParameterError(field, value, f"the template {template.name} {why}", "leave it out")
+
+
+def _columns(template: Template, wanted: Sequence[str], schema: Mapping[str, str] | None) -> tuple[str, ...]:
+    needed = len(template.kinds)
+    if wanted and len(wanted) != needed:
+        problem = f"the template {template.name} is about {needed} column{'s' if needed > 1 else ''}"
+        raise ParameterError("column", list(wanted), problem, f"give --column {needed} times")
+    if schema is None:
+        return tuple(_usable(name) for name in wanted or template.usual)
+    if wanted:
+        return tuple(_usable(_named(name, schema)) for name in wanted)
+    if all(name in schema for name in template.usual):
+        return template.usual
+    fitting = [name for name, kind in schema.items() if kind in _FITTING[template.kinds[0]]]
+    every = list(schema)
+    found = fitting if len(fitting) >= needed else every
+    if len(found) < needed:
+        raise ParameterError("table", every, f"has fewer than {needed} columns", "choose another template")
+    if len(found) > needed and not (template.kinds[0] == "number" and fitting):
+        # a csv file does not say what its columns hold, and labels are rarely all alike
+        shown = ", ".join(every[:12]) + (", …" if len(every) > 12 else "")
+        option = " ".join("--column NAME" for _ in range(needed))
+        raise ParameterError("column", None, f"the table has {shown}", f"say which is asked about, with {option}")
+    return tuple(_usable(name) for name in found[:needed])
+
+
+def _named(name: str, schema: Mapping[str, str]) -> str:
+    if name in schema:
+        return name
+    folded = [known for known in schema if known.casefold() == name.casefold()]
+    if len(folded) == 1:
+        return folded[0]
+    hint = close_name(name, schema, f"it has {', '.join(list(schema)[:12])}")
+    raise ParameterError("column", name, "the table has no such column", hint)
+
+
+def _usable(name: str) -> str:
+    if not name.strip() or name != name.strip() or not name.isprintable():
+        raise ParameterError("column", name, "is not a name that a plan can hold", "rename the column")
+    return name
+
+
+def _name(table: str | None, template: Template) -> str:
+    stem = template.name if table is None else Path(table).name.split(".")[0]
+    return "".join(c for c in stem if c.isprintable()).strip() or template.name
+
+
+def _beside(table: str, plan: Path) -> str:
+    """The table's path as the plan will look for it, from its own folder."""
+    if table.startswith("env:") or os.path.isabs(table):
+        return table
+    try:
+        return Path(os.path.relpath(table, plan.parent)).as_posix()
+    except ValueError:  # another drive
+        return os.path.abspath(table)
+
+
+def _text(template: Template, draft: Draft, schema: Mapping[str, str] | None, plan: Path) -> str:
+    opening = [
+        note(f"A guessproof plan: {template.title}. Every “?” is a question to you; answer it from public knowledge."),
+        note("Nothing in this file may come from the table itself: what is written here is not protected."),
+        note(f"Then run: guessproof choose {plan.name}"),
+    ]
+    others = [name for name in schema or {} if name not in draft.columns]
+    if others:
+        shown = ", ".join(others[:20]) + (", …" if len(others) > 20 else "")
+        opening.append(note(f"Other columns of the table: {shown}."))
+    return "\n\n".join(["\n".join(opening), *template.write(draft)]) + "\n"

@@ -1,0 +1,112 @@
+"""`guessproof init` as it is typed; the table's values are never asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from guessproof.cli.init import init
+from guessproof.errors import ParameterError, SourceError
+from guessproof.starting import read_schema, write_plan
+
+app = typer.Typer()
+app.command()(init)
+
+
+class SchemaOnly:
+    """An engine that knows its columns and breaks at any other question."""
+
+    opened: list[tuple[str, str]]
+
+    def __init__(self, source: str, table: str) -> None:
+        SchemaOnly.opened = [(source, table)]
+
+    def __enter__(self) -> SchemaOnly:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        return None
+
+    def schema(self) -> dict[str, str]:
+        return {"time": "number", "faculty": "text"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    engines = pytest.importorskip("guessproof.engines")
+    monkeypatch.setattr(engines, "open_engine", SchemaOnly)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words), catch_exceptions=True)
+
+
+def test_only_the_schema_is_read(folder: Path) -> None:
+    done = run("cafeteria.csv", "--prior", "half between 10 and 30")
+    assert done.exit_code == 0, done.output
+    assert SchemaOnly.opened == [("cafeteria.csv", "t")]
+    text = (folder / "plan.toml").read_text(encoding="utf-8")
+    assert "mean = 20, sd = 14.8260" in text
+    assert "Other columns of the table: faculty." in text
+    assert "columns.time.bounds: the smallest and largest time that can occur" in done.output
+    assert "guessproof choose plan.toml" in done.output
+
+
+def test_an_injected_engine_is_used_and_closed() -> None:
+    assert read_schema("x.csv", SchemaOnly) == {"time": "number", "faculty": "text"}
+
+
+def test_without_a_table(folder: Path) -> None:
+    done = run("--template", "covid-survey", "--preset", "open", "-o", "covid.toml", "--json")
+    assert json.loads(done.output) == {"plan": "covid.toml", "blanks": []}
+    done = run("--json", "--template", "average", "-o", "average.toml")
+    blanks = json.loads(done.output)["blanks"]
+    lines = (folder / "average.toml").read_text(encoding="utf-8").split("\n")
+    assert [b["key"] for b in blanks] == ["data.rows", "columns.time.bounds", "columns.time.prior", "attacker.goal"]
+    assert all('"?"' in lines[b["line"] - 1] for b in blanks)
+
+
+def test_a_plan_is_never_replaced_unless_asked(folder: Path) -> None:
+    (folder / "plan.toml").write_text("mine")
+    done = run("--template", "survey")
+    assert isinstance(done.exception, ParameterError)
+    assert "--force" in str(done.exception)
+    assert (folder / "plan.toml").read_text() == "mine"
+    assert run("--template", "survey", "--force").exit_code == 0
+    assert "[risk]" in (folder / "plan.toml").read_text(encoding="utf-8")
+
+
+def test_the_table_is_never_overwritten(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a\n1\n")
+    (tmp_path / "link.csv").symlink_to(table)
+    for path in (table, tmp_path / "link.csv"):
+        with pytest.raises(ParameterError, match="is the table itself"):
+            write_plan(path, "text", force=True, table=str(table))
+    assert table.read_text() == "a\n1\n"
+    with pytest.raises(ParameterError, match="cannot be written"):
+        write_plan(tmp_path / "none" / "plan.toml", "text")
+
+
+def test_a_table_that_cannot_be_opened_leaves_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("guessproof.engines")
+    monkeypatch.chdir(tmp_path)
+    done = run("nothing.csv")
+    assert isinstance(done.exception, SourceError)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_real_csv_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("guessproof.engines")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "people.csv").write_text("sex,height\nF,977531\n")
+    done = run("people.csv", "--column", "height")
+    assert done.exit_code == 0, done.exception
+    assert "977531" not in done.output + (tmp_path / "plan.toml").read_text(encoding="utf-8")
