@@ -7,8 +7,9 @@ on one line.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -288,7 +289,9 @@ class Chooser:
         def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
             return math.fsum(f * m.guarantee.between(before, after) for f, m in parts)
 
-        return Pledge(columns, lines, limit, steep, error, between)
+        alone = len(parts) == 1 and len(names) == 1  # nothing else that the attacker might be unsure of is read
+        tight = frozenset(n for n, m in lines.items() if alone and _is_tight(n, m, between))
+        return Pledge(columns, lines, limit, steep, error, tight, between)
 
     def noises(self, epsilon: float) -> tuple[Noise, ...]:
         """The noise of every measurement when all of it costs ε, the rounding to a grid included.
@@ -497,6 +500,22 @@ class Chooser:
                 yield Change("attacker: posterior", f"{limits.posterior:g}", _up(there), there / limits.posterior)
         except GuessproofError:
             return
+
+
+def _is_tight(name: str, metric: LineMetric, between: Callable[[Mapping[str, Any], Mapping[str, Any]], float]) -> bool:
+    """Whether a distance on the line is what the query does, at every cut, beside it and between."""
+    cuts = [*metric.form.cuts]
+    if not cuts:
+        return False
+    points = [cuts[0] - 1.0, *cuts, *(math.nextafter(c, math.inf) for c in cuts), cuts[-1] + 1.0]
+    points += [(a + b) / 2 for a, b in itertools.pairwise(cuts)]
+    if len(points) > 60:
+        points = points[:: len(points) // 60 + 1]
+    for a, b in itertools.combinations(points, 2):
+        moved = between({name: a}, {name: b})
+        if abs(float(metric.distance(a, b)) - moved) > 1e-9 * (1e-3 + moved):
+            return False
+    return True
 
 
 def aim_of(plan: Plan) -> Aim | None:

@@ -84,6 +84,7 @@ def test_what_is_understood(text: str, meant: goals.Goal) -> None:
         ("(lon, lat) exactly", "exactly", "within"),
         ("(lon, lat within 5", "within", ")"),
         ("faculty among maths", "maths", "did you mean math?"),
+        ("faculty among Math", "Math", "did you mean math?"),
         ("faculty among", "", "among math, cs"),
         ("faculty among and", "and", "among math, cs"),
         ("children among three", "three", "choose from 0, 1, 2"),
@@ -117,6 +118,12 @@ def test_refusals_underline_the_place(text: str, place: str, hint: str) -> None:
     start = marks.index("^")
     assert marks.rstrip() == " " * start + "^" * max(1, len(place))
     assert shown[start : start + len(place)] == place
+
+
+def test_many_goals_side_by_side_are_not_deep() -> None:
+    built = read_goal(" or ".join(f"(not time within {i})" for i in range(1, 200))).build(ALL)
+    assert isinstance(built, goals.Or)
+    assert len(built.parts) == 199
 
 
 def test_a_goal_knows_its_columns_and_can_be_built_again_on_others() -> None:

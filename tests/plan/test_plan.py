@@ -60,6 +60,22 @@ def test_a_goal_is_built_on_the_attributes_that_are_given() -> None:
         plan.goal({})
 
 
+def test_every_prior_is_the_library_s_own() -> None:
+    found = {name: attribute.prior for name, attribute in load_plan(GOOD / "every_prior.toml").attributes().items()}
+    assert found.pop("i").joint == found.pop("j").joint == gp.joint_sample(("i", "j"), [(1, "x"), (1, "x"), (2, "y")])
+    assert found == {
+        "a": gp.uniform(0, 10),
+        "b": gp.exponential(2),
+        "c": gp.laplace(0, 1.5),
+        "d": gp.histogram([0, 1, 2], [0.25, 0.75]),
+        "e": gp.empirical([1, 2, 2, 3]),
+        "f": gp.unknown(0, 1),
+        "g": gp.unknown(-1, 1),
+        "h": gp.partly_known(1, 0.5, 0, 9),
+        "with space": gp.categorical({"New York": 0.5, "it's": 0.5}),
+    }
+
+
 def test_joint_priors_are_shared_by_their_attributes() -> None:
     plan = load_plan(GOOD / "cats.toml")
     sex, colour = (plan.attributes()[name] for name in ("sex", "colour"))
@@ -202,6 +218,11 @@ SPELLINGS = [
     columns."a".bounds = [-0.0, 10]
     data = { protects = "values", source = "x.csv", name = "x", table = "t" }""",
 ]
+
+
+def test_the_canonical_text_does_not_depend_on_the_order_of_columns() -> None:
+    one, two = "[columns.b]\nbounds = [0, 1]\n", "[columns.c]\nmissing = false\n"
+    assert loads_plan(BASE + one + two).canonical() == loads_plan(BASE + two + one).canonical()
 
 
 @pytest.mark.parametrize("text", SPELLINGS)

@@ -104,11 +104,14 @@ def test_odd_names_stay_names(template: str, column: str) -> None:
         assert [a.name for a in plan.goal().attributes] == list(columns)
 
 
+SMUGGLING = {"time": "number", "x\n[risk]\nconstant = 9\n#": "text", "bell\x07": "text"}
+
+
 @pytest.mark.parametrize(
     "name", ["x\n[release]\nepsilon = 1e9\n#.csv", 'a"b.csv', "a\\b.csv", "tab\t.csv", ".csv", "'.csv"]
 )
 def test_odd_file_names_stay_names(name: str) -> None:
-    text = first_plan(Wishes("average"), table=name, schema={"time": "number", "x\n[risk]\nconstant = 9\n#": "text"})
+    text = first_plan(Wishes("average"), table=name, schema=SMUGGLING)
     text = filled(text)
     try:
         plan = loads_plan(text)

@@ -27,6 +27,7 @@ class Pledge:
     limit: float
     euclidean: float | None = None
     error: float = 0.0
+    tight: frozenset[str] = frozenset()  # columns whose metric is the query's own change, not only a bound on it
     between: Callable[[Mapping[str, Any], Mapping[str, Any]], float] | None = None
 
 

@@ -92,9 +92,13 @@ class Combinations:
 
 def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | None:
     """The world of a goal about several finite columns; None where it is not one, or too large."""
-    names = [*aim.names, *sorted(tied)]
-    if pledge.between is None or len(names) < 2 or aim.or_ == "each" or isinstance(aim.goal, Near):
+    names = [*aim.names, *sorted(tied | _read(aim, pledge))]
+    if pledge.between is None or aim.or_ == "each" or isinstance(aim.goal, Near):
         return None
+    if not tied and not any(n in pledge.columns for n in aim.names):
+        return None  # the query reads nothing that tells of the goal
+    if len(names) == 1 and names[0] in pledge.tight:
+        return None  # the distance on the line says it all, and faster
     if not all(n in aim.attributes and isinstance(aim.attributes[n].prior, Finite) for n in names):
         return None
     states = _states(aim, names)
@@ -105,6 +109,12 @@ def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | Non
     mass = mass / mass.sum()
     truths, goals = _goals(aim, rows, mass)
     return Combinations(rows, mass, _table(rows, pledge.between), truths, goals)
+
+
+def _read(aim: Aim, pledge: Pledge) -> set[str]:
+    """Columns that the query reads beside the goal's, of which the attacker has a belief as well."""
+    known = [n for n in pledge.columns if n not in aim.names and n in aim.attributes]
+    return {n for n in known if isinstance(aim.attributes[n].prior, Finite)}
 
 
 def _states(aim: Aim, names: list[str]) -> list[tuple[tuple[Any, ...], float]] | None:

@@ -77,7 +77,8 @@ def _by_column(aim: Aim, pledge: Pledge) -> Iterator[Reading]:
         yield _attacked(aim, slopes, "l2", tight=False, error=pledge.error)
         if isinstance(aim.goal, Near):
             return
-    yield _attacked(aim, {n: pledge.columns[n] for n in touched}, "l1", tight=single)
+    tight = single and pledge.tight.issuperset(touched)
+    yield _attacked(aim, {n: pledge.columns[n] for n in touched}, "l1", tight=tight)
     if len(numbers) == len(touched) and any(_is_capped(pledge.columns[n]) for n in touched):
         yield _attacked(aim, {n: _uncapped(pledge.lines[n]) for n in numbers}, "l1", tight=False)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _ADDRESS = re.compile(r"(?i)([a-z][a-z0-9+.-]*://).*@")
+_LOGIN = re.compile(r"(?m)(^|[\s\"'])[^\s:/@\"']+:[^\s/@\"']+@")
 _PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd|token|secret)(\s*[=:]\s*)('[^']*'|[^\s;&'\"]+)")
 
 
@@ -47,7 +48,7 @@ def redacted(value: Any) -> Any:
     'postgresql://***@host/db'
     """
     if isinstance(value, str):
-        return _PASSWORD.sub(r"\1\2***", _ADDRESS.sub(r"\1***@", value))
+        return _PASSWORD.sub(r"\1\2***", _LOGIN.sub(r"\1***@", _ADDRESS.sub(r"\1***@", value)))
     if isinstance(value, Mapping):
         return {redacted(key): redacted(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -57,7 +58,7 @@ def redacted(value: Any) -> Any:
 
 def is_secret(text: str) -> bool:
     """Whether a text looks like a connection string rather than the name of a file."""
-    return "://" in text or _PASSWORD.search(text) is not None
+    return "://" in text or redacted(text) != text
 
 
 def underlined(text: str, start: int, end: int) -> str:

@@ -181,7 +181,9 @@ def _near_one(prior: Array, goal: Array, distance: Array, rows: Any, cols: Any) 
     rest = inside / p - transport
     level = _weighted_median(rest / prior, prior)
     bound = p * tau * float(y @ (room / growth) + np.sum(np.abs(rest - level * prior)))
-    likelihood = np.log1p(tau * (u - prior @ u))
+    # The solver keeps constraints to its own tolerance only: what it lets slip is pulled back below, so that the attack
+    # is one. u is known to a few units; anything larger is no solution.
+    likelihood = np.log1p(np.clip(tau * (u - prior @ u), -0.5, 1.0))
     likelihood = np.min(distance + likelihood[None, :], axis=1)
     excess = np.expm1(likelihood)
     mean = float(prior @ excess)

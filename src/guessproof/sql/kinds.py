@@ -6,8 +6,9 @@ from sqlglot import exp
 
 from guessproof.sql.question import Question
 from guessproof.sql.rules.column import NumberColumn
-from guessproof.sql.rules.comparison import LabelTest, NumberTest
+from guessproof.sql.rules.comparison import NumberTest
 from guessproof.sql.rules.flag import Flag
+from guessproof.sql.rules.label import LabelTest
 from guessproof.sql.term import Node
 
 

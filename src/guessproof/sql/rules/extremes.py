@@ -8,7 +8,7 @@ from functools import reduce
 from sqlglot import Expr, exp
 
 from guessproof.sql.moves import NEVER, Moved, Scene, all_of, chosen
-from guessproof.sql.ranges import Range
+from guessproof.sql.ranges import ZERO, Range
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.term import Node, Row, Term, Types
 
@@ -45,11 +45,12 @@ class Extreme(Term):
             return a if wins_a else b
         before, after = self._range(a.before, b.before), self._range(a.after, b.after)
         # Δ lies between Δa and Δb: a straight line from one pair to the other passes each tie with a convex weight.
+        slope, gap = a.slope | b.slope, a.gap | b.gap
         return Moved(
             before,
             after,
-            a.slope | b.slope,
-            a.gap | b.gap,
+            slope,
+            gap & (after - before) if slope == ZERO else gap,
             max(a.steep, b.steep),
             max(a.error, b.error),
             moves=a.moves or b.moves,
