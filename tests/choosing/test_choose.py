@@ -39,7 +39,9 @@ def test_the_average_has_the_distance_of_a_clamped_column_over_its_count() -> No
 def test_the_papers_salaries() -> None:
     """MATHEMATICS 2.2: near 1772.6 or its mirror image, ε = 0.0019252 per unit."""
     columns = {"salary": "bounds = [1000, 3000]\nmissing = false\nprior = { normal = { mean = 2000, sd = 235.7 } }"}
-    choice = choose(plan("SELECT SUM(salary) AS total FROM t", columns, '[attacker]\ngoal = "salary within 100"\nadvantage = 0.1'))
+    choice = choose(
+        plan("SELECT SUM(salary) AS total FROM t", columns, '[attacker]\ngoal = "salary within 100"\nadvantage = 0.1')
+    )
     assert choice.epsilon_per_unit["salary"] == pytest.approx(0.0019252, abs=5e-8)
     assert choice.advantage is not None
     assert min(abs(choice.advantage.worst_at - t) for t in (1772.6, 2227.4)) < 0.5  # pyright: ignore[reportOptionalOperand]
@@ -171,7 +173,9 @@ def test_a_limit_that_the_prior_breaks_already_is_infeasible() -> None:
         ((AT, "[accuracy.mean]\nwithin = 1"), PlanError, "mean_time"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_with_the_line(more: tuple[str, ...], error: type[Exception], words: str) -> None:
+def test_what_cannot_be_meant_is_refused_with_the_line(
+    more: tuple[str, ...], error: type[Exception], words: str
+) -> None:
     with pytest.raises(error, match=words):
         choose(cafeteria(*more))
 

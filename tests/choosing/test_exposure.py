@@ -64,12 +64,14 @@ queries = st.one_of(
     st.builds("SELECT COUNT(*) AS y FROM t WHERE {}".format, st.sampled_from(FILTERS[1:])),
     st.builds("SELECT MAX({}) AS y FROM t WHERE {}".format, st.sampled_from(TERMS), st.sampled_from(FILTERS)),
     st.builds(
-        "SELECT COUNT(*) AS n, SUM({}) AS y FROM t WHERE {}".format, st.sampled_from(TERMS), st.sampled_from(FILTERS[1:])
+        "SELECT COUNT(*) AS n, SUM({}) AS y FROM t WHERE {}".format,
+        st.sampled_from(TERMS),
+        st.sampled_from(FILTERS[1:]),
     ),
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     queries,
     st.lists(st.integers(1, 9), min_size=6, max_size=6),
@@ -89,7 +91,9 @@ def test_the_bound_dominates_the_best_attack_on_the_query_itself(
     assert exposure is not None
     states = list(itertools.product(NUMBERS, LABELS))
     mass = np.asarray([w * s for w, s in itertools.product(weights, shares)])
-    scales = [s / (m.sensitivity * m.divisor) for s, m in zip(chooser.shares, chooser.question.measurements, strict=True)]
+    scales = [
+        s / (m.sensitivity * m.divisor) for s, m in zip(chooser.shares, chooser.question.measurements, strict=True)
+    ]
     terms = [m.contribution for m in chooser.question.measurements]
     moved = [[scale * abs(t.at(_row(a)) - t.at(_row(b))) for scale, t in zip(scales, terms, strict=True)]
              for a in states for b in states]  # fmt: skip
@@ -100,8 +104,10 @@ def test_the_bound_dominates_the_best_attack_on_the_query_itself(
     best = linear_program.posterior(mass, distance, mask, epsilon)
     bracket = exposure.posterior(epsilon)
     assert float(bracket.bound) >= best - 1e-7
-    if bracket.status == "exact":
-        assert float(bracket.bound) <= best + 1e-6
+    if bracket.status == "exact":  # over all releases that keep the promise, which may be a little more than the query
+        promised = np.asarray([exposure.pledge.between(_row(a), _row(b)) for a in states for b in states])  # pyright: ignore[reportOptionalCall]
+        most = linear_program.posterior(mass, promised.reshape(distance.shape), mask, epsilon)
+        assert float(bracket.bound) <= most + 1e-6
 
 
 def _row(state: tuple[float, str]) -> dict[str, Any]:
@@ -119,7 +125,7 @@ def _correct(goal: str, state: tuple[float, str], truth: tuple[float, str]) -> b
     }[goal]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(queries, st.sampled_from(GOALS[:4]), st.floats(0.02, 0.3))
 def test_the_epsilon_keeps_the_limit_and_no_larger_one_would_need_to_be_refused(
     query: str, goal: str, limit: float
@@ -179,12 +185,16 @@ def test_pledges_survive_the_ledger_and_add_up() -> None:
     aim = aim_of(found)
     assert aim is not None
     once, twice = Exposure(aim, kept), Exposure(aim, pledge_from([pledge_to_dict(pledge)] * 2))
-    assert float(once.advantage(1.0).bound) == pytest.approx(float(Exposure(aim, pledge).advantage(1.0).bound), rel=1e-9)
+    assert float(once.advantage(1.0).bound) == pytest.approx(
+        float(Exposure(aim, pledge).advantage(1.0).bound), rel=1e-9
+    )
     assert float(twice.advantage(1.0).bound) == pytest.approx(float(once.advantage(2.0).bound), rel=1e-6)
     assert added([pledge, pledge]).limit == pytest.approx(2 * pledge.limit)
 
 
-@pytest.mark.parametrize("metric", [2.0 * Discrete(), Outcome((1, 2), (5, float("inf"))), Matrix(["a", "b"], [[0, 1], [1, 0]])])
+@pytest.mark.parametrize(
+    "metric", [2.0 * Discrete(), Outcome((1, 2), (5, float("inf"))), Matrix(["a", "b"], [[0, 1], [1, 0]])]
+)
 def test_metrics_survive_the_ledger(metric: Any) -> None:
     back = metric_from_dict(metric_to_dict(metric))
     points = ["a", "b"] if isinstance(metric, Matrix) else [0.0, 1.5, 3.0, 7.0]

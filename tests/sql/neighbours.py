@@ -1,14 +1,15 @@
 """Every variant of one record, through the query that is really run: the brute force behind the guarantee.
 
-One table holds every combination of nasty values, one variant a row; the rewritten query is run once with the
-variant as one more key. The answers come back as an array with one axis a column, so that "every way in which a
-protected value can change" is the whole length of an axis.
+One table holds every combination of nasty values, one variant a record, each beside the same other records; the
+rewritten query is run once with the variant as one more key. The answers come back as an array with one axis a
+column, so that "every way in which a protected value can change" is the whole length of an axis.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -17,7 +18,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from guessproof.sql import Declared, Question, rewrite
+from guessproof.sql import Declared, Measurement, Question, rewrite
 from sql.grammar import POOL
 
 AXES = ("x", "y", "c", "f", "p", "g")
@@ -25,47 +26,69 @@ KINDS = {"x": "number", "y": "number", "p": "number", "c": "text", "g": "text", 
 ARROW = {"x": pa.float64(), "y": pa.float64(), "p": pa.float64(), "c": pa.string(), "g": pa.string(), "f": pa.bool_()}
 EXPONENT = -20
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Record = tuple[Any, ...]  # in the order of AXES
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Whole numbers of one measurement: an axis for each column that is read, and one for the groups."""
+
+    used: tuple[str, ...]
+    variants: Array
+    without: Array  # by group, when the record is not there at all
 
 
 class Bench:
-    """Runs rewritten queries on all variants at once."""
+    """Runs rewritten queries on all variants of a record at once."""
 
-    def __init__(self, stored: dict[str, str] | None = None) -> None:
+    def __init__(self, others: tuple[Record, ...] = (), stored: dict[str, str] | None = None) -> None:
         self.con = duckdb.connect(":memory:", config={"threads": 1})
+        self.others = others
         self.stored = stored or {}  # columns that are stored as another type than their own
         self.made: set[tuple[str, ...]] = set()
 
-    def answers(self, question: Question) -> tuple[tuple[str, ...], list[Array]]:
-        """The axes, and for each measurement the whole number of every variant (what no row gives is filled in)."""
+    def answers(self, question: Question) -> list[Answers]:
+        """The answers for every variant; what no row gives is filled in."""
         used = tuple(a for a in AXES if a in question.columns)
         sql = rewrite(question, [EXPONENT] * len(question.measurements), KINDS).sql
         tree = sqlglot.parse_one(sql, dialect="duckdb")
         assert isinstance(tree, exp.Select)
-        tree = tree.select("variant", append=True).group_by("variant")
-        tree.find(exp.Table).set("this", exp.to_identifier(self._table(used), quoted=True))  # type: ignore[union-attr]
-        found = self.con.execute(tree.sql("duckdb")).fetchnumpy()
+        table = tree.find(exp.Table)
+        assert table is not None
+        table.set("this", exp.to_identifier(self._table(used), quoted=True))
+        found = self.con.execute(tree.select("variant").group_by("variant").sql("duckdb")).fetchnumpy()
+        levels = question.keys[0].levels if question.keys else ("all",)
+        keys = found[question.keys[0].name] if question.keys else np.full(len(found["variant"]), "all")
+        groups = np.array([levels.index(k) for k in keys], dtype=int)
+        return [
+            self._filled(measurement, found[f"m{i}"], found["variant"], groups, len(levels), used)
+            for i, measurement in enumerate(question.measurements)
+        ]
+
+    def _filled(
+        self, measurement: Measurement, column: Any, variant: Any, groups: Any, width: int, used: tuple[str, ...]
+    ) -> Answers:
         shape = tuple(len(POOL[a]) for a in used)
-        results: list[Array] = []
-        for index, measurement in enumerate(question.measurements):
-            values = np.full(math.prod(shape), round(measurement.contribution.absent * 2.0**-EXPONENT), dtype=float)
-            column = found[f"m{index}"]
-            numbers = np.ma.filled(np.ma.asarray(column, dtype=float), np.nan)
-            known = ~np.isnan(numbers)
-            values[found["variant"][known]] = numbers[known]
-            results.append(values.reshape(shape))
-        return used, results
+        values = np.full((math.prod(shape) + 1, width), round(measurement.contribution.absent * 2.0**-EXPONENT), float)
+        numbers = np.ma.filled(np.ma.asarray(column, dtype=float), np.nan)
+        known = ~np.isnan(numbers)
+        values[variant[known], groups[known]] = numbers[known]
+        return Answers(used, values[:-1].reshape(*shape, width), values[-1])
 
     def _table(self, used: tuple[str, ...]) -> str:
         name = "v_" + "".join(used)
-        if used not in self.made:
-            self.made.add(used)
-            rows = list(itertools.product(*(POOL[a] for a in used)))
-            columns = {a: pa.array([row[i] for row in rows], ARROW[a]) for i, a in enumerate(used)}
-            table = pa.table({**columns, "variant": pa.array(range(len(rows)), pa.int64())})
-            self.con.register("arriving", table)
-            kept = [f'CAST({a} AS {self.stored[a]}) AS {a}' if a in self.stored else a for a in used]
-            self.con.execute(f"CREATE TABLE {name} AS SELECT {', '.join([*kept, 'variant'])} FROM arriving")
-            self.con.unregister("arriving")
+        if used in self.made:
+            return name
+        self.made.add(used)
+        rows = list(itertools.product(*(POOL[a] for a in used)))
+        beside = [tuple(r[AXES.index(a)] for a in used) for r in self.others]
+        everyone = [*rows, *(r for _ in range(len(rows) + 1) for r in beside)]
+        variant = [*range(len(rows)), *(v for v in range(len(rows) + 1) for _ in beside)]
+        columns = {a: pa.array([row[i] for row in everyone], ARROW[a]) for i, a in enumerate(used)}
+        self.con.register("arriving", pa.table({**columns, "variant": pa.array(variant, pa.int64())}))
+        kept = [f"CAST({a} AS {self.stored[a]}) AS {a}" if a in self.stored else a for a in used]
+        self.con.execute(f"CREATE TABLE {name} AS SELECT {', '.join([*kept, 'variant'])} FROM arriving")
+        self.con.unregister("arriving")
         return name
 
 

@@ -24,6 +24,7 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Not
 from guessproof.world.joint import JointTable, joint_of
 
+FAR = 500.0  # beyond this a likelihood ratio leaves the range of a linear program
 MOST_STATES = 250  # combinations of values for which the exact table is built
 
 Between = Callable[[Mapping[str, Any], Mapping[str, Any]], float]
@@ -78,8 +79,21 @@ class Combinations:
         return gain
 
     def _program_gain(self) -> Callable[[Array], tuple[Array, Array]]:
+        """One point per class that the query tells apart; a share of its mass counts as correct."""
+        label = np.unique(self.distance == 0, axis=0, return_inverse=True)[1].ravel()
+        first = np.unique(label, return_index=True)[1]
+        mass = np.bincount(label, self.mass)
+        distance = self.distance[np.ix_(first, first)]
+        shares = [np.bincount(label, self.mass * goal) / mass for goal in self.goals]
+        nearest = float(np.min(distance[distance > 0], initial=np.inf))
+        ends = [_told_all(mass, share) for share in shares]
+
         def one(k: float, row: int) -> tuple[float, float]:
-            return signed_gain(self.mass, self.goals[row], self.distance, k)
+            lowest, highest = ends[row]
+            if abs(k) * nearest > FAR:  # the class is as good as told
+                return (highest, highest) if k > 0 else (lowest, lowest)
+            attack, bound = signed_gain(mass, shares[row], distance, k)
+            return (attack, min(bound, highest)) if k >= 0 else (attack, max(bound, lowest))
 
         each = np.vectorize(one, otypes=[np.float64, np.float64])
 
@@ -88,6 +102,14 @@ class Combinations:
             return np.asarray(attack), np.asarray(bound)
 
         return gain
+
+
+def _told_all(mass: Array, share: Array) -> tuple[float, float]:
+    """The smallest and the largest gain of one who is told the class itself: no release tells more."""
+    with np.errstate(divide="ignore"):
+        odds = np.log(share) - np.log1p(-share)
+        before = np.log(mass @ share) - np.log(mass @ (1 - share))
+    return float(np.min(odds) - before), float(np.max(odds) - before)
 
 
 def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | None:
@@ -108,7 +130,7 @@ def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | Non
     mass = np.asarray([weight for _, weight in states])
     mass = mass / mass.sum()
     truths, goals = _goals(aim, rows, mass)
-    return Combinations(rows, mass, _table(rows, pledge.between), truths, goals)
+    return Combinations(rows, mass, _table(rows, pledge.between, pledge.error), truths, goals)
 
 
 def _read(aim: Aim, pledge: Pledge) -> set[str]:
@@ -157,11 +179,12 @@ def _allowed(value: Any, known: Any) -> bool:
     return value in known if isinstance(known, (set, frozenset, list, tuple)) else value == known
 
 
-def _table(rows: list[dict[str, Any]], between: Between) -> Array:
+def _table(rows: list[dict[str, Any]], between: Between, error: float) -> Array:
+    """Distances without what floating point adds to any change; up to twice `error` is to be charged apart."""
     table = np.zeros((len(rows), len(rows)))
     for i, j in itertools.combinations(range(len(rows)), 2):
-        table[i, j] = table[j, i] = max(between(rows[i], rows[j]), between(rows[j], rows[i]))
-    return table
+        table[i, j] = table[j, i] = max(between(rows[i], rows[j]), between(rows[j], rows[i])) - error
+    return np.where(table <= error, 0.0, table)
 
 
 def _goals(aim: Aim, rows: list[dict[str, Any]], mass: Array) -> tuple[list[dict[str, Any]], Array]:

@@ -38,14 +38,14 @@ def readings(aim: Aim, pledge: Pledge) -> Iterator[Reading]:
     tied = _tied(aim)
     world = combinations(aim, pledge, tied)
     if world is not None:
-        yield _combined(aim, world)
+        yield _combined(aim, world, 2 * pledge.error)
     # A column that depends on one outside the goal is reached through it: only the whole change bounds that.
     if not tied:
         yield from _by_column(aim, pledge)
     yield _whole(aim, pledge)
 
 
-def _combined(aim: Aim, world: Combinations) -> Reading:
+def _combined(aim: Aim, world: Combinations, error: float) -> Reading:
     """Every combination of values, exactly; the worst truth where none is stated."""
 
     def worst(bracket: Bracket) -> Bracket:
@@ -58,15 +58,29 @@ def _combined(aim: Aim, world: Combinations) -> Reading:
         return Bracket.meet(attacks[most], bounds[most], bracket.how, worst_at=at, worst_prior=prior)
 
     def epsilon(limits: Limits) -> float:
+        return _with_room(invert, limits, error)
+
+    def invert(limits: Limits) -> float:
         given = {"advantage": limits.advantage, "posterior": limits.posterior}
         return float(np.min(safe_epsilon(world.belief, **given, both=limits.both)))
 
     return Reading(
-        lambda e, both: worst(advantage_bracket(world.belief, np.asarray(e), both)),
-        lambda e: worst(posterior_bracket(world.belief, np.asarray(e), "upper")),
+        lambda e, both: _widened(worst(advantage_bracket(world.belief, np.asarray(e), both)), e * error),
+        lambda e: _widened(worst(posterior_bracket(world.belief, np.asarray(e), "upper")), e * error),
         epsilon,
         tight=True,
     )
+
+
+def _widened(bracket: Bracket, step: float) -> Bracket:
+    """A bracket with a step in log-odds on top: it moves a belief by a quarter of itself at most."""
+    return replace(bracket, bound=min(float(bracket.bound) + step / 4, 1.0)) if step else bracket
+
+
+def _with_room(invert: Callable[[Limits], float], limits: Limits, error: float) -> float:
+    """The ε that leaves room for a step of `error` per unit of ε."""
+    found = invert(limits)
+    return invert(lowered(limits, found * error)) if error and math.isfinite(found) else found
 
 
 def _by_column(aim: Aim, pledge: Pledge) -> Iterator[Reading]:
@@ -101,17 +115,10 @@ def _attacked(aim: Aim, metrics: Mapping[str, Metric], norm: Norm, *, tight: boo
         parts[name] = replace(attribute, metric=_fitting(metric, attribute), scale=1.0)
     attack = Attack(aim.build(parts), aim.at, aim.knows, norm=norm, or_=aim.or_)
 
-    def epsilon(limits: Limits) -> float:
-        found = _inverted(attack, limits)
-        return _inverted(attack, lowered(limits, found * error)) if error and math.isfinite(found) else found
-
-    def widened(bracket: Bracket, epsilon: float) -> Bracket:
-        return replace(bracket, bound=min(float(bracket.bound) + epsilon * error / 4, 1.0))
-
     return Reading(
-        lambda e, both: widened(attack.advantage(epsilon=e, both=both), e),
-        lambda e: widened(attack.posterior(epsilon=e), e),
-        epsilon,
+        lambda e, both: _widened(attack.advantage(epsilon=e, both=both), e * error),
+        lambda e: _widened(attack.posterior(epsilon=e), e * error),
+        lambda limits: _with_room(lambda inner: _inverted(attack, inner), limits, error),
         tight,
     )
 

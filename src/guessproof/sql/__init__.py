@@ -1,7 +1,9 @@
 """From a SQL query to a guarantee metric, and to the query that is really run."""
 
 from guessproof.sql.declared import Declared, DeclaredColumn
-from guessproof.sql.question import Measurement, Output, Question, ask
+from guessproof.sql.measurement import Measurement
+from guessproof.sql.output import Output
+from guessproof.sql.question import Question, ask
 from guessproof.sql.rewrite import Rewritten, rewrite
 
 __all__ = ["Declared", "DeclaredColumn", "Measurement", "Output", "Question", "Rewritten", "ask", "rewrite"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from guessproof.sql.guarantee import guarantee
+from guessproof.sql.guarantee import most
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import LineForm, Matrix, Metric, Multiple, Outcome
+from guessproof.world.metrics import LineForm, Matrix, Metric, Multiple
 
 if TYPE_CHECKING:
-    from guessproof.sql.question import Measurement
+    from guessproof.sql.measurement import Measurement
 
 
 def account(measurement: Measurement) -> str:
@@ -28,40 +28,41 @@ def account(measurement: Measurement) -> str:
             f"{measurement.text}: adding or removing one record moves it by at most {_number(measurement.presence)}, "
             f"changing one by at most {_number(measurement.change)}"
         )
-    parts = [_column(name, metric, measurement.divisor) for name, metric in measurement.guarantee.columns.items()]
+    metrics = measurement.guarantee.columns
+    alone = len(metrics) == 1
+    parts = [_column(name, metric, measurement.divisor, alone) for name, metric in metrics.items()]
     moves = [part for part in parts if part]
-    most = _number(measurement.change)
+    largest = _number(measurement.change)
     if not moves:
-        return f"{measurement.text}: one person moves it by at most {most}, when a value goes missing"
+        return f"{measurement.text}: one person moves it by at most {largest}, when a value goes missing"
     per = f" (over {measurement.divisor:g} rows or more, known to have a value)" if measurement.divisor != 1 else ""
-    limit = f", at most {most}"
-    present = guarantee(measurement.contribution, declared.complete()).change / measurement.divisor
+    limit = f", at most {largest}"
+    present = most(measurement.contribution, declared.complete()) / measurement.divisor
     if measurement.change > present * (1 + 1e-9):
         limit += f" ({_number(present)} if no value can be missing: say missing = false)"
     return f"{measurement.text}: one person moves it by at most {'; '.join(moves)}{limit}{per}"
 
 
-def _column(name: str, metric: Metric, divisor: float) -> str:
+def _column(name: str, metric: Metric, divisor: float, alone: bool) -> str:
     if isinstance(metric, Matrix):
         largest = float(metric.distances.max()) / divisor
-        return f"{_number(largest)} when {name} changes the filter's outcome" if largest else ""
+        return f"{_number(largest)} when {name} changes the outcome of a test" if largest else ""
     if isinstance(metric, Multiple):
         largest = metric.factor / divisor
-        what = "the filter's outcome changes" if isinstance(metric.metric, Outcome) else "it changes"
-        return f"{_number(largest)} when {what} ({name})" if largest else ""
+        return f"{_number(largest)} when {name} changes the outcome of a test" if largest else ""
     assert isinstance(metric, LineMetric)
-    return _line(name, metric.form, divisor)
+    return _line(name, metric.form, divisor, alone)
 
 
-def _line(name: str, form: LineForm, divisor: float) -> str:
-    """x stands for the column where there is only one; each part of the sentence names it otherwise."""
+def _line(name: str, form: LineForm, divisor: float, alone: bool) -> str:
+    """x stands for the column where there is only one; otherwise each is called by its name."""
     slope, jump, step = max(form.slopes) / divisor, max(form.jumps, default=0.0) / divisor, form.step / divisor
     parts: list[str] = []
     if slope:
-        moved = "|x − x'|"
+        moved = "|x − x'|" if alone else f"|{name} − {name}'|"
         parts.append(moved if math.isclose(slope, 1) else f"{_number(slope)}·{moved}")
-    if jump:
-        parts.append(f"{_number(jump)} where a filter on {name} changes its outcome")
+    if jump > 1e-9 * (slope + jump + step):
+        parts.append(f"{_number(jump)} where a test of {name} changes its outcome")
     if step > 1e-9 * (slope + jump + step):
         parts.append(f"{_number(step)} for any change of {name}")
     return " + ".join(parts)

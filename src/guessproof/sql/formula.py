@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from sqlglot import Expr, exp
 
@@ -17,13 +17,21 @@ from guessproof.sql.rules.number import literal_number
 MEASURED = "measured"  # exp.Anonymous(this=MEASURED, expressions=[index]) stands for a noisy number
 RATIO = "ratio"  # a noisy sum over a noisy count, kept within the column's range
 KEY = "key"  # a group's key
+ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Abs, exp.Sqrt, exp.Least, exp.Greatest)
+REMEDY = "outputs can use + - * /, ABS, SQRT, ROUND, LEAST and GREATEST of aggregates"
 
 Numbers = Mapping[int, float]
+Kind = Literal["number", "text"]
 
 
 def measured(index: int) -> Expr:
     """The place of a noisy number."""
     return exp.Anonymous(this=MEASURED, expressions=[exp.Literal.number(index)])
+
+
+def index(node: Expr) -> int:
+    """Which noisy number a place stands for."""
+    return int(node.expressions[0].this)
 
 
 def ratio(total: int, count: int, low: float, high: float) -> Expr:
@@ -37,37 +45,59 @@ def key(index: int) -> Expr:
     return exp.Anonymous(this=KEY, expressions=[exp.Literal.number(index)])
 
 
-def check(node: Expr, sql: str, *, condition: bool = False) -> None:
-    """Refuse what cannot be computed from noisy numbers."""
-    remedy = "outputs can use + - * /, ABS, SQRT, ROUND, LEAST and GREATEST of aggregates"
-    if condition and isinstance(node, (exp.And, exp.Or, exp.Not, *SIGNS)):
-        inner = condition and not isinstance(node, tuple(SIGNS))
-        for part in node.iter_expressions():
-            check(part, sql, condition=inner)
-        return
+def measurements(node: Expr) -> tuple[int, ...]:
+    """The noisy numbers that a formula uses."""
+    leaves = [n for n in node.find_all(exp.Anonymous) if n.this in (MEASURED, RATIO)]
+    found = [int(p.this) for n in leaves for p in n.expressions[: 2 if n.this == RATIO else 1]]
+    return tuple(dict.fromkeys(found))
+
+
+def check(node: Expr, sql: str) -> Kind:
+    """Refuse what cannot be computed from noisy numbers; tell numbers from keys."""
     if isinstance(node, exp.Paren):
-        check(node.this, sql, condition=condition)
-        return
+        return check(node.this, sql)
     if isinstance(node, exp.Anonymous) and node.this in (MEASURED, RATIO, KEY):
-        return
-    if isinstance(node, exp.Literal) and (condition or not node.is_string or node.parent is None):
-        return
-    if isinstance(node, exp.Literal) and node.is_string and isinstance(node.parent, tuple(SIGNS)):
-        return
+        return "text" if node.this == KEY else "number"
+    if literal_number(node) is not None:
+        return "number"
     if isinstance(node, exp.Round):
         digits = node.args.get("decimals")
         count = 0.0 if digits is None else literal_number(digits)
-        if count is None or count != math.floor(count) or not 0 <= count <= 12:
+        if count is None or count not in range(13) or node.args.get("truncate"):
             raise QueryError("the number of digits is not understood", sql, place(node, sql), "write ROUND(x, 0…12)")
-        check(node.this, sql)
+        return _number(node.this, sql)
+    if isinstance(node, ARITHMETIC):
+        for part in node.iter_expressions():
+            _number(part, sql)
+        return "number"
+    name = node.this if isinstance(node, exp.Anonymous) else node.sql_name() if isinstance(node, exp.Func) else ""
+    what = f"{str(name).upper().replace('_', ' ')} of an aggregate" if name else "this output"
+    raise QueryError(f"{what} is not supported", sql, place(node, sql), REMEDY)
+
+
+def check_condition(node: Expr, sql: str) -> None:
+    """Refuse a HAVING that is not a comparison of noisy numbers, or of keys and texts, or AND, OR, NOT of such."""
+    if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Paren)):
+        for part in node.iter_expressions():
+            check_condition(part, sql)
         return
-    if not isinstance(node, (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.Abs, exp.Sqrt, exp.Least, exp.Greatest)):
-        if isinstance(node, exp.Column):
-            problem, remedy = f"{node.name} is neither aggregated nor grouped by", "wrap it in SUM, AVG, MIN or MAX"
-            raise QueryError(problem, sql, place(node, sql), remedy)
-        raise QueryError(f"{node.key.upper()} of an aggregate is not supported", sql, place(node, sql), remedy)
-    for part in node.iter_expressions():
-        check(part, sql)
+    if type(node) not in SIGNS:
+        remedy = "compare an output with a number, as HAVING n > 10"
+        raise QueryError("HAVING needs a comparison", sql, place(node, sql), remedy)
+    kinds = {_compared(part, sql) for part in (node.this, node.expression)}
+    if len(kinds) > 1:
+        problem = "a number is compared with a text"
+        raise QueryError(problem, sql, place(node, sql), "groups are texts: compare them with a text in quotes")
+
+
+def _compared(node: Expr, sql: str) -> Kind:
+    return "text" if isinstance(node, exp.Literal) and node.is_string else check(node, sql)
+
+
+def _number(node: Expr, sql: str) -> Kind:
+    if check(node, sql) == "text":
+        raise QueryError("a group is a text, not a number", sql, place(node, sql), "compute with aggregates only")
+    return "number"
 
 
 def value(node: Expr, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
@@ -80,18 +110,11 @@ def value(node: Expr, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
         return str(node.this) if node.is_string else float(node.this)
     if isinstance(node, (exp.And, exp.Or, exp.Not)):
         outcomes = [bool(value(p, numbers, keys)) for p in node.iter_expressions()]
-        return (
-            all(outcomes)
-            if isinstance(node, exp.And)
-            else any(outcomes)
-            if isinstance(node, exp.Or)
-            else not outcomes[0]
-        )
+        if isinstance(node, exp.Not):
+            return not outcomes[0]
+        return all(outcomes) if isinstance(node, exp.And) else any(outcomes)
     if type(node) in SIGNS:
-        left, right = (value(p, numbers, keys) for p in (node.this, node.expression))
-        if isinstance(left, str) != isinstance(right, str):
-            left, right = str(left), str(right)
-        return HOLDS[SIGNS[type(node)]](left, right)
+        return HOLDS[SIGNS[type(node)]](*(value(p, numbers, keys) for p in (node.this, node.expression)))
     return _arithmetic(node, [value(p, numbers, keys) for p in _operands(node)])
 
 
@@ -111,21 +134,22 @@ def _leaf(node: exp.Anonymous, numbers: Numbers, keys: tuple[Any, ...]) -> Any:
     return min(max(total / max(count, 1.0), low), high)
 
 
+WORK: dict[type[Expr], Callable[..., float]] = {
+    exp.Add: lambda a, b: a + b,
+    exp.Sub: lambda a, b: a - b,
+    exp.Mul: lambda a, b: a * b,
+    exp.Div: lambda a, b: a / b if b else math.nan,
+    exp.Neg: lambda a: -a,
+    exp.Abs: lambda a: abs(a),
+    exp.Sqrt: lambda a: math.sqrt(a) if a >= 0 else math.nan,
+    exp.Least: lambda *parts: min(parts),
+    exp.Greatest: lambda *parts: max(parts),
+}
+
+
 def _arithmetic(node: Expr, parts: list[float]) -> float:
-    work: dict[type[Expr], Callable[..., float]] = {
-        exp.Add: lambda a, b: a + b,
-        exp.Sub: lambda a, b: a - b,
-        exp.Mul: lambda a, b: a * b,
-        exp.Div: lambda a, b: a / b if b else math.nan,
-        exp.Neg: lambda a: -a,
-        exp.Abs: abs,
-        exp.Sqrt: lambda a: math.sqrt(a) if a >= 0 else math.nan,
-        exp.Least: min,
-        exp.Greatest: max,
-        exp.Round: lambda a: _rounded(a, _digits(node)),
-    }
     try:
-        return work[type(node)](*parts)
+        return _rounded(parts[0], _digits(node)) if isinstance(node, exp.Round) else WORK[type(node)](*parts)
     except OverflowError:
         return math.nan
 
@@ -136,11 +160,10 @@ def _digits(node: Expr) -> int:
 
 
 def _rounded(a: float, digits: int) -> float:
-    return (
-        a
-        if math.isnan(a) or math.isinf(a)
-        else float(math.copysign(math.floor(abs(a) * 10**digits + 0.5) / 10**digits, a))
-    )
+    """Halves go away from zero, as engines round."""
+    if not math.isfinite(a):
+        return a
+    return math.copysign(math.floor(abs(a) * 10**digits + 0.5) / 10**digits, a)
 
 
 def enclosed(node: Expr, ranges: Mapping[int, Range]) -> Range:
@@ -149,6 +172,8 @@ def enclosed(node: Expr, ranges: Mapping[int, Range]) -> Range:
         return enclosed(node.this, ranges)
     if isinstance(node, exp.Anonymous):
         parts = [float(p.this) for p in node.expressions]
+        if node.this == KEY:
+            return EVERYTHING
         if node.this == MEASURED:
             return ranges[int(parts[0])]
         count = ranges[int(parts[1])]

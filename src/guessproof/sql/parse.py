@@ -8,13 +8,22 @@ import sqlglot
 from sqlglot import Expr, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
-from sqlglot.tokens import TokenType
+from sqlglot.tokenizer_core import TokenType
 
 from guessproof.errors import QueryError
 from guessproof.sql.reader import place
 
 LONGEST = 20_000  # characters
-DEEPEST = 200  # nested expressions
+DEEPEST = 100  # nested expressions
+NAMES = {"COLUMN": "a word", "TRUNCATETABLE": "TRUNCATE", "TRANSACTION": "BEGIN"}
+SAID = {  # what the parser says, in words of our own
+    "Expecting )": "a bracket is not closed, or a word before this does not fit",
+    "Expecting (": "a bracket is missing",
+    "Required keyword": "something is missing here",
+    "Expected table name": "the name of a table is missing",
+    "Error tokenizing": "a quote or a comment is not closed",
+    "Invalid expression / Unexpected token": "this does not fit here",
+}
 
 
 class Asked(DuckDB):
@@ -23,7 +32,7 @@ class Asked(DuckDB):
     class Tokenizer(DuckDB.Tokenizer):
         """Reads <@> as one sign."""
 
-        KEYWORDS = {**DuckDB.Tokenizer.KEYWORDS, "<@>": TokenType.LR_ARROW}
+        KEYWORDS = {**DuckDB.Tokenizer.KEYWORDS, "<@>": TokenType.LR_ARROW}  # noqa: RUF012 - as the parent declares it
 
 
 def parse(sql: str) -> exp.Select:
@@ -33,6 +42,8 @@ def parse(sql: str) -> exp.Select:
     Traceback (most recent call last):
     ...
     guessproof.errors.QueryError: more than one statement; write one SELECT
+      SELECT 1; DROP TABLE t
+                ^^^^^^^^^^^^
     """
     if not isinstance(sql, str) or not sql.strip():
         raise QueryError("there is no query", remedy="write SELECT COUNT(*) FROM the_table")
@@ -42,16 +53,17 @@ def parse(sql: str) -> exp.Select:
         raise QueryError("the query holds a NUL character", remedy="remove it")
     statements = _parsed(sql)
     if len(statements) != 1:
-        problem = "there is no query" if not statements else "more than one statement"
-        raise QueryError(problem, sql, None, "write one SELECT")
+        second = sql.find(";") + 1
+        spot = (second + len(sql[second:]) - len(sql[second:].lstrip()), len(sql)) if statements and second else None
+        problem = "more than one statement" if statements else "there is no query"
+        raise QueryError(problem, sql, spot, "write one SELECT")
     select = statements[0]
-    while isinstance(select, (exp.Subquery, exp.Paren)) and isinstance(select.this, Expr):
+    while isinstance(select, (exp.Subquery, exp.Paren)) and isinstance(select.this, Expr) and _is_bare(select):
         select = select.this
     if not isinstance(select, exp.Select):
-        name = "VALUES" if isinstance(select, exp.Values) else select.key.upper()
-        raise QueryError(
-            f"this is no SELECT but {name}", sql, place(select, sql), "write one SELECT; nothing else is run"
-        )
+        name = str(select.this) if isinstance(select, exp.Command) else select.key.upper()
+        problem = f"this is no SELECT but {NAMES.get(name, name)}"
+        raise QueryError(problem, sql, place(select, sql), "write one SELECT; nothing else is run")
     if _depth(select) > DEEPEST:
         raise QueryError(f"the query is nested more than {DEEPEST} deep", remedy="write it more simply")
     return select
@@ -62,17 +74,18 @@ def _parsed(sql: str) -> list[Expr]:
     try:
         return [s for s in sqlglot.parse(sql, read=Asked) if s is not None]
     except SqlglotError as error:
-        details = getattr(error, "errors", None) or [{}]
+        details: list[dict[str, object]] = getattr(error, "errors", None) or [{"description": str(error)}]
+        said = str(details[0].get("description"))
+        what = next((ours for theirs, ours in SAID.items() if said.startswith(theirs)), "this is no SQL that we know")
         where = _offset(sql, details[0])
-        what = str(details[0].get("description") or "this is no SQL").rstrip(".")
-        raise QueryError(f"not understood: {_plain(what)}", sql, where, "write one SELECT") from None
     except (RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError, AssertionError):
-        raise QueryError("the query is not understood", sql, None, "write one SELECT") from None
+        what, where = "this is no SQL that we know", None
+    raise QueryError(what, sql, where, "write one SELECT, as SELECT COUNT(*) FROM the_table WHERE …")
 
 
-def _plain(description: str) -> str:
-    """The parser's words without names of its own classes."""
-    return description.split(" for <class")[0].split("Instead got")[0].strip(" .")
+def _is_bare(node: Expr) -> bool:
+    """Whether nothing hangs on a bracket, as (SELECT …) LIMIT 0."""
+    return not any(value for key, value in node.args.items() if key != "this")
 
 
 def _offset(sql: str, detail: dict[str, object]) -> tuple[int, int] | None:

@@ -12,6 +12,7 @@ from guessproof.errors import QueryError
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.term import Condition, Node, Term
 
+
 @dataclass(frozen=True)
 class Rule:
     """One construct: which nodes it reads, and how. `examples` are shown in the docs and tried in the tests."""
@@ -30,7 +31,6 @@ class Reader:
     declared: Declared
     rules: tuple[Rule, ...]
     flag: Callable[[Expr, Reader], Condition]  # reads a bare column where a condition is needed
-    qualifiers: frozenset[str] = frozenset()
     spelled: dict[str, str] = field(default_factory=dict[str, str], compare=False)  # names as first written
 
     @cached_property
@@ -64,10 +64,6 @@ class Reader:
         """The column that is named."""
         if not isinstance(expression, exp.Column) or not isinstance(expression.this, exp.Identifier):
             raise self.refuse("a column is needed here", expression, "name a column of the table")
-        table = expression.table
-        if expression.args.get("db") or (table and table.casefold() not in self.qualifiers):
-            known = ", ".join(sorted(self.qualifiers)) or self.declared.table
-            raise self.refuse(f"{expression.sql()} belongs to another table", expression, f"columns are of {known}")
         # Engines do not tell Time from time: two spellings of a column that is not declared are one column.
         name = self.spelled.setdefault(expression.name.casefold(), expression.name)
         return self.declared.column(name)

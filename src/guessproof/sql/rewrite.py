@@ -11,9 +11,12 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.question import Key, Measurement, Question
-from guessproof.sql.rules.number import double
-from guessproof.sql.term import Condition, Everyone, Types
+from guessproof.sql.measurement import Measurement
+from guessproof.sql.output import Key
+from guessproof.sql.question import Question
+from guessproof.sql.rules.column import NumberColumn, clamp, is_number, number
+from guessproof.sql.rules.number import Number, double
+from guessproof.sql.term import Everyone, Types
 
 
 @dataclass(frozen=True)
@@ -31,9 +34,9 @@ class Rewritten:
             rest = iter(row[width:])
             values: list[tuple[int | None, int | None]] = []
             for measurement in self.question.measurements:
-                number = next(rest)
+                whole = next(rest)
                 count = next(rest) if measurement.divisor != 1 else None
-                values.append((_whole(number), _whole(count)))
+                values.append((_whole(whole), _whole(count)))
             found[tuple(str(k) for k in row[:width])] = values
         return found
 
@@ -45,10 +48,9 @@ def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect:
         columns.append(exp.alias_(_aggregate(measurement, exponent, types), f"m{index}"))
         if measurement.divisor != 1:
             columns.append(exp.alias_(exp.Count(this=_own(measurement, types)), f"n{index}"))
-    select = exp.select(*columns, copy=False).from_(
-        exp.to_table(exp.to_identifier(question.declared.table, quoted=True))
-    )
-    conditions = [] if isinstance(question.where, Everyone) else [question.where.write(types)]
+    table = exp.Table(this=exp.to_identifier(question.declared.table, quoted=True))
+    select = exp.select(*columns, copy=False).from_(table, copy=False)
+    conditions = [] if isinstance(question.where, Everyone) else [question.where.keeps(types)]
     conditions += [_listed(key) for key in question.keys]
     if conditions:
         select = select.where(*conditions, copy=False)
@@ -58,27 +60,56 @@ def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect:
 
 
 def _aggregate(measurement: Measurement, exponent: int, types: Types) -> Expr:
-    if (
-        measurement.kind == "count"
-        and measurement.contribution.term.parts == ()
-        and isinstance(measurement.filter, Everyone)
-    ):
+    if measurement.kind == "count":
+        counted = _counted(measurement, types)
+        return counted if exponent == 0 else exp.Mul(this=counted, expression=exp.Literal.number(2**-exponent))
+    if measurement.kind == "sum":
+        return exp.Coalesce(this=exp.Sum(this=_units(_own(measurement, types), exponent)), expressions=[_zero()])
+    extreme = exp.Min if measurement.kind == "min" else exp.Max
+    term = measurement.contribution.term
+    if isinstance(term, NumberColumn):  # clamping rises: the clamped extreme is the extreme of the clamped values
+        x = number(term.name, types)
+        kept = exp.case().when(_keeping(measurement, x, types), x.copy())
+        return _units(clamp(extreme(this=kept), term.low, term.high), exponent)
+    return extreme(this=_units(_own(measurement, types), exponent))
+
+
+def _counted(measurement: Measurement, types: Types) -> Expr:
+    if isinstance(measurement.contribution.term, Number):
+        return _everyone(measurement, types)
+    return exp.Count(this=_own(measurement, types))
+
+
+def _everyone(measurement: Measurement, types: Types) -> Expr:
+    if isinstance(measurement.filter, Everyone):
         return exp.Count(this=exp.Star())
-    units = exp.cast(_scaled(_own(measurement, types), exponent), "BIGINT")
-    if measurement.kind in ("count", "sum"):
-        return exp.Coalesce(this=exp.Sum(this=units), expressions=[exp.Literal.number(0)])
-    return exp.Min(this=units) if measurement.kind == "min" else exp.Max(this=units)
+    return exp.Count(this=exp.case().when(measurement.filter.keeps(types), exp.Literal.number(1)))
 
 
-def _scaled(term: Expr, exponent: int) -> Expr:
-    return term if exponent == 0 else exp.Mul(this=exp.paren(term, copy=False), expression=double(2.0**-exponent))
+def _keeping(measurement: Measurement, x: Expr, types: Types) -> Expr:
+    """Where the column has a number (NaN would be the largest) and the aggregate's own FILTER holds."""
+    if isinstance(measurement.filter, Everyone):
+        return is_number(x)
+    return exp.and_(is_number(x), measurement.filter.keeps(types), copy=False)
+
+
+def _units(term: Expr, exponent: int) -> Expr:
+    """A term in whole numbers of 2^exponent; the cast rounds to the nearest."""
+    if exponent:
+        term = exp.Mul(this=exp.paren(term, copy=False), expression=double(2.0**-exponent))
+    return exp.cast(term, "BIGINT")
 
 
 def _own(measurement: Measurement, types: Types) -> Expr:
     """The term where its own FILTER holds; WHERE is left to the engine, which is faster."""
     term = measurement.contribution.term.write(types)
-    condition: Condition = measurement.filter
-    return term if isinstance(condition, Everyone) else exp.case().when(condition.write(types), term)
+    if isinstance(measurement.filter, Everyone):
+        return term
+    return exp.case().when(measurement.filter.keeps(types), term)
+
+
+def _zero() -> Expr:
+    return exp.Literal.number(0)
 
 
 def _key(key: Key) -> Expr:

@@ -37,17 +37,21 @@ class NumberColumn(Term):
         return clamped(scene[self.name], self.low, self.high)
 
     def write(self, types: Types) -> Expr:
-        x, low, high = number(self.name, types), double(self.low), double(self.high)
-        # Most values lie inside: this order is the fastest. NULL and NaN fall through all branches and stay NULL.
-        return (
-            exp.case()
-            .when(exp.Between(this=x.copy(), low=low.copy(), high=high.copy()), x.copy())
-            .when(exp.LT(this=x.copy(), expression=low.copy()), low)
-            .when(is_number(x), high)
-        )
+        return clamp(number(self.name, types), self.low, self.high)
 
     def cuts(self, column: str) -> frozenset[float]:
         return frozenset((self.low, self.high)) if column == self.name else frozenset()
+
+
+def clamp(x: Expr, low: float, high: float) -> Expr:
+    """A number between its bounds. NULL and NaN fall through all branches and stay NULL."""
+    # Most values lie inside: this order is the fastest.
+    return (
+        exp.case()
+        .when(exp.Between(this=x.copy(), low=double(low), high=double(high)), x.copy())
+        .when(exp.LT(this=x.copy(), expression=double(low)), double(low))
+        .when(is_number(x), double(high))
+    )
 
 
 def number(name: str, types: Types) -> Expr:

@@ -207,4 +207,3 @@ RULE = Rule(
     read_comparison,
     ("COUNT(*) WHERE time > 30", "COUNT(*) WHERE colour = 'black'", "COUNT(*) WHERE time + age > 60"),
 )
-

@@ -14,7 +14,6 @@ from guessproof.sql.rules.number import literal_number
 from guessproof.sql.rules.plus import Plus
 from guessproof.sql.term import Node, Row, Term, Types
 
-
 LONGEST = 1e150  # beyond it squares overflow
 SHORTEST = 2.0**-500  # below it squares vanish
 

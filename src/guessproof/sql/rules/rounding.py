@@ -40,7 +40,7 @@ class Rounded(Term):
         moved = through([(ONE, a)], a.before, a.after, ulps=0)
         # Two computed numbers differ by what the inner ones do, with their errors, plus one step.
         changes = a.moves and (a.slope != ZERO or a.gap != ZERO or a.error > 0)
-        gap = moved.gap + outward(-self.step, self.step) if changes else moved.gap
+        gap = moved.gap + outward(-self.step, self.step, exact=self.digits == 0) if changes else moved.gap
         if a.slope == ZERO:
             gap = gap & (after - before) if a.moves else ZERO
         error = a.error + (4 * 2.0**-52 * (before | after).size if self.digits else 0.0)

@@ -1,0 +1,247 @@
+"""What the attacker believes of the victim: weighted points for reckoning, and true draws from the prior."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.exposure import Aim
+from guessproof.risk.several.formula import alternatives
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Among, Compound, Exactly, Goal, Near, Not, Or
+from guessproof.world.joint import JointHistogram, JointTable, conditioned, joint_of
+from guessproof.world.line import LinePrior
+from guessproof.world.priors import PartlyKnown, Unknown
+
+Values = dict[str, Any]  # column → array of values, one entry a point
+TAIL = np.geomspace(1e-9, 1e-3, 13)
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns that are believed in together: true draws, and cells at any fineness."""
+
+    names: tuple[str, ...]
+    draw: Callable[[Any, int], list[tuple[Any, ...]]]
+    cells: Callable[[int, Mapping[str, Sequence[float]]], tuple[list[tuple[Any, ...]], Any]]
+    size: int | None  # how many values there are; None on a continuum
+
+    @property
+    def lines(self) -> int:
+        """The dimension of the continuum."""
+        return 0 if self.size is not None else len(self.names)
+
+
+@dataclass(frozen=True)
+class Points:
+    """Weighted values of the victim; a belief computed on them is off by `tolerance` at most, by the rule of thumb."""
+
+    values: Values
+    weights: Any
+    tolerance: float
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row a point."""
+        names = list(self.values)
+        return [dict(zip(names, row, strict=True)) for row in zip(*self.values.values(), strict=True)]
+
+
+def blocks_of(aim: Aim, read: frozenset[str]) -> list[Block] | None:
+    """The independent parts of what the attacker believes; None where the plan states no belief to start from."""
+    needed = {*aim.names, *(n for n in aim.attributes if n in read)}
+    for name in tuple(needed):
+        joint = joint_of(aim.attributes[name])
+        needed |= set(joint.names) if joint is not None else set()
+    believed = conditioned([aim.attributes[n] for n in aim.attributes if n in needed], dict(aim.knows or {}))
+    found: list[Block] = []
+    seen: set[str] = set()
+    for name, attribute in believed.items():
+        if name in seen:
+            continue
+        prior, joint = attribute.prior, joint_of(attribute)
+        if isinstance(prior, (Unknown, PartlyKnown)):
+            if name in aim.names:
+                return None
+            continue
+        block = (
+            _table(joint)
+            if isinstance(joint, JointTable)
+            else _rectangles(joint)
+            if isinstance(joint, JointHistogram)
+            else _listed(name, prior)
+            if isinstance(prior, Finite)
+            else _line(name, prior)
+        )
+        seen.update(block.names)
+        found.append(block)
+    return found
+
+
+def _listed(name: str, prior: Finite) -> Block:
+    values = [(v,) for v in prior.values]
+    return _finite((name,), values, np.asarray(prior.mass))
+
+
+def _table(joint: JointTable) -> Block:
+    return _finite(joint.names, list(joint.rows), np.asarray(joint.mass))
+
+
+def _finite(names: tuple[str, ...], rows: list[tuple[Any, ...]], mass: Any) -> Block:
+    possible = [(row, w) for row, w in zip(rows, mass / np.sum(mass), strict=True) if w > 0]
+    kept, weights = [row for row, _ in possible], np.array([w for _, w in possible])
+
+    def draw(rng: Any, count: int) -> list[tuple[Any, ...]]:
+        return [kept[i] for i in rng.choice(len(kept), size=count, p=weights / weights.sum())]
+
+    return Block(names, draw, lambda _k, _f: (kept, weights), len(kept))
+
+
+def _line(name: str, prior: LinePrior) -> Block:
+    def draw(rng: Any, count: int) -> list[tuple[Any, ...]]:
+        return [(float(x),) for x in np.atleast_1d(prior.quantile(rng.random(count)))]
+
+    def cells(fine: int, forced: Mapping[str, Sequence[float]]) -> tuple[list[tuple[Any, ...]], Any]:
+        """Cells of about equal probability, finer in the tails, with the forced edges; each at its median."""
+        inner = np.unique(np.concatenate([TAIL, np.linspace(0, 1, fine + 1)[1:-1], 1 - TAIL]))
+        low, high = prior.support
+        edges = np.asarray(prior.quantile(inner), dtype=float)
+        extra = [e for e in forced.get(name, ()) if low < e < high]
+        edges = np.unique(np.concatenate([[low], edges, extra, [high]]))
+        mass = np.asarray(prior.mass(edges[:-1], edges[1:]), dtype=float)
+        some = mass > 0
+        left, right, mass = edges[:-1][some], edges[1:][some], mass[some]
+        below = np.concatenate([[0.0], np.cumsum(mass)[:-1]]) / mass.sum()
+        middle = np.asarray(prior.quantile(np.clip(below + mass / 2 / mass.sum(), 0.0, 1.0)), dtype=float)
+        return [(float(x),) for x in np.clip(middle, left, right)], mass / mass.sum()
+
+    return Block((name,), draw, cells, None)
+
+
+def _rectangles(joint: JointHistogram) -> Block:
+    mass = np.asarray(joint.mass)
+    sides = [np.asarray(e) for e in joint.edges]
+
+    def draw(rng: Any, count: int) -> list[tuple[Any, ...]]:
+        flat = rng.choice(mass.size, size=count, p=(mass / mass.sum()).ravel())
+        places = np.unravel_index(flat, mass.shape)
+        spots = [s[i] + rng.random(count) * np.diff(s)[i] for s, i in zip(sides, places, strict=True)]
+        return list(zip(*(spot.tolist() for spot in spots), strict=True))
+
+    def cells(fine: int, _forced: Mapping[str, Sequence[float]]) -> tuple[list[tuple[Any, ...]], Any]:
+        parts = [max(1, fine // n) for n in mass.shape]
+        middles = [
+            (s[:-1, None] + np.diff(s)[:, None] * (np.arange(p) + 0.5) / p).ravel()
+            for s, p in zip(sides, parts, strict=True)
+        ]
+        spread = np.repeat(np.repeat(mass, parts[0], axis=0), parts[1], axis=1)
+        places = [m.ravel() for m in np.meshgrid(*middles, indexing="ij")]
+        some = spread.ravel() > 0
+        rows = list(zip(*(p[some].tolist() for p in places), strict=True))
+        weights = spread.ravel()[some]
+        return rows, weights / weights.sum()
+
+    return Block(joint.names, draw, cells, None)
+
+
+def points_of(blocks: Sequence[Block], most: int, rng: Any, forced: Mapping[str, Sequence[float]]) -> Points:
+    """All combinations of the blocks' cells, or a sample where they would be too many."""
+    listed = math.prod(b.size for b in blocks if b.size is not None)
+    lines = sum(b.lines for b in blocks)
+    fine = int((most / listed) ** (1 / lines)) if lines else most
+    if listed > most or (lines and fine < 12):
+        rows = drawn(blocks, most, rng)
+        return Points(_columns(rows), np.full(most, 1 / most), 5 / math.sqrt(most))
+    parts = [b.cells(fine, forced) for b in blocks]
+    rows, weights = [{}], np.ones(1)
+    for block, (cells, mass) in zip(blocks, parts, strict=True):
+        rows = [{**row, **dict(zip(block.names, cell, strict=True))} for row in rows for cell in cells]
+        weights = np.outer(weights, mass).ravel()
+    tolerance = 1e-9 if not lines else 1e-7 + 10 / fine**2 if lines == 1 else 1 / fine
+    return Points(_columns(rows), weights / weights.sum(), tolerance)
+
+
+def drawn(blocks: Sequence[Block], count: int, rng: Any) -> list[dict[str, Any]]:
+    """Victims, drawn from what the attacker believes."""
+    parts = [(b.names, b.draw(rng, count)) for b in blocks]
+    return [{n: v for names, rows in parts for n, v in zip(names, rows[i], strict=True)} for i in range(count)]
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> Values:
+    return {name: as_array([row[name] for row in rows]) for name in rows[0]} if rows else {}
+
+
+def as_array(values: Sequence[Any]) -> Any:
+    """Numbers as floats, anything else as it is."""
+    if all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in values):
+        return np.asarray(values, dtype=float)
+    kept = np.empty(len(values), dtype=object)
+    kept[:] = list(values)
+    return kept
+
+
+# Goals.
+
+
+def holds(goal: Goal, values: Values, truth: Mapping[str, Any]) -> Any:
+    """Which points are correct guesses when `truth` is the centre of the goal."""
+    if isinstance(goal, Not):
+        return ~holds(goal.part, values, truth)
+    if isinstance(goal, Compound):
+        parts = [holds(part, values, truth) for part in goal.parts]
+        return np.any(parts, axis=0) if isinstance(goal, Or) else np.all(parts, axis=0)
+    if isinstance(goal, Near):
+        names = [a.name for a in goal.members]
+        return goal.holds([values[n] for n in names], [truth[n] for n in names])
+    name = goal.attribute.name
+    if isinstance(goal, Exactly):
+        return values[name] == truth[name]
+    if isinstance(goal, Among):
+        return np.isin(values[name], as_array(goal.values))
+    points = np.asarray(values[name], dtype=float)
+    return np.any([(points >= lo) & (points <= hi) for lo, hi in goal.edges(truth.get(name, math.nan))], axis=0)
+
+
+def goal_edges(goal: Goal, truth: Mapping[str, Any]) -> dict[str, list[float]]:
+    """Where a goal begins and ends on each line of numbers."""
+    if isinstance(goal, Compound):
+        found: dict[str, list[float]] = {}
+        for part in goal.parts:
+            for name, ends in goal_edges(part, truth).items():
+                found.setdefault(name, []).extend(ends)
+        return found
+    if isinstance(goal, (Near, Exactly, Among)):
+        return {}
+    name = goal.attribute.name
+    return {name: [float(end) for pair in goal.edges(truth.get(name, math.nan)) for end in pair]}
+
+
+def goals_of(aim: Aim) -> list[Goal]:
+    """The goal, or each of its alternatives where each is protected on its own."""
+    return list(alternatives(aim.goal)) if aim.or_ == "each" else [aim.goal]
+
+
+def truths_of(aim: Aim, blocks: Sequence[Block], most: int) -> list[dict[str, Any]]:
+    """Values to guess: all of them where they are few, else a grid of quantiles; the stated truth among them."""
+    if not aim.goal.depends_on_truth:
+        return [{}]
+    wanted = [b for b in blocks if set(b.names) & set(aim.names)]
+    listed = math.prod(b.size for b in wanted if b.size is not None)
+    lines = sum(b.lines for b in wanted)
+    fine = max(4, int((most / min(listed, most)) ** (1 / lines))) if lines else 1
+    rows: list[dict[str, Any]] = [{}]
+    for block in wanted:
+        cells, mass = block.cells(fine, {})
+        if len(cells) > most:
+            cells = [cells[i] for i in np.argsort(mass)[::-1][:most]]
+        rows = [{**row, **dict(zip(block.names, cell, strict=True))} for row in rows for cell in cells]
+        if len(rows) > 4 * most:
+            rows = rows[:: len(rows) // most]
+    stated = [] if aim.at is None else [{**rows[0], **aim.at}]
+    return [*stated, *rows]

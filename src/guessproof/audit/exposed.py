@@ -1,0 +1,159 @@
+"""The largest belief that the trials gave the attacker, with everything he saw, against the bound that was promised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.audit.beliefs import Points, goal_edges, goals_of, holds, points_of, truths_of
+from guessproof.audit.guesser import beliefs, grid_guesses, log_likelihood
+from guessproof.audit.playing import Played
+from guessproof.audit.result import Check
+from guessproof.audit.stage import Act, Stage, completed, cuts_of
+from guessproof.choose import Choice
+from guessproof.exposure import Aim
+from guessproof.mechanisms.gaussian import Gaussian
+from guessproof.world.goals import Goal
+
+COARSE, FINE, PLANE = 800, 6000, 40_000
+GUESSES, KEPT = 80, 6
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Belief in one guess after one output, and before."""
+
+    after: float
+    before: float
+    tolerance: float
+    guess: Mapping[str, Any]
+    output: tuple[float, ...]
+
+    @property
+    def gain(self) -> float:
+        """How far the belief rose."""
+        return self.after - self.before
+
+
+def exposed(stage: Stage, played: Played, rng: Any) -> list[Check]:
+    """The checks of belief and of advantage."""
+    if stage.aim is None or not stage.has_belief:
+        return [_even_odds(stage, played)]
+    seen: list[Seen] = []
+    for number, act in enumerate(stage.acts):
+        seen += _largest(stage.choice, stage.aim, act, played.outputs[number], stage.fields, rng)
+    choice, found = stage.choice, []
+    if choice.advantage is not None:
+        size = abs if choice.plan.limits.both else float
+        best = max(seen, key=lambda s: size(s.gain))
+        found.append(_compared("advantage", size(best.gain), best, float(choice.advantage.bound)))
+    if choice.posterior is not None:
+        best = max(seen, key=lambda s: s.after)
+        found.append(_compared("belief", best.after, best, float(choice.posterior.bound)))
+    return found
+
+
+def _compared(name: str, measured: float, seen: Seen, bound: float) -> Check:
+    holds_true = measured <= bound + seen.tolerance + 1e-9
+    centre = ", ".join(f"{k} = {_short(v)}" for k, v in seen.guess.items())
+    outputs = ", ".join(f"{y:.6g}" for y in seen.output)
+    what = "rose" if seen.gain >= 0 else "fell"
+    where = f" in the goal around {centre}" if centre else ""
+    words = (
+        f"over all trials the belief{where} {what} from {seen.before:.4f} to {seen.after:.4f} at most "
+        f"(noisy sums {outputs}); the bound is {bound:.4f}, {bound - measured:+.4f} away"
+    )
+    if seen.tolerance > 1e-6:
+        words += f"; reckoned to about {seen.tolerance:.0e}"
+    return Check(name, measured, None, bound, "holds" if holds_true else "finding", words)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _largest(choice: Choice, aim: Aim, act: Act, outputs: Any, fields: Any, rng: Any) -> list[Seen]:
+    """The largest beliefs and gains: found on coarse points over all trials, reckoned again on fine ones."""
+    points = points_of(act.blocks, COARSE, rng, cuts_of(act.scene, act.blocks))
+    answers = _answers(choice, act, points, fields)
+    mechanisms = [n.mechanism for n in choice.noises]
+    found: list[Seen] = []
+    for goal in goals_of(aim):
+        truths = [dict(aim.at or {})] if aim.at is not None or not goal.depends_on_truth else _guesses(aim, act)
+        fits = np.stack([np.asarray(holds(goal, points.values, t), dtype=float) for t in truths], axis=1)
+        for output, place in _best(mechanisms, outputs, answers, points.weights, fits, choice.plan.limits.both):
+            found.append(_again(choice, act, goal, truths[place], output, fields, rng))
+    return found
+
+
+def _guesses(aim: Aim, act: Act) -> list[dict[str, Any]]:
+    truths = truths_of(aim, act.blocks, 4 * GUESSES)
+    return [truths[i] for i in grid_guesses(GUESSES, len(truths))]
+
+
+def _answers(choice: Choice, act: Act, points: Points, fields: Any) -> list[Any]:
+    rows = completed(points, act.base, fields)
+    return [act.scene.answers(j, rows) for j in range(len(choice.noises))]
+
+
+def _best(
+    mechanisms: Sequence[Any], outputs: Any, answers: Sequence[Any], weights: Any, fits: Any, both: bool
+) -> list[tuple[Any, int]]:
+    """Outputs and guesses with the largest gain and the largest belief."""
+    top: list[tuple[float, float, Any, int]] = []
+    for start in range(0, len(outputs), 2000):
+        chunk = outputs[start : start + 2000]
+        after, before = beliefs(mechanisms, chunk, answers, weights, fits)
+        gain = np.abs(after - before) if both else after - before
+        for score in (gain, after):
+            flat = np.argsort(score, axis=None)[-KEPT:]
+            for trial, guess in zip(*np.unravel_index(flat, score.shape), strict=True):
+                top.append((float(gain[trial, guess]), float(after[trial, guess]), chunk[trial], int(guess)))
+    kept: dict[tuple[Any, ...], tuple[Any, int]] = {}
+    for measure in (0, 1):
+        for entry in sorted(top, key=lambda e: -e[measure])[:KEPT]:
+            kept[(*entry[2].tolist(), entry[3])] = (entry[2], entry[3])
+    return list(kept.values())
+
+
+def _again(choice: Choice, act: Act, goal: Goal, truth: Mapping[str, Any], output: Any, fields: Any, rng: Any) -> Seen:
+    """One belief on fine points whose edges are those of the goal and of the query."""
+    edges = cuts_of(act.scene, act.blocks)
+    for name, ends in goal_edges(goal, truth).items():
+        edges[name] = [*edges.get(name, []), *ends]
+    lines = sum(b.lines for b in act.blocks)
+    points = points_of(act.blocks, FINE if lines < 2 else PLANE, rng, edges)
+    answers = _answers(choice, act, points, fields)
+    fits = np.asarray(holds(goal, points.values, truth), dtype=float)[:, None]
+    after, before = beliefs([n.mechanism for n in choice.noises], output[None, :], answers, points.weights, fits)
+    return Seen(float(after[0, 0]), float(before[0]), points.tolerance, truth, tuple(output.tolist()))
+
+
+# Without a prior: two tables at even odds.
+
+
+def _even_odds(stage: Stage, played: Played) -> Check:
+    """The largest belief of one who thought two tables equally likely, against e^ε/(1+e^ε)."""
+    choice = stage.choice
+    if any(isinstance(n.mechanism, Gaussian) for n in choice.noises):
+        words = "not computed: with Gaussian noise no bound on a belief holds for every output"
+        return Check("belief", None, None, None, "not computed", words)
+    largest = 0.0
+    for number, act in enumerate(stage.acts):
+        for place in range(0, len(act.victims), 2):
+            logs = [
+                log_likelihood(n.mechanism, played.outputs[number][:, j], act.plain[j][place : place + 2])
+                for j, n in enumerate(choice.noises)
+            ]
+            total = np.sum(logs, axis=0)
+            largest = max(largest, float(np.max(np.abs(total[:, 0] - total[:, 1]))))
+    belief, bound = (1 / (1 + math.exp(-x)) for x in (largest, choice.cost))
+    words = (
+        f"who held the two most distant tables for equally likely came to believe in one of them up to {belief:.4f}; "
+        f"the bound is {bound:.4f}, {bound - belief:+.4f} away"
+    )
+    return Check("belief", belief, None, bound, "holds" if belief <= bound + 1e-9 else "finding", words)

@@ -1,0 +1,153 @@
+"""`guessproof audit`: plays the attacker against the real engine and the real sampler, on made-up tables.
+
+The plan's source is never opened, its ledger never touched. Everything lives in a private folder that is deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from guessproof.audit.exposed import exposed
+from guessproof.audit.judging import chance_checks, engine_check, movement_check, points_of_plot
+from guessproof.audit.playing import Watch, play
+from guessproof.audit.rehearsal import ledger_check
+from guessproof.audit.result import Audit, Check
+from guessproof.audit.scenes import MOST_ROWS
+from guessproof.audit.stage import Progress, Stage, staged
+from guessproof.choose import Choice, choose
+from guessproof.errors import EngineError, InfeasibleError, ParameterError
+from guessproof.plan import Plan
+
+TRIALS, SECONDS, FALSE_ALARM = 100_000, 30.0, 1e-3
+LEAST_TRIALS = 2000
+
+
+def audit(
+    plan: Plan,
+    *,
+    trials: int = TRIALS,
+    seconds: float = SECONDS,
+    seed: int | None = None,
+    false_alarm: float = FALSE_ALARM,
+    progress: Progress | None = None,
+) -> Audit:
+    """Compare what an attacker achieves with what the plan's choice promises; never opens the plan's source.
+
+    `trials` is how many noises are drawn for each measurement, unless `seconds` of drawing are over first. `seed`
+    makes the synthetic tables and victims the same again; noise is never seeded. A correct release fails with
+    probability `false_alarm` at most.
+    """
+    if progress is not None:
+        progress(0.0, "choosing ε")
+    choice = choose(plan)
+    if not choice.feasible or not choice.noises:
+        raise InfeasibleError(choice.explanation)
+    return audit_choice(choice, trials=trials, seconds=seconds, seed=seed, false_alarm=false_alarm, progress=progress)
+
+
+def audit_choice(
+    choice: Choice,
+    *,
+    trials: int = TRIALS,
+    seconds: float = SECONDS,
+    seed: int | None = None,
+    false_alarm: float = FALSE_ALARM,
+    progress: Progress | None = None,
+) -> Audit:
+    """The same for a choice that was made already."""
+    _check(trials, seconds, false_alarm, seed)
+    started = time.monotonic()
+    show = progress or _silent
+    planted = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+    rng = np.random.default_rng(planted)
+    with tempfile.TemporaryDirectory(prefix="guessproof-audit-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o700)
+        try:
+            stage = staged(choice, Path(folder), rng, show)
+        except EngineError:
+            return _broken(choice, planted, false_alarm, started)
+        rehearsed = ledger_check(stage, Path(folder))
+    return _played(stage, trials, seconds, planted, false_alarm, show, rehearsed, started, rng)
+
+
+def _broken(choice: Choice, seed: int, false_alarm: float, started: float) -> Audit:
+    """The engine failed where no data can be to blame but made-up ones."""
+    words = (
+        "the engine failed on a made-up table (values beyond the bounds, missing, infinite, not a number): a release "
+        "could fail in a way that tells of the data"
+    )
+    check = Check("engine", None, None, None, "fail", words)
+    return Audit(False, (check,), false_alarm, 0, 0, time.monotonic() - started, seed, choice.cost, (), ())
+
+
+def _played(
+    stage: Stage,
+    trials: int,
+    seconds: float,
+    seed: int,
+    false_alarm: float,
+    progress: Progress,
+    rehearsed: Check,
+    started: float,
+    rng: Any,
+) -> Audit:
+    played = play(stage, trials, Watch(seconds, time.monotonic, progress))
+    level = false_alarm / played.tests
+    checks = (
+        engine_check(stage),
+        movement_check(stage),
+        *chance_checks(stage, played, level),
+        *exposed(stage, played, rng),
+        rehearsed,
+    )
+    progress(1.0, "done")
+    return Audit(
+        passed=all(c.verdict != "fail" for c in checks),
+        checks=checks,
+        false_alarm=false_alarm,
+        tests=played.tests,
+        trials=played.trials,
+        seconds=time.monotonic() - started,
+        seed=seed,
+        epsilon=stage.choice.cost,
+        points=points_of_plot(stage, played),
+        notes=tuple(_notes(stage)),
+    )
+
+
+def _notes(stage: Stage) -> Any:
+    yield "The plan's source was not opened; tables, victims and ledger were made up and are deleted."
+    yield (
+        "Real: reading the plan, choosing ε, rewriting the query, the engine, the sampler, the step from sums to noisy "
+        "answers, the ledger. Batched: victims share one file with one more key to group by; trials share calls of "
+        "the release's own noise function."
+    )
+    rows = stage.choice.plan.data.rows
+    if rows is not None and rows > MOST_ROWS:
+        yield f"data.rows = {rows} was not built up: {MOST_ROWS} rows stand for them, which changes no noise."
+    if len(stage.choice.noises) > 1:
+        yield "Guesser, ratios and noise are audited for each measurement alone; beliefs use all of them together."
+    if stage.aim is None or not stage.has_belief:
+        yield "Without a prior to start from, the attacker has to tell the two most distant tables apart."
+
+
+def _silent(_share: float, _words: str) -> None:
+    return
+
+
+def _check(trials: int, seconds: float, false_alarm: float, seed: int | None) -> None:
+    if trials < LEAST_TRIALS:
+        problem = "is too few to find anything"
+        raise ParameterError("trials", trials, problem, f"draw at least {LEAST_TRIALS}")
+    if not seconds > 0:
+        raise ParameterError("seconds", seconds, "is no time", "give a positive number")
+    if not 0 < false_alarm <= 0.1:
+        raise ParameterError("false_alarm", false_alarm, "is no small probability", "give one such as 0.001")
+    if seed is not None and seed < 0:
+        raise ParameterError("seed", seed, "is negative", "give a whole number from 0")

@@ -1,0 +1,188 @@
+"""Where the attack takes place: the victim's public side, the other records, and the two most distant secrets."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.audit.columns import Field, Row
+from guessproof.audit.tables import Group, Plain, in_group, is_level, plain_answer
+from guessproof.sql import Question
+from guessproof.sql.question import Measurement
+
+OTHERS = 24  # other records in a table, unless a public count asks for more
+MOST_ROWS = 20_000  # a larger public count is not built up: the noise does not depend on it
+FRAMES, TRIES = 48, 200
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A table but for the victim's secrets. `pairs` are, by measurement, the most distant victims found.
+
+    A victim of None is one who is not in the table.
+    """
+
+    question: Question
+    steps: tuple[float, ...]
+    group: Group
+    frame: Row
+    others: tuple[Row, ...]
+    pairs: dict[int, tuple[Row | None, Row | None]]
+
+    def rows(self, victim: Row | None) -> list[Row]:
+        """The table with this victim."""
+        return [*self.others, *([] if victim is None else [victim])]
+
+    def plain(self, index: int, victim: Row | None) -> Plain:
+        """The answer for the victim's group, without noise."""
+        measurement = self.question.measurements[index]
+        mine = [r for r in self.rows(victim) if in_group(self.question, self.group, r)]
+        return plain_answer(measurement, mine, self.steps[index])
+
+    def answers(self, index: int, victims: Sequence[Row]) -> Any:
+        """The same for many victims, quickly."""
+        measurement = self.question.measurements[index]
+        rest = self.plain(index, None).value
+        own = np.array([measurement.contribution.at(v) for v in victims], dtype=float)
+        if measurement.kind in ("count", "sum"):
+            return rest + own
+        return np.minimum(rest, own) if measurement.kind == "min" else np.maximum(rest, own)
+
+
+def scenes_of(question: Question, fields: dict[str, Field], steps: tuple[float, ...], rng: Any) -> list[Scene]:
+    """A scene for each measurement; measurements share one where the victim's public side is the same."""
+    found: dict[str, list[tuple[int, Row, Row | None, Row | None]]] = {}
+    for index, measurement in enumerate(question.measurements):
+        frame, near, far = _furthest(question, measurement, fields, rng)
+        found.setdefault(repr(sorted(frame.items())), []).append((index, frame, near, far))
+    return [_scene(question, fields, steps, parts, rng) for parts in found.values()]
+
+
+def _furthest(
+    question: Question, measurement: Measurement, fields: dict[str, Field], rng: Any
+) -> tuple[Row, Row | None, Row | None]:
+    """The public side on which secrets move the measurement most, and the two secrets."""
+    secret = [f for f in fields.values() if f.secret]
+    absence = [None] if question.declared.protects == "records" else []
+    best: tuple[float, Row, Row | None, Row | None] | None = None
+    for frame in _frames(fields, rng):
+        tried: list[Row | None] = [{**frame, **s} for s in _assignments(secret, measurement, TRIES, rng)]
+        ends = [_climbed(measurement, secret, tried, sign) for sign in (-1, 1)]
+        low, high = max(itertools.combinations([*ends, *absence], 2), key=lambda p: abs(_gap(measurement, *p)))
+        gap = abs(_gap(measurement, low, high))
+        if best is None or gap > best[0] * (1 + 1e-12):
+            best = (gap, frame, low, high)
+    assert best is not None
+    return best[1:]
+
+
+def _gap(measurement: Measurement, one: Row | None, other: Row | None) -> float:
+    return _own(measurement, one) - _own(measurement, other)
+
+
+def _own(measurement: Measurement, row: Row | None) -> float:
+    return measurement.contribution.absent if row is None else measurement.contribution.at(row)
+
+
+def _climbed(measurement: Measurement, secret: list[Field], rows: list[Row | None], sign: int) -> Row:
+    """The row with the largest (or smallest) contribution, improved column by column."""
+    best = max((r for r in rows if r is not None), key=lambda r: sign * measurement.contribution.at(r))
+    for _ in range(2):
+        for field in secret:
+            for value in _choices(field, measurement):
+                moved = {**best, field.name: value}
+                if sign * (measurement.contribution.at(moved) - measurement.contribution.at(best)) > 0:
+                    best = moved
+    return best
+
+
+def _choices(field: Field, measurement: Measurement) -> list[Any]:
+    """The values of a secret; behind a public count it is known to have one."""
+    return [*field.values, *([None] if field.missing and measurement.divisor == 1 else [])]
+
+
+def _frames(fields: dict[str, Field], rng: Any) -> Iterator[Row]:
+    open_ones = [f for f in fields.values() if not f.secret]
+    sizes = math.prod(len(f.values) for f in open_ones)
+    if sizes <= FRAMES:
+        for values in itertools.product(*(f.values for f in open_ones)):
+            yield {f.name: v for f, v in zip(open_ones, values, strict=True)}
+        return
+    for turn in range(FRAMES * 2):  # each value once in turn, then at random
+        yield {f.name: f.values[turn % len(f.values) if turn < FRAMES else _index(f.values, rng)] for f in open_ones}
+
+
+def _assignments(secret: list[Field], measurement: Measurement, most: int, rng: Any) -> Iterator[Row]:
+    choices = [_choices(f, measurement) for f in secret]
+    if math.prod(len(c) for c in choices) <= most:
+        for values in itertools.product(*choices):
+            yield {f.name: v for f, v in zip(secret, values, strict=True)}
+        return
+    for _ in range(most):
+        yield {f.name: c[_index(c, rng)] for f, c in zip(secret, choices, strict=True)}
+
+
+def _index(values: Sequence[Any], rng: Any) -> int:
+    return int(rng.integers(len(values)))
+
+
+def _scene(
+    question: Question,
+    fields: dict[str, Field],
+    steps: tuple[float, ...],
+    parts: list[tuple[int, Row, Row | None, Row | None]],
+    rng: Any,
+) -> Scene:
+    frame = parts[0][1]
+    group = tuple(_level(frame[key.column], key.levels) for key in question.keys)
+    pairs = {index: (near, far) for index, _, near, far in parts}
+    others = [row for row in _strangers(fields, rng) if not _hides(question, row, pairs)]
+    for index in pairs:
+        others += _behind_average(question, index, fields, frame, group, others, rng)
+    return Scene(question, steps, group, frame, tuple(others), pairs)
+
+
+def _level(value: Any, levels: tuple[str, ...]) -> str:
+    return next(level for level in levels if is_level(value, level))
+
+
+def _strangers(fields: dict[str, Field], rng: Any) -> Iterator[Row]:
+    """Other records: values of every kind, also missing, not a number, infinite."""
+    for _ in range(OTHERS):
+        yield {f.name: _any_value(f, rng) for f in fields.values()}
+
+
+def _any_value(field: Field, rng: Any) -> Any:
+    odd = [math.nan, math.inf, -math.inf] if field.kind == "number" and field.secret else []
+    values = [*field.values, *field.values, *odd, *([None] if field.missing and not field.is_key else [])]
+    return values[_index(values, rng)]
+
+
+def _hides(question: Question, row: Row, pairs: dict[int, tuple[Row | None, Row | None]]) -> bool:
+    """Whether this record would keep the victim from being the smallest (or largest)."""
+    for index, pair in pairs.items():
+        measurement = question.measurements[index]
+        ends = [_own(measurement, victim) for victim in pair]
+        if measurement.kind == "min" and measurement.contribution.at(row) < max(ends):
+            return True
+        if measurement.kind == "max" and measurement.contribution.at(row) > min(ends):
+            return True
+    return False
+
+
+def _behind_average(
+    question: Question, index: int, fields: dict[str, Field], frame: Row, group: Group, others: list[Row], rng: Any
+) -> list[Row]:
+    """Records of the victim's group until the public count is there, the victim included."""
+    measurement = question.measurements[index]
+    if measurement.divisor == 1:
+        return []
+    mine = [r for r in others if in_group(question, group, r)]
+    lacking = int(min(measurement.divisor, MOST_ROWS)) - 1 - plain_answer(measurement, mine, 1.0).count
+    secret = [f for f in fields.values() if f.secret]
+    return [{**frame, **{f.name: f.values[_index(f.values, rng)] for f in secret}} for _ in range(max(lacking, 0))]

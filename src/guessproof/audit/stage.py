@@ -1,0 +1,210 @@
+"""Everything of an audit that is not noise: synthetic tables, the real engine's answers, the attacker's rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from guessproof.audit.beliefs import Block, Points, as_array, blocks_of, drawn, points_of, truths_of
+from guessproof.audit.columns import Field, Row, fields_of
+from guessproof.audit.guesser import Guesser, trained
+from guessproof.audit.scenes import Scene, scenes_of
+from guessproof.audit.tables import Cell, Group, Plain, Shop, form_of
+from guessproof.choose import Choice, aim_of
+from guessproof.exposure import Aim
+from guessproof.noise import Noise
+
+VICTIMS = 200  # drawn from the prior for each scene
+MOST_BATCHED = 400_000  # rows of the one file that holds a scene's copies
+POINTS, GUESSES = 1500, 300
+
+
+@dataclass(frozen=True)
+class Role:
+    """The attacker against one measurement: his rule, and for each victim where it is right and how often exactly."""
+
+    guesser: Guesser
+    right: Any  # victims × cells
+    success: Any  # by victim; NaN for victims that are not his
+    overall: float  # over the whole prior
+
+
+@dataclass(frozen=True)
+class Act:
+    """One scene with its victims. Trial i meets victim turns[i mod len(turns)]."""
+
+    scene: Scene
+    victims: tuple[Row | None, ...]
+    turns: Any
+    cells: tuple[list[Cell], ...]  # the real engine's answers, by victim
+    truths: tuple[tuple[Plain, ...], ...]  # measurements × victims: the same by plain arithmetic
+    pairs: Mapping[int, tuple[list[Cell], list[Cell]]]  # the same query on the two most distant tables
+    roles: Mapping[int, Role]
+    base: Row  # what the attacker knows of the victim
+    blocks: tuple[Block, ...]  # what he believes of the rest; empty without a prior
+
+    @cached_property
+    def plain(self) -> Any:
+        """measurements × victims: answers without noise."""
+        return np.array([[p.value for p in row] for row in self.truths])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """All scenes of an audit."""
+
+    choice: Choice
+    aim: Aim | None
+    acts: tuple[Act, ...]
+    fields: Mapping[str, Field]
+    tables: int
+    rows: int
+    form: str
+
+    @property
+    def has_belief(self) -> bool:
+        """Whether the plan says what the attacker believes beforehand."""
+        return all(act.blocks for act in self.acts)
+
+
+Progress = Callable[[float, str], None]
+
+
+def staged(choice: Choice, folder: Path, rng: Any, progress: Progress) -> Stage:
+    """Build every table in the folder and ask the real engine."""
+    question = choice.question
+    fields = fields_of(choice.plan, question)
+    steps = tuple(n.grid.step for n in choice.noises)
+    form = form_of(choice.plan.data.source)
+    exponents = tuple(n.grid.exponent for n in choice.noises)
+    shop = Shop(folder, form, choice.plan.data.table, fields, question, exponents)
+    aim = aim_of(choice.plan)
+    blocks = None if aim is None else blocks_of(aim, question.columns)
+    scenes = scenes_of(question, fields, steps, rng)
+    acts: list[Act] = []
+    for number, scene in enumerate(scenes):
+        progress(number / len(scenes), "building tables, asking the engine")
+        acts.append(_act(choice, scene, shop, aim, blocks, rng, number))
+    tables = sum(len(act.victims) + 2 * len(act.pairs) for act in acts)
+    rows = sum((len(act.victims) + 2 * len(act.pairs)) * (len(act.scene.others) + 1) for act in acts)
+    return Stage(choice, aim, tuple(acts), fields, tables, rows, form)
+
+
+def _act(
+    choice: Choice, scene: Scene, shop: Shop, aim: Aim | None, blocks: list[Block] | None, rng: Any, number: int
+) -> Act:
+    believing = aim is not None and bool(blocks)
+    base = _base(scene, shop.fields, blocks or [], rng) if believing else dict(scene.frame)
+    victims, turns, drawn_values = _cast(scene, shop.fields, blocks if believing else None, base, rng)
+    batch = shop.ask_all(scene.others, victims, f"scene{number}")
+    cells = tuple(_of_group(found, scene.group, len(choice.noises)) for found in batch)
+    pairs = {
+        index: (
+            _of_group(shop.ask(scene.rows(near), f"near{number}-{index}"), scene.group, len(choice.noises)),
+            _of_group(shop.ask(scene.rows(far), f"far{number}-{index}"), scene.group, len(choice.noises)),
+        )
+        for index, (near, far) in scene.pairs.items()
+    }
+    answers = tuple(tuple(scene.plain(j, victim) for victim in victims) for j in range(len(choice.noises)))
+    plain = np.array([[p.value for p in row] for row in answers])
+    roles: dict[int, Role] = {}
+    if believing and aim is not None and blocks:
+        points = points_of(blocks, POINTS, rng, cuts_of(scene, blocks))
+        truths = truths_of(aim, blocks, GUESSES)
+        rows = completed(points, base, shop.fields)
+        for index in scene.pairs:
+            asked = scene.answers(index, rows)
+            roles[index] = _role(choice.noises[index], aim, points, truths, asked, plain[index], drawn_values)
+    else:
+        for place, index in enumerate(scene.pairs):
+            roles[index] = _two_tables(choice.noises[index], plain[index], 2 * place, len(victims))
+    kept = tuple(blocks or ()) if believing else ()
+    return Act(scene, victims, turns, cells, answers, pairs, roles, base, kept)
+
+
+def _of_group(found: Mapping[Group, list[Cell]], group: Group, width: int) -> list[Cell]:
+    return found.get(group, [(None, None)] * width)
+
+
+def _base(scene: Scene, fields: Mapping[str, Field], blocks: Sequence[Block], rng: Any) -> Row:
+    """What is fixed of the victim: his public side, and for secrets without a prior whatever lets most through."""
+    tried = [{**_complete(v, fields)} for pair in scene.pairs.values() for v in pair if v is not None]
+    sample = drawn(blocks, 60, rng)
+
+    def spread(row: Row) -> float:
+        rows = [_stored({**row, **values}, fields) for values in sample]
+        return sum(float(np.ptp(scene.answers(index, rows))) for index in scene.pairs)
+
+    return max([{**row, **scene.frame} for row in tried], key=spread)
+
+
+def _complete(row: Row, fields: Mapping[str, Field]) -> Row:
+    return {name: row.get(name) for name in fields}
+
+
+def _stored(row: Row, fields: Mapping[str, Field]) -> Row:
+    return {name: fields[name].stored(value) if name in fields else value for name, value in row.items()}
+
+
+def completed(points: Points, base: Row, fields: Mapping[str, Field]) -> list[Row]:
+    """A victim's row for each point."""
+    return [_stored({**base, **row}, fields) for row in points.rows()]
+
+
+def _cast(
+    scene: Scene, fields: Mapping[str, Field], blocks: list[Block] | None, base: Row, rng: Any
+) -> tuple[tuple[Row | None, ...], Any, dict[str, Any]]:
+    """The victims (each once), in which order trials meet them, and their believed values as columns."""
+    most = int(np.clip(MOST_BATCHED // (len(scene.others) + 1), 4, VICTIMS))
+    if blocks is None:
+        ends = tuple(victim for pair in scene.pairs.values() for victim in pair)
+        return ends, np.arange(len(ends)), {}
+    sample = drawn(blocks, most, rng)
+    places: dict[str, int] = {}
+    unique: list[dict[str, Any]] = []
+    turns: list[int] = []
+    for values in sample:
+        key = repr(sorted(values.items()))
+        if key not in places:
+            places[key] = len(unique)
+            unique.append(values)
+        turns.append(places[key])
+    victims = tuple(_stored({**base, **values}, fields) for values in unique)
+    columns = {name: as_array([values[name] for values in unique]) for name in unique[0]}
+    return victims, np.array(turns), columns
+
+
+def cuts_of(scene: Scene, blocks: Sequence[Block]) -> dict[str, list[float]]:
+    """Where the answer may jump or bend, on each believed column."""
+    found: dict[str, list[float]] = {}
+    for name in (n for b in blocks for n in b.names):
+        cuts = {c for m in scene.question.measurements for c in m.contribution.cuts(name)}
+        found[name] = sorted(c for c in cuts if np.isfinite(c))
+    return found
+
+
+def _role(
+    noise: Noise, aim: Aim, points: Points, truths: Sequence[Row], asked: Any, plain: Any, values: dict[str, Any]
+) -> Role:
+    guesser = trained(noise.mechanism, aim.goal, points, asked, truths)
+    right = guesser.right(values)
+    overall = float(points.weights @ guesser.success(asked, guesser.right(points.values)))
+    return Role(guesser, right, guesser.success(plain, right), overall)
+
+
+def _two_tables(noise: Noise, plain: Any, first: int, count: int) -> Role:
+    """Without a prior: which of the two most distant tables it is, both equally likely."""
+    points = Points({"table": np.array([0.0, 1.0])}, np.array([0.5, 0.5]), 0.0)
+    guesser = trained(noise.mechanism, None, points, plain[first : first + 2], ({"table": 0.0}, {"table": 1.0}))
+    right = guesser.right(points.values)
+    success = guesser.success(plain[first : first + 2], right)
+    everyone = np.full(count, np.nan)
+    everyone[first : first + 2] = success
+    placed = np.zeros((count, right.shape[1]), dtype=bool)
+    placed[first : first + 2] = right
+    return Role(guesser, placed, everyone, float(success.mean()))

@@ -1,0 +1,418 @@
+"""The pictures of a plan: beliefs before and after, room for ε, error, budget. Each is drawn at a given width.
+
+`inline` turns a chart into SVG for a page: without a browser, a network, or anything that differs from run to run.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any
+from xml.etree import ElementTree
+
+import altair as alt
+import numpy as np
+import vl_convert
+
+from guessproof.charts import mechanisms, profiles
+from guessproof.choose import Choice
+from guessproof.errors import GuessproofError
+from guessproof.exposure import Exposure
+from guessproof.noise import Noise
+from guessproof.risk.profile import RiskProfile
+from guessproof.world.finite import Finite
+from guessproof.world.goals import And, Or, Within
+from guessproof.world.line import LinePrior
+
+INK, QUIET, PALE, ACCENT, TINT, ALARM = "#24313d", "#5b6773", "#d9dfe3", "#1b6b63", "#cfe5e1", "#a33b20"
+FORMER = "#a3afb9"
+WIDE, NARROW = 716, 330
+MOST_ROWS = 12  # true values that are drawn one by one
+STEPS = 81  # true values along a line
+
+_SVG = "{http://www.w3.org/2000/svg}"
+_SAFE_COLOURS = {  # the house's colours, darkened where they carry text
+    mechanisms.SAFE: ACCENT,
+    mechanisms.INK: INK,
+    mechanisms.QUIET: QUIET,
+    mechanisms.ALARM: ALARM,
+    profiles.ALARM: ALARM,
+}
+
+
+def inline(chart: Any, name: str, label: str) -> str:
+    """A chart as SVG to be put into a page. `name` is unique on the page, `label` says what is to be seen."""
+    spec = chart if isinstance(chart, dict) else chart.to_dict()
+    drawn = vl_convert.vegalite_to_svg({**spec, "config": _CONFIG})
+    root = ElementTree.fromstring(drawn)  # noqa: S314 - made here from our own chart
+    ids = {old: f"{name}-{index}" for index, old in enumerate(_ids(root))}
+    for node in root.iter():
+        node.tag = node.tag.removeprefix(_SVG)
+        kept = {k: v for k, v in node.attrib.items() if not k.startswith("aria-") and k not in ("role", "class")}
+        node.attrib.clear()
+        node.attrib.update({k: _renamed(_SAFE_COLOURS.get(v, v), ids) for k, v in kept.items()})
+    root.attrib.pop("version", None)
+    root.attrib.update({"role": "img", "aria-label": label})
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _ids(root: ElementTree.Element) -> Iterator[str]:
+    for node in root.iter():
+        if "id" in node.attrib:
+            yield node.attrib["id"]
+
+
+def _renamed(value: str, ids: dict[str, str]) -> str:
+    """Ids count up in one process, so they are given anew, and every reference follows."""
+    if value in ids:
+        return ids[value]
+    return re.sub(r"#([A-Za-z_][\w-]*)", lambda m: f"#{ids.get(m[1], m[1])}", value) if "#" in value else value
+
+
+_CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": QUIET,
+        "titleColor": QUIET,
+        "titleFontWeight": "normal",
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titlePadding": 8,
+        "gridColor": "#eef1f3",
+        "domainColor": PALE,
+        "tickColor": PALE,
+    },
+    "title": {"color": INK, "fontSize": 13, "anchor": "start", "fontWeight": "bold", "subtitleColor": QUIET},
+    "text": {"fontSize": 12},
+    "concat": {"spacing": 24},
+}
+
+
+# Before and after.
+
+
+def dots(before: int, after: int, base: int, width: int, label: str, *, colour: str = ACCENT) -> str:
+    """Two fields of dots as SVG, one dot a guess: those that are right today, and at most after the release.
+
+    Written by hand: a dot is six characters of a path, where a mark of a chart would be two hundred.
+    """
+    side_by_side = width > 500
+    across = (width - 40) // 2 if side_by_side else width
+    columns = 20 if base <= 100 else 50
+    step = across / columns
+    height = 26 + math.ceil(base / columns) * step
+    titles = (f"today: {before:,} of {base:,} right", f"after: at most {after:,} of {base:,}")
+    shift = (across + 40, 0) if side_by_side else (0, height + 14)
+    first, second = (
+        _field(title, before, end, base, columns, step, colour)
+        for title, end in zip(titles, (before, after), strict=True)
+    )
+    whole = (width, height) if side_by_side else (width, 2 * height + 14)
+    size = " ".join(_place(v) for v in whole)
+    return (
+        f'<svg width="{_place(whole[0])}" height="{_place(whole[1])}" viewBox="0 0 {size}" role="img" '
+        f'aria-label="{escape(label)}"><g>{first}</g>'
+        f'<g transform="translate({_place(shift[0])},{_place(shift[1])})">{second}</g></svg>'
+    )
+
+
+def _field(title: str, before: int, after: int, base: int, columns: int, step: float, colour: str) -> str:
+    parts = [
+        f'<text x="0" y="13" font-family="sans-serif" font-size="13" font-weight="bold" fill="{INK}">{title}</text>'
+    ]
+    for start, end, shade in ((after, base, PALE), (0, min(before, after), FORMER), (before, after, colour)):
+        places = ((step * (i % columns + 0.5), 26 + step * (i // columns + 0.5)) for i in range(start, end))
+        path = "".join(f"M{_place(x)} {_place(y)}h0" for x, y in places)
+        if path:
+            parts.append(
+                f'<path d="{path}" stroke="{shade}" stroke-width="{_place(0.74 * step)}" stroke-linecap="round"/>'
+            )
+    return "".join(parts)
+
+
+def _place(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def bars(before: float, after: float, limit: float | None, width: int) -> Any:
+    """Two bars for beliefs too small to count in dots, and the line that must not be passed."""
+    top = 1.35 * max(before, after, limit or 0.0)
+    rows = [{"what": "today", "belief": before}, {"what": "after, at most", "belief": after}]
+    y = alt.Y("what:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8))
+    x = alt.X(
+        "belief:Q",
+        title="belief in a right guess",
+        scale=alt.Scale(domain=[0, top], nice=False),
+        axis=alt.Axis(format=".2~%", tickCount=4 if width < 500 else 7),
+    )
+    colour = alt.Color("what:N", scale=alt.Scale(domain=["today", "after, at most"], range=[INK, ACCENT]), legend=None)
+    drawn = alt.Chart(alt.Data(values=rows)).mark_bar(height=22).encode(x=x, y=y, color=colour)
+    layers = [drawn]
+    if limit is not None:
+        place = [{"belief": limit, "text": "allowed"}]
+        layers.append(alt.Chart(alt.Data(values=place)).mark_rule(color=ALARM, strokeWidth=1.5).encode(x="belief:Q"))
+        layers.append(
+            alt.Chart(alt.Data(values=place))
+            .mark_text(color=ALARM, align="left", dx=5, dy=-2, baseline="top")
+            .encode(x="belief:Q", y=alt.value(0), text="text:N")
+        )
+    return alt.layer(*layers).properties(width=width - 110, height=70)
+
+
+@dataclass(frozen=True)
+class Truths:
+    """Beliefs for many true values: a line of numbers, or a few combinations by name."""
+
+    name: str
+    values: tuple[Any, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the true values are numbers along an axis."""
+        return all(isinstance(v, float) for v in self.values)
+
+
+def truths(choice: Choice) -> Truths | None:
+    """The belief before and at most after, for each true value; None where there are too many to draw."""
+    exposure = choice.exposure
+    if exposure is None or not choice.feasible or not math.isfinite(choice.epsilon):
+        return None
+    found = _places(exposure)
+    if found is None:
+        return None
+    name, places = found
+    rows: list[tuple[Any, float, float]] = []
+    for shown, at in places:
+        one = Exposure(replace(exposure.aim, at=at), exposure.pledge, exposure.step)
+        try:
+            before, after = one.prior, float(one.posterior(choice.epsilon).bound)
+        except GuessproofError:  # a true value that cannot occur
+            continue
+        if before is not None:
+            rows.append((shown, before, max(before, after)))
+    if len(rows) < 2:
+        return None
+    values, before, after = (tuple(column) for column in zip(*rows, strict=True))
+    return Truths(name, values, before, after)
+
+
+def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] | None:
+    aim, goal = exposure.aim, exposure.aim.goal
+    attributes = [aim.attributes[n] for n in aim.names]
+    only = attributes[0]
+    if len(attributes) == 1 and isinstance(goal, Within) and isinstance(only.prior, LinePrior):
+        low, high = (float(only.prior.quantile(u)) for u in (0.0005, 0.9995))
+        if only.bounds is not None:
+            low, high = max(low, only.bounds[0]), min(high, only.bounds[1])
+        grid = np.linspace(low, high, STEPS).tolist() if low < high else []
+        return only.name, [(float(t), {only.name: float(t)}) for t in grid]
+    plain = isinstance(goal, And | Or) or len(attributes) == 1
+    if aim.or_ == "each" or not plain or not goal.depends_on_truth:
+        return None
+    lists = [_possible(a.prior) for a in attributes if isinstance(a.prior, Finite)]
+    if len(lists) < len(attributes):
+        return None
+    if math.prod(len(values) for values in lists) > MOST_ROWS:
+        return None
+    places: list[dict[str, Any]] = [{}]
+    for attribute, values in zip(attributes, lists, strict=True):
+        places = [{**place, attribute.name: value} for place in places for value in values]
+    return ", ".join(aim.names), [(", ".join(map(str, place.values())), place) for place in places]
+
+
+def _possible(prior: Finite) -> list[Any]:
+    return [value for value, weight in zip(prior.values, prior.mass, strict=True) if weight > 0]
+
+
+def by_truth(found: Truths, chosen: Any, width: int) -> Any:
+    """Beliefs before and after for every true value; `chosen` marks the one that the plan or the worst case names."""
+    return _along(found, chosen, width) if found.is_line else _one_by_one(found, width)
+
+
+def _along(found: Truths, chosen: Any, width: int) -> Any:
+    rows = [{"t": t, "before": b, "after": a} for t, b, a in zip(found.values, found.before, found.after, strict=True)]
+    top = 1.18 * max(found.after)
+    x = alt.X("t:Q", title=f"true value of {found.name}", scale=alt.Scale(nice=False), axis=_axis(width))
+    scale = alt.Scale(domain=[0, top], nice=False)
+    y = alt.Y("before:Q", title="belief in a right guess", scale=scale, axis=alt.Axis(format="~%", tickCount=5))
+    base = alt.Chart(alt.Data(values=rows))
+    room = base.mark_area(color=TINT).encode(x=x, y=y, y2="after:Q")
+    was = base.mark_line(color=INK, strokeWidth=1.5, strokeDash=[4, 3]).encode(x=x, y=y)
+    may = base.mark_line(color=ACCENT, strokeWidth=2.5).encode(x=x, y=alt.Y("after:Q"))
+    layers = [room, was, may]
+    if isinstance(chosen, (int, float)) and min(found.values) <= chosen <= max(found.values):
+        mark = [{"t": float(chosen)}]
+        layers.append(alt.Chart(alt.Data(values=mark)).mark_rule(color=QUIET, strokeDash=[2, 2]).encode(x="t:Q"))
+    return alt.layer(*layers).properties(width=width - 70, height=220)
+
+
+def _one_by_one(found: Truths, width: int) -> Any:
+    rows = [{"t": t, "before": b, "after": a} for t, b, a in zip(found.values, found.before, found.after, strict=True)]
+    y = alt.Y("t:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150, labelPadding=8))
+    top = min(1.0, 1.15 * max(found.after))
+    x = alt.X(
+        "before:Q",
+        title="belief in a right guess",
+        scale=alt.Scale(domain=[0, top], nice=False),
+        axis=alt.Axis(format="~%", tickCount=4 if width < 500 else 8),
+    )
+    base = alt.Chart(alt.Data(values=rows))
+    gap = base.mark_rule(color=ACCENT, strokeWidth=3).encode(y=y, x=x, x2="after:Q")
+    was = base.mark_point(filled=True, fill="white", stroke=INK, strokeWidth=1.5, size=60, opacity=1).encode(y=y, x=x)
+    may = base.mark_point(filled=True, color=ACCENT, size=70, opacity=1).encode(y=y, x="after:Q")
+    return alt.layer(gap, may, was).properties(width=width - 150, height=alt.Step(26))
+
+
+# Room for ε.
+
+
+@dataclass(frozen=True)
+class Span:
+    """The ε that one limit or target allows, from `low` to `high` (0 and ∞ where it says nothing)."""
+
+    text: str
+    low: float
+    high: float
+
+
+def spans(rows: Sequence[Span], chosen: float | None, width: int, *, feasible: bool = True) -> Any:
+    """What each limit and target allows, one bar a row on one axis of ε, and the ε that was chosen."""
+    ends = [v for row in rows for v in (row.low, row.high) if 0 < v < math.inf] + ([chosen] if chosen else [])
+    low, high = min(ends, default=0.1) / 3, max(ends, default=1.0) * 3
+    high = max(high, 10 * low)
+    x = alt.X(
+        "from:Q",
+        title="ε (larger: less noise, less protection)",
+        scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(values=_ticks(low, high, 5 if width < 500 else 9), format="~g", grid=True),
+    )
+    height = 44
+    bars: list[dict[str, Any]] = [
+        {"row": i, "from": max(r.low, low), "to": min(r.high, high), "text": r.text, "left": low}
+        for i, r in enumerate(rows)
+    ]
+    y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[len(rows), 0], nice=False))
+    colour = ACCENT if feasible else ALARM
+    base = alt.Chart(alt.Data(values=[{**b, "top": b["row"] + 0.5, "bottom": b["row"] + 0.82} for b in bars]))
+    allowed = base.transform_filter("datum.from < datum.to").mark_rect(color=TINT if feasible else PALE)
+    layers = [
+        allowed.encode(x=x, x2="to:Q", y=y, y2="bottom:Q"),
+        alt.Chart(alt.Data(values=list(_edges(rows, low, high))))
+        .mark_rule(color=colour, strokeWidth=2.5)
+        .encode(x="from:Q", y="top:Q", y2="bottom:Q"),
+    ]
+    if chosen is not None:
+        rule = alt.Chart(alt.Data(values=[{"from": chosen}])).mark_rule(color=INK, strokeWidth=1.5, strokeDash=[4, 3])
+        layers.append(rule.encode(x="from:Q"))
+    words = base.transform_calculate(middle="datum.row + 0.27")
+    halos: list[dict[str, Any]] = [{"stroke": "white", "strokeWidth": 5, "color": "white"}, {"color": INK}]
+    for halo in halos:  # white behind the words
+        text = words.mark_text(align="left", baseline="middle", dx=2, **halo)
+        layers.append(text.encode(x=alt.X("left:Q"), y="middle:Q", text="text:N"))
+    return alt.layer(*layers).properties(width=width - 20, height=height * len(rows))
+
+
+def _edges(rows: Sequence[Span], low: float, high: float) -> Iterator[dict[str, float]]:
+    for index, row in enumerate(rows):
+        for end in (row.low, row.high):
+            if low < end < high:
+                yield {"from": end, "top": index + 0.5, "bottom": index + 0.82}
+
+
+def _ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers, not more than there is room for."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        found = [m * 10.0**k for k in decades for m in steps if low <= m * 10.0**k <= high]
+        if len(found) <= most:
+            return found
+    every = -(-len(found) // most)
+    return found[::every]
+
+
+def _axis(width: int) -> Any:
+    return alt.Axis(tickCount=5 if width < 500 else 9, grid=False)
+
+
+# Error, budget, profile.
+
+
+def error_spread(noise: Noise, confidence: float, name: str, width: int) -> Any:
+    """How far an answer can stray from the truth by its noise, in units of the answer."""
+    mechanism: Any = noise.mechanism
+    if noise.measurement.divisor != 1:
+        mechanism = replace(mechanism, sensitivity=mechanism.sensitivity / noise.measurement.divisor)
+    chart = mechanisms.noise_density(mechanism, confidence=confidence, title=name)
+    spec = _resized(chart.to_dict(), {mechanisms.WIDTH: width - 20, mechanisms.HEIGHT: 170})
+    spec.pop("title", None)
+    for layer in spec.get("layer", [spec]):
+        axes = layer.get("encoding", {})
+        axes.get("x", {})["title"] = f"error of {name}"
+        if noise.measurement.is_whole:
+            axes.get("x", {})["axis"] = {"tickMinStep": 1, "format": "~g"}
+        axes.get("y", {}).update(title=None, axis={"labels": False, "ticks": False, "domain": False, "grid": False})
+        if spec.get("layer") is None and isinstance(layer.get("mark"), dict):
+            bars = layer.get("data", {}).get("values", [])
+            layer["mark"]["size"] = max(1.0, 0.7 * (width - 20) / max(len(bars), 1))
+    return spec
+
+
+def profile(risk: RiskProfile) -> Any:
+    """The ratio that a profile allows and the ε that it implies, on a line that can be drawn; None where none can."""
+    binding = risk.binding()
+    lines: list[dict[str, Any]] = [{}]
+    if binding is not None:  # a binding point on the edge p = 0 has no line along q
+        lines += [{"along": "p", "at": binding.q}, {"along": "q", "at": risk.shape.inclusion[1]}]
+    for line in lines:
+        try:
+            spec = profiles.profile_chart(risk, title=" ", **line).to_dict()
+        except GuessproofError:
+            continue
+        spec.pop("title", None)
+        return spec
+    return None
+
+
+def resized(spec: Any, width: int) -> Any:
+    """A profile's chart at another width."""
+    return _resized(spec, {460: width - 80})
+
+
+def budget(parts: Sequence[tuple[str, float, str]], whole: float, width: int) -> Any:
+    """What was spent of a budget, on what, and what is left: (label, amount, kind) with kind spent, this or left."""
+    start, rows = 0.0, list[dict[str, Any]]()
+    for label, amount, kind in parts:
+        rows.append({"from": start, "to": start + amount, "kind": kind, "text": label})
+        start += amount
+    x = alt.X(
+        "from:Q",
+        title="ε",
+        scale=alt.Scale(domain=[0, max(whole, start)], nice=False),
+        axis=alt.Axis(tickCount=5 if width < 500 else 9, grid=False),
+    )
+    colour = alt.Color(
+        "kind:N", scale=alt.Scale(domain=["spent", "this", "left"], range=[QUIET, ACCENT, "#eef1f3"]), legend=None
+    )
+    base = alt.Chart(alt.Data(values=rows))
+    return (
+        base.mark_rect(stroke="white", strokeWidth=1.5)
+        .encode(x=x, x2="to:Q", color=colour, y=alt.value(0), y2=alt.value(26))
+        .properties(width=width - 20, height=26)
+    )
+
+
+def _resized(spec: Any, sizes: dict[int, int]) -> Any:
+    """A chart's own definition with other widths and heights."""
+    if isinstance(spec, dict):
+        return {
+            k: sizes[v] if k in ("width", "height") and isinstance(v, int) and v in sizes else _resized(v, sizes)
+            for k, v in spec.items()
+        }
+    return [_resized(v, sizes) for v in spec] if isinstance(spec, list) else spec

@@ -1,0 +1,116 @@
+"""`guessproof audit`. Heavy rooms are imported inside the command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from guessproof.cli.printing import AsJson, PlanFile, print_json
+
+if TYPE_CHECKING:
+    from guessproof.audit import Audit, Check
+
+MEANINGS = {
+    "engine": "largest difference from plain arithmetic",
+    "movement": "what one record moved, as a share of the guarantee",
+    "guesser": "how often the best guess was right",
+    "two tables": "how often two neighbours were told apart",
+    "ratios": "ln of the likelihood ratio of two neighbours",
+    "noise": "share of the draws where they fit their law least",
+    "independence": "how often two noises agree",
+    "advantage": "largest rise of a belief",
+    "belief": "largest belief",
+    "ledger": "ε charged",
+}
+STYLES = {"pass": "green", "holds": "green", "fail": "bold red", "finding": "bold yellow", "not computed": "dim"}
+
+
+def audit(
+    plan: PlanFile,
+    trials: Annotated[int, typer.Option(help="How many noises are drawn for each measurement.")] = 100_000,
+    seconds: Annotated[float, typer.Option(help="Drawing stops after this time, whatever was drawn.")] = 30.0,
+    seed: Annotated[
+        int | None, typer.Option(help="Makes the same tables and victims again; noise is never seeded.")
+    ] = None,
+    chart: Annotated[str | None, typer.Option(help="Also draw the calibration plot: .svg, .png or .html.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Play the attacker against the real engine and sampler, on made-up tables. The plan's table is never opened.
+
+    Exits with 7 when more is found than was promised.
+
+    Example: guessproof audit plan.toml --chart audit.svg
+    """
+    from guessproof.plan import load_plan
+
+    loaded = load_plan(plan)
+    if chart is not None:
+        from guessproof.charts.audit import check_chart
+
+        check_chart(chart)
+    found = _with_progress(loaded, trials, seconds, seed)
+    if chart is not None:
+        from guessproof.charts.audit import save
+
+        save(found, chart)
+    print_json(found.to_dict()) if as_json else show_audit(found)
+    if not found.passed:
+        raise typer.Exit(7)
+
+
+def _with_progress(loaded: object, trials: int, seconds: float, seed: int | None) -> Audit:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from guessproof.audit import audit as audited
+    from guessproof.plan import Plan
+
+    assert isinstance(loaded, Plan)
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("choosing ε", total=1.0)
+
+        def progress(share: float, words: str) -> None:
+            bar.update(task, completed=share, description=words)
+
+        return audited(loaded, trials=trials, seconds=seconds, seed=seed, progress=progress)
+
+
+def show_audit(found: Audit) -> None:
+    """One line a check; what went wrong, in words; what was real."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    table = Table(title="\nWhat an attacker achieved against what was promised", title_justify="left")
+    table.add_column("check", overflow="fold")
+    for name in ("measured", "between", "promised"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for check in found.checks:
+        between = "" if check.interval is None else f"{_number(check.interval[0])} … {_number(check.interval[1])}"
+        verdict = f"[{STYLES[check.verdict]}]{check.verdict}[/]"
+        table.add_row(check.name, _number(check.measured), between, _number(check.expected), verdict)
+    console.print(table)
+    kinds = dict.fromkeys(check.name.split(",")[0] for check in found.checks)
+    console.print("; ".join(f"{kind}: {MEANINGS[kind]}" for kind in kinds) + ".", style="dim")
+    for check in found.checks:
+        if check.verdict not in ("pass", "holds"):
+            console.print(f"[{STYLES[check.verdict]}]{check.name}[/]: {_plain(check)}")
+    odds = f"{found.false_alarm:g} at most, over {found.tests} tests"
+    console.print(f"{found.trials:,} noises drawn in {found.seconds:.1f} s; chance of a false alarm {odds}.")
+    for note in found.notes:
+        console.print(note, style="dim")
+    if found.passed:
+        console.print("[green]Nothing more was found than was promised.[/green]\n")
+    else:
+        console.print("[bold red]More (or less) was found than was promised: do not release.[/bold red]\n")
+
+
+def _plain(check: Check) -> str:
+    return check.words.replace("[", "\\[")
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"

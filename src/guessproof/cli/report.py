@@ -1,0 +1,53 @@
+"""`guessproof report`. Heavy rooms are imported inside the command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def report(
+    plan: Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")],
+    output: Annotated[str, typer.Option("--output", "-o", help="Where the page is written.")] = "report.html",
+    ledger: Annotated[str | None, typer.Option("--ledger", help="Another ledger than the plan's.")] = None,
+    key_file: Annotated[
+        str | None,
+        typer.Option("--key-file", help="A file with the key of a sealed ledger; else $GUESSPROOF_LEDGER_KEY."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
+    """One page that defends the release: decision, odds, charts, proofs. From plan and ledger; never opens the table.
+
+    The page needs no network and prints well. A plan that is not feasible gets a page too, which says why.
+
+    Example: guessproof report plan.toml -o report.html
+    """
+    import hashlib
+
+    from rich.console import Console
+
+    from guessproof.ledger import read_key
+    from guessproof.plan import load_plan
+    from guessproof.report import write_report
+    from guessproof.report.parts.opening import decision
+
+    loaded = load_plan(plan)
+    with Console(stderr=True).status("writing the report …"):
+        made = write_report(loaded, output, ledger=ledger, key=read_key(key_file))
+    facts = made.facts
+    if as_json:
+        import json
+
+        written = {
+            "report": output,
+            "sha256": hashlib.sha256(made.html.encode()).hexdigest(),
+            "released": len(facts.own),
+            **made.to_dict(),
+        }
+        typer.echo(json.dumps(written, indent=2, ensure_ascii=False))
+        return
+    typer.echo(f"Wrote {output}.")
+    typer.echo(decision(facts))
+    if facts.head is not None:
+        typer.echo(f"head {facts.head}")

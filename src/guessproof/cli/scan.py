@@ -1,0 +1,197 @@
+"""`guessproof scan`. Heavy rooms are imported inside the command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from guessproof.cli.printing import AsJson, PlanFile, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from guessproof.scan import Scan
+    from guessproof.scan.result import Enclosed
+
+
+def scan(
+    plan: PlanFile,
+    epsilon: Annotated[float | None, typer.Option(help="The ε to scan at; left out: the one the plan chooses.")] = None,
+    top: Annotated[int, typer.Option(help="How many of the most exposed values (and rows) are shown.")] = 10,
+    by: Annotated[str | None, typer.Option(help="A column whose groups are compared.")] = None,
+    identities: Annotated[str | None, typer.Option(help="A column that names the most exposed rows.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Also write the result: .json, readable by you alone.")
+    ] = None,
+    chart: Annotated[
+        str | None, typer.Option(help="Also draw the distribution: .svg, .png or .html, readable by you alone.")
+    ] = None,
+    key_file: Annotated[str | None, typer.Option("--key-file", help="The key of a sealed ledger.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """INTERNAL: which records are most exposed at an ε. Reads the table without noise; never publish the result.
+
+    The scan is noted in the ledger, and later choices are marked as depending on the data.
+
+    Example: guessproof scan plan.toml
+    """
+    import json
+
+    from guessproof.ledger import read_key
+    from guessproof.plan import load_plan
+    from guessproof.scan import scan as scanned
+    from guessproof.scan.private import check_private, write_private
+
+    loaded = load_plan(plan)
+    target = None if output is None else check_private("output", output, (".json",))
+    picture = None if chart is None else check_private("chart", chart, (".svg", ".png", ".html"))
+    with _Bar() as bar:
+        found = scanned(
+            loaded,
+            epsilon=epsilon,
+            top=top,
+            by=by,
+            identities=identities,
+            key=read_key(key_file),
+            progress=bar.rows,
+        )
+    if target is not None:
+        write_private(target, (json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n").encode())
+    if picture is not None:
+        from guessproof.charts.scan import drawn
+
+        write_private(picture, drawn(found, picture.suffix.lower()))
+    print_json(found.to_dict()) if as_json else show_scan(found)
+
+
+class _Bar:
+    """Rows read so far, on stderr; how many there are is not known beforehand."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        words = TextColumn("[progress.description]{task.description}")
+        rows = TextColumn("{task.completed:,} rows")
+        console = Console(stderr=True)
+        self._bar = Progress(SpinnerColumn(), words, rows, TimeElapsedColumn(), console=console, transient=True)
+        self._task = self._bar.add_task("scanning", total=None)
+
+    def rows(self, count: int) -> None:
+        """Show the number of rows."""
+        self._bar.update(self._task, completed=count)
+
+    def __enter__(self) -> _Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+def show_scan(found: Scan) -> None:
+    """The banner, how many were judged, the distribution, the most exposed."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"\n[bold white on red] {found.banner} [/]\n")
+    console.print(f"“{found.goal}” at ε = {found.epsilon:.6g}: each record's own advantage, {found.how}.")
+    _show_counts(console, found)
+    if found.mean is None:
+        console.print("No record could be judged.\n")
+        return
+    _show_limit(console, found)
+    _show_distribution(console, found)
+    _show_exposed(console, found)
+    if found.groups is not None:
+        _show_groups(console, found)
+    if found.identified is not None:
+        _show_identified(console, found)
+    console.print(f"[bold red]{found.banner}[/]\n")
+
+
+def _show_counts(console: Console, found: Scan) -> None:
+    parts = [f"{found.rows:,} rows, {found.judged:,} judged"]
+    for count, words in (
+        (found.missing, "without a value"),
+        (found.infinite, "with an infinite value"),
+        (found.outside, "with a value that the prior says cannot occur"),
+    ):
+        if count:
+            parts.append(f"{count:,} {words}")
+    console.print("; ".join(parts) + ".")
+    if found.outside:
+        console.print("A prior that rules out values of real records is wrong: correct it.", style="yellow")
+
+
+def _show_limit(console: Console, found: Scan) -> None:
+    if found.limit is None or found.exceeding is None:
+        return
+    surely, possibly = found.exceeding
+    count = f"{surely:,}" if surely == possibly else f"between {surely:,} and {possibly:,}"
+    style = "green" if possibly == 0 else "red"
+    console.print(f"Records beyond the plan's limit of {found.limit:.2%}: [bold {style}]{count}[/].")
+
+
+def _show_distribution(console: Console, found: Scan) -> None:
+    table = _table("Advantage", ("records", "left"), ("at least", "right"), ("at most", "right"))
+    assert found.mean is not None
+    table.add_row("mean", *_ends(found.mean))
+    for level, pair in found.quantiles.items():
+        words = "the most exposed" if level == 1 else "half of them, no more than" if level == 0.5 else f"{level:.1%}"
+        table.add_row(words, *_ends(pair))
+    console.print(table)
+
+
+def _show_exposed(console: Console, found: Scan) -> None:
+    if not found.exposed:
+        return
+    columns = [(name, "right") for name in found.columns]
+    table = _table("Most exposed values", *columns, ("records", "right"), ("at least", "right"), ("at most", "right"))
+    for row in found.exposed:
+        table.add_row(*(_value(row.values[name]) for name in found.columns), f"{row.count:,}", *_ends(row.advantage))
+    console.print(table)
+
+
+def _show_groups(console: Console, found: Scan) -> None:
+    columns = ((found.by or "", "left"), ("records", "right"), ("mean", "right"), ("95 %", "right"), ("most", "right"))
+    table = _table("Groups, advantage at most", *columns)
+    for group in found.groups or ():
+        ends = [("" if p is None else _ends(p)[1]) for p in (group.mean, group.most_of_them, group.largest)]
+        table.add_row(_plain(group.value), f"{group.rows:,}", *ends)
+    console.print(table)
+
+
+def _show_identified(console: Console, found: Scan) -> None:
+    table = _table("Most exposed rows", ("row", "left"), ("at least", "right"), ("at most", "right"))
+    for row in found.identified or ():
+        table.add_row(_plain(row.identity), *_ends(row.advantage))
+    console.print(table)
+
+
+def _table(title: str, *columns: tuple[str, str]) -> Any:
+    from rich.table import Table
+
+    table = Table(title=f"\n{title}", title_justify="left")
+    for name, side in columns:
+        table.add_column(_plain(name), justify=side)  # pyright: ignore[reportArgumentType]
+    return table
+
+
+def _ends(pair: Enclosed) -> tuple[str, str]:
+    import math
+
+    low, high = math.floor(pair[0] * 1e5) / 1e3, math.ceil(pair[1] * 1e5 * (1 - 1e-12)) / 1e3
+    return f"{low:.3f} %", f"{high:.3f} %"
+
+
+def _value(value: Any) -> str:
+    return f"{value[0]:.6g} … {value[1]:.6g}" if isinstance(value, tuple) else _plain(value)
+
+
+def _plain(value: Any) -> str:
+    """Text of the table must not be read as markup."""
+    from rich.markup import escape
+
+    return escape(str(value))

@@ -1,0 +1,47 @@
+"""The report: one page made from a plan and its ledger, with nothing from outside and nothing of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from guessproof.plan import Plan
+from guessproof.report.facts import Facts, gather
+from guessproof.report.page import page
+from guessproof.report.writing import check_target, write_page
+
+__all__ = ["Facts", "Report", "report", "write_report"]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page and the facts behind it."""
+
+    facts: Facts
+    html: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the page embeds for machines."""
+        return self.facts.to_dict()
+
+
+def report(
+    plan: Plan, *, ledger: str | Path | None = None, key: bytes | None = None, text: str | None = None
+) -> Report:
+    """The report of a plan. Never opens the table.
+
+    `ledger` names another ledger than the plan's; `text` is the plan as it was written, where it is in no file.
+    """
+    facts = gather(plan, ledger=ledger, key=key, text=text)
+    return Report(facts, page(facts))
+
+
+def write_report(
+    plan: Plan, path: str | Path, *, ledger: str | Path | None = None, key: bytes | None = None, text: str | None = None
+) -> Report:
+    """The same, written to a file: whole or not at all."""
+    target = check_target(path, plan, ledger)
+    made = report(plan, ledger=ledger, key=key, text=text)
+    write_page(made.html, target)
+    return made

@@ -1,0 +1,1 @@
+"""The parts of a report, one file each: facts in, HTML out."""

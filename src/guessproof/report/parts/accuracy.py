@@ -1,0 +1,114 @@
+"""How accurate the answer is: the error by the noise, known beforehand, and sampling error apart from it."""
+
+from __future__ import annotations
+
+import math
+
+from guessproof.charts import plan as charts
+from guessproof.release import sampling_error
+from guessproof.report.facts import Facts
+from guessproof.report.figures import figure
+from guessproof.report.markup import Markup, Piece, join, paragraph, table
+from guessproof.report.words import number, percent, up
+from guessproof.sql.question import Output
+
+MOST_PICTURES = 2
+LEVELS = (0.5, 0.8, 0.95, 0.99)
+
+
+def accuracy(facts: Facts) -> Markup:
+    """Errors of every output, a picture of the noise, and sampling error."""
+    if not facts.is_noisy:
+        return paragraph(
+            "Nothing is released, so there is no error." if not facts.choice.feasible else "No noise is chosen yet."
+        )
+    lead = (
+        "The noise is drawn anew, independently of the data, and its law is public. So the error it causes is known "
+        "before the table "
+        "is opened, and is the same whatever the true answer is."
+    )
+    return join([paragraph(lead), _errors(facts), *_pictures(facts), _targets(facts), _sampling(facts)])
+
+
+def _errors(facts: Facts) -> Markup:
+    rows: list[list[Piece]] = []
+    for output in facts.outputs:
+        if output.is_plain:
+            noise = facts.choice.noises[output.measured[0]]
+            rows.append([output.name, *(_plus_minus(noise.error(level)) for level in LEVELS)])
+        else:
+            rows.append([output.name, *(["with the answer"] * len(LEVELS))])
+    heads = ["output", *(f"{percent(level, upward=False)} of answers" for level in LEVELS)]
+    caption = "Error by the noise alone: so many answers lie this near to the true one"
+    found = table(caption, heads, rows, numbers=range(1, len(heads)))
+    if all(o.is_plain for o in facts.outputs):
+        return found
+    note = (
+        "Where an output is computed from several noisy numbers its error depends on them, so it is given with the "
+        "answer only."
+    )
+    return join([found, paragraph(note, class_="note")])
+
+
+def _plus_minus(error: float) -> str:
+    return "exact" if error == 0 else f"± {up(error)}"
+
+
+def _pictures(facts: Facts) -> list[Markup]:
+    plain = [o for o in facts.outputs if o.is_plain][:MOST_PICTURES]
+    return [_picture(facts, output, index) for index, output in enumerate(plain)]
+
+
+def _picture(facts: Facts, output: Output, index: int) -> Markup:
+    noise = facts.choice.noises[output.measured[0]]
+    level = facts.choice.targets.get(output.name, (0.0, 0.95))[1]
+    error = noise.error(level)
+    label = (
+        f"How the error of {output.name} is spread: {percent(level, upward=False)} of answers lie within {up(error)} "
+        "of the true one."
+    )
+    shade = "shaded" if noise.name != "geometric" else "dark bars"
+    caption = (
+        f"How the error of {output.name} is spread; {percent(level, upward=False)} of answers lie within ± "
+        f"{up(error)} ({shade})."
+    )
+    return figure(f"error-{index}", lambda width: charts.error_spread(noise, level, output.name, width), label, caption)
+
+
+def _targets(facts: Facts) -> Markup | None:
+    if not facts.choice.targets:
+        return paragraph("The plan asks for no particular accuracy.")
+    rows: list[list[Piece]] = []
+    for name, (within, confidence) in facts.choice.targets.items():
+        output = next(o for o in facts.outputs if o.name == name)
+        noise = facts.choice.noises[output.measured[0]]
+        reached = noise.confidence(within)
+        rows.append([name, number(within), percent(confidence, upward=False), _surely(reached, confidence)])
+    return table(
+        "Targets of the plan", ["output", "within", "confidence asked", "confidence reached"], rows, numbers=(1, 2, 3)
+    )
+
+
+def _surely(reached: float, asked: float) -> str:
+    """Rounded down, but never below what was asked for by rounding alone."""
+    if math.isclose(reached, asked, rel_tol=1e-9):
+        return percent(asked, upward=False)
+    return percent(math.floor(reached * 1e4) / 1e4, upward=False)
+
+
+def _sampling(facts: Facts) -> Markup:
+    found = sampling_error(facts.choice)
+    if not found:
+        return paragraph(
+            "Sampling error is another matter: if the people in the table are a sample of more people, the true "
+            "answer itself would "
+            "differ from sample to sample. It cannot be told here without looking at the data."
+        )
+    rows = [[name, f"± {up(error, 3)}"] for name, error in sorted(found.items())]
+    lead = (
+        "Apart from the noise: if the people in the table are a random sample of more people, the true answer itself "
+        "would differ from "
+        "sample to sample by about this much. It is worked out from the stated prior and the public number of rows, "
+        "never from the data."
+    )
+    return join([paragraph(lead), table("Sampling error (95 %)", ["output", "by sampling alone"], rows, numbers=(1,))])

@@ -1,0 +1,108 @@
+"""The guarantee in mathematics: what each measurement depends on, its noise, its grid."""
+
+from __future__ import annotations
+
+import math
+
+from guessproof.mechanisms.cauchy import Cauchy
+from guessproof.noise import Noise
+from guessproof.report.facts import Facts
+from guessproof.report.markup import Markup, Piece, bullets, join, paragraph, table, tag
+from guessproof.report.words import down, number, up
+
+DENSITIES = {
+    "laplace": "P(z) ∝ exp(−|z| / b), z a multiple of g",
+    "geometric": "P(z) ∝ exp(−|z| / b), z a whole number",
+    "gaussian": "P(z) ∝ exp(−z² / 2b²), z a multiple of g",
+    "cauchy": "density of z / b ∝ 1 / (1 + |z / b|^γ), rounded to a multiple of g",
+}
+
+
+def guarantee(facts: Facts) -> Markup:
+    """D/b for each measurement, and what it adds up to."""
+    accounts = tag("h3", "What one record can do"), bullets(m.account for m in facts.choice.question.measurements)
+    if not facts.is_noisy:
+        return join(accounts)
+    choice = facts.choice
+    parts: list[Piece] = [_promise(facts), *accounts, tag("h3", "The noise"), _noises(facts)]
+    rows: list[list[Piece]] = [["ε, changing one record", up(choice.cost, 6)]]
+    if choice.epsilon_add_remove is not None:
+        rows.append(["ε, adding or removing one record", up(choice.epsilon_add_remove, 6)])
+    per_unit = sorted(choice.epsilon_per_unit.items())
+    rows.extend([f"ε per unit of {name}", up(value, 6)] for name, value in per_unit if value)
+    if choice.delta:
+        rows.append(["δ", up(choice.delta, 3)])
+    parts.append(table("In all", ["guarantee", "value"], rows, numbers=(1,)))
+    return join(parts)
+
+
+def _promise(facts: Facts) -> Markup:
+    records = facts.plan.data.protects == "records"
+    pair = (
+        "that differ by one record"
+        if records
+        else "that differ in the protected values of one record, x in the one and x′ in the other"
+    )
+    has_delta = bool(facts.choice.delta)
+    power = "ε" if has_delta else "D(T, T′)"
+    formula = join(["P(Y ∈ S | T) ≤ e", tag("sup", power), f" · P(Y ∈ S | T′){' + δ' if has_delta else ''}"])
+    return join(
+        [
+            paragraph(
+                f"Let Y be everything that is released. For any two tables T and T′ {pair}, and any set S of answers,"
+            ),
+            paragraph(tag("span", formula, class_="formula"), class_="display"),
+            paragraph(_added(facts)),
+        ]
+    )
+
+
+def _added(facts: Facts) -> str:
+    if facts.choice.delta:
+        return "where ε and δ are the sums of those of the measurements."
+    text = (
+        "where D(T, T′) is the sum over the measurements of (how far the true number moves) / b, with b the scale of "
+        "its noise. ε is the "
+        "largest D."
+    )
+    if facts.choice.exposure is not None:
+        text += (
+            " Where a move depends on the distance |x − x′|, close values are told apart less than far ones; this is "
+            "the metric with "
+            "which the attacker’s belief was worked out."
+        )
+    return text
+
+
+def _noises(facts: Facts) -> Markup:
+    rows = [_row(noise) for noise in facts.choice.noises]
+    heads = ["measurement", "noise", "scale b", "grid g", "ε", "law"]
+    found = table("Noise of each measurement, in units of the answer", heads, rows, numbers=(2, 3, 4))
+    note = (
+        "Sums are taken in whole multiples of the grid, so that nothing is lost in floating point; what rounding a "
+        "contribution to the grid can tell is part of ε. Noise comes from a cryptographic source."
+    )
+    return join([found, paragraph(note, class_="note")])
+
+
+def _row(noise: Noise) -> list[Piece]:
+    cost = up(noise.cost[0], 6)
+    kind, what = noise.name.capitalize(), tag("code", noise.measurement.text)
+    return [what, kind, number(noise.scale, 6), _grid(noise), cost, _law(noise)]
+
+
+def _grid(noise: Noise) -> Markup:
+    divisor = noise.measurement.divisor
+    power = tag("sup", f"{noise.grid.exponent}".replace("-", "−"))
+    step = join(["1"] if noise.grid.exponent == 0 else ["2", power])
+    return step if divisor == 1 else join([step, f" / {number(divisor)}"])
+
+
+def _law(noise: Noise) -> str:
+    law = DENSITIES[noise.name]
+    mechanism = noise.mechanism
+    return (
+        law.replace("γ", f"γ = {down(mechanism.gamma, 3)}", 1)
+        if isinstance(mechanism, Cauchy) and math.isfinite(mechanism.gamma)
+        else law
+    )

@@ -1,0 +1,167 @@
+"""The attacker's belief before a release and after it, as one pair of numbers that people can picture."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from guessproof.choose import Choice
+from guessproof.errors import GuessproofError
+from guessproof.explain import explain
+from guessproof.exposure import knows_no_prior
+from guessproof.risk.bracket import Bracket
+from guessproof.risk.profile import absolute_risk
+from guessproof.risk.profile.answer import Binding
+
+EXAMPLE = 0.1  # a belief to speak of where a plan names none
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A belief that a release can raise from `before` to at most `after`.
+
+    `who` says for whom; `limit` is what the plan allows; `is_example` marks a start that no plan stated; `about` is
+    what is guessed, where that is not the plan's goal.
+    """
+
+    before: float
+    after: float
+    limit: float | None
+    who: str
+    is_example: bool = False
+    about: str | None = None
+
+
+def shift_of(choice: Choice) -> Shift | None:
+    """The pair to show: of the plan's attacker, else of its risk profile, else what ε means to anybody."""
+    epsilon = _asked_at(choice)
+    if epsilon is None:
+        return None
+    if choice.exposure is not None:
+        return _attacked(choice, epsilon)
+    if choice.plan.risk is not None:
+        return _profiled(choice, epsilon)
+    if choice.plan.release.mechanism == "gaussian":
+        return None  # (ε, δ) bounds no belief after every single answer
+    return Shift(EXAMPLE, _raised(EXAMPLE, epsilon), None, "", is_example=True)
+
+
+def _asked_at(choice: Choice) -> float | None:
+    """The ε that is recommended; where nothing is feasible, the one that the accuracy would need."""
+    epsilon = choice.epsilon if choice.feasible else choice.interval[0]
+    fixed = choice.plan.release.epsilon
+    if not choice.feasible and not epsilon and fixed is not None:
+        epsilon = fixed
+    return epsilon if math.isfinite(epsilon) and epsilon > 0 else None
+
+
+def _attacked(choice: Choice, epsilon: float) -> Shift | None:
+    limits, exposure = choice.plan.limits, choice.exposure
+    assert exposure is not None
+    try:
+        risen = choice.advantage if choice.feasible else exposure.advantage(epsilon, limits.both)
+        reached = choice.posterior if choice.feasible else _belief(choice, epsilon)
+    except GuessproofError:
+        return None
+    if risen is None:
+        return None
+    allowed = limits.advantage
+    if choice.prior is not None and reached is not None:
+        limit = min([v for v in (None if allowed is None else choice.prior + allowed, limits.posterior) if v] or [1.0])
+        return Shift(choice.prior, float(reached.bound), limit, _truth(choice))
+    if risen.worst_prior is None or knows_no_prior(exposure.aim):  # the start from which the largest rise is possible
+        before = (1 - float(risen.bound)) / 2
+        limit = limits.posterior if allowed is None else before + allowed
+        return Shift(before, before + float(risen.bound), limit, "", is_example=True)
+    if allowed is not None or reached is None or reached.worst_prior is None:
+        before = float(risen.worst_prior)
+        limit = limits.posterior if allowed is None else min(1.0, before + allowed)
+        return Shift(before, min(1.0, before + float(risen.bound)), limit, _worst(choice, risen))
+    return Shift(float(reached.worst_prior), float(reached.bound), limits.posterior, _worst(choice, reached))
+
+
+def _belief(choice: Choice, epsilon: float) -> Bracket | None:
+    assert choice.exposure is not None
+    return None if choice.posterior is None else choice.exposure.posterior(epsilon)
+
+
+def _truth(choice: Choice) -> str:
+    attacker = choice.plan.attacker
+    at = None if attacker is None else attacker.at
+    if not at:
+        return ""
+    return "for a true value of " + ", ".join(f"{name} = {shown(value)}" for name, value in at.items())
+
+
+def _worst(choice: Choice, bracket: Bracket) -> str:
+    at = bracket.worst_at
+    if at is None:
+        return ""
+    exposure = choice.exposure
+    names = exposure.aim.names if exposure is not None else ()
+    if isinstance(at, (int, float)) and len(names) == 1:
+        return f"for the true value at which most can be learnt, {names[0]} = {at:.3g}"
+    return f"for the true value at which most can be learnt, {at}"
+
+
+def shown(value: Any) -> str:
+    """A true value, short.
+
+    >>> shown(20.0), shown("math")
+    ('20', 'math')
+    """
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _profiled(choice: Choice, epsilon: float) -> Shift:
+    profile = choice.plan.risk
+    assert profile is not None
+    p, q = example_priors(profile.binding())
+    bounded = choice.plan.data.protects == "values"
+    share = epsilon if bounded else added_or_removed(choice, epsilon)
+    after = min(1.0, float(absolute_risk(p, q, share, bounded=bounded)))
+    allowed = float(profile.allowed(p, q))
+    limit = min(1.0, p * q * allowed) if math.isfinite(allowed) else None
+    held = [] if p == 1 else [f"to be in the data with probability {p:.3g}"]
+    held += [] if q == 1 else [f"to have the value in question with probability {q:.3g}{'' if p == 1 else ', if so'}"]
+    who = f"for somebody whom the guesser holds {' and '.join(held)}" if held else ""
+    about = (
+        "that you are in the data"
+        if q == 1
+        else "at your value"
+        if p == 1
+        else "that you are in the data, with your value,"
+    )
+    return Shift(p * q, after, limit, who, about=about)
+
+
+def example_priors(binding: Binding | None) -> tuple[float, float]:
+    """Where a profile binds; near zero it is a limit that is only approached, and a small prior stands for it.
+
+    >>> example_priors(None)
+    (1.0, 0.1)
+    """
+    if binding is None:
+        return 1.0, EXAMPLE
+    p = _nearly(binding.p) if binding.p > 0 else (0.001 if binding.q > 0 else 1.0)
+    q = _nearly(binding.q) if binding.q > 0 else 0.001
+    return p, q
+
+
+def _nearly(prior: float) -> float:
+    return 1.0 if prior > 1 - 1e-6 else prior
+
+
+def added_or_removed(choice: Choice, epsilon: float) -> float:
+    """ε for adding or removing a record, when changing one costs `epsilon`."""
+    known = choice.epsilon_add_remove
+    if known is not None and choice.epsilon:
+        return known * epsilon / choice.epsilon
+    parts = choice.question.measurements
+    return epsilon * max(m.presence / m.sensitivity for m in parts)
+
+
+def _raised(prior: float, epsilon: float) -> float:
+    """The belief that ε allows for a secret of two values: Bayes with odds multiplied by e^ε."""
+    return next((row.highest for row in explain(epsilon).rows if row.prior == prior), prior)

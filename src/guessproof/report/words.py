@@ -1,0 +1,267 @@
+"""Numbers and goals in words. Risks are rounded up, what is allowed or left is rounded down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from guessproof.ledger.amounts import shown
+from guessproof.plan.grammar import Joined, Tree, Wish
+from guessproof.plan.model import Risk
+
+BASES = (100, 1000, 10_000, 100_000, 1_000_000)
+THIN = "\u202f"  # a narrow space that does not break
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with a few digits, to the nearest.
+
+    >>> number(0.12345), number(1234567), number(2.0)
+    ('0.1234', '1,235,000', '2')
+    """
+    return _spelled(value, digits, None)
+
+
+def down(value: float, digits: int = 4) -> str:
+    """The same, towards zero: for an ε that is allowed.
+
+    >>> down(0.71899), down(math.inf)
+    ('0.7189', 'any')
+    """
+    return _spelled(value, digits, math.floor)
+
+
+def up(value: float, digits: int = 4) -> str:
+    """The same, away from zero: for a risk, a cost or an error.
+
+    >>> up(0.71891), up(5.000000000001)
+    ('0.719', '5')
+    """
+    return _spelled(value, digits, math.ceil)
+
+
+def _spelled(value: float, digits: int, towards: Any) -> str:
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "any" if value > 0 else "none"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    exponent = math.floor(math.log10(size))
+    places = digits - 1 - exponent
+    if abs(places) > 290:
+        return f"{value:.{digits}g}"
+    scaled = size * 10.0**places
+    near = round(scaled)
+    # A hair from floating point is no reason to round away.
+    units = near if towards is None or abs(scaled - near) < 1e-7 * max(near, 1) else towards(scaled)
+    rounded = Decimal(units).scaleb(-places).normalize()
+    sign = "−" if value < 0 else ""
+    if -5 < rounded.adjusted() < 9:
+        return f"{sign}{rounded:,f}"
+    mantissa, _, power = f"{rounded:e}".partition("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{sign}{mantissa}e{int(power)}"
+
+
+def spent(amount: Decimal) -> str:
+    """An amount of a budget that is gone, rounded up."""
+    return shown(amount, up=True)
+
+
+def left(amount: Decimal) -> str:
+    """An amount of a budget that is there, rounded down."""
+    return shown(amount, up=False)
+
+
+def percent(value: float, *, upward: bool = True) -> str:
+    """A probability or a difference of two, in percent with at most two decimals; a risk is rounded up.
+
+    >>> percent(0.0064121), percent(0.25), percent(0.95, upward=False), percent(1e-6)
+    ('0.65 %', '25 %', '95 %', '0.0001 %')
+    """
+    if 0 < value < 1e-3:
+        return f"{(up if upward else number)(100 * value, 2)}{THIN}%"
+    hundredths = value * 1e4
+    rounded = math.ceil(hundredths - 1e-6) if upward else round(hundredths)
+    return f"{rounded / 100:.2f}".rstrip("0").rstrip(".") + f"{THIN}%"
+
+
+def base_for(before: float, after: float) -> int:
+    """Of how many guesses to speak, so that the difference between two beliefs is told truly.
+
+    >>> base_for(0.25, 0.3), base_for(0.2499, 0.2559), base_for(0.0, 0.0)
+    (100, 1000, 100)
+    """
+    for base in BASES:
+        told, true = count_up(after, base) - count(before, base), (after - before) * base
+        if abs(told - true) <= 0.25 * true + 1e-9:
+            return base
+    return BASES[-1] if after > before else BASES[0]
+
+
+def count(probability: float, base: int) -> int:
+    """How many of `base` guesses, to the nearest."""
+    return round(probability * base)
+
+
+def count_up(probability: float, base: int) -> int:
+    """How many of `base` guesses at most."""
+    return min(base, math.ceil(probability * base - 1e-6))
+
+
+def grouped(whole: int) -> str:
+    """A whole number with separators.
+
+    >>> grouped(10000), grouped(1000)
+    ('10,000', '1,000')
+    """
+    return f"{whole:,}"
+
+
+def simple_odds(probability: float) -> str | None:
+    """A fraction that everybody knows, where one is near.
+
+    >>> simple_odds(0.2499), simple_odds(0.0101), simple_odds(0.47)
+    ('1 in 4', '1 in 99', None)
+    """
+    for parts in (1, 2, 3):
+        whole = round(parts / probability) if probability > 1e-6 else 0
+        most = 100_000 if parts == 1 else 10
+        if parts < whole <= most and math.gcd(parts, whole) == 1 and abs(parts / whole / probability - 1) < 0.02:
+            return f"{parts} in {grouped(whole)}"
+    return None
+
+
+def listed(items: Iterable[str], word: str = "and") -> str:
+    """A list in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    every = list(items)
+    if len(every) < 2:
+        return "".join(every)
+    return f"{', '.join(every[:-1])} {word} {every[-1]}"
+
+
+def times(factor: float) -> str:
+    """A ratio, rounded up."""
+    return f"{up(factor, 3)} times"
+
+
+def goal_words(tree: Tree, whose: str = "your") -> str | None:
+    """What a guesser wants to get right; None where only the goal's own words will do.
+
+    >>> from guessproof.plan.grammar import read_tree
+    >>> goal_words(read_tree("time within 2"))
+    'your time to within 2'
+    >>> goal_words(read_tree("sex exactly and colour exactly"), "somebody’s")
+    'both somebody’s sex and somebody’s colour'
+    >>> goal_words(read_tree("(lon, lat) within 5 by l2 or faculty among math, cs"))
+    'your place (lon, lat) to within 5 or whether your faculty is math or cs (one is enough)'
+    """
+    if isinstance(tree, Wish):
+        return _wish(tree, whose)
+    parts = [goal_words(part, whose) for part in tree.parts]
+    plain = [part for part in parts if part is not None]
+    if len(plain) < len(parts) or tree.word == "not" or any(isinstance(p, Joined) for p in tree.parts):
+        return None
+    if tree.word == "and":
+        return f"both {plain[0]} and {plain[1]}" if len(plain) == 2 else f"all of: {'; '.join(plain)}"
+    return f"{listed(plain, 'or')} (one is enough)"
+
+
+def profile_words(risk: Risk) -> str:
+    """What a risk profile demands.
+
+    >>> profile_words(Risk(constant=3))
+    'a release makes nothing more than 3 times as probable, whatever is believed beforehand'
+    """
+    parts: list[str] = []
+    if risk.constant is not None:
+        parts.append(
+            f"a release makes nothing more than {number(risk.constant)} times as probable, whatever is believed "
+            "beforehand"
+        )
+    if risk.box is not None:
+        box = risk.box
+        where = f"p {_span(box.p)} and q {_span(box.q)}"
+        parts.append(
+            f"a release makes nothing more than {number(box.relative)} times as probable for beliefs with {where}"
+        )
+    for who, given in (("inclusion", risk.fixed_inclusion), ("value", risk.fixed_value)):
+        if given is None:
+            continue
+        share = getattr(given, "p" if who == "inclusion" else "q")
+        held = _held(who, share)
+        ends = [f"ends at {percent(given.absolute, upward=False)} at most"] if given.absolute is not None else []
+        ends += [f"grows {number(given.relative)} times at most"] if given.relative is not None else []
+        more = ", whichever allows more" if len(ends) == 2 else ""
+        parts.append(f"{held}, the probability of a disclosure {' or '.join(ends)}{more}")
+    if risk.points is not None:
+        pairs = listed([f"{number(r)} times at a prior of {number(prior)}" for prior, r in risk.points.pairs[:6]])
+        parts.append(f"a release makes a disclosure more probable by at most {pairs}, and between these accordingly")
+    return "; and ".join(parts)
+
+
+def _held(who: str, share: float) -> str:
+    if who == "inclusion":
+        return (
+            "for people known to be in the data"
+            if share == 1
+            else f"for people held in the data with probability {number(share)}"
+        )
+    if share == 1:
+        return "for people whose value would be known if they were known to be in the data"
+    return f"for people held to have the value in question with probability {number(share)}, if in the data"
+
+
+def _span(span: float | tuple[float, float]) -> str:
+    ends = span if isinstance(span, tuple) else (span, span)
+    return f"= {number(ends[0])}" if ends[0] == ends[1] else f"from {number(ends[0])} to {number(ends[1])}"
+
+
+def _wish(wish: Wish, whose: str) -> str:
+    names = [column.text for column in wish.columns]
+    values = [value.text for value in wish.values]
+    if wish.verb == "within":
+        what = f"{whose} {names[0]}" if len(names) == 1 else f"{whose} place ({', '.join(names)})"
+        return f"{what} to within {values[0]}{THIN + '%' if wish.percent else ''}"
+    if wish.verb == "exactly":
+        return f"{whose} {names[0]}"
+    if wish.verb == "among":
+        return f"whether {whose} {names[0]} is {listed(values, 'or')}"
+    spans = [f"between {low} and {high}" for low, high in zip(values[::2], values[1::2], strict=True)]
+    return f"whether {whose} {names[0]} lies {listed(spans, 'or')}"
+
+
+_CHANGES = {
+    "data.rows": "public number of rows",
+    "attacker: advantage": "how far the attacker’s belief may rise",
+    "attacker: posterior": "how high the attacker’s belief may get",
+}
+
+
+def change_name(what: str) -> str:
+    """What a change of the plan is about.
+
+    >>> change_name("accuracy of mean: within"), change_name("data.rows")
+    ('largest error of mean', 'public number of rows')
+    """
+    if what.startswith("accuracy of "):
+        name, _, key = what.removeprefix("accuracy of ").rpartition(": ")
+        return f"largest error of {name}" if key == "within" else f"confidence of {name}"
+    return _CHANGES.get(what, what)
+
+
+def when(time: str) -> str:
+    """A ledger's time for people.
+
+    >>> when("2030-01-02T03:04:05Z")
+    '2030-01-02 03:04:05 UTC'
+    """
+    return time.replace("T", " ").replace("Z", " UTC")

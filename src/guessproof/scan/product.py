@@ -1,0 +1,242 @@
+"""Several independent columns, at least one of numbers: the product rule, cell by cell.
+
+Where the changes of columns add up, the belief in an AND is at most the product of what each column allows, and that
+in an OR at most the complement of the product of complements (`risk.several.product`). With p the belief before and
+a ≥ 0 the most that it rises in one column, an AND rises by Π(p + a) − Πp and an OR by Πq − Π(q − a), q = 1 − p. Both
+grow in every p (or q) and a, so the largest values in a cell bound all of its records. A fall is a rise of the
+complement. Any two records being at most `limit` apart gives a second bound, from the belief before alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import NotCertifiedError
+from guessproof.exposure import Aim, Exposure
+from guessproof.risk import odds
+from guessproof.risk.several.formula import Block, Tree, alternatives, blocks, negated, normal
+from guessproof.risk.several.product import check_independent
+from guessproof.risk.worst_case import Aim as Side
+from guessproof.scan.cells import Cells, enclosed
+from guessproof.scan.columns import FAR, SPECIAL, Column, Grid, Values
+from guessproof.scan.curve import Over, Points, TentCurve
+from guessproof.scan.judged import Judged, Records
+from guessproof.scan.single import each_value, ranging_of
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal, Not, Within
+from guessproof.world.metrics import LineForm
+
+MOST_CELLS = 1 << 20
+LEAST_CELLS = 64  # of one column: fewer say nothing
+
+
+@dataclass(frozen=True)
+class Part:
+    """In each cell: the belief before lies in low … high, and rises by at most `rise`."""
+
+    low: Array
+    high: Array
+    rise: Array
+
+
+def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
+    """Records of several independent columns; NotCertifiedError where the rule does not hold or is too coarse."""
+    columns = tuple(_column(name, a) for name, a in attributes.items())
+    trees = _trees(exposure.aim, exposure.aim.goal, both)
+    for _, tree in trees:
+        check_independent(tree)
+    grids = [c for c in columns if isinstance(c, Grid)]
+    labels = math.prod(c.size for c in columns if not isinstance(c, Grid))
+    most = int((MOST_CELLS / labels) ** (1 / len(grids))) - 2 * FAR
+    if most < LEAST_CELLS:
+        raise NotCertifiedError("there are too many columns of numbers in one goal")
+    rule = _Rule(exposure, attributes, columns, epsilon)
+    for _, tree in trees:
+        for block in blocks(tree):
+            rule.check(block)
+
+    def judge(occupied: Any) -> Judged:
+        cells = {c.name: rule.cells(c, trees, most) for c in grids}
+        upper = reduce(np.maximum, [rule.upper(key, tree, cells) for key, tree in trees])
+        sizes = tuple(cells[c.name].size if isinstance(c, Grid) else c.size for c in columns)
+        nodes = tuple(cells[c.name].node if isinstance(c, Grid) else np.arange(c.size + SPECIAL) for c in columns)
+
+        def values(cell: int) -> dict[str, Any]:
+            place = np.unravel_index(cell, sizes)
+            return {c.name: _value(c, cells, int(i)) for c, i in zip(columns, place, strict=True)}
+
+        flat = np.broadcast_to(upper, sizes).ravel()
+        return Judged(nodes, sizes, np.zeros(flat.shape), flat, values, False, "product rule, from above only")
+
+    return Records(columns, judge)
+
+
+Key = tuple[int, bool]  # which alternative, and whether its complement is meant
+
+
+def _trees(aim: Aim, goal: Goal, both: bool) -> list[tuple[Key, Tree]]:
+    """Every tree whose rise counts: that of the goal, or of each alternative, and for falls their complements."""
+    goals = alternatives(goal) if aim.or_ == "each" else (goal,)
+    found = [((i, False), normal(g)) for i, g in enumerate(goals)]
+    return found + ([((i, True), negated(tree)) for (i, _), tree in found] if both else [])
+
+
+def _column(name: str, attribute: Attribute) -> Column:
+    prior = attribute.prior
+    if isinstance(prior, Finite):
+        return Values.of(name, prior)
+    return Grid.of(name, prior, attribute.bounds)
+
+
+def _value(column: Column, cells: Mapping[str, Cells], place: int) -> Any:
+    if isinstance(column, Values):
+        return column.values[place]
+    found = cells[column.name]
+    return float(found.first[place]), float(found.last[place])
+
+
+@dataclass(frozen=True)
+class _Rule:
+    exposure: Exposure
+    attributes: Mapping[str, Attribute]
+    columns: tuple[Column, ...]
+    epsilon: float
+
+    def check(self, block: Block) -> None:
+        """Refuse a block of numbers that is neither an interval around the truth nor fixed."""
+        goal = block.goal.part if isinstance(block.goal, Not) else block.goal
+        name = goal.attributes[0].name
+        if isinstance(self.attributes[name].prior, Finite) or not goal.depends_on_truth:
+            return
+        if not isinstance(goal, Within) or self._curve(block, ("rise",)) is None:
+            raise NotCertifiedError("a part of the goal is no interval around the true value")
+
+    def cells(self, column: Grid, trees: list[tuple[Key, Tree]], most: int) -> Cells:
+        """The cells of a column of numbers, fine enough for every part of the goal that moves with it."""
+        moving = [b for _, tree in trees for b in blocks(tree) if _name(b) == column.name and b.goal.depends_on_truth]
+        curve = self._curve(moving[0], ("rise", "fall")) if moving else None
+        return enclosed(column, curve or _Flat(), most=most)
+
+    def upper(self, key: Key, tree: Tree, cells: Mapping[str, Cells]) -> Array:
+        """What no record of a cell exceeds."""
+        order = iter(range(len(blocks(tree))))
+        whole = self._joined(tree, lambda block: self._part(key, next(order), block, cells))
+        change = self.epsilon * self.exposure.pledge.limit
+        middle = np.clip(1 / (1 + math.exp(min(change / 2, 700.0))), whole.low, whole.high)
+        with np.errstate(divide="ignore"):
+            apart = odds.advantage(np.log(middle), np.log1p(-middle), change)
+        return np.minimum(whole.rise, np.nan_to_num(apart, nan=0.0)) + 1e-12
+
+    def _joined(self, tree: Tree, part_of: Callable[[Block], Part]) -> Part:
+        if isinstance(tree, Block):
+            return part_of(tree)
+        parts = [self._joined(part, part_of) for part in tree.parts]
+        if tree.kind == "and":
+            high = _times([p.high for p in parts])
+            rise = _times([np.minimum(p.high + p.rise, 1.0) for p in parts]) - high
+            return Part(_times([p.low for p in parts]), high, rise)
+        rest = _times([1 - p.low for p in parts])
+        rise = rest - _times([np.maximum(1 - p.low - p.rise, 0.0) for p in parts])
+        return Part(1 - rest, 1 - _times([1 - p.high for p in parts]), rise)
+
+    def _part(self, key: Key, place: int, block: Block, cells: Mapping[str, Cells]) -> Part:
+        name = _name(block)
+        axis = next(i for i, c in enumerate(self.columns) if c.name == name)
+        column = self.columns[axis]
+        if isinstance(column, Values):
+            part = self._of_values(key, place, block, column)
+        elif block.goal.depends_on_truth:
+            part = self._of_cells(block, cells[name], column)
+        else:
+            part = self._of_fixed(key, place, block)
+        shape = [1] * len(self.columns)
+        shape[axis] = -1
+        return Part(*(np.reshape(v, shape) for v in (part.low, part.high, part.rise)))
+
+    def _of_values(self, key: Key, place: int, block: Block, column: Values) -> Part:
+        prior = self.attributes[column.name].prior
+        assert isinstance(prior, Finite)
+        before = np.asarray([float(block.goal.chosen(prior, v) @ prior.mass) for v in column.values])
+        _, upper = each_value(self._alone(key, place, column.name), column, self.epsilon, False)
+        return Part(before, before, upper)
+
+    def _of_cells(self, block: Block, cells: Cells, column: Column) -> Part:
+        """An interval around the truth, or its complement; cells are widened by what rounding may add."""
+        assert isinstance(column, Grid)
+        curve = self._curve(block, ("rise",))
+        assert curve is not None
+        first, last = cells.first - 2 * column.slack, cells.last + 2 * column.slack
+        (lo1, hi1), (lo2, hi2) = curve.goal.edges(first), curve.goal.edges(last)
+        with np.errstate(invalid="ignore"):
+            high = curve.goal.prior.mass(lo1, hi2)
+            low = np.where(hi1 > lo2, curve.goal.prior.mass(lo2, np.maximum(hi1, lo2)), 0.0)
+        rise = curve.over(curve.at(first), curve.at(last)).upper
+        return Part(1 - high, 1 - low, rise) if isinstance(block.goal, Not) else Part(low, high, rise)
+
+    def _of_fixed(self, key: Key, place: int, block: Block) -> Part:
+        alone = self._alone(key, place, _name(block))
+        before = alone.prior
+        known = (np.zeros(1), np.ones(1)) if before is None else (np.full(1, before), np.full(1, before))
+        return Part(*known, np.full(1, float(alone.advantage(self.epsilon).bound)))
+
+    def _curve(self, block: Block, sides: tuple[Side, ...]) -> TentCurve | None:
+        """The block's own curve; a cap on the distance is left out, which only lets more through."""
+        aim, name = self.exposure.aim, _name(block)
+        goal = block.goal.part if isinstance(block.goal, Not) else block.goal
+        pledge = self.exposure.pledge
+        metric = pledge.columns.get(name)
+        form = LineForm() if metric is None else metric.line_form
+        if (form is None or not np.isinf(form.cap)) and name in pledge.lines:
+            form = pledge.lines[name].form
+        if form is None or not isinstance(goal, Within):
+            return None
+        form = LineForm(form.cuts, form.slopes, form.jumps, form.step)
+        ranging = ranging_of(aim.attributes[name], goal, (aim.knows or {}).get(name), form)
+        if ranging is None:
+            return None
+        if isinstance(block.goal, Not):
+            sides = tuple("fall" if side == "rise" else "rise" for side in sides)
+        return TentCurve(ranging, self.epsilon, sides, goal.radius is None)
+
+    def _alone(self, key: Key, place: int, name: str) -> Exposure:
+        """The exposure of one block by itself."""
+        aim = self.exposure.aim
+
+        def build(attributes: Mapping[str, Attribute]) -> Goal:
+            tree = dict(_trees(aim, aim.build(attributes), both=True))[key]
+            return blocks(tree)[place].goal
+
+        knows = {n: v for n, v in (aim.knows or {}).items() if n == name}
+        return Exposure(replace(aim, build=build, at=None, knows=knows or None, or_="any"), self.exposure.pledge)
+
+
+@dataclass(frozen=True)
+class _Flat:
+    """A part of the goal that does not move with the truth: one cell will do."""
+
+    first: int = 1
+    most: int = 1
+
+    def at(self, t: Array) -> Points:
+        return Points(t)
+
+    def over(self, left: Points, right: Points) -> Over:
+        nothing = np.zeros(left.t.shape)
+        return Over(nothing, nothing.copy(), nothing.copy())
+
+
+def _name(block: Block) -> str:
+    return block.goal.attributes[0].name
+
+
+def _times(parts: list[Array]) -> Array:
+    return reduce(mul, parts)

@@ -1,0 +1,165 @@
+"""How the records of a plan are judged: from its attacker to columns of codes and an enclosure for every code.
+
+- One column of numbers: cells of a grid.
+- Finitely many values, also of several columns: one number for each combination.
+- Several independent columns, some of numbers: the product rule, a bound from above.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import NotCertifiedError, PlanError
+from guessproof.exposure import Aim, Exposure, Pledge
+from guessproof.plan import Plan
+from guessproof.scan.cells import enclosed
+from guessproof.scan.columns import SPECIAL, Grid, Mask, Values
+from guessproof.scan.judged import Judged, Records
+from guessproof.scan.product import independent
+from guessproof.scan.single import curve_of, each_value, one_value
+from guessproof.world.attributes import Attribute
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal, Near
+from guessproof.world.joint import JointTable, conditioned, joint_of
+
+MOST_VALUES = 20_000  # of one column
+MOST_COMBINATIONS = 1000  # of several
+
+
+def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, limit: float | None) -> Records:
+    """How the records of a plan are judged at an ε; `worst` is what no true value within the bounds exceeds."""
+    aim, both = exposure.aim, plan.limits.both
+    known = {n: v for n, v in (aim.knows or {}).items() if v is not None}
+    priors = conditioned(aim.goal.attributes, known)
+    attributes = {name: priors[name] for name in aim.names}
+    if all(isinstance(a.prior, Finite) for a in attributes.values()):
+        found = _finite(plan, exposure, attributes, epsilon, both)
+    elif not _is_free(aim):
+        raise _refused(plan)
+    elif len(attributes) == 1:
+        found = _line(exposure, attributes[aim.names[0]], epsilon, both, limit if worst > (limit or 0) else None)
+    else:
+        try:
+            found = independent(exposure, attributes, epsilon, both)
+        except NotCertifiedError:
+            raise _refused(plan) from None
+
+    def judge(occupied: Mask | None) -> Judged:
+        judged = found.judge(occupied)
+        upper = np.minimum(judged.upper + exposure.step / 4, 1.0)
+        if worst < 1:
+            upper = np.where(_within_bounds(attributes, judged), np.minimum(upper, worst), upper)
+        return replace(judged, lower=np.minimum(judged.lower, upper), upper=upper)
+
+    return replace(found, judge=judge)
+
+
+def _within_bounds(attributes: Mapping[str, Attribute], judged: Judged) -> Mask:
+    """The cells that lie within the declared bounds, which is where a worst case looks for the true value."""
+    bounded = [a for a in attributes.values() if a.bounds is not None]
+    if not bounded:
+        return np.ones(judged.upper.shape, dtype=bool)
+    if len(attributes) > 1:
+        return np.zeros(judged.upper.shape, dtype=bool)
+    low, high = bounded[0].range
+    ends = [judged.values(i)[bounded[0].name] for i in range(judged.upper.size)]
+    return np.asarray([low <= min(e) and max(e) <= high for e in (e if isinstance(e, tuple) else (e,) for e in ends)])
+
+
+def _refused(plan: Plan) -> PlanError:
+    problem = "a scan supports goals about one column, about finitely many values, or about independent columns"
+    remedy = "scan a plan whose goal is about one column, or joins such goals by and, or, not"
+    return plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
+
+
+def _is_free(aim: Aim) -> bool:
+    """Whether no column of the goal depends on another one, and none is part of a location."""
+    return not _has_location(aim.goal) and all(joint_of(aim.attributes[n]) is None for n in aim.names)
+
+
+def _has_location(goal: Goal) -> bool:
+    parts: tuple[Goal, ...] = getattr(goal, "parts", ())
+    return (isinstance(goal, Near) and goal.by != "linf") or any(map(_has_location, parts))
+
+
+def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, limit: float | None) -> Records:
+    prior = attribute.prior
+    assert not isinstance(prior, Finite)
+    grid = Grid.of(attribute.name, prior, attribute.bounds)
+    curve, how = curve_of(exposure, attribute.name, epsilon, both)
+
+    def judge(occupied: Mask | None) -> Judged:
+        cells = enclosed(grid, curve, occupied, limit)
+
+        def values(cell: int) -> dict[str, Any]:
+            return {grid.name: (float(cells.first[cell]), float(cells.last[cell]))}
+
+        return Judged((cells.node,), (cells.size,), cells.lower, cells.upper, values, True, how)
+
+    return Records((grid,), judge)
+
+
+def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
+    columns = tuple(Values.of(name, a.prior) for name, a in attributes.items() if isinstance(a.prior, Finite))
+    sizes, names = tuple(c.size for c in columns), [c.name for c in columns]
+    most = MOST_VALUES if len(columns) == 1 else MOST_COMBINATIONS
+    if math.prod(sizes) > most:
+        problem = f"its columns have {math.prod(sizes)} combinations of values, more than the {most} of a scan"
+        remedy = "scan a plan with a goal about fewer values"
+        raise plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
+    shared = replace(exposure, pledge=_remembering(exposure.pledge))
+
+    def values(cell: int) -> dict[str, Any]:
+        place = np.unravel_index(cell, sizes)
+        return {c.name: c.values[int(i)] for c, i in zip(columns, place, strict=True)}
+
+    def judge(occupied: Mask | None) -> Judged:
+        if len(columns) == 1:
+            lower, upper = each_value(shared, columns[0], epsilon, both)
+        else:
+            combinations = itertools.product(*(c.values for c in columns))
+            pairs = [one_value(shared, dict(zip(names, c, strict=True)), epsilon, both) for c in combinations]
+            lower, upper = np.asarray([p[0] for p in pairs]), np.asarray([p[1] for p in pairs])
+        nodes, gone = tuple(np.arange(size + SPECIAL) for size in sizes), _impossible(attributes, columns)
+        return Judged(nodes, sizes, lower, upper, values, False, "each combination of values by itself", gone)
+
+    return Records(columns, judge)
+
+
+def _impossible(attributes: Mapping[str, Attribute], columns: tuple[Values, ...]) -> Mask | None:
+    """Combinations that no row of a joint prior has."""
+    names = [c.name for c in columns]
+    joints = {joint.names: joint for a in attributes.values() if isinstance(joint := joint_of(a), JointTable)}
+    if not joints:
+        return None
+    allowed: list[tuple[list[str], set[tuple[Any, ...]]]] = []
+    for joint in joints.values():
+        shared = [n for n in joint.names if n in names]
+        places = [joint.names.index(n) for n in shared]
+        rows = (row for row, weight in zip(joint.rows, joint.weights, strict=True) if weight > 0)
+        allowed.append((shared, {tuple(row[i] for i in places) for row in rows}))
+    found: list[bool] = []
+    for combination in itertools.product(*(c.values for c in columns)):
+        at = dict(zip(names, combination, strict=True))
+        found.append(not all(tuple(at[n] for n in shared) in rows for shared, rows in allowed))
+    return np.asarray(found)
+
+
+def _remembering(pledge: Pledge) -> Pledge:
+    """The same pledge; the distance between two combinations is computed once."""
+    between = pledge.between
+    if between is None:
+        return pledge
+
+    @lru_cache(maxsize=1 << 18)
+    def kept(before: tuple[Any, ...], after: tuple[Any, ...]) -> float:
+        return between(dict(before), dict(after))
+
+    return replace(pledge, between=lambda before, after: kept(tuple(before.items()), tuple(after.items())))

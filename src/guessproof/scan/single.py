@@ -1,0 +1,92 @@
+"""One column by itself: a curve along its numbers, or a bracket for each of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from guessproof.errors import GoalError, GuessproofError
+from guessproof.exposure import Exposure
+from guessproof.risk.attack import Attack
+from guessproof.risk.worst_case import Aim as Side
+from guessproof.risk.worst_case import Ranging
+from guessproof.scan.columns import Values
+from guessproof.scan.curve import Curve, GoalCurve, RangeCurve, TentCurve
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.goals import Within
+from guessproof.world.line import LinePrior
+from guessproof.world.metrics import LineForm
+from guessproof.world.priors import PartlyKnown, Unknown
+
+_AT_ONCE = 1 << 20  # values asked about × values of the prior
+_FEW = 64
+
+
+def curve_of(exposure: Exposure, name: str, epsilon: float, both: bool) -> tuple[Curve, str]:
+    """The advantage along one column of numbers, and how it is enclosed."""
+    aim, attribute = exposure.aim, exposure.aim.attributes[name]
+    if isinstance(attribute.prior, (Unknown, PartlyKnown)):
+        exposure.advantage(epsilon, both)  # refuses where there is no answer
+        return RangeCurve(exposure, name, epsilon, both), "no prior: at most what the ends of each cell allow"
+    metric = exposure.pledge.columns.get(name)
+    form = LineForm() if metric is None else metric.line_form
+    goal = aim.goal
+    if form is not None and np.isinf(form.cap) and isinstance(goal, Within):
+        ranging = ranging_of(attribute, goal, (aim.knows or {}).get(name), form)
+        if ranging is not None:
+            sides: tuple[Side, ...] = ("rise", "fall") if both else ("rise",)
+            curve = TentCurve(ranging, epsilon, sides, goal.radius is None)
+            return curve, "exact at the ends of cells, enclosed between them"
+    return GoalCurve(exposure, epsilon, both), "each cell by the goals inside and outside of all of its values"
+
+
+def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -> Ranging | None:
+    """An interval around the truth under |ψ(x) − ψ(x')|, the prior conditioned on what the attacker knows."""
+    prior = Attack(goal, None, None if known is None else {attribute.name: known}).attribute.prior
+    if not isinstance(prior, LinePrior):
+        return None
+    return Ranging(prior, form, lambda t: goal.edges(t)[0], *prior.support, goal.radius is not None)
+
+
+def each_value(exposure: Exposure, column: Values, epsilon: float, both: bool) -> tuple[Array, Array]:
+    """(at least, at most) for all values of one column, many at a time where they are many."""
+    lower, upper = np.zeros(column.size), np.ones(column.size)
+    many = column.kind == "number" and column.size > _FEW
+    size = max(1, _AT_ONCE // column.size) if many else 1
+    for start in range(0, column.size, size):
+        part = slice(start, start + size)
+        found = _together(exposure, column, part, epsilon, both) if many else None
+        if found is None:
+            pairs = [one_value(exposure, {column.name: v}, epsilon, both) for v in column.values[part]]
+            found = np.asarray([p[0] for p in pairs]), np.asarray([p[1] for p in pairs])
+        lower[part], upper[part] = found
+    return lower, upper
+
+
+def _together(
+    exposure: Exposure, column: Values, part: slice, epsilon: float, both: bool
+) -> tuple[Array, Array] | None:
+    """Several values in one question; None where they must be asked one by one."""
+    at = np.asarray(column.values[part], dtype=np.float64)
+    try:
+        reading = replace(exposure, aim=replace(exposure.aim, at={column.name: at})).readings[0]
+        bracket = reading.advantage(epsilon, both)
+    except GuessproofError:
+        return None
+    attack, bound = np.asarray(bracket.attack), np.asarray(bracket.bound)
+    return (attack, bound) if reading.tight and attack.shape == at.shape else None
+
+
+def one_value(exposure: Exposure, at: Mapping[str, Any], epsilon: float, both: bool) -> tuple[float, float]:
+    """(at least, at most) for one combination of true values."""
+    try:
+        bracket = replace(exposure, aim=replace(exposure.aim, at=dict(at))).advantage(epsilon, both)
+    except GoalError:  # certain or impossible for it: nothing to be learnt
+        return 0.0, 0.0
+    except GuessproofError:
+        return 0.0, 1.0
+    return float(bracket.attack), float(bracket.bound)

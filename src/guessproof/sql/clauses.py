@@ -1,0 +1,176 @@
+"""The clauses of a SELECT: groups, outputs, and what acts on the noisy answer (HAVING, ORDER BY, LIMIT)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import Expr, exp
+
+from guessproof.sql import formula
+from guessproof.sql.aggregates import UNSUPPORTED, Aggregates, filtered
+from guessproof.sql.flatten import Flat
+from guessproof.sql.output import Key, Output
+from guessproof.sql.reader import Reader
+from guessproof.sql.rules.logic import Both
+from guessproof.sql.term import Condition, Everyone
+
+MOST_GROUPS = 10_000
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """Reads the clauses of one SELECT."""
+
+    reader: Reader
+    select: exp.Select
+    where: Condition
+    keys: tuple[Key, ...]
+    aggregates: Aggregates
+
+    @staticmethod
+    def of(flat: Flat, reader: Reader) -> Clauses:
+        """WHERE and GROUP BY come first: every aggregate depends on them."""
+        where: Condition = Everyone()
+        for expression in flat.where:
+            condition = filtered(expression, reader)
+            where = condition if isinstance(where, Everyone) else Both(where, condition)
+        keys = read_keys(flat.select, reader)
+        return Clauses(reader, flat.select, where, keys, Aggregates(reader, where, bool(keys)))
+
+    def outputs(self) -> tuple[Output, ...]:
+        """What SELECT asks for."""
+        found = tuple(self._outputs(self.select.expressions))
+        if not self.aggregates.measurements:
+            raise self.reader.refuse("the query asks for no aggregate", self.select, "use COUNT, SUM, AVG, MIN or MAX")
+        return found
+
+    def having(self, outputs: tuple[Output, ...]) -> Expr | None:
+        """A condition on the noisy answer."""
+        clause = self.select.args.get("having")
+        if clause is None:
+            return None
+        with_names = self._replaced(clause.this, _named(outputs))
+        formula.check_condition(with_names, self.reader.sql)
+        return with_names
+
+    def order(self, outputs: tuple[Output, ...]) -> Iterator[tuple[Expr, bool]]:
+        """What the noisy answer is sorted by, and whether downwards."""
+        clause = self.select.args.get("order")
+        for item in [] if clause is None else clause.expressions:
+            number = _whole(item.this)
+            if number is None:
+                what = self._replaced(item.this, _named(outputs))
+                formula.check(what, self.reader.sql)
+                yield what, bool(item.args.get("desc"))
+            elif 1 <= number <= len(outputs):
+                yield outputs[number - 1].formula, bool(item.args.get("desc"))
+            else:
+                raise self.reader.refuse("there is no such output", item, f"count from 1 to {len(outputs)}")
+
+    def limit(self) -> int | None:
+        """How many rows of the noisy answer are shown."""
+        clause = self.select.args.get("limit")
+        if clause is None:
+            return None
+        count = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
+        if count is None or clause.args.get("offset") or clause.args.get("expressions"):
+            raise self.reader.refuse("this LIMIT is not understood", clause, "write LIMIT 10")
+        return count
+
+    def _outputs(self, expressions: Iterable[Expr]) -> Iterator[Output]:
+        seen: set[str] = set()
+        for expression in expressions:
+            inner = expression.unalias()
+            if isinstance(inner, exp.Star) or inner.is_star:
+                raise self.reader.refuse("rows cannot be released", self.select, "use COUNT, SUM, AVG, MIN or MAX")
+            name = expression.alias or (inner.name if isinstance(inner, exp.Column) else inner.sql("duckdb").lower())
+            if name.casefold() in seen:
+                raise self.reader.refuse(f"two outputs are called {name}", expression, "name them with AS")
+            seen.add(name.casefold())
+            replaced = self._replaced(inner, {})
+            formula.check(replaced, self.reader.sql)
+            yield Output(name, replaced)
+
+    def _replaced(self, node: Expr, names: dict[str, Expr]) -> Expr:
+        """The same with aggregates, keys and names of outputs in their places."""
+        if isinstance(node, (exp.AggFunc, exp.Filter)) or type(node) in UNSUPPORTED:
+            return self._aggregate(node, may_add=not names)
+        if isinstance(node, (exp.Query, exp.Window, exp.WithinGroup)):
+            raise self.reader.refuse("a subquery or a window is not supported here", node, "use one plain aggregate")
+        if isinstance(node, exp.Column):
+            return self._column(node, names)
+        copied = node.copy()
+        for part in list(copied.iter_expressions()):
+            part.replace(self._replaced(part, names))
+        return copied
+
+    def _aggregate(self, node: Expr, *, may_add: bool) -> Expr:
+        known = len(self.aggregates.measurements)
+        found = self.aggregates.read(node)
+        if len(self.aggregates.measurements) > known and not may_add:
+            problem = "HAVING or ORDER BY uses an aggregate that is not an output"
+            raise self.reader.refuse(problem, node, "add it to SELECT and use its name")
+        return found
+
+    def _column(self, node: exp.Column, names: dict[str, Expr]) -> Expr:
+        if node.name.casefold() in names:
+            return names[node.name.casefold()].copy()
+        for index, key in enumerate(self.keys):
+            if self.reader.column(node).name == key.column:
+                return formula.key(index)
+        problem = f"{node.name} is neither aggregated nor grouped by"
+        raise self.reader.refuse(problem, node, "wrap it in SUM, AVG, MIN or MAX")
+
+
+def read_keys(select: exp.Select, reader: Reader) -> tuple[Key, ...]:
+    """The columns of GROUP BY, each with its public list of values."""
+    group = select.args.get("group")
+    if group is None:
+        return ()
+    if any(v for k, v in group.args.items() if k != "expressions"):
+        raise reader.refuse("this GROUP BY is not supported", group, "group by columns with declared lists")
+    keys = tuple(_key(_resolved(e, select, reader), reader) for e in group.expressions)
+    if math.prod(len(k.levels) for k in keys) > MOST_GROUPS:
+        raise reader.refuse(f"more than {MOST_GROUPS} groups", group, "group by fewer columns")
+    if len({k.column for k in keys}) < len(keys):
+        raise reader.refuse("a column is grouped by twice", group, "name it once")
+    return keys
+
+
+def _resolved(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
+    """GROUP BY 1 and GROUP BY alias mean an output."""
+    number = _whole(expression)
+    if number is not None and 1 <= number <= len(select.expressions):
+        return select.expressions[number - 1].unalias()
+    if isinstance(expression, exp.Column) and expression.name.casefold() not in map(
+        str.casefold, reader.declared.columns
+    ):
+        for output in select.expressions:
+            if output.alias and output.alias.casefold() == expression.name.casefold():
+                return output.unalias()
+    return expression
+
+
+def _key(expression: Expr, reader: Reader) -> Key:
+    column = reader.column(expression)
+    if reader.declared.protects == "values" and column.protected:
+        problem = f"{column.name} is protected: grouping by it would tell who is in which group"
+        raise reader.refuse(problem, expression, "group by a public column, or filter on it")
+    if column.levels is None:
+        problem = f"the values of {column.name} are not declared, and rare ones would be revealed"
+        remedy = f'declare levels = ["…", "…"] for {column.name}, from public knowledge'
+        raise reader.refuse(problem, expression, remedy)
+    return Key(column.name, column.name, column.levels)
+
+
+def _named(outputs: tuple[Output, ...]) -> dict[str, Expr]:
+    return {o.name.casefold(): o.formula for o in outputs}
+
+
+def _whole(node: Expr | None) -> int | None:
+    """A whole number that is written as such."""
+    if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isascii() and str(node.this).isdigit():
+        return int(node.this)
+    return None

@@ -1,0 +1,288 @@
+"""The audit passes what keeps its promises, and finds what does not. Chance decides less than once in a million."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from audit.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
+from guessproof import release as releasing
+from guessproof.audit import Audit, audit, audit_choice
+from guessproof.audit.judging import chance_checks
+from guessproof.audit.playing import Watch, play
+from guessproof.audit.stage import staged
+from guessproof.errors import EngineError, InfeasibleError, ParameterError, SourceError
+from guessproof.noise import Noise
+from guessproof.plan import loads_plan
+from guessproof.sql.rules.column import NumberColumn, number
+from guessproof.sql.rules.logic import Both
+
+rewriting = sys.modules["guessproof.sql.rewrite"]  # the package gives its function the same name
+SURELY = 1e-7  # the false-alarm rate of tests that must not fail by chance
+
+
+def verdicts(found: Audit) -> dict[str, str]:
+    """By kind of check; one failure is enough."""
+    found_first = sorted(found.checks, key=lambda c: c.verdict == "fail")
+    return {c.name.split(",")[0]: c.verdict for c in found_first}
+
+
+def run(text: str, monkeypatch: pytest.MonkeyPatch, draw: Any = None, trials: int = 20_000) -> Audit:
+    """An audit with a seeded sampler in the place of the real one: the same outcome every time."""
+    monkeypatch.setattr(Noise, "drawn", draw or fast(7))
+    return audit_choice(chosen(text), trials=trials, seed=5, false_alarm=1e-3)
+
+
+# What is right passes.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_real_engine_and_the_real_sampler_pass(kind: str) -> None:
+    found = audit_choice(chosen(KINDS[kind]), trials=6000, seed=1, false_alarm=SURELY)
+    assert found.passed, [c for c in found.checks if c.verdict == "fail"]
+    assert not found.findings
+    assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["ledger"] == "pass"
+    assert {"guesser", "two tables", "ratios", "noise", "independence"} <= set(verdicts(found))
+    assert found.trials >= 5900
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_the_best_guesser_nearly_reaches_what_theory_allows() -> None:
+    """Average success, bracketed by cells, against the rule's exact value over the whole prior."""
+    from guessproof.mechanisms.guesser import average_success
+    from guessproof.mechanisms.laplace import Laplace
+    from guessproof.world.priors import normal
+
+    noise = chosen(SALARIES).noises[0].mechanism
+    assert isinstance(noise, Laplace)
+    bracket = average_success(noise, normal(2000, 235.7), radius=100)
+    overall = _stage(SALARIES).acts[0].roles[0].overall
+    assert float(bracket.attack) - 2e-3 <= overall <= float(bracket.bound)
+
+
+def test_two_tables_are_told_apart_as_the_formula_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Laplace noise, distance = sensitivity: success 1 − e^(−ε/2)/2."""
+    found = run(SALARIES, monkeypatch, trials=4000)
+    told = next(c for c in found.checks if c.name.startswith("two tables"))
+    epsilon = next(c for c in found.checks if c.name.startswith("ratios")).expected
+    assert epsilon is not None
+    assert told.expected == pytest.approx(1 - math.exp(-epsilon / 2) / 2, abs=1e-9)
+
+
+def test_the_belief_that_trials_reach_is_the_exact_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output near the true value is the worst one, and 16,000 trials hit it: no bound could be lower."""
+    found = run(CAFETERIA, monkeypatch)
+    for name in ("belief", "advantage"):
+        check = next(c for c in found.checks if c.name == name)
+        assert check.measured is not None
+        assert check.expected is not None
+        assert check.expected - 1e-4 < check.measured <= check.expected + 1e-6
+
+
+def test_a_belief_above_its_bound_is_a_finding_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    choice = chosen(CAFETERIA)
+    assert choice.posterior is not None
+    low = replace(choice, posterior=replace(choice.posterior, bound=0.26, attack=0.25))
+    monkeypatch.setattr(Noise, "drawn", fast(3))
+    found = audit_choice(low, trials=4000, seed=5)
+    assert [c.name for c in found.findings] == ["belief"]
+    assert found.passed
+    assert found.to_dict()["findings"] == ["belief"]
+
+
+# Planted faults.
+
+
+@pytest.mark.parametrize("text", [CAFETERIA, CATS, SALARIES, SURVEY], ids=["cafeteria", "cats", "salaries", "survey"])
+@pytest.mark.parametrize("scale", [0.8, 1.25])
+def test_noise_of_the_wrong_scale_is_found(text: str, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run(text, monkeypatch, fast(11, scale=scale))
+    assert not found.passed
+    assert verdicts(found)["noise"] == "fail"
+
+
+def test_too_little_noise_from_the_real_sampler_is_found_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Noise.drawn
+
+    def shrunk(noise: Noise, units: list[int]) -> list[int]:
+        return [u + round(0.8 * (d - u)) for u, d in zip(units, real(noise, units), strict=True)]
+
+    monkeypatch.setattr(Noise, "drawn", shrunk)
+    found = audit_choice(chosen(SALARIES), trials=40_000, seconds=30, seed=2)
+    assert verdicts(found)["noise"] == verdicts(found)["two tables"] == "fail"
+    assert found.seconds < 30
+
+
+def test_a_guesser_who_is_right_too_often_or_too_rarely_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for scale in (0.5, 2.0):
+        found = run(SALARIES, monkeypatch, fast(13, scale=scale))
+        assert verdicts(found)["guesser"] == "fail"
+
+
+@pytest.mark.parametrize("text", [CAFETERIA, SALARIES])
+def test_a_shifted_centre_is_found(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdicts(run(text, monkeypatch, fast(17, shift=0.3)))["noise"] == "fail"
+
+
+@pytest.mark.parametrize("shape", ["uniform", "gap", "even"])
+def test_noise_of_the_wrong_shape_is_found(shape: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert verdicts(run(SALARIES, monkeypatch, fast(19, shape=shape)))["noise"] == "fail"
+
+
+def test_noise_that_two_measurements_share_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(TWO_SUMS, monkeypatch, trials=10_000).passed
+    honest, kept = fast(23), {}
+
+    def reused(noise: Noise, units: list[int]) -> list[int]:
+        """The second sum gets the first one's noise, in its own scale."""
+        if noise.measurement.text == "SUM(b)" and len(units) in kept:
+            width = noise.mechanism.scale / noise.grid.step
+            return [u + round(z * width) for u, z in zip(units, kept[len(units)], strict=True)]
+        drawn = honest(noise, units)
+        width = noise.mechanism.scale / noise.grid.step
+        kept[len(units)] = [(d - u) / width for u, d in zip(units, drawn, strict=True)]
+        return drawn
+
+    assert verdicts(run(TWO_SUMS, monkeypatch, reused, trials=10_000))["independence"] == "fail"
+
+
+def test_noise_that_is_drawn_once_and_kept_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest, kept = fast(29), {}
+
+    def repeated(noise: Noise, units: list[int]) -> list[int]:
+        once = kept.setdefault(
+            noise.measurement.text, [d - u for u, d in zip(units, honest(noise, units), strict=True)]
+        )
+        return [u + once[i // 2 % len(once)] for i, u in enumerate(units)]
+
+    assert verdicts(run(SALARIES, monkeypatch, repeated))["independence"] == "fail"
+
+
+def test_a_release_that_adds_noise_to_answers_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sampler is right, what the release makes of it is not."""
+    plain = releasing._drawn
+
+    def doubled(noise: Noise, index: int, groups: Any, found: Any) -> list[float]:
+        once, again = plain(noise, index, groups, found), plain(noise, index, groups, found)
+        still = [noise.grid.value(found[g][index][0]) for g in groups]
+        return [a + b - s for a, b, s in zip(once, again, still, strict=True)]
+
+    monkeypatch.setattr(releasing, "_drawn", doubled)
+    assert verdicts(run(SALARIES, monkeypatch))["noise"] == "fail"
+
+
+def test_a_query_that_forgets_the_clamp_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It clamps to some other bounds; without any it does not even pass the engine's own trial on hostile rows."""
+    honest = NumberColumn.write
+
+    def careless(self: NumberColumn, types: Any) -> Any:
+        width = self.high - self.low
+        return honest(replace(self, low=self.low - 3 * width, high=self.high + 3 * width), types)
+
+    monkeypatch.setattr(NumberColumn, "write", careless)
+    found = run(SALARIES, monkeypatch)
+    assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["noise"] == "fail"
+    monkeypatch.setattr(NumberColumn, "write", lambda self, types: number(self.name, types))
+    with pytest.raises(SourceError, match="some values"):
+        run(SALARIES, monkeypatch)
+
+
+def test_a_query_that_doubles_contributions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = rewriting._own
+    monkeypatch.setattr(rewriting, "_own", lambda m, t: honest(m, t) * 2)
+    found = run(SALARIES, monkeypatch)
+    assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["ratios"] == "fail"
+
+
+def test_a_filter_that_lets_others_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The victim moves nothing wrongly, but the centre is not what the attacker reckons with."""
+    monkeypatch.setattr(Both, "write", lambda self, types: self.left.write(types))
+    found = run(CATS, monkeypatch, trials=4000)
+    assert verdicts(found)["engine"] == "fail"
+
+
+def test_an_engine_that_fails_fails_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from guessproof.engines.duckdb import DuckDB
+
+    def broken(self: DuckDB, sql: str) -> Any:
+        raise EngineError
+
+    monkeypatch.setattr(DuckDB, "aggregates", broken)
+    found = audit_choice(chosen(SALARIES), trials=2000, seed=1)
+    assert not found.passed
+    assert verdicts(found) == {"engine": "fail"}
+
+
+def test_a_ledger_that_forgets_a_charge_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from guessproof.audit import rehearsal
+
+    cheap = rehearsal.Cost
+    monkeypatch.setattr(rehearsal, "Cost", lambda epsilon, delta: cheap(epsilon / 2, delta))
+    assert verdicts(run(SALARIES, monkeypatch, trials=2000))["ledger"] == "fail"
+
+
+# False alarms.
+
+
+def _stage(text: str) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        return staged(chosen(text), Path(folder), np.random.default_rng(4), lambda _s, _w: None)
+
+
+@pytest.mark.parametrize("text", [SALARIES, CATS], ids=["salaries", "cats"])
+def test_false_alarms_are_as_rare_as_stated(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hundred audits of an honest sampler: the smallest p-value of each, as a share of its level."""
+    stage, failed = _stage(text), {0.1: 0, 1e-3: 0}
+    for seed in range(200):
+        monkeypatch.setattr(Noise, "drawn", fast(1000 + seed))
+        played = play(stage, 500, Watch(1e9, lambda: 0.0, lambda _s, _w: None))
+        for rate in failed:
+            checks = chance_checks(stage, played, rate / played.tests)
+            failed[rate] += any(c.verdict == "fail" for c in checks)
+    assert failed[1e-3] <= 1
+    assert failed[0.1] <= 30  # 20 expected at most; more than 30 with probability below 1 %
+    assert failed[0.1] >= 2  # the tests are not so timid that they could never speak
+
+
+# Options, refusals.
+
+
+def test_options_that_cannot_be_meant_are_refused() -> None:
+    choice = chosen(SALARIES)
+    for wrong in ({"trials": 10}, {"seconds": 0}, {"false_alarm": 0.5}, {"seed": -1}):
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            audit_choice(choice, **wrong)
+
+
+def test_a_plan_that_cannot_be_kept_has_nothing_to_audit() -> None:
+    with pytest.raises(InfeasibleError):
+        audit(loads_plan(CAFETERIA.replace("within = 1.5", "within = 0.001")))
+
+
+def test_time_stops_the_drawing_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Noise, "drawn", fast(31))
+    seen: list[tuple[float, str]] = []
+    found = audit(plan_of(SALARIES), trials=50_000_000, seconds=0.5, progress=lambda s, w: seen.append((s, w)))
+    assert found.trials < 5_000_000
+    assert seen[0] == (0.0, "choosing ε")
+    assert seen[-1] == (1.0, "done")
+    shares = [s for s, w in seen if w.startswith(("drawing", "playing"))]
+    assert shares == sorted(shares)
+    assert all(0 <= s <= 1 for s in shares)
+
+
+def test_the_same_seed_makes_the_same_tables_and_never_the_same_noise() -> None:
+    one, other = (audit_choice(chosen(SALARIES), trials=2000, seed=9) for _ in range(2))
+    expected = [[c.expected for c in found.checks if c.name.startswith("guesser")] for found in (one, other)]
+    measured = [[c.measured for c in found.checks if c.name.startswith("noise")] for found in (one, other)]
+    assert expected[0] == expected[1]
+    assert one.seed == other.seed == 9
+    assert measured[0] != measured[1] or one.points != other.points

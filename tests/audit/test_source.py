@@ -1,0 +1,114 @@
+"""The plan's table is never opened, its ledger never touched, and nothing is left behind."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sqlite3
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from audit.plans import SALARIES, fast
+from guessproof.audit import audit, run
+from guessproof.audit import tables as written
+from guessproof.audit.stage import staged
+from guessproof.noise import Noise
+from guessproof.plan import Plan, loads_plan
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Noise, "drawn", fast(2))
+
+
+def plan_in(folder: Path, source: str = "salaries.csv") -> Plan:
+    return loads_plan(SALARIES.replace("nowhere/salaries.duckdb", source), folder=folder)
+
+
+def test_it_runs_where_the_table_is_absent(tmp_path: Path) -> None:
+    assert audit(plan_in(tmp_path), trials=2000, seed=1).passed
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("source", ["salaries.csv", "salaries.parquet", "salaries.duckdb"])
+def test_it_runs_where_the_table_cannot_be_read(source: str, tmp_path: Path) -> None:
+    (tmp_path / source).mkdir(mode=0)  # nobody reads a folder as a table, not even root
+    assert audit(plan_in(tmp_path, source), trials=2000, seed=1).passed
+
+
+def test_only_made_up_tables_are_given_to_the_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    real = written.open_engine
+
+    def recording(source: str, *rest: Any, **named: Any) -> Any:
+        opened.append(source)
+        return real(source, *rest, **named)
+
+    monkeypatch.setattr(written, "open_engine", recording)
+    (tmp_path / "salaries.csv").write_text("salary\n1234\n")
+    assert audit(plan_in(tmp_path), trials=2000, seed=1).passed
+    assert len(opened) == 3
+    assert all(Path(source).parent.name.startswith("guessproof-audit-") for source in opened)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="watches the file with inotify")
+def test_the_kernel_sees_nobody_open_the_table(tmp_path: Path) -> None:
+    table = tmp_path / "salaries.csv"
+    table.write_text("salary\n1234\n")
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    if watch < 0 or libc.inotify_add_watch(watch, os.fsencode(table), 0x20 | 0x1) < 0:  # opened, read
+        pytest.skip("no inotify here")
+    try:
+        assert audit(plan_in(tmp_path), trials=2000, seed=1).passed
+        with pytest.raises(BlockingIOError):
+            os.read(watch, 4096)
+        table.read_text()
+        assert os.read(watch, 4096)  # the trap works
+    finally:
+        os.close(watch)
+
+
+def test_the_folder_is_private_and_deleted_and_the_ledger_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, Any] = {}
+    real, check = staged, run.ledger_check
+
+    def watching(choice: Any, folder: Path, *rest: Any) -> Any:
+        seen["folder"], seen["mode"] = folder, stat.S_IMODE(folder.stat().st_mode)
+        return real(choice, folder, *rest)
+
+    def looking(stage: Any, folder: Path) -> Any:
+        found = check(stage, folder)
+        seen["files"] = sorted(p.name for p in folder.iterdir())
+        with sqlite3.connect(folder / "audit.ledger") as book:
+            assert book.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] > 0
+        return found
+
+    monkeypatch.setattr(run, "staged", watching)
+    monkeypatch.setattr(run, "ledger_check", looking)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    plan = plan_in(tmp_path / "elsewhere")
+    assert audit(plan, trials=2000, seed=1).passed
+    assert seen["mode"] == 0o700
+    assert {"audit.ledger", "far0-0.csv", "near0-0.csv", "scene0.csv"} <= set(seen["files"])
+    assert not seen["folder"].exists()
+    assert list(tmp_path.iterdir()) == []
+    assert not plan.ledger_path.exists()
+
+
+def test_the_folder_is_deleted_when_something_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(run, "ledger_check", broken)
+    with pytest.raises(RuntimeError, match="planted"):
+        audit(plan_in(tmp_path / "elsewhere"), trials=2000, seed=1)
+    assert list(tmp_path.iterdir()) == []
