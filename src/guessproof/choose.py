@@ -19,6 +19,7 @@ from guessproof.exposure import Aim, Exposure, Pledge
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.profile.aware import aware_epsilon
 from guessproof.sql import Declared, DeclaredColumn, Question, ask
 from guessproof.world.finite import Finite
 from guessproof.world.line_metric import LineMetric
@@ -456,8 +457,7 @@ class Chooser:
         parts = list(zip(self.shares, self.question.measurements, strict=True))
         change = math.fsum(s * m.change / m.sensitivity for s, m in parts)
         presence = math.fsum(s * m.presence / m.sensitivity for s, m in parts)
-        # Two present values are `change` apart and each `presence` from absence: no further than twice max(change/2, presence).
-        return profile.epsilon() / max(change / 2, presence) * (1 - 1e-14)
+        return aware_epsilon(profile, change, presence)
 
     # What one change would do.
 

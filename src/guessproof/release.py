@@ -19,10 +19,10 @@ from guessproof.choose import Choice, Chooser, aim_of, choose
 from guessproof.engines import open_engine
 from guessproof.errors import EngineError, InfeasibleError, LedgerError, ParameterError, RowsError, SourceError
 from guessproof.exposure import Exposure, Pledge
+from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
 from guessproof.ledger import Charged, Cost, Ledger, Recorded
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
 from guessproof.sql import Question, Rewritten, rewrite
 from guessproof.sql import formula as formulas
 from guessproof.sql.kinds import kinds_of
@@ -119,15 +119,24 @@ class Answer:
 
 
 def release(
-    plan: Plan, *, ledger: str | Path | Ledger | None = None, key: bytes | None = None, timeout: float | None = None
+    plan: Plan,
+    *,
+    choice: Choice | None = None,
+    ledger: str | Path | Ledger | None = None,
+    key: bytes | None = None,
+    timeout: float | None = None,
 ) -> Answer:
     """Charge the ledger, ask the table, add noise, record, and give the answer.
 
-    The same request gives the recorded answer without a new charge. `timeout` is in seconds.
+    The same request gives the recorded answer without a new charge. `choice` is one made for this very plan, where it
+    is at hand already; `timeout` is in seconds.
     """
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
     name = plan.data.name
-    choice = choose(plan, data_dependent=book.scanned(name))
+    if choice is not None and choice.plan is not plan:
+        raise ParameterError("choice", "…", "was made for another plan", "choose for this plan, or leave it out")
+    choice = choice or choose(plan)
+    choice = replace(choice, data_dependent=book.scanned(name))
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
     exponents = [n.grid.exponent for n in choice.noises]
@@ -322,15 +331,15 @@ def _plain(value: float) -> float | None:
 def sampling_error(choice: Choice) -> dict[str, Any]:
     """How far an average of a random sample strays by itself: from the declared prior and the public count only."""
     found: dict[str, Any] = {}
-    rows, attributes = choice.plan.data.rows, choice.plan.attributes()
+    attributes = choice.plan.attributes()
     for output in _values(choice.question):
         measurement = choice.question.measurements[output.measured[0]]
         name = next(iter(measurement.contribution.term.columns), None)
-        is_bare = output.is_plain and measurement.divisor != 1 and rows and not measurement.contribution.term.parts
+        is_bare = output.is_plain and measurement.divisor != 1 and not measurement.contribution.term.parts
         if is_bare and name in attributes:
             deviation = _deviation(attributes[name].prior)
             if deviation is not None:
-                found[output.name] = 1.96 * deviation / math.sqrt(rows)
+                found[output.name] = 1.96 * deviation / math.sqrt(measurement.divisor)
     return found
 
 

@@ -6,9 +6,9 @@ import math
 import re
 
 import pytest
-from choosing.plans import CAFETERIA, plan
 
 import guessproof as gp
+from choosing.plans import CAFETERIA, plan
 from guessproof.choose import Choice, choose
 from guessproof.errors import InfeasibleError, PlanError, QueryError
 from guessproof.meaning import meaning

@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from releasing.tables import budget, table
 
 from guessproof.ledger import Ledger
+from releasing.tables import budget, table
 
 STEPS = {
     "before the charge": ("guessproof.ledger.ledger.Ledger.charge", "before", 0),

@@ -110,8 +110,12 @@ PLANS = {
     "each": CATS.replace("JOIN", "or") + 'or = "each"\nat = { sex = "F", colour = "calico" }\n',
     "covid": COVID,
     "survey": SURVEY,
-    "box": COVID.replace("fixed_value = { q = 1.0, absolute = 0.25, relative = 3.0 }", "box = { relative = 3, q = 0.5 }"),
-    "points": COVID.replace("fixed_value = { q = 1.0, absolute = 0.25, relative = 3.0 }", "points = [[0.001, 10], [0.4, 1.2]]"),
+    "box": COVID.replace(
+        "fixed_value = { q = 1.0, absolute = 0.25, relative = 3.0 }", "box = { relative = 3, q = 0.5 }"
+    ),
+    "points": COVID.replace(
+        "fixed_value = { q = 1.0, absolute = 0.25, relative = 3.0 }", "points = [[0.001, 10], [0.4, 1.2]]"
+    ),
     "unknown": UNKNOWN,
     "gaussian": GAUSSIAN,
     "fixed": FIXED,
@@ -121,7 +125,9 @@ PLANS = {
     "infeasible_profile": COVID.replace("within = 10", "within = 0.1"),
     "hopeless": CAFETERIA.replace("3 in 10", "1 in 10"),
     "vacuous": CATS.replace("JOIN", "and").replace("advantage = 0.1", "advantage = 1.0"),
-    "tiny": CATS.replace("JOIN", "and").replace("calico = 0.05, black = 0.5, white", "calico = 0.00005, black = 0.49995, white"),
+    "tiny": CATS.replace("JOIN", "and")
+    .replace("advantage = 0.1", "advantage = 0.00001")
+    .replace("calico = 0.05, black = 0.5, white", "calico = 0.00005, black = 0.54995, white"),
 }
 FEASIBLE = [name for name in PLANS if not name.startswith(("infeasible", "hopeless"))]
 
@@ -131,7 +137,7 @@ name = "</title><script>alert(1)</script>"
 source = "<img src=x onerror=alert(2)>.csv"
 protects = "values"
 [query]
-sql = "SELECT AVG(\\"a<b>&\\") AS \\"</script><b>\\" FROM t WHERE \\"a<b>&\\" > 3 /* <script>alert(3)</script> */"
+sql = "SELECT AVG(\\"a<b>&\\") AS \\"</script><b>\\" FROM t WHERE \\"a<b>&\\" > 3 AND kind = '<script>alert(4)</script>' /* <script>alert(3)</script> */"
 [columns."a<b>&"]
 bounds = [0, 120]
 prior = { normal = { mean = 20, sd = 6.28 } }

@@ -34,7 +34,9 @@ def test_the_parts_stand_in_order_under_headings_without_gaps(page: Page) -> Non
 
 def test_nothing_comes_from_outside(page: Page) -> None:
     assert page.one("meta", **{"http-equiv": "Content-Security-Policy"}).attributes["content"] == POLICY
-    assert {"link", "img", "iframe", "object", "embed", "base", "form", "image", "use"}.isdisjoint(e.tag for e in page.elements)
+    assert {"link", "img", "iframe", "object", "embed", "base", "form", "image", "use"}.isdisjoint(
+        e.tag for e in page.elements
+    )
     assert [e.attributes for e in page.all("script")] == [{"type": "application/json", "id": "guessproof"}]
     for element in page.elements:
         for name, value in element.attributes.items():
@@ -109,7 +111,9 @@ def test_printed_risks_are_never_below_the_bound(name: str, made: Make) -> None:
 def test_the_cafeteria_is_told_in_odds(made: Make) -> None:
     page = Page(made("cafeteria").html)
     assert "(1 in 4)" in page.part("plain")
-    assert re.search(r"Today 25 in 100 guesses at your time to within 2 would be right \(1 in 4\)\. After", page.part("plain"))
+    assert re.search(
+        r"Today 25 in 100 guesses at your time to within 2 would be right \(1 in 4\)\. After", page.part("plain")
+    )
     assert "The limit that was set beforehand is 30 in 100." in page.part("plain")
     assert "ε that gives the accuracy asked for" in page.part("board")
     assert "Decided by" in page.part("board")

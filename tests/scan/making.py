@@ -6,6 +6,7 @@ import csv
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def made(folder: Path, plan: str, header: Sequence[str], rows: Iterable[Sequence
     return loads_plan(plan, folder=folder)
 
 
+@lru_cache(maxsize=4)
 def exposure_of(plan: Plan) -> Exposure:
     """What the plan's attacker learns."""
     found = Chooser(plan, asked(plan), None, False).exposure()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta, binom, kstwo
+from scipy.special import bdtr, bdtrc, betaincinv
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Counted:
 
     def p_value(self) -> float:
         """Two-sided."""
-        lower = float(binom.cdf(self.hits, self.trials, self.probability))
-        upper = float(binom.sf(self.hits - 1, self.trials, self.probability))
+        lower = float(bdtr(self.hits, self.trials, self.probability))
+        upper = 1.0 if self.hits == 0 else float(bdtrc(self.hits - 1, self.trials, self.probability))
         return min(1.0, 2 * min(lower, upper))
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -86,12 +86,12 @@ class Fitted:
     trials: int
 
     def p_value(self) -> float:
-        """Exact for continuous noise, conservative for whole numbers."""
-        return float(kstwo.sf(self.gap, self.trials))
+        """At most 2·e^(−2·trials·gap²), whatever the distribution (Massart 1990)."""
+        return min(1.0, 2 * math.exp(-2 * self.trials * self.gap**2))
 
     def allowed(self, level: float) -> float:
-        """The gap that is exceeded with probability `level`."""
-        return float(kstwo.isf(level, self.trials))
+        """A gap that is exceeded with probability `level` at most."""
+        return math.sqrt(math.log(2 / level) / (2 * self.trials))
 
 
 def clopper_pearson(hits: int, trials: int, level: float) -> tuple[float, float]:
@@ -100,8 +100,8 @@ def clopper_pearson(hits: int, trials: int, level: float) -> tuple[float, float]
     >>> [round(end, 4) for end in clopper_pearson(0, 100, 0.05)]
     [0.0, 0.0362]
     """
-    low = 0.0 if hits == 0 else float(beta.ppf(level / 2, hits, trials - hits + 1))
-    high = 1.0 if hits == trials else float(beta.isf(level / 2, hits + 1, trials - hits))
+    low = 0.0 if hits == 0 else float(betaincinv(hits, trials - hits + 1, level / 2))
+    high = 1.0 if hits == trials else 1 - float(betaincinv(trials - hits, hits + 1, level / 2))
     return low, high
 
 

@@ -106,7 +106,7 @@ def _neighbours(
     played.fits[index] = [_fitted("noise alone", noise, seen)]
     steps = [u - near for u in drawn[0]] + [u - far for u in drawn[1]]
     played.bits[index] = low_bits(noise, steps)
-    played.ratios[index] = ratios(noise, outputs, centres)
+    played.ratios[index] = ratios(noise, outputs, centres, [noise.grid.value(u) for u in (near, far)])
     played.told[index] = told_apart(noise, outputs, centres)
     played.apart.extend(in_turn(noise, seen, f"successive draws, {noise.measurement.text}"))
     return len(seen)
@@ -196,14 +196,18 @@ def told_apart(noise: Noise, outputs: Sequence[Any], centres: Sequence[float]) -
     return Counted(noise.measurement.text, hits, len(low) + len(high), (below[0] + 1 - below[1]) / 2)
 
 
-def ratios(noise: Noise, outputs: Sequence[Any], centres: Sequence[float]) -> list[Compared]:
-    """Half-lines of outputs on both tables, in both directions; D is what plain arithmetic says."""
+def ratios(noise: Noise, outputs: Sequence[Any], centres: Sequence[float], asked: Sequence[float]) -> list[Compared]:
+    """Half-lines of outputs on both tables, in both directions.
+
+    What is promised follows from D by plain arithmetic (`centres`); the half-lines begin where the engine's own
+    answers (`asked`) lie, known before any noise is drawn, so that too large a move of the engine shows.
+    """
     mechanism = noise.mechanism
     apart = abs(centres[0] - centres[1])
     is_gaussian = isinstance(mechanism, Gaussian)
     epsilon = mechanism.epsilon if is_gaussian else mechanism.epsilon * apart / mechanism.sensitivity + noise.step
     delta = noise.cost[1] if is_gaussian else 0.0
-    low, high = min(centres), max(centres)
+    low, high = min(asked), max(asked)
     found: list[Compared] = []
     for away in (0.0, 0.7, 2.0):
         for name, seen in (

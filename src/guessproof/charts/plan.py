@@ -32,6 +32,7 @@ FORMER = "#a3afb9"
 WIDE, NARROW = 716, 330
 MOST_ROWS = 12  # true values that are drawn one by one
 STEPS = 81  # true values along a line
+HOUSE = mechanisms.WIDTH  # how wide the other charts of the house are drawn
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _SAFE_COLOURS = {  # the house's colours, darkened where they carry text
@@ -45,7 +46,7 @@ _SAFE_COLOURS = {  # the house's colours, darkened where they carry text
 
 def inline(chart: Any, name: str, label: str) -> str:
     """A chart as SVG to be put into a page. `name` is unique on the page, `label` says what is to be seen."""
-    spec = chart if isinstance(chart, dict) else chart.to_dict()
+    spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
     drawn = vl_convert.vegalite_to_svg({**spec, "config": _CONFIG})
     root = ElementTree.fromstring(drawn)  # noqa: S314 - made here from our own chart
     ids = {old: f"{name}-{index}" for index, old in enumerate(_ids(root))}
@@ -344,23 +345,20 @@ def _axis(width: int) -> Any:
 # Error, budget, profile.
 
 
-def error_spread(noise: Noise, confidence: float, name: str, width: int) -> Any:
-    """How far an answer can stray from the truth by its noise, in units of the answer."""
+def error_spread(noise: Noise, confidence: float, name: str) -> Any:
+    """How far an answer can stray from the truth by its noise, in units of the answer; `fitted` gives it a width."""
     mechanism: Any = noise.mechanism
     if noise.measurement.divisor != 1:
         mechanism = replace(mechanism, sensitivity=mechanism.sensitivity / noise.measurement.divisor)
-    chart = mechanisms.noise_density(mechanism, confidence=confidence, title=name)
-    spec = _resized(chart.to_dict(), {mechanisms.WIDTH: width - 20, mechanisms.HEIGHT: 170})
+    spec: Any = mechanisms.noise_density(mechanism, confidence=confidence, title=name).to_dict(validate=False)
     spec.pop("title", None)
+    spec["height"] = 170
     for layer in spec.get("layer", [spec]):
         axes = layer.get("encoding", {})
         axes.get("x", {})["title"] = f"error of {name}"
         if noise.measurement.is_whole:
             axes.get("x", {})["axis"] = {"tickMinStep": 1, "format": "~g"}
         axes.get("y", {}).update(title=None, axis={"labels": False, "ticks": False, "domain": False, "grid": False})
-        if spec.get("layer") is None and isinstance(layer.get("mark"), dict):
-            bars = layer.get("data", {}).get("values", [])
-            layer["mark"]["size"] = max(1.0, 0.7 * (width - 20) / max(len(bars), 1))
     return spec
 
 
@@ -372,7 +370,7 @@ def profile(risk: RiskProfile) -> Any:
         lines += [{"along": "p", "at": binding.q}, {"along": "q", "at": risk.shape.inclusion[1]}]
     for line in lines:
         try:
-            spec = profiles.profile_chart(risk, title=" ", **line).to_dict()
+            spec = profiles.profile_chart(risk, title=" ", **line).to_dict(validate=False)
         except GuessproofError:
             continue
         spec.pop("title", None)
@@ -380,9 +378,15 @@ def profile(risk: RiskProfile) -> Any:
     return None
 
 
-def resized(spec: Any, width: int) -> Any:
-    """A profile's chart at another width."""
-    return _resized(spec, {460: width - 80})
+def fitted(spec: Any, width: int, margin: int) -> Any:
+    """A chart of the house at another width, its bars in proportion; `margin` is left for the axis."""
+    inner = width - margin
+    if isinstance(spec, dict):
+        found = {k: inner if k == "width" and v == HOUSE else fitted(v, width, margin) for k, v in spec.items()}
+        if found.get("type") == "bar" and "size" in found:
+            found["size"] *= inner / HOUSE
+        return found
+    return [fitted(v, width, margin) for v in spec] if isinstance(spec, list) else spec
 
 
 def budget(parts: Sequence[tuple[str, float, str]], whole: float, width: int) -> Any:
@@ -406,13 +410,3 @@ def budget(parts: Sequence[tuple[str, float, str]], whole: float, width: int) ->
         .encode(x=x, x2="to:Q", color=colour, y=alt.value(0), y2=alt.value(26))
         .properties(width=width - 20, height=26)
     )
-
-
-def _resized(spec: Any, sizes: dict[int, int]) -> Any:
-    """A chart's own definition with other widths and heights."""
-    if isinstance(spec, dict):
-        return {
-            k: sizes[v] if k in ("width", "height") and isinstance(v, int) and v in sizes else _resized(v, sizes)
-            for k, v in spec.items()
-        }
-    return [_resized(v, sizes) for v in spec] if isinstance(spec, list) else spec

@@ -82,7 +82,7 @@ class Combinations:
         """One point per class that the query tells apart; a share of its mass counts as correct."""
         label = np.unique(self.distance == 0, axis=0, return_inverse=True)[1].ravel()
         first = np.unique(label, return_index=True)[1]
-        mass = np.bincount(label, self.mass)
+        mass = np.bincount(label, self.mass).astype(np.float64)
         distance = self.distance[np.ix_(first, first)]
         shares = [np.bincount(label, self.mass * goal) / mass for goal in self.goals]
         nearest = float(np.min(distance[distance > 0], initial=np.inf))

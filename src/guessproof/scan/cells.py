@@ -51,7 +51,7 @@ def enclosed(
     sizes = np.diff(index)
     beyond = grid.beyond()
     if beyond[0].size:
-        far = _far(curve, *beyond, None if occupied is None else occupied[grid.count : grid.size])
+        far = _far(curve, grid, None if occupied is None else occupied[grid.count : grid.size])
         first, last = np.append(first, beyond[0]), np.append(last, beyond[1])
         over = Over(*(np.append(getattr(over, n), getattr(far, n)) for n in ("lower", "upper", "steep")))
         sizes = np.append(sizes, np.ones(beyond[0].size, dtype=np.int64))
@@ -128,11 +128,27 @@ def _beside(values: Array) -> Array:
     return np.stack([padded[:-2], padded[1:-1], padded[2:]])
 
 
-def _far(curve: Curve, first: Array, last: Array, occupied: Mask | None) -> Over:
+def _far(curve: Curve, grid: Grid, occupied: Mask | None) -> Over:
     """The wide cells beyond the grid, asked for only where records lie."""
+    first, last = grid.beyond()
     over = Over(np.zeros(first.shape), np.ones(first.shape), np.full(first.shape, np.inf))
     held = np.flatnonzero((last > first) & (True if occupied is None else occupied))
     if held.size:
         found = curve.over(curve.at(first[held]), curve.at(last[held]))
         over.lower[held], over.upper[held] = found.lower, found.upper
+        if curve.cheap:
+            start = 0
+            for count, nearer, end in ((grid.far[0], last, first), (grid.far[1], first, last)):
+                side = slice(start, start + count)
+                start += count
+                if count:
+                    outward = _outward(curve, nearer[side], float(end[side][-1]))
+                    over.upper[side] = np.minimum(over.upper[side], outward)
     return over
+
+
+def _outward(curve: Curve, nearer: Array, end: float) -> Array:
+    """What no true value from each of these on exceeds; where rounding leaves nothing to tell, what held before."""
+    others = np.full(nearer.shape, end)
+    left, right = np.minimum(nearer, others), np.maximum(nearer, others)
+    return np.minimum.accumulate(curve.over(curve.at(left), curve.at(right)).upper)

@@ -137,8 +137,9 @@ class Grid:
     def codes(self, values: pa.Array) -> Codes:
         x = numbers(values)
         place, cell = self._rooms(x.size)
-        np.subtract(x, self.low, out=place)
-        np.multiply(place, 1 / self.width, out=place)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.subtract(x, self.low, out=place)
+            np.multiply(place, 1 / self.width, out=place)
         start, end = self._clean
         least, most = (place.min(), place.max()) if x.size else (0.0, 0.0)
         if least >= 0 and most < self.count:  # NaN fails both

@@ -58,6 +58,11 @@ class Curve(Protocol):
         """How many cells may be spent."""
         ...
 
+    @property
+    def cheap(self) -> bool:
+        """Whether a hundred cells cost little."""
+        ...
+
     def at(self, t: Array) -> Any:
         """What is known at true values: a row for each, to be picked and joined."""
         ...
@@ -99,6 +104,7 @@ class TentCurve:
     percent: bool
     first: int = 64
     most: int = 1 << 14
+    cheap: bool = True
 
     def at(self, t: Array) -> tuple[Any, ...]:
         with np.errstate(all="ignore"):
@@ -160,6 +166,7 @@ class GoalCurve:
     both: bool
     first: int = 24
     most: int = 160
+    cheap: bool = False
 
     def at(self, t: Array) -> Points:
         return Points(t)
@@ -227,6 +234,7 @@ class RangeCurve:
     both: bool
     first: int = 32
     most: int = 128
+    cheap: bool = False
 
     def at(self, t: Array) -> Points:
         return Points(t)

@@ -225,6 +225,7 @@ class _Flat:
 
     first: int = 1
     most: int = 1
+    cheap: bool = True
 
     def at(self, t: Array) -> Points:
         return Points(t)

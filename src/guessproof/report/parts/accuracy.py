@@ -72,7 +72,8 @@ def _picture(facts: Facts, output: Output, index: int) -> Markup:
         f"How the error of {output.name} is spread; {percent(level, upward=False)} of answers lie within ± "
         f"{up(error)} ({shade})."
     )
-    return figure(f"error-{index}", lambda width: charts.error_spread(noise, level, output.name, width), label, caption)
+    drawn = charts.error_spread(noise, level, output.name)
+    return figure(f"error-{index}", lambda width: charts.fitted(drawn, width, 20), label, caption)
 
 
 def _targets(facts: Facts) -> Markup | None:

@@ -163,7 +163,7 @@ def _profile(facts: Facts) -> Markup | None:
     drawn = charts.profile(profile)
     picture = None
     if drawn is not None:
-        picture = figure("profile", lambda width: charts.resized(drawn, width), label, caption)
+        picture = figure("profile", lambda width: charts.fitted(drawn, width, 80), label, caption)
     return join([tag("h3", "The risk profile"), paragraph(said), picture])
 
 
