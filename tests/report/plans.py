@@ -137,7 +137,9 @@ name = "</title><script>alert(1)</script>"
 source = "<img src=x onerror=alert(2)>.csv"
 protects = "values"
 [query]
-sql = "SELECT AVG(\\"a<b>&\\") AS \\"</script><b>\\" FROM t WHERE \\"a<b>&\\" > 3 AND kind = '<script>alert(4)</script>' /* <script>alert(3)</script> */"
+sql = '''
+SELECT AVG("a<b>&") AS "</script><b>" FROM t
+WHERE "a<b>&" > 3 AND kind = '<script>alert(4)</script>' /* <script>alert(3)</script> */'''
 [columns."a<b>&"]
 bounds = [0, 120]
 prior = { normal = { mean = 20, sd = 6.28 } }

@@ -7,6 +7,8 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import sqlglot
+from sqlglot import exp
 
 from guessproof.sql import Question, rewrite
 
@@ -32,12 +34,18 @@ def types(question: Question) -> dict[str, Any]:
 
 
 def whole_numbers(question: Question, tables: Sequence[Sequence[dict[str, Any]]], exponent: int) -> list[int]:
-    """The first measurement of each table, in units of 2^exponent."""
+    """The first measurement of each table, in units of 2^exponent: all tables in one query."""
+    assert not question.keys
     measurement = question.measurements[0]
-    rewritten = rewrite(question, [exponent] * len(question.measurements), {})
-    found: list[int] = []
-    for rows in tables:
-        answers = rewritten.read(run(rewritten.sql, rows, types(question), question.declared.table))
-        whole = answers[()][0][0]
-        found.append(round(measurement.contribution.absent * 2.0**-exponent) if whole is None else whole)
-    return found
+    sql = rewrite(question, [exponent] * len(question.measurements), {}).sql
+    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    assert isinstance(tree, exp.Select)
+    rows = [{**row, "variant": i} for i, table in enumerate(tables) for row in table]
+    grouped = tree.select("variant").group_by("variant").sql("duckdb")
+    answers = {
+        row[-1]: row[0]
+        for row in run(grouped, rows, {**types(question), "variant": pa.int64()}, question.declared.table)
+    }
+    empty = round(measurement.contribution.absent * 2.0**-exponent)
+    found = [answers.get(i) for i in range(len(tables))]
+    return [empty if whole is None else int(whole) for whole in found]

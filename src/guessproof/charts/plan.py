@@ -31,7 +31,7 @@ INK, QUIET, PALE, ACCENT, TINT, ALARM = "#24313d", "#5b6773", "#d9dfe3", "#1b6b6
 FORMER = "#a3afb9"
 WIDE, NARROW = 716, 330
 MOST_ROWS = 12  # true values that are drawn one by one
-STEPS = 81  # true values along a line
+STEPS = 61  # true values along a line
 HOUSE = mechanisms.WIDTH  # how wide the other charts of the house are drawn
 
 _SVG = "{http://www.w3.org/2000/svg}"

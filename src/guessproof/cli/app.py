@@ -65,7 +65,7 @@ def demo(folder: Annotated[str, typer.Option(help="Where everything is written."
 
     Example: guessproof demo
     """
-    from guessproof.demo import main as story
+    from guessproof.cli.story import main as story
 
     story(folder)
 
