@@ -567,7 +567,7 @@ def _limit_words(plan: Plan) -> str:
     if limits.advantage is not None:
         parts.append(f"the belief in “{attacker.goal}” may {'move' if limits.both else 'rise'} by {limits.advantage:g}")
     if limits.posterior is not None:
-        parts.append(f"it may reach {limits.posterior:g}")
+        parts.append(f"the belief in “{attacker.goal}” may reach {limits.posterior:g}")
     return " and ".join(parts)
 
 
@@ -606,7 +606,10 @@ def _reason(bounds: list[Limit], epsilon: float, interval: tuple[float, float], 
         room = "" if math.isinf(interval[1]) else f"; the limits would allow {_down(interval[1])}"
         return f"ε = {shown}: the least that meets the accuracy{room}."
     name = min((b for b in bounds if b.side == "at most"), key=lambda b: b.epsilon).name
-    return f"ε = {shown}: the most that the limits allow ({name} binds), as no accuracy is asked for."
+    text = f"ε = {shown}: the most that the limits allow ({name} binds), as no accuracy is asked for."
+    if name == "budget":  # a release never follows what happens to be left, or asking again would cost again
+        text += f" To release with what is left, write epsilon = {shown} under [release]."
+    return text
 
 
 def _way_out(

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from audit.plans import SALARIES, chosen, fast
 from guessproof.audit import Audit, audit_choice
 from guessproof.charts.audit import calibration, save
-from guessproof.cli.audit import MEANINGS, STYLES, audit
+from guessproof.cli.audit import MEANINGS, STYLES, audit, show_audit
 from guessproof.errors import ParameterError
 from guessproof.noise import Noise
 
@@ -75,6 +75,15 @@ def test_what_fails_exits_with_7_and_is_named(plan: str, monkeypatch: pytest.Mon
     code, out, _ = typed(plan, "--trials", "8000", "--seed", "1", "--json")
     assert code == 7
     assert json.loads(out)["passed"] is False
+
+
+def test_a_finding_is_not_passed_over_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
+    sound = found()
+    checks = tuple(replace(c, verdict="finding") if c.name == "belief" else c for c in sound.checks)
+    show_audit(replace(sound, checks=checks))
+    out = re.sub(r"\s+", " ", capsys.readouterr().out)
+    assert "a belief went above its bound" in out
+    assert "Nothing more was found" not in out
 
 
 def test_wrong_options_are_refused_before_anything_is_done(plan: str) -> None:

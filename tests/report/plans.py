@@ -108,6 +108,7 @@ PLANS = {
     "and": CATS.replace("JOIN", "and"),
     "or": CATS.replace("JOIN", "or") + "both = true\n",
     "each": CATS.replace("JOIN", "or") + 'or = "each"\nat = { sex = "F", colour = "calico" }\n',
+    "worst_posterior": CATS.replace("JOIN", "and").replace("advantage = 0.1", "posterior = 0.4"),
     "covid": COVID,
     "survey": SURVEY,
     "box": COVID.replace(
@@ -145,7 +146,7 @@ bounds = [0, 120]
 prior = { normal = { mean = 20, sd = 6.28 } }
 [columns.kind]
 missing = false
-prior = { categorical = { "<script>alert(4)</script>" = 0.5, "\\"onload=\\"alert(5)" = 0.5 } }
+prior = { categorical = { "<script>alert(4)</script>" = 0.5, "\\"onload=\\"alert(5)\\u0001\\u202e" = 0.5 } }
 [attacker]
 goal = "kind exactly"
 advantage = 0.1

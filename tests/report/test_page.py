@@ -115,7 +115,7 @@ def test_the_cafeteria_is_told_in_odds(made: Make) -> None:
     assert re.search(
         r"Today 25 in 100 guesses at your time to within 2 would be right \(1 in 4\)\. After", page.part("plain")
     )
-    assert "The limit that was set beforehand is 30 in 100." in page.part("plain")
+    assert "The limit that was set beforehand is 30 in 100 there." in page.part("plain")
     assert "ε that gives the accuracy asked for" in page.part("board")
     assert "Decided by" in page.part("board")
     assert "mean_time within 40 of the truth" in page.part("choice")
@@ -193,6 +193,27 @@ def test_small_beliefs_are_drawn_as_bars_and_larger_ones_as_dots(made: Make) -> 
     assert "Two fields of 100 dots" in made("cafeteria").html
     assert "Two fields" not in made("tiny").html
     assert "Belief in a right guess: today" in made("tiny").html
+
+
+def test_a_limit_in_both_directions_is_not_told_as_a_rise(made: Make) -> None:
+    """The largest move of a belief can be a fall; the picture is about the rise, which is smaller."""
+    facts, page = made("or").facts, Page(made("or").html)
+    shift, moved, highest = facts.shift, facts.choice.advantage, facts.choice.posterior
+    assert shift is not None
+    assert moved is not None
+    assert highest is not None
+    assert shift.after - shift.before <= float(moved.bound) + 1e-12
+    assert shift.after <= float(highest.bound) + 1e-9
+    assert "Nor can an answer lower such a belief by more than" in page.part("plain")
+    assert "moves by at most" in page.one("header").text
+
+
+def test_the_highest_belief_is_not_told_as_the_largest_gain(made: Make) -> None:
+    highest, largest = Page(made("worst_posterior").html).part("plain"), Page(made("and").html).part("plain")
+    assert "for the true value at which the belief gets highest" in highest
+    assert "the gain is no larger" not in highest
+    assert "for the true value at which most can be learnt" in largest
+    assert "the gain is no larger" in largest
 
 
 def test_proofs_name_their_status_and_bracket(made: Make) -> None:

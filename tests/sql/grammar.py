@@ -71,8 +71,9 @@ def setting(random: Random) -> Setting:
 class Maker:
     """Writes random queries."""
 
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, *, points: bool = True) -> None:
         self.random = random
+        self.points = points  # DuckDB has no <@>, so that a plain query cannot use it
 
     def query(self, grouped: bool | None = None) -> str:
         """One query with one to three aggregates."""
@@ -112,7 +113,7 @@ class Maker:
             f"ABS({a})",
             f"SQRT(ABS({a}) + 1)",
             f"SQRT(POWER({a}, 2) + POWER({b}, 2))",
-            f"(POINT({a}, {b}) <@> POINT(3, y))",
+            f"(POINT({a}, {b}) <@> POINT(3, y))" if self.points else f"SQRT(POWER({a} - 3, 2) + POWER({b} - y, 2))",
             f"POWER({a}, {pick.choice((2, 3))})",
             "POWER(y, -1.5)",
             f"EXP(LEAST({a}, 3))",

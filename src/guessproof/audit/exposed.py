@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.audit.beliefs import Points, goal_edges, goals_of, holds, points_of, truths_of
+from guessproof.audit.groups import beliefs_over_groups, has_goal_about_groups
 from guessproof.audit.guesser import beliefs, grid_guesses, log_likelihood
 from guessproof.audit.playing import Played
 from guessproof.audit.result import Check
@@ -41,12 +42,22 @@ class Seen:
 
 def exposed(stage: Stage, played: Played, rng: Any) -> list[Check]:
     """The checks of belief and of advantage."""
-    if stage.aim is None or not stage.has_belief:
+    choice, aim = stage.choice, stage.aim
+    if aim is not None and has_goal_about_groups(aim, stage.fields):
+        over_groups = beliefs_over_groups(stage, aim, rng)
+        return _checks(choice, [Seen(after, before, 0.0, guess, ()) for after, before, guess in over_groups])
+    if aim is None or not stage.has_belief:
         return [_even_odds(stage, played)]
     seen: list[Seen] = []
     for number, act in enumerate(stage.acts):
-        seen += _largest(stage.choice, stage.aim, act, played.outputs[number], stage.fields, rng)
-    choice, found = stage.choice, []
+        seen += _largest(choice, aim, act, played.outputs[number], stage.fields, rng)
+    return _checks(choice, seen)
+
+
+def _checks(choice: Choice, seen: Sequence[Seen]) -> list[Check]:
+    found: list[Check] = []
+    if not seen:
+        return found
     if choice.advantage is not None:
         size = abs if choice.plan.limits.both else float
         best = max(seen, key=lambda s: size(s.gain))
@@ -60,12 +71,12 @@ def exposed(stage: Stage, played: Played, rng: Any) -> list[Check]:
 def _compared(name: str, measured: float, seen: Seen, bound: float) -> Check:
     holds_true = measured <= bound + seen.tolerance + 1e-9
     centre = ", ".join(f"{k} = {_short(v)}" for k, v in seen.guess.items())
-    outputs = ", ".join(f"{y:.6g}" for y in seen.output)
+    outputs = f"noisy sums {', '.join(f'{y:.6g}' for y in seen.output)}" if seen.output else "all groups together"
     what = "rose" if seen.gain >= 0 else "fell"
     where = f" in the goal around {centre}" if centre else ""
     words = (
         f"over all trials the belief{where} {what} from {seen.before:.4f} to {seen.after:.4f} at most "
-        f"(noisy sums {outputs}); the bound is {bound:.4f}, {bound - measured:+.4f} away"
+        f"({outputs}); the bound is {bound:.4f}, {bound - measured:+.4f} away"
     )
     if seen.tolerance > 1e-6:
         words += f"; reckoned to about {seen.tolerance:.0e}"

@@ -177,7 +177,7 @@ def _independence(apart: list[Counted], level: float) -> Check:
     low, high = counted.interval(level)
     fails = counted.p_value() <= level
     words = f"{counted.name} in {counted.hits} of {counted.trials} pairs" + (
-        ": these noises are not independent" if fails else ", as often as independent noise"
+        ": not what independent noise around the right answers gives" if fails else ", as often as independent noise"
     )
     return Check(
         "independence",

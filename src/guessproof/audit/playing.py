@@ -23,7 +23,7 @@ CHUNK, LEAST = 2000, 200
 SHARE = 0.6  # of the draws that go to the two most distant tables; the rest meets the guesser
 GLANCE = 4.0  # noise scales
 BITS = (0, 8, 16, 24)  # places of the noise, in grid steps, that must look like coin flips
-TAILS = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+TAILS = (1e-3, 1e-2, *(0.05 * k for k in range(1, 20)))  # two-sided probabilities beyond the edges of bins
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,10 @@ def _notes(stage: Stage) -> Any:
     if len(stage.choice.noises) > 1:
         yield "Guesser, ratios and noise are audited for each measurement alone; beliefs use all of them together."
     if stage.aim is None or not stage.has_belief:
-        yield "Without a prior to start from, the attacker has to tell the two most distant tables apart."
+        yield (
+            "Without a prior to start from, or with a goal about the group itself, the attacker has to tell the two "
+            "most distant tables apart."
+        )
 
 
 def _silent(_share: float, _words: str) -> None:

@@ -84,7 +84,10 @@ def staged(choice: Choice, folder: Path, rng: Any, progress: Progress) -> Stage:
     exponents = tuple(n.grid.exponent for n in choice.noises)
     shop = Shop(folder, form, choice.plan.data.table, fields, question, exponents)
     aim = aim_of(choice.plan)
-    blocks = None if aim is None else blocks_of(aim, question.columns)
+    secret = frozenset(f.name for f in fields.values() if f.secret)
+    # A goal about the group itself moves the victim between groups; one group is audited, so two tables take its place.
+    reachable = aim is not None and set(aim.names) <= secret
+    blocks = blocks_of(aim, question.columns & secret) if aim is not None and reachable else None
     scenes = scenes_of(question, fields, steps, rng)
     acts: list[Act] = []
     for number, scene in enumerate(scenes):
@@ -137,7 +140,7 @@ def _base(scene: Scene, fields: Mapping[str, Field], blocks: Sequence[Block], rn
     sample = drawn(blocks, 60, rng)
 
     def spread(row: Row) -> float:
-        rows = [_stored({**row, **values}, fields) for values in sample]
+        rows = [stored({**row, **values}, fields) for values in sample]
         return sum(float(np.ptp(scene.answers(index, rows))) for index in scene.pairs)
 
     return max([{**row, **scene.frame} for row in tried], key=spread)
@@ -147,13 +150,14 @@ def _complete(row: Row, fields: Mapping[str, Field]) -> Row:
     return {name: row.get(name) for name in fields}
 
 
-def _stored(row: Row, fields: Mapping[str, Field]) -> Row:
+def stored(row: Row, fields: Mapping[str, Field]) -> Row:
+    """A row as the table holds it."""
     return {name: fields[name].stored(value) if name in fields else value for name, value in row.items()}
 
 
 def completed(points: Points, base: Row, fields: Mapping[str, Field]) -> list[Row]:
     """A victim's row for each point."""
-    return [_stored({**base, **row}, fields) for row in points.rows()]
+    return [stored({**base, **row}, fields) for row in points.rows()]
 
 
 def _cast(
@@ -174,7 +178,7 @@ def _cast(
             places[key] = len(unique)
             unique.append(values)
         turns.append(places[key])
-    victims = tuple(_stored({**base, **values}, fields) for values in unique)
+    victims = tuple(stored({**base, **values}, fields) for values in unique)
     columns = {name: as_array([values[name] for values in unique]) for name in unique[0]}
     return victims, np.array(turns), columns
 

@@ -34,6 +34,7 @@ MOST_ROWS = 12  # true values that are drawn one by one
 STEPS = 61  # true values along a line
 HOUSE = mechanisms.WIDTH  # how wide the other charts of the house are drawn
 
+_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SVG = "{http://www.w3.org/2000/svg}"
 _SAFE_COLOURS = {  # the house's colours, darkened where they carry text
     mechanisms.SAFE: ACCENT,
@@ -47,7 +48,7 @@ _SAFE_COLOURS = {  # the house's colours, darkened where they carry text
 def inline(chart: Any, name: str, label: str) -> str:
     """A chart as SVG to be put into a page. `name` is unique on the page, `label` says what is to be seen."""
     spec = chart if isinstance(chart, dict) else chart.to_dict(validate=False)
-    drawn = vl_convert.vegalite_to_svg({**spec, "config": _CONFIG})
+    drawn = vl_convert.vegalite_to_svg(_clean({**spec, "config": _CONFIG}))
     root = ElementTree.fromstring(drawn)  # noqa: S314 - made here from our own chart
     ids = {old: f"{name}-{index}" for index, old in enumerate(_ids(root))}
     for node in root.iter():
@@ -56,8 +57,17 @@ def inline(chart: Any, name: str, label: str) -> str:
         node.attrib.clear()
         node.attrib.update({k: _renamed(_SAFE_COLOURS.get(v, v), ids) for k, v in kept.items()})
     root.attrib.pop("version", None)
-    root.attrib.update({"role": "img", "aria-label": label})
+    root.attrib.update({"role": "img", "aria-label": _clean(label)})
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _clean(value: Any) -> Any:
+    """The same without characters that no XML may hold, and none that turn the direction of a text around."""
+    if isinstance(value, str):
+        return _UNFIT.sub("�", value)
+    if isinstance(value, dict):
+        return {k: _clean(v) for k, v in value.items()}
+    return [_clean(v) for v in value] if isinstance(value, list) else value
 
 
 def _ids(root: ElementTree.Element) -> Iterator[str]:

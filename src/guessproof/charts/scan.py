@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 620, 260
 def exposure_histogram(found: Scan) -> Any:
     """Records by the upper end of their advantage; those that may exceed the limit stand out."""
     rows = [
-        {"low": b.low, "high": b.high, "count": b.count, "over": found.limit is not None and b.high > found.limit}
+        {"low": b.low, "high": b.high, "count": b.count, "over": found.limit is not None and b.low >= found.limit}
         for b in found.histogram
         if b.count
     ]
@@ -37,6 +37,7 @@ def exposure_histogram(found: Scan) -> Any:
             x=x,
             x2="high:Q",
             y=y,
+            y2=alt.datum(0),
             color=alt.condition(alt.datum.over, alt.value(ALARM), alt.value(INK)),
             tooltip=[
                 alt.Tooltip("low:Q", format=".3%", title="more than"),
@@ -45,7 +46,7 @@ def exposure_histogram(found: Scan) -> Any:
             ],
         )
     )
-    layers = [bars, *(_limit(found.limit, x) if found.limit is not None else [])]
+    layers = [bars, *(_limit(found.limit, x, found.limit < 0.25 * top) if found.limit is not None else [])]
     heading = alt.TitleParams(
         f"{found.judged:,} records, “{found.goal}” at ε = {found.epsilon:.4g}",
         subtitle=_subtitle(found),
@@ -55,12 +56,12 @@ def exposure_histogram(found: Scan) -> Any:
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=heading)
 
 
-def _limit(limit: float, x: Any) -> list[Any]:
+def _limit(limit: float, x: Any, near_zero: bool) -> list[Any]:
     data = alt.Data(values=[{"low": limit, "text": f"limit {limit:.3g}"}])
     rule = alt.Chart(data).mark_rule(color=ALARM, strokeWidth=2).encode(x=x)
     label = (
         alt.Chart(data)
-        .mark_text(color=ALARM, align="right", dx=-6, fontWeight="bold")
+        .mark_text(color=ALARM, align="left" if near_zero else "right", dx=6 if near_zero else -6, fontWeight="bold")
         .encode(x=x, y=alt.value(10), text="text:N")
     )
     return [rule, label]

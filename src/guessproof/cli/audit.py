@@ -102,7 +102,12 @@ def show_audit(found: Audit) -> None:
     console.print(f"{found.trials:,} noises drawn in {found.seconds:.1f} s; chance of a false alarm {odds}.")
     for note in found.notes:
         console.print(note, style="dim")
-    if found.passed:
+    if found.passed and found.findings:
+        console.print(
+            "[bold yellow]Engine and noise are as declared, but a belief went above its bound: the bound is wrong. "
+            "Do not release before this is explained.[/bold yellow]\n"
+        )
+    elif found.passed:
         console.print("[green]Nothing more was found than was promised.[/green]\n")
     else:
         console.print("[bold red]More (or less) was found than was promised: do not release.[/bold red]\n")

@@ -139,7 +139,7 @@ def _show_distribution(console: Console, found: Scan) -> None:
     assert found.mean is not None
     table.add_row("mean", *_ends(found.mean))
     for level, pair in found.quantiles.items():
-        words = "the most exposed" if level == 1 else "half of them, no more than" if level == 0.5 else f"{level:.1%}"
+        words = "the most exposed" if level == 1 else f"{100 * level:g} % have no more than"
         table.add_row(words, *_ends(pair))
     console.print(table)
 

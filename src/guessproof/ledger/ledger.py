@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from guessproof.errors import LedgerError, ParameterError
+from guessproof.errors import EditedError, LedgerError, ParameterError
 from guessproof.ledger.amounts import Budget, Cost, Left, advantage_of
 from guessproof.ledger.book import Account, Charge
 from guessproof.ledger.entry import Entry, canonical
@@ -207,7 +207,7 @@ class Ledger:
         """What this process has seen must still be there."""
         seen, entries = self._seen, contents.entries
         if seen is not None and (len(entries) < seen.seq or entries[seen.seq - 1].digest != seen.digest):
-            raise LedgerError(f"{self.path}: entry {seen.seq} is gone: the ledger was truncated or replaced meanwhile")
+            raise EditedError(f"{self.path}: entry {seen.seq} is gone: the ledger was truncated or replaced meanwhile")
         self._seen = entries[-1] if entries else None
 
 

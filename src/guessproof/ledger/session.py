@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from guessproof.errors import LedgerError
+from guessproof.errors import EditedError, LedgerError
 from guessproof.ledger.book import Account, Book
 from guessproof.ledger.chain import read_chain
 from guessproof.ledger.entry import START, Entry, next_entry
@@ -89,7 +89,7 @@ def _fitting(page: Page, key: bytes | None, path: Path) -> Contents:
     defects = [*defects, *broken, *book.defects]
     if defects:
         more = f" (and {len(defects) - 1} more)" if len(defects) > 1 else ""
-        raise LedgerError(
+        raise EditedError(
             f"{path}: {defects[0]}{more}; nothing was charged. Run: guessproof ledger verify --ledger {path}"
         )
     return Contents(path, entries, book)

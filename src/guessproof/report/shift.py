@@ -10,6 +10,7 @@ from guessproof.choose import Choice
 from guessproof.errors import GuessproofError
 from guessproof.explain import explain
 from guessproof.exposure import knows_no_prior
+from guessproof.report.words import number
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.profile import absolute_risk
 from guessproof.risk.profile.answer import Binding
@@ -22,7 +23,7 @@ class Shift:
     """A belief that a release can raise from `before` to at most `after`.
 
     `who` says for whom; `limit` is what the plan allows; `is_example` marks a start that no plan stated; `about` is
-    what is guessed, where that is not the plan's goal.
+    what is guessed, where that is not the plan's goal; `is_largest_gain` says that no other true value gains more.
     """
 
     before: float
@@ -31,6 +32,7 @@ class Shift:
     who: str
     is_example: bool = False
     about: str | None = None
+    is_largest_gain: bool = False
 
 
 def shift_of(choice: Choice) -> Shift | None:
@@ -60,11 +62,11 @@ def _attacked(choice: Choice, epsilon: float) -> Shift | None:
     limits, exposure = choice.plan.limits, choice.exposure
     assert exposure is not None
     try:
-        risen = choice.advantage if choice.feasible else exposure.advantage(epsilon, limits.both)
+        # Where both directions are limited the largest move may be a fall; the picture is about the rise.
+        known = choice.advantage if choice.feasible and not limits.both else None
+        risen = known or exposure.advantage(epsilon)
         reached = choice.posterior if choice.feasible else _belief(choice, epsilon)
     except GuessproofError:
-        return None
-    if risen is None:
         return None
     allowed = limits.advantage
     if choice.prior is not None and reached is not None:
@@ -77,8 +79,10 @@ def _attacked(choice: Choice, epsilon: float) -> Shift | None:
     if allowed is not None or reached is None or reached.worst_prior is None:
         before = float(risen.worst_prior)
         limit = limits.posterior if allowed is None else min(1.0, before + allowed)
-        return Shift(before, min(1.0, before + float(risen.bound)), limit, _worst(choice, risen))
-    return Shift(float(reached.worst_prior), float(reached.bound), limits.posterior, _worst(choice, reached))
+        who = _worst(choice, risen, "most can be learnt")
+        return Shift(before, min(1.0, before + float(risen.bound)), limit, who, is_largest_gain=bool(who))
+    who = _worst(choice, reached, "the belief gets highest")
+    return Shift(float(reached.worst_prior), float(reached.bound), limits.posterior, who)
 
 
 def _belief(choice: Choice, epsilon: float) -> Bracket | None:
@@ -94,15 +98,15 @@ def _truth(choice: Choice) -> str:
     return "for a true value of " + ", ".join(f"{name} = {shown(value)}" for name, value in at.items())
 
 
-def _worst(choice: Choice, bracket: Bracket) -> str:
+def _worst(choice: Choice, bracket: Bracket, what: str) -> str:
     at = bracket.worst_at
     if at is None:
         return ""
     exposure = choice.exposure
     names = exposure.aim.names if exposure is not None else ()
     if isinstance(at, (int, float)) and len(names) == 1:
-        return f"for the true value at which most can be learnt, {names[0]} = {at:.3g}"
-    return f"for the true value at which most can be learnt, {at}"
+        return f"for the true value at which {what}, {names[0]} = {number(float(at))}"
+    return f"for the true value at which {what}, {at}"
 
 
 def shown(value: Any) -> str:
@@ -111,7 +115,7 @@ def shown(value: Any) -> str:
     >>> shown(20.0), shown("math")
     ('20', 'math')
     """
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return number(value, 6) if isinstance(value, float) else str(value)
 
 
 def _profiled(choice: Choice, epsilon: float) -> Shift:

@@ -81,7 +81,7 @@ def percent(value: float, *, upward: bool = True) -> str:
     """A probability or a difference of two, in percent with at most two decimals; a risk is rounded up.
 
     >>> percent(0.0064121), percent(0.25), percent(0.95, upward=False), percent(1e-6)
-    ('0.65 %', '25 %', '95 %', '0.0001 %')
+    ('0.65\\u202f%', '25\\u202f%', '95\\u202f%', '0.0001\\u202f%')
     """
     if 0 < value < 1e-3:
         return f"{(up if upward else number)(100 * value, 2)}{THIN}%"

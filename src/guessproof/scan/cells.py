@@ -133,22 +133,15 @@ def _far(curve: Curve, grid: Grid, occupied: Mask | None) -> Over:
     first, last = grid.beyond()
     over = Over(np.zeros(first.shape), np.ones(first.shape), np.full(first.shape, np.inf))
     held = np.flatnonzero((last > first) & (True if occupied is None else occupied))
-    if held.size:
-        found = curve.over(curve.at(first[held]), curve.at(last[held]))
-        over.lower[held], over.upper[held] = found.lower, found.upper
-        if curve.cheap:
-            start = 0
-            for count, nearer, end in ((grid.far[0], last, first), (grid.far[1], first, last)):
-                side = slice(start, start + count)
-                start += count
-                if count:
-                    outward = _outward(curve, nearer[side], float(end[side][-1]))
-                    over.upper[side] = np.minimum(over.upper[side], outward)
+    if not held.size:
+        return over
+    found = curve.over(curve.at(first[held]), curve.at(last[held]))
+    over.lower[held], over.upper[held] = found.lower, found.upper
+    left = slice(0, grid.far[0])
+    right = slice(grid.far[0], None)
+    for side, near, rightwards in ((left, last, False), (right, first, True)):
+        if near[side].size:
+            most = np.minimum.accumulate(curve.beyond(near[side], rightwards))
+            over.upper[side] = np.minimum(over.upper[side], most)
+    over.lower[:] = np.minimum(over.lower, over.upper)
     return over
-
-
-def _outward(curve: Curve, nearer: Array, end: float) -> Array:
-    """What no true value from each of these on exceeds; where rounding leaves nothing to tell, what held before."""
-    others = np.full(nearer.shape, end)
-    left, right = np.minimum(nearer, others), np.maximum(nearer, others)
-    return np.minimum.accumulate(curve.over(curve.at(left), curve.at(right)).upper)

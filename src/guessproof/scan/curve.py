@@ -5,20 +5,19 @@ A record's own advantage is a function of its true value t. It is computed at fe
 - one interval of correct guesses under |ψ(x) − ψ(x')|: by the derivative, as in the search for the worst true value
   (`risk.worst_case`), or, where the derivative is not known, by the goals themselves: for t in [t₁, t₂] the goal lies
   inside G(t₁) ∪ G(t₂) and holds G(t₁) ∩ G(t₂);
-- other goals about one column: by these two goals, asked one by one;
+- a goal that does not move with the truth: the same for every record;
 - no prior: the advantage rises with the largest distance to a wrong value, which is largest at an end of a cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from guessproof.errors import GoalError, GuessproofError
-from guessproof.exposure import Aim, Exposure
+from guessproof.errors import GoalError
+from guessproof.exposure import Exposure
 from guessproof.risk import odds
 from guessproof.risk.tent import log_prior
 
@@ -31,9 +30,6 @@ from guessproof.risk.worst_case import (
     _Ends,  # pyright: ignore[reportPrivateUsage]
 )
 from guessproof.world.checks import Array
-from guessproof.world.goals import And, Goal, Inside, Not, Or, Within, inside
-
-_HAIR = 1e-9  # more than an empty goal, which is asked about as one of two neighbouring floats, can weigh
 
 
 @dataclass(frozen=True)
@@ -58,17 +54,16 @@ class Curve(Protocol):
         """How many cells may be spent."""
         ...
 
-    @property
-    def cheap(self) -> bool:
-        """Whether a hundred cells cost little."""
-        ...
-
     def at(self, t: Array) -> Any:
         """What is known at true values: a row for each, to be picked and joined."""
         ...
 
     def over(self, left: Any, right: Any) -> Over:
         """An enclosure between neighbouring points."""
+        ...
+
+    def beyond(self, t: Array, right: bool) -> Array:
+        """What no true value from each t on to the right (or left) exceeds; 1 where nothing is known."""
         ...
 
 
@@ -102,9 +97,9 @@ class TentCurve:
     epsilon: float
     sides: tuple[Side, ...]
     percent: bool
+    change: float = np.inf  # how far any two values are apart at most, where a cap was left out of the distance
     first: int = 64
     most: int = 1 << 14
-    cheap: bool = True
 
     def at(self, t: Array) -> tuple[Any, ...]:
         with np.errstate(all="ignore"):
@@ -113,8 +108,33 @@ class TentCurve:
     def over(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> Over:
         with np.errstate(all="ignore"):
             found = [self._side(a, b, side) for a, b, side in zip(left, right, self.sides, strict=True)]
-        whole = [np.max([getattr(o, f.name) for o in found], axis=0) for f in fields(Over)]
-        return Over(*whole)
+        lower, upper, steep = (np.max([getattr(o, f.name) for o in found], axis=0) for f in fields(Over))
+        if np.isinf(self.change):
+            return Over(lower, upper, steep)
+        least, most = self.before(left[0].t, right[0].t)
+        upper = np.minimum(upper, at_most_apart(least, most, self.change) + 1e-12)
+        return Over(np.zeros(upper.shape), upper, np.full(upper.shape, np.inf))
+
+    def before(self, t1: Array, t2: Array) -> tuple[Array, Array]:
+        """The least and the largest belief before the release, for true values in each [t1, t2]."""
+        (lo1, hi1), (lo2, hi2) = self.goal.edges(t1), self.goal.edges(t2)
+        with np.errstate(all="ignore"):
+            most = self.goal.prior.mass(lo1, hi2)
+            least = np.where(hi1 > lo2, self.goal.prior.mass(lo2, np.maximum(hi1, lo2)), 0.0)
+        return np.minimum(least, 1.0), np.minimum(most, 1.0)
+
+    def beyond(self, t: Array, right: bool) -> Array:
+        """The goal lies inside everything beyond its nearer end: beliefs in that are at least as large."""
+        goal, open_ = self.goal, np.full(t.shape, np.inf)
+        found = np.zeros(t.shape)
+        with np.errstate(all="ignore"):
+            lo, hi = (goal.edges(t)[0], open_) if right else (-open_, goal.edges(t)[1])
+            log_p, log_q = log_prior(goal.prior, lo, hi)
+            for side in self.sides:
+                _, bound = goal.gain(lo, hi, self.epsilon, "rise", (log_p, log_q))
+                most = odds.posterior(log_p, log_q, bound) if side == "rise" else np.exp(log_p)
+                found = np.maximum(found, np.nan_to_num(most, nan=1.0))
+        return found
 
     def _side(self, left: Any, right: Any, side: Side) -> Over:
         low, high = self._slopes(left, right, side)
@@ -158,70 +178,23 @@ class TentCurve:
 
 
 @dataclass(frozen=True)
-class GoalCurve:
-    """Any goal about one column: each cell asked about the goal that holds, and the one that is held by, all of it."""
+class FlatCurve:
+    """A goal that does not move with the truth: the same for every record."""
 
-    exposure: Exposure
-    epsilon: float
-    both: bool
-    first: int = 24
-    most: int = 160
-    cheap: bool = False
+    lower: float = 0.0
+    upper: float = 0.0
+    first: int = 1
+    most: int = 1
 
     def at(self, t: Array) -> Points:
         return Points(t)
 
     def over(self, left: Points, right: Points) -> Over:
-        pairs = [self._cell(a, b) for a, b in zip(left.t.tolist(), right.t.tolist(), strict=True)]
-        lower, upper = (np.asarray(v, dtype=np.float64) for v in zip(*pairs, strict=True))
-        return Over(lower, upper, np.full(left.t.shape, np.inf))
+        shape = left.t.shape
+        return Over(np.full(shape, self.lower), np.full(shape, self.upper), np.zeros(shape))
 
-    def _cell(self, t1: float, t2: float) -> tuple[float, float]:
-        outer, inner = (self._asked(t1, t2, most) for most in (True, False))
-        prior_hi, prior_lo = outer.prior(1.0), inner.prior(0.0)
-        lower = inner.rises(self.epsilon, 0.0) - prior_hi
-        upper = outer.rises(self.epsilon, 1.0, bound=True) - prior_lo
-        if self.both:
-            upper = max(upper, prior_hi - inner.falls(self.epsilon, 0.0, bound=True))
-            lower = max(lower, prior_lo - outer.falls(self.epsilon, 1.0))
-        return min(max(lower - _HAIR, 0.0), 1.0), min(max(upper + _HAIR, 0.0), 1.0)
-
-    def _asked(self, t1: float, t2: float, most: bool) -> _Fixed:
-        aim = self.exposure.aim
-
-        def build(attributes: Any) -> Goal:
-            return _fixed(aim.build(attributes), t1, t2, most)
-
-        fixed: Aim = replace(aim, build=build, at=None)
-        return _Fixed(Exposure(fixed, self.exposure.pledge, self.exposure.step))
-
-
-@dataclass(frozen=True)
-class _Fixed:
-    """Beliefs in a goal that does not depend on the truth; a careful number where it is empty or certain."""
-
-    exposure: Exposure
-
-    def prior(self, otherwise: float) -> float:
-        found = self.exposure.prior
-        return otherwise if found is None else found
-
-    def rises(self, epsilon: float, otherwise: float, *, bound: bool = False) -> float:
-        """The largest belief: what no attacker exceeds, or what some attacker reaches."""
-        return self._or(otherwise, lambda: _side_of(self.exposure.posterior(epsilon), bound))
-
-    def falls(self, epsilon: float, otherwise: float, *, bound: bool = False) -> float:
-        """The smallest belief, by the largest one in the complement."""
-        aim = self.exposure.aim
-        flipped = replace(aim, build=lambda attributes: ~aim.build(attributes))
-        other = replace(self.exposure, aim=flipped)
-        return self._or(otherwise, lambda: 1 - _side_of(other.posterior(epsilon), bound))
-
-    def _or(self, otherwise: float, question: Callable[[], float]) -> float:
-        try:
-            return question()
-        except GuessproofError:
-            return otherwise
+    def beyond(self, t: Array, right: bool) -> Array:
+        return np.full(t.shape, self.upper)
 
 
 @dataclass(frozen=True)
@@ -234,7 +207,6 @@ class RangeCurve:
     both: bool
     first: int = 32
     most: int = 128
-    cheap: bool = False
 
     def at(self, t: Array) -> Points:
         return Points(t)
@@ -242,6 +214,9 @@ class RangeCurve:
     def over(self, left: Points, right: Points) -> Over:
         ends = np.maximum(self._bounds(left.t), self._bounds(right.t))
         return Over(np.zeros(ends.shape), ends, np.full(ends.shape, np.inf))
+
+    def beyond(self, t: Array, right: bool) -> Array:
+        return np.ones(t.shape)
 
     def _bounds(self, t: Array) -> Array:
         return np.asarray([self._bound(float(v)) for v in t])
@@ -255,24 +230,14 @@ class RangeCurve:
             return 0.0
 
 
-def _fixed(goal: Goal, t1: float, t2: float, most: bool) -> Goal:
-    """A goal that holds (`most`), or is held by, the goal at every true value in [t1, t2]."""
-    if isinstance(goal, Not):
-        return Not(_fixed(goal.part, t1, t2, not most))
-    if isinstance(goal, (And, Or)):
-        return type(goal)(tuple(_fixed(part, t1, t2, most) for part in goal.parts))
-    if not isinstance(goal, Within):
-        return goal
-    (lo1, hi1), (lo2, hi2) = (goal.edges(t)[0] for t in (t1, t2))
-    low, high = (float(lo1), float(hi2)) if most else (float(lo2), float(hi1))
-    if low < high:
-        return inside(goal.attribute, (low, high))
-    point = float(np.nextafter(low, np.inf))
-    return Inside(goal.attribute, ((low, point),))  # next to nothing: an empty goal is not one
+def at_most_apart(least: Array, most: Array, change: float) -> Array:
+    """The largest advantage if any two records are `change` apart and the belief before lies in least … most.
 
-
-def _side_of(bracket: Any, bound: bool) -> float:
-    return float(bracket.bound if bound else bracket.attack)
+    It has one top, where the belief before is 1/(1 + e^{change/2}).
+    """
+    middle = np.clip(1 / (1 + np.exp(min(change / 2, 700.0))), least, most)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(odds.advantage(np.log(middle), np.log1p(-middle), change), nan=0.0)
 
 
 def _finite(value: Array) -> Array:

@@ -20,20 +20,18 @@ import numpy as np
 
 from guessproof.errors import NotCertifiedError
 from guessproof.exposure import Aim, Exposure
-from guessproof.risk import odds
 from guessproof.risk.several.formula import Block, Tree, alternatives, blocks, negated, normal
 from guessproof.risk.several.product import check_independent
 from guessproof.risk.worst_case import Aim as Side
 from guessproof.scan.cells import Cells, enclosed
 from guessproof.scan.columns import FAR, SPECIAL, Column, Grid, Values
-from guessproof.scan.curve import Over, Points, TentCurve
+from guessproof.scan.curve import FlatCurve, TentCurve, at_most_apart
 from guessproof.scan.judged import Judged, Records
-from guessproof.scan.single import each_value, ranging_of
+from guessproof.scan.single import each_value, line_form_of, ranging_of
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Not, Within
-from guessproof.world.metrics import LineForm
 
 MOST_CELLS = 1 << 20
 LEAST_CELLS = 64  # of one column: fewer say nothing
@@ -124,17 +122,14 @@ class _Rule:
         """The cells of a column of numbers, fine enough for every part of the goal that moves with it."""
         moving = [b for _, tree in trees for b in blocks(tree) if _name(b) == column.name and b.goal.depends_on_truth]
         curve = self._curve(moving[0], ("rise", "fall")) if moving else None
-        return enclosed(column, curve or _Flat(), most=most)
+        return enclosed(column, curve or FlatCurve(), most=most)
 
     def upper(self, key: Key, tree: Tree, cells: Mapping[str, Cells]) -> Array:
         """What no record of a cell exceeds."""
         order = iter(range(len(blocks(tree))))
         whole = self._joined(tree, lambda block: self._part(key, next(order), block, cells))
-        change = self.epsilon * self.exposure.pledge.limit
-        middle = np.clip(1 / (1 + math.exp(min(change / 2, 700.0))), whole.low, whole.high)
-        with np.errstate(divide="ignore"):
-            apart = odds.advantage(np.log(middle), np.log1p(-middle), change)
-        return np.minimum(whole.rise, np.nan_to_num(apart, nan=0.0)) + 1e-12
+        apart = at_most_apart(whole.low, whole.high, self.epsilon * self.exposure.pledge.limit)
+        return np.minimum(whole.rise, apart) + 1e-12
 
     def _joined(self, tree: Tree, part_of: Callable[[Block], Part]) -> Part:
         if isinstance(tree, Block):
@@ -175,10 +170,7 @@ class _Rule:
         curve = self._curve(block, ("rise",))
         assert curve is not None
         first, last = cells.first - 2 * column.slack, cells.last + 2 * column.slack
-        (lo1, hi1), (lo2, hi2) = curve.goal.edges(first), curve.goal.edges(last)
-        with np.errstate(invalid="ignore"):
-            high = curve.goal.prior.mass(lo1, hi2)
-            low = np.where(hi1 > lo2, curve.goal.prior.mass(lo2, np.maximum(hi1, lo2)), 0.0)
+        low, high = curve.before(first, last)
         rise = curve.over(curve.at(first), curve.at(last)).upper
         return Part(1 - high, 1 - low, rise) if isinstance(block.goal, Not) else Part(low, high, rise)
 
@@ -192,14 +184,9 @@ class _Rule:
         """The block's own curve; a cap on the distance is left out, which only lets more through."""
         aim, name = self.exposure.aim, _name(block)
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
-        pledge = self.exposure.pledge
-        metric = pledge.columns.get(name)
-        form = LineForm() if metric is None else metric.line_form
-        if (form is None or not np.isinf(form.cap)) and name in pledge.lines:
-            form = pledge.lines[name].form
+        form, _ = line_form_of(self.exposure.pledge, name)
         if form is None or not isinstance(goal, Within):
             return None
-        form = LineForm(form.cuts, form.slopes, form.jumps, form.step)
         ranging = ranging_of(aim.attributes[name], goal, (aim.knows or {}).get(name), form)
         if ranging is None:
             return None
@@ -217,22 +204,6 @@ class _Rule:
 
         knows = {n: v for n, v in (aim.knows or {}).items() if n == name}
         return Exposure(replace(aim, build=build, at=None, knows=knows or None, or_="any"), self.exposure.pledge)
-
-
-@dataclass(frozen=True)
-class _Flat:
-    """A part of the goal that does not move with the truth: one cell will do."""
-
-    first: int = 1
-    most: int = 1
-    cheap: bool = True
-
-    def at(self, t: Array) -> Points:
-        return Points(t)
-
-    def over(self, left: Points, right: Points) -> Over:
-        nothing = np.zeros(left.t.shape)
-        return Over(nothing, nothing.copy(), nothing.copy())
 
 
 def _name(block: Block) -> str:

@@ -43,11 +43,13 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
         found = _finite(plan, exposure, attributes, epsilon, both)
     elif not _is_free(aim):
         raise _refused(plan)
-    elif len(attributes) == 1:
-        found = _line(exposure, attributes[aim.names[0]], epsilon, both, limit if worst > (limit or 0) else None)
     else:
         try:
-            found = independent(exposure, attributes, epsilon, both)
+            if len(attributes) == 1:
+                decide = limit if limit is not None and worst > limit else None
+                found = _line(exposure, attributes[aim.names[0]], epsilon, both, decide)
+            else:
+                found = independent(exposure, attributes, epsilon, both)
         except NotCertifiedError:
             raise _refused(plan) from None
 
@@ -74,8 +76,9 @@ def _within_bounds(attributes: Mapping[str, Attribute], judged: Judged) -> Mask:
 
 
 def _refused(plan: Plan) -> PlanError:
-    problem = "a scan supports goals about one column, about finitely many values, or about independent columns"
-    remedy = "scan a plan whose goal is about one column, or joins such goals by and, or, not"
+    problem = "a scan supports an interval around one number, finitely many values, and and, or, not of these about "
+    problem += "independent columns"
+    remedy = "scan a plan with such a goal; locations and several intervals of one column are not supported"
     return plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
 
 

@@ -204,7 +204,7 @@ def _told(
         counted.outside,
         _mean(lower, upper, number),
         _quantiles(lower, upper, number, LEVELS),
-        _histogram(upper, number),
+        _histogram(upper, number, limit),
         tuple(_most_exposed(judged, counts, top)),
         limit,
         exceeding,
@@ -234,19 +234,25 @@ def _quantiles(lower: Array, upper: Array, number: Any, levels: Sequence[float])
     return {level: (low, high) for level, low, high in zip(levels, *sides, strict=True)}
 
 
-def _histogram(upper: Array, number: Any) -> tuple[Bin, ...]:
-    """Equal bins from 0 to the largest advantage, by upper ends."""
+def _histogram(upper: Array, number: Any, limit: float | None) -> tuple[Bin, ...]:
+    """Equal bins from 0 to the largest advantage, by upper ends; the limit is an edge."""
     top = float(np.max(upper, initial=0.0))
     if not number.size or top <= 0:
         return (Bin(0.0, 0.0, int(number.sum())),) if number.size else ()
     edges = np.linspace(0.0, top, BINS + 1)
-    place = np.clip(np.searchsorted(edges, upper, side="left") - 1, 0, BINS - 1)
-    counts = np.bincount(place, weights=number, minlength=BINS).astype(np.int64)
+    if limit is not None and top / BINS < limit < top:
+        width = limit / round(limit / top * BINS)
+        edges = np.append(width * np.arange(1 + int(top / width)), top)
+        edges[round(limit / width)] = limit
+        edges = np.unique(edges)
+    bins = edges.size - 1
+    place = np.clip(np.searchsorted(edges, upper, side="left") - 1, 0, bins - 1)
+    counts = np.bincount(place, weights=number, minlength=bins).astype(np.int64)
     return tuple(Bin(float(a), float(b), int(n)) for a, b, n in zip(edges[:-1], edges[1:], counts, strict=True))
 
 
 def _most_exposed(judged: Judged, counts: Any, top: int) -> list[Exposed]:
-    """The cells with the largest advantage; neighbours on the line that hardly differ are told as one."""
+    """The cells with the largest advantage; records next to each other on the line that hardly differ are told as one."""
     held = np.flatnonzero(counts)
     if not held.size or not top:
         return []
@@ -264,7 +270,8 @@ def _runs(judged: Judged, held: Any) -> list[list[int]]:
     low = high = 0.0
     for i in held.tolist():
         below, above = float(judged.lower[i]), float(judged.upper[i])
-        if runs and i == runs[-1][-1] + 1 and max(high, above) - min(low, below) <= step and _adjoin(judged, i):
+        alike = max(high, above) - min(low, below) <= step
+        if runs and alike and _adjoin(judged, runs[-1][-1], i):
             runs[-1].append(i)
             low, high = min(low, below), max(high, above)
         else:
@@ -273,10 +280,10 @@ def _runs(judged: Judged, held: Any) -> list[list[int]]:
     return runs
 
 
-def _adjoin(judged: Judged, cell: int) -> bool:
-    """Whether a cell goes on where the one before it ends: those beyond the grid are listed after it."""
-    ((_, here),), ((start, end),) = judged.values(cell - 1).values(), judged.values(cell).values()
-    return start <= here < end
+def _adjoin(judged: Judged, before: int, cell: int) -> bool:
+    """Whether a cell lies to the right of the one before it: those beyond the grid are listed after it."""
+    ((first, _),), ((start, _),) = judged.values(before).values(), judged.values(cell).values()
+    return first < start
 
 
 def _values(judged: Judged, run: list[int]) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import GoalError, GuessproofError
-from guessproof.exposure import Exposure
+from guessproof.errors import GoalError, GuessproofError, NotCertifiedError
+from guessproof.exposure import Exposure, Pledge
 from guessproof.risk.attack import Attack
 from guessproof.risk.worst_case import Aim as Side
 from guessproof.risk.worst_case import Ranging
 from guessproof.scan.columns import Values
-from guessproof.scan.curve import Curve, GoalCurve, RangeCurve, TentCurve
+from guessproof.scan.curve import Curve, FlatCurve, RangeCurve, TentCurve
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import Within
@@ -32,16 +32,33 @@ def curve_of(exposure: Exposure, name: str, epsilon: float, both: bool) -> tuple
     if isinstance(attribute.prior, (Unknown, PartlyKnown)):
         exposure.advantage(epsilon, both)  # refuses where there is no answer
         return RangeCurve(exposure, name, epsilon, both), "no prior: at most what the ends of each cell allow"
-    metric = exposure.pledge.columns.get(name)
-    form = LineForm() if metric is None else metric.line_form
     goal = aim.goal
-    if form is not None and np.isinf(form.cap) and isinstance(goal, Within):
+    if not goal.depends_on_truth:
+        found = exposure.advantage(epsilon, both)
+        return FlatCurve(float(found.attack), float(found.bound)), "the same for every record"
+    form, capped = line_form_of(exposure.pledge, name)
+    ranging = None
+    if form is not None and isinstance(goal, Within):
         ranging = ranging_of(attribute, goal, (aim.knows or {}).get(name), form)
-        if ranging is not None:
-            sides: tuple[Side, ...] = ("rise", "fall") if both else ("rise",)
-            curve = TentCurve(ranging, epsilon, sides, goal.radius is None)
-            return curve, "exact at the ends of cells, enclosed between them"
-    return GoalCurve(exposure, epsilon, both), "each cell by the goals inside and outside of all of its values"
+    if ranging is None:
+        raise NotCertifiedError("the goal is no interval around the true value")
+    sides: tuple[Side, ...] = ("rise", "fall") if both else ("rise",)
+    change = epsilon * exposure.pledge.limit if capped else np.inf
+    how = "from above: a cap on changes is left out" if capped else "exact at the ends of cells, enclosed between them"
+    return TentCurve(ranging, epsilon, sides, isinstance(goal, Within) and goal.radius is None, change), how
+
+
+def line_form_of(pledge: Pledge, name: str) -> tuple[LineForm | None, bool]:
+    """What a column's change lets through as |ψ(x) − ψ(x')|, and whether a cap was left out for that."""
+    metric = pledge.columns.get(name)
+    form = LineForm() if metric is None else metric.line_form
+    if form is not None and np.isinf(form.cap):
+        return form, False
+    if name in pledge.lines:
+        form = pledge.lines[name].form
+    if form is None:
+        return None, False
+    return LineForm(form.cuts, form.slopes, form.jumps, form.step), True
 
 
 def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -> Ranging | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from guessproof.sql.guarantee import most
+from guessproof.sql.reach import reach
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import LineForm, Matrix, Metric, Multiple
 
@@ -28,30 +28,46 @@ def account(measurement: Measurement) -> str:
             f"{measurement.text}: adding or removing one record moves it by at most {_number(measurement.presence)}, "
             f"changing one by at most {_number(measurement.change)}"
         )
-    metrics = measurement.guarantee.columns
-    alone = len(metrics) == 1
-    parts = [_column(name, metric, measurement.divisor, alone) for name, metric in metrics.items()]
-    moves = [part for part in parts if part]
-    largest = _number(measurement.change)
-    if not moves:
-        return f"{measurement.text}: one person moves it by at most {largest}, when a value goes missing"
+    metrics = {n: m for n, m in measurement.guarantee.columns.items() if _matters(m)}
+    largest = f"{_number(measurement.change)}{_hint(measurement)}"
     per = f" (over {measurement.divisor:g} rows or more, known to have a value)" if measurement.divisor != 1 else ""
-    limit = f", at most {largest}"
-    present = most(measurement.contribution, declared.complete()) / measurement.divisor
-    if measurement.change > present * (1 + 1e-9):
-        limit += f" ({_number(present)} if no value can be missing: say missing = false)"
-    return f"{measurement.text}: one person moves it by at most {'; '.join(moves)}{limit}{per}"
+    start = f"{measurement.text}: one person moves it by at most"
+    if not metrics:
+        return f"{start} {_number(measurement.change)}, when a value goes missing{per}"
+    if not any(isinstance(m, LineMetric) and any(m.form.slopes) for m in metrics.values()):
+        return f"{start} {largest}, when {' or '.join(metrics)} changes the outcome of a test{per}"
+    parts = [_column(name, metric, measurement.divisor, len(metrics) == 1) for name, metric in metrics.items()]
+    return f"{start} {' + '.join(parts)}, at most {largest}{per}"
+
+
+def _matters(metric: Metric) -> bool:
+    """Whether the column alone can move anything."""
+    if isinstance(metric, Matrix):
+        return bool(metric.distances.max())
+    if isinstance(metric, Multiple):
+        return metric.factor > 0
+    assert isinstance(metric, LineMetric)
+    return not metric.form.is_flat or metric.form.step > 0
+
+
+def _hint(measurement: Measurement) -> str:
+    """What it would help to know that no value is missing."""
+    declared = measurement.guarantee.declared
+    complete = declared.complete()
+    if complete == declared:
+        return ""
+    present = reach(measurement.contribution, complete).change / measurement.divisor
+    if measurement.change <= present * (1 + 1e-9):
+        return ""
+    return f" ({_number(present)} if no value can be missing: say missing = false)"
 
 
 def _column(name: str, metric: Metric, divisor: float, alone: bool) -> str:
-    if isinstance(metric, Matrix):
-        largest = float(metric.distances.max()) / divisor
-        return f"{_number(largest)} when {name} changes the outcome of a test" if largest else ""
-    if isinstance(metric, Multiple):
-        largest = metric.factor / divisor
-        return f"{_number(largest)} when {name} changes the outcome of a test" if largest else ""
-    assert isinstance(metric, LineMetric)
-    return _line(name, metric.form, divisor, alone)
+    if isinstance(metric, LineMetric):
+        return _line(name, metric.form, divisor, alone)
+    largest = metric.factor if isinstance(metric, Multiple) else 0.0
+    largest = float(metric.distances.max()) if isinstance(metric, Matrix) else largest
+    return f"{_number(largest / divisor)} when {name} changes the outcome of a test"
 
 
 def _line(name: str, form: LineForm, divisor: float, alone: bool) -> str:

@@ -10,14 +10,13 @@ from sqlglot import Expr, exp
 from guessproof.sql import formula
 from guessproof.sql.account import account
 from guessproof.sql.contribution import Contribution
-from guessproof.sql.guarantee import guarantee, most
+from guessproof.sql.guarantee import guarantee
 from guessproof.sql.measurement import Kind, Measurement
-from guessproof.sql.reader import Reader
-from guessproof.sql.rules.choice import Choice, Nothing
+from guessproof.sql.reach import reach
+from guessproof.sql.reader import Reader, said
 from guessproof.sql.rules.logic import Both
-from guessproof.sql.rules.missing import missing
 from guessproof.sql.rules.number import Number, literal_number
-from guessproof.sql.tally import Tallied
+from guessproof.sql.tally import Held, tally
 from guessproof.sql.term import Condition, Everyone, Term
 
 LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
@@ -59,8 +58,7 @@ class Aggregates:
         if word is not None:
             raise self.reader.refuse(f"{word} is not supported yet", call, REMEDY)
         if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):
-            name = call.sql_name() if isinstance(call, exp.Func) else "this aggregate"
-            raise self.reader.refuse(f"{name} is not supported", call, REMEDY)
+            raise self.reader.refuse(f"{said(call, self.reader.sql)} is not supported", call, REMEDY)
         inner = self._argument(call)
         text = node.sql("duckdb").replace(" <-> ", " <@> ")
         if isinstance(call, exp.Avg):
@@ -94,18 +92,21 @@ class Aggregates:
         while isinstance(inner, exp.Paren):
             inner = inner.this
         if isinstance(inner, exp.Column):
-            return Choice(missing(self.reader.column(inner)), Nothing(), Number(1.0))
-        return Tallied(self.reader.term(inner))
+            return Held.of(self.reader.column(inner))
+        return tally(self.reader.term(inner))
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
-        if declared.protects == "values" and declared.rows is not None:
+        counted = Contribution(self._condition(own), tally(term), 0.0)
+        if declared.protects == "values" and reach(counted, declared.complete()).change == 0:
             # A public count says how many values there are, so nothing that is protected may change their number.
-            counted = Contribution(self._condition(own), Tallied(term), 0.0)
-            if most(counted, declared.complete()) == 0:
+            if declared.rows is not None:
                 return self._measure(text, "sum", term, own, call, divisor=float(declared.rows))
+            if reach(counted, declared).change == 0:
+                problem = f"{text} is over a number of rows that is public, and was not declared"
+                raise self.reader.refuse(problem, call, "declare rows = how many there are at least")
         total = self._measure(text.replace("AVG(", "SUM(", 1), "sum", term, own, call)
-        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", Tallied(term), own, call)
+        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", tally(term), own, call)
         seen = term.follow(declared.at_rest(term.columns)).hull
         return formula.ratio(formula.index(total), formula.index(count), seen.low, seen.high)
 
@@ -131,7 +132,7 @@ class Aggregates:
         declared = self.reader.declared
         # A public count says how many values there are: whether one is missing is then assumed known.
         declared = declared if divisor == 1 else declared.complete()
-        if not math.isfinite(most(contribution, declared)):
+        if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
         found = guarantee(contribution, declared)
         measurement = Measurement(text, kind, contribution, own, found, divisor, self.grouped)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import pairwise
 
 from guessproof.sql.contribution import Contribution
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.moves import Column, Scene, Side
+from guessproof.sql.pieces import cuts_of, leaves, pieces_of
 from guessproof.sql.ranges import EVERYTHING, Range, point
-from guessproof.sql.term import Condition, Node
+from guessproof.sql.term import Condition
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Discrete, LineForm, Matrix, Metric, Multiple, Outcome
 
 FINER = 16  # pieces into which a stretch of varying slope is cut
-MOST_CUTS = 1100  # a list of 500 numbers; beyond it any two values are taken to be furthest apart
+MOST_CUTS = 130  # a list of 64 numbers; beyond it any two values are taken to be furthest apart
 MOST_PIECES = 16  # for the exact distance of a filter, every pair of pieces is followed
+FURTHEST = 1e100  # cuts beyond this are left to the line form
 MOST_LEVELS = 1000
 MOST_CLASSES = 40  # all pairs of kinds of levels are followed; beyond this any two are taken to be furthest apart
 
@@ -31,11 +32,11 @@ def number_metric(contribution: Contribution, declared: Declared, name: str) -> 
 def line_metric(contribution: Contribution, rest: Scene, name: str) -> LineMetric:
     """How far a column of numbers moves the contribution: slopes between cuts, jumps at them."""
     free = contribution.follow({**rest, name: Column(Side(EVERYTHING), Side(EVERYTHING), moves=True)}).change
-    cuts = _cuts(contribution, name)
+    cuts = cuts_of(contribution, name)
     if len(cuts) > MOST_CUTS:
         return LineMetric(LineForm(step=free))
     cuts = _finer(contribution, rest, name, cuts)
-    pieces = [contribution.follow({**rest, name: _sliding(piece)}) for piece in _pieces(cuts)]
+    pieces = [contribution.follow({**rest, name: _sliding(piece)}) for piece in pieces_of(cuts)]
     jumps = tuple(contribution.follow({**rest, name: _crossing(cut)}).gap.size for cut in cuts)
     slopes = tuple(piece.slope.size for piece in pieces)
     step = sum(piece.gap.size for piece in pieces) + 2 * max(piece.error for piece in pieces)
@@ -43,10 +44,6 @@ def line_metric(contribution: Contribution, rest: Scene, name: str) -> LineMetri
         return LineMetric(LineForm(step=free))
     form = LineForm(cuts, slopes, jumps, step)
     return LineMetric(form if free >= _variation(form) + step else form.capped(free))
-
-
-def _cuts(contribution: Contribution, name: str) -> tuple[float, ...]:
-    return tuple(sorted(c for c in contribution.cuts(name) if math.isfinite(c)))
 
 
 def _finer(contribution: Contribution, rest: Scene, name: str, cuts: tuple[float, ...]) -> tuple[float, ...]:
@@ -73,8 +70,8 @@ def _variation(form: LineForm) -> float:
 
 def _outcome(contribution: Contribution, rest: Scene, name: str) -> Metric | None:
     """The exact distance of a filter whose true pieces lie between false ones: 0/1 on its outcome."""
-    pieces = _pieces(_cuts(contribution, name))
-    if not 3 <= len(pieces) <= MOST_PIECES:
+    pieces = pieces_of(cuts_of(contribution, name))
+    if not 3 <= len(pieces) <= MOST_PIECES or max(abs(p.high) for p in pieces[:-1]) > FURTHEST:
         return None
     places = [Side(piece) for piece in pieces]
     stays = [contribution.follow({**rest, name: Column(s, s, moves=True)}) for s in places]
@@ -134,7 +131,7 @@ def label_metric(contribution: Contribution, declared: Declared, column: Declare
 
 def _kinds(contribution: Contribution, name: str, levels: tuple[str, ...]) -> list[int]:
     """For each level a number: the same for levels on which every condition agrees."""
-    tests = [node for node in _nodes(contribution) if isinstance(node, Condition) and not node.parts]
+    tests = [node for node in leaves(contribution) if isinstance(node, Condition)]
     rest = {n: Column(Side(EVERYTHING), Side(EVERYTHING)) for n in contribution.columns}
     known: dict[tuple[object, ...], int] = {}
     found: list[int] = []
@@ -145,23 +142,12 @@ def _kinds(contribution: Contribution, name: str, levels: tuple[str, ...]) -> li
     return found
 
 
-def _nodes(node: Node) -> Iterator[Node]:
-    yield node
-    for part in node.parts:
-        yield from _nodes(part)
-
-
 def _sliding(piece: Range) -> Column:
     return Column(Side(piece), Side(piece), moves=True, slides=True)
 
 
 def _crossing(cut: float) -> Column:
     return Column(Side(point(cut)), Side(point(math.nextafter(cut, math.inf))), moves=True, slides=True)
-
-
-def _pieces(cuts: tuple[float, ...]) -> list[Range]:
-    lows = [-math.inf, *(math.nextafter(c, math.inf) for c in cuts)]
-    return [Range(low, high) for low, high in zip(lows, [*cuts, math.inf], strict=True)]
 
 
 def euclidean(contribution: Contribution, declared: Declared) -> float | None:

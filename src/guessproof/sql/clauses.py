@@ -75,7 +75,7 @@ class Clauses:
         if clause is None:
             return None
         count = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
-        if count is None or clause.args.get("offset") or clause.args.get("expressions"):
+        if count is None or any(v for k, v in clause.args.items() if k != "expression"):
             raise self.reader.refuse("this LIMIT is not understood", clause, "write LIMIT 10")
         return count
 
@@ -129,7 +129,8 @@ def read_keys(select: exp.Select, reader: Reader) -> tuple[Key, ...]:
     group = select.args.get("group")
     if group is None:
         return ()
-    if any(v for k, v in group.args.items() if k != "expressions"):
+    special = (exp.Rollup, exp.Cube, exp.GroupingSets)
+    if any(v for k, v in group.args.items() if k != "expressions") or group.find(*special):
         raise reader.refuse("this GROUP BY is not supported", group, "group by columns with declared lists")
     keys = tuple(_key(_resolved(e, select, reader), reader) for e in group.expressions)
     if math.prod(len(k.levels) for k in keys) > MOST_GROUPS:

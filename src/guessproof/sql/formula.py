@@ -10,7 +10,7 @@ from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
 from guessproof.sql.ranges import EVERYTHING, Range, point
-from guessproof.sql.reader import place
+from guessproof.sql.reader import place, said
 from guessproof.sql.rules.comparison import HOLDS, SIGNS
 from guessproof.sql.rules.number import literal_number
 
@@ -36,7 +36,8 @@ def index(node: Expr) -> int:
 
 def ratio(total: int, count: int, low: float, high: float) -> Expr:
     """The place of an average of two noisy numbers."""
-    parts = [exp.Literal.number(str(p)) for p in (total, count, repr(low), repr(high))]
+    # Built by hand: Literal.number makes a negation of a negative number.
+    parts = [exp.Literal(this=str(p), is_string=False) for p in (total, count, repr(low), repr(high))]
     return exp.Anonymous(this=RATIO, expressions=parts)
 
 
@@ -70,8 +71,7 @@ def check(node: Expr, sql: str) -> Kind:
         for part in node.iter_expressions():
             _number(part, sql)
         return "number"
-    name = node.this if isinstance(node, exp.Anonymous) else node.sql_name() if isinstance(node, exp.Func) else ""
-    what = f"{str(name).upper().replace('_', ' ')} of an aggregate" if name else "this output"
+    what = f"{said(node, sql)} of an aggregate" if isinstance(node, exp.Func) else "this output"
     raise QueryError(f"{what} is not supported", sql, place(node, sql), REMEDY)
 
 

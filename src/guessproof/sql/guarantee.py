@@ -16,6 +16,7 @@ from guessproof.sql.contribution import Contribution
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.moves import Column, Side
 from guessproof.sql.ranges import point
+from guessproof.sql.reach import reach
 from guessproof.sql.rules.column import plain_number
 from guessproof.sql.rules.label import plain_label
 from guessproof.world.line_metric import LineMetric
@@ -49,17 +50,18 @@ class Guarantee:
     def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
         """How far the number can move when the named columns go from one set of values to another, at most."""
         scene = dict(self.declared.at_rest(self.contribution.columns))
+        read = {name.casefold(): name for name in scene}
         for name in before:
             column = self.declared.column(name)
             sides = _side(column, before[name]), _side(column, after[name])
-            if column.name in scene:  # one that stays is known all the same, which rules out most outcomes
-                scene[column.name] = Column(*sides, moves=sides[0] != sides[1])
+            if name.casefold() in read:  # one that stays is known all the same, which rules out most outcomes
+                scene[read[name.casefold()]] = Column(*sides, moves=sides[0] != sides[1])
         return self.contribution.follow(scene).change
 
 
 def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
     """The guarantee of a contribution, for every protected column."""
-    whole = contribution.follow(declared.in_motion(contribution.columns))
+    furthest = reach(contribution, declared)
     lines: dict[str, LineMetric] = {}
     columns: dict[str, Metric] = {}
     for name in sorted(contribution.columns):
@@ -68,22 +70,16 @@ def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
             columns[name], lines[name] = number_metric(contribution, declared, name)
         elif column.protected:
             columns[name] = label_metric(contribution, declared, column)
-    away = (whole.hull | point(contribution.absent)) - point(contribution.absent)
     return Guarantee(
         columns,
         lines,
-        whole.change,
-        away.size,
+        furthest.change,
+        furthest.presence,
         euclidean(contribution, declared),
-        2 * whole.error,
+        2 * furthest.error,
         contribution,
         declared,
     )
-
-
-def most(contribution: Contribution, declared: Declared) -> float:
-    """By changing any protected values: at most this."""
-    return contribution.follow(declared.in_motion(contribution.columns)).change
 
 
 def _side(column: DeclaredColumn, value: Any) -> Side:

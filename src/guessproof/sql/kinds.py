@@ -8,7 +8,8 @@ from guessproof.sql.question import Question
 from guessproof.sql.rules.column import NumberColumn
 from guessproof.sql.rules.comparison import NumberTest
 from guessproof.sql.rules.flag import Flag
-from guessproof.sql.rules.label import LabelTest
+from guessproof.sql.rules.label import LabelAmong, LabelTest
+from guessproof.sql.rules.membership import NumberAmong
 from guessproof.sql.term import Node
 
 
@@ -20,12 +21,14 @@ def kinds_of(question: Question) -> dict[str, str]:
         if declared.is_number is not None:
             found[name] = "number" if declared.is_number else "text"
     for node in _nodes(question):
-        if isinstance(node, (NumberColumn, NumberTest)):
+        if isinstance(node, (NumberColumn, NumberTest, NumberAmong)):
             found[node.name] = "number"
         elif isinstance(node, Flag):
             found[node.name] = "boolean"
-        elif isinstance(node, LabelTest) and not isinstance(node.constant, exp.Literal):
-            found[node.name] = "boolean" if isinstance(node.constant, exp.Boolean) else "time"
+        elif (isinstance(node, LabelTest) and isinstance(node.constant, exp.Cast)) or (
+            isinstance(node, LabelAmong) and any(isinstance(constant, exp.Cast) for constant in node.constants)
+        ):
+            found[node.name] = "time"
     return found
 
 

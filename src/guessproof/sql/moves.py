@@ -15,9 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from guessproof.sql.ranges import EVERYTHING, ONE, ZERO, Range, outward, point
+from guessproof.sql.ranges import EVERYTHING, EXACT, ONE, ZERO, Range, outward, point
 
-EXACT = 2.0**53  # whole numbers below this are held exactly
 LARGEST = 1e300
 
 Outcome = Literal["true", "false", "null"]
@@ -159,10 +158,13 @@ def through(
     slope, gap, null = ZERO, ZERO, NEVER
     error = total = 0.0
     for partial, part in parts:
-        slope, gap = slope + _scaled(partial, part.slope), gap + _scaled(partial, part.gap)
+        if part.slope != ZERO:
+            slope = slope + _scaled(partial, part.slope)
+        if part.gap != ZERO:
+            gap = gap + _scaled(partial, part.gap)
         error += _times(partial.size, part.error)
         total += _times(partial.size, part.steep)
-        null = any_of((null, part.null))
+        null = _either(null, part.null)
     size = (before | after).size
     error += 0.0 if whole and size < EXACT else ulps * 2.0**-52 * size
     if not size + error < LARGEST:  # an engine would go on with infinity, and then with NaN
@@ -212,9 +214,14 @@ def negated(truth: Truth) -> Truth:
     return Truth(frozenset(flip[o] for o in truth.before), frozenset(flip[o] for o in truth.after), truth.same)
 
 
+def _either(one: Truth, other: Truth) -> Truth:
+    """OR, without work where one never holds."""
+    return other if one == NEVER else one if other == NEVER else any_of((one, other))
+
+
 def _combined(truths: Sequence[Truth], decides: Outcome, neutral: Outcome) -> Truth:
-    total = Truth(frozenset((neutral,)), frozenset((neutral,)), True)
-    for truth in truths:
+    total = truths[0]
+    for truth in truths[1:]:
         same = total.same and truth.same
         total = Truth.of(
             _pairs(total.before, truth.before, decides, neutral),
@@ -271,7 +278,7 @@ def _hull(ranges: list[Range]) -> Range:
 
 
 def _scaled(partial: Range, change: Range) -> Range:
-    return ZERO if change == ZERO else EVERYTHING if partial.size == float("inf") else partial * change
+    return EVERYTHING if partial.size == float("inf") else partial * change
 
 
 def _times(a: float, b: float) -> float:

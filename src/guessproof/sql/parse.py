@@ -11,11 +11,10 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from guessproof.errors import QueryError
-from guessproof.sql.reader import place
 
 LONGEST = 20_000  # characters
 DEEPEST = 100  # nested expressions
-NAMES = {"COLUMN": "a word", "TRUNCATETABLE": "TRUNCATE", "TRANSACTION": "BEGIN"}
+NAMES = {"COLUMN": "a word", "TRUNCATETABLE": "TRUNCATE", "TRANSACTION": "BEGIN", "SUBQUERY": "one in brackets"}
 SAID = {  # what the parser says, in words of our own
     "Expecting )": "a bracket is not closed, or a word before this does not fit",
     "Expecting (": "a bracket is missing",
@@ -63,7 +62,9 @@ def parse(sql: str) -> exp.Select:
     if not isinstance(select, exp.Select):
         name = str(select.this) if isinstance(select, exp.Command) else select.key.upper()
         problem = f"this is no SELECT but {NAMES.get(name, name)}"
-        raise QueryError(problem, sql, place(select, sql), "write one SELECT; nothing else is run")
+        start = len(sql) - len(sql.lstrip())
+        spot = (start, start + len(sql[start:].split()[0]))
+        raise QueryError(problem, sql, spot, "write one SELECT; nothing else is run")
     if _depth(select) > DEEPEST:
         raise QueryError(f"the query is nested more than {DEEPEST} deep", remedy="write it more simply")
     return select

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 INF = math.inf
+EXACT = 2.0**53  # whole numbers below this are held exactly
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def point(value: float) -> Range:
 
 def outward(low: float, high: float, ulps: int = 1, *, exact: bool = False) -> Range:
     """A range widened by units in the last place; whole numbers that floats hold exactly stay."""
-    if exact and max(abs(low), abs(high)) < 2.0**53:
+    if exact and low > -EXACT and high < EXACT:
         return Range(low, high)
     for _ in range(ulps):
         low, high = math.nextafter(low, -INF) if low else low, math.nextafter(high, INF) if high else high
@@ -110,7 +111,7 @@ EVERYTHING = Range(-INF, INF)
 
 
 def _whole(*ranges: Range) -> bool:
-    return all(math.isfinite(e) and e == math.floor(e) for r in ranges for e in (r.low, r.high))
+    return all(float(r.low).is_integer() and float(r.high).is_integer() for r in ranges)
 
 
 def _times(a: float, b: float) -> float:

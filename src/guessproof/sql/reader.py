@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +12,39 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.term import Condition, Node, Term
+
+CALL = re.compile(r"(\w+)\s*\(\s*$")
+WORDS = frozenset(  # a bracket after these is no call
+    "AND BETWEEN BY CASE ELSE EXISTS FILTER FROM HAVING IN IS LIKE NOT ON OR SELECT THEN WHEN WHERE".split()
+)
+NAMES: dict[type[Expr], str] = {
+    exp.Mod: "%",
+    exp.IntDiv: "//",
+    exp.DPipe: "||",
+    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
+    exp.NullSafeNEQ: "IS DISTINCT FROM",
+    exp.SimilarTo: "SIMILAR TO",
+    exp.Placeholder: "a parameter",
+    exp.Parameter: "a parameter",
+    exp.Subquery: "a subquery",
+    exp.Select: "a subquery",
+    exp.Dot: "a part of a column",
+    exp.Bracket: "a part of a column",
+    exp.Star: "*",
+}
+
+
+INSTEAD: dict[type[Expr], str] = {
+    exp.Cast: "leave it out: a column with bounds is read as numbers",
+    exp.TryCast: "leave it out: a column with bounds is read as numbers",
+    exp.Floor: "use ROUND",
+    exp.Ceil: "use ROUND",
+    exp.ILike: "use LIKE, which tells capitals from small letters",
+    exp.Log: "use LN, as LN(x) / 0.693 for base 2",
+    exp.Placeholder: "write the value itself",
+    exp.Parameter: "write the value itself",
+    exp.NullSafeNEQ: "write x <> 3 OR x IS NULL",
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +75,8 @@ class Reader:
         """A term or a condition."""
         rule = self._by_node.get(type(expression))
         if rule is None:
-            raise self.refuse(f"{_name(expression)} is not understood", expression, self._supported())
+            remedy = INSTEAD.get(type(expression)) or self._supported()
+            raise self.refuse(f"{said(expression, self.sql)} is not understood", expression, remedy)
         return rule.read(expression, self)
 
     def term(self, expression: Expr) -> Term:
@@ -77,28 +112,35 @@ class Reader:
 
 
 def place(expression: Expr, sql: str) -> tuple[int, int] | None:
-    """Where an expression stands in the text: from its first to its last known token."""
+    """Where an expression stands in the text: from its first to its last known token, brackets closed."""
     spots = [n.meta for n in expression.walk() if "start" in n.meta and "end" in n.meta]
     if not spots:
         return None
     start, end = min(int(m["start"]) for m in spots), max(int(m["end"]) for m in spots) + 1
+    if _is_call(expression) and "start" not in expression.meta:
+        name = CALL.search(sql[:start])
+        start = start if name is None or name[1].upper() in WORDS else name.start()
+    if _is_call(expression) and re.fullmatch(r"\w+", sql[start:end]) and sql[end : end + 1] == "(":
+        end += 1
     open_brackets = sql[start:end].count("(") - sql[start:end].count(")")
-    while open_brackets > 0 and end < len(sql) and sql[end] in " )\n\t":
+    while open_brackets > 0 and end < len(sql) and sql[end] in " )*\n\t":
         open_brackets -= sql[end] == ")"
         end += 1
-    if (
-        end == start + len(sql[start:end].rstrip("( "))
-        and sql[end : end + 1] == "("
-        and isinstance(expression, exp.Func)
-    ):
-        closing = sql.find(")", end)
-        end = closing + 1 if closing >= 0 else end
     return start, end
 
 
-def _name(expression: Expr) -> str:
+def said(expression: Expr, sql: str) -> str:
+    """The name of a function as it was written, or of what stands there."""
+    spot = place(expression, sql)
+    written = re.match(r"(\w+)\s*\(", sql[spot[0] :]) if spot is not None and _is_call(expression) else None
+    if written is not None and written[1].upper() not in WORDS:
+        return written[1].upper()
     if isinstance(expression, exp.Anonymous):
         return str(expression.this).upper()
     if isinstance(expression, exp.Func):
-        return expression.sql_name().replace("_", " ")
-    return type(expression).__name__.upper()
+        return expression.sql_name()
+    return NAMES.get(type(expression), type(expression).__name__.upper())
+
+
+def _is_call(expression: Expr) -> bool:
+    return isinstance(expression, exp.Func) and not isinstance(expression, (exp.Connector, exp.Case, exp.Cast))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.sql import casts
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.output import Key
 from guessproof.sql.question import Question
@@ -62,16 +63,24 @@ def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect:
 def _aggregate(measurement: Measurement, exponent: int, types: Types) -> Expr:
     if measurement.kind == "count":
         counted = _counted(measurement, types)
+        if exponent > 0:
+            return _units(casts.double(counted), exponent)
         return counted if exponent == 0 else exp.Mul(this=counted, expression=exp.Literal.number(2**-exponent))
     if measurement.kind == "sum":
-        return exp.Coalesce(this=exp.Sum(this=_units(_own(measurement, types), exponent)), expressions=[_zero()])
+        return exp.Coalesce(
+            this=exp.Sum(this=_units(_own(measurement, types), exponent)), expressions=[exp.Literal.number(0)]
+        )
     extreme = exp.Min if measurement.kind == "min" else exp.Max
     term = measurement.contribution.term
     if isinstance(term, NumberColumn):  # clamping rises: the clamped extreme is the extreme of the clamped values
-        x = number(term.name, types)
-        kept = exp.case().when(_keeping(measurement, x, types), x.copy())
-        return _units(clamp(extreme(this=kept), term.low, term.high), exponent)
-    return extreme(this=_units(_own(measurement, types), exponent))
+        kept = extreme(this=_kept(measurement, number(term.name, types), types))
+        found = _units(clamp(kept, term.low, term.high), exponent)
+    else:
+        found = extreme(this=_units(_own(measurement, types), exponent))
+    # Nothing at all is the far end of the range, and nothing that a table holds against its declaration goes beyond.
+    end = exp.Literal.number(round(measurement.contribution.absent * 2.0**-exponent))
+    kind = exp.Least if measurement.kind == "min" else exp.Greatest
+    return kind(this=found, expressions=[end], ignore_nulls=True)
 
 
 def _counted(measurement: Measurement, types: Types) -> Expr:
@@ -86,18 +95,19 @@ def _everyone(measurement: Measurement, types: Types) -> Expr:
     return exp.Count(this=exp.case().when(measurement.filter.keeps(types), exp.Literal.number(1)))
 
 
-def _keeping(measurement: Measurement, x: Expr, types: Types) -> Expr:
-    """Where the column has a number (NaN would be the largest) and the aggregate's own FILTER holds."""
-    if isinstance(measurement.filter, Everyone):
-        return is_number(x)
-    return exp.and_(is_number(x), measurement.filter.keeps(types), copy=False)
+def _kept(measurement: Measurement, x: Expr, types: Types) -> Expr:
+    """The column where its own FILTER holds. NaN would be the largest; the smallest never is, unless all are."""
+    tests = [] if measurement.kind == "min" else [is_number(x)]
+    if not isinstance(measurement.filter, Everyone):
+        tests.append(measurement.filter.keeps(types))
+    return exp.case().when(exp.and_(*tests, copy=False), x) if tests else x
 
 
 def _units(term: Expr, exponent: int) -> Expr:
     """A term in whole numbers of 2^exponent; the cast rounds to the nearest."""
     if exponent:
         term = exp.Mul(this=exp.paren(term, copy=False), expression=double(2.0**-exponent))
-    return exp.cast(term, "BIGINT")
+    return casts.whole(term)
 
 
 def _own(measurement: Measurement, types: Types) -> Expr:
@@ -108,16 +118,12 @@ def _own(measurement: Measurement, types: Types) -> Expr:
     return exp.case().when(measurement.filter.keeps(types), term)
 
 
-def _zero() -> Expr:
-    return exp.Literal.number(0)
-
-
 def _key(key: Key) -> Expr:
     return exp.alias_(_text(key), key.name, quoted=True)
 
 
 def _text(key: Key) -> Expr:
-    return exp.cast(exp.column(key.column, quoted=True), "VARCHAR")
+    return casts.text(exp.column(key.column, quoted=True))
 
 
 def _listed(key: Key) -> Expr:

@@ -52,6 +52,10 @@ class Term(Node):
     def follow(self, scene: Scene) -> Moved:
         """What a move does to it."""
 
+    def present(self, types: Types) -> Expr:
+        """SQL that is true exactly where there is a number."""
+        return exp.not_(exp.Is(this=exp.paren(self.write(types), copy=False), expression=exp.null()), copy=False)
+
     @property
     def is_whole(self) -> bool:
         """Whether it is a whole number for every row."""

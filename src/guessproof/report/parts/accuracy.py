@@ -24,8 +24,7 @@ def accuracy(facts: Facts) -> Markup:
         )
     lead = (
         "The noise is drawn anew, independently of the data, and its law is public. So the error it causes is known "
-        "before the table "
-        "is opened, and is the same whatever the true answer is."
+        "before the table is opened, and is the same whatever the true answer is."
     )
     return join([paragraph(lead), _errors(facts), *_pictures(facts), _targets(facts), _sampling(facts)])
 
@@ -102,14 +101,12 @@ def _sampling(facts: Facts) -> Markup:
     if not found:
         return paragraph(
             "Sampling error is another matter: if the people in the table are a sample of more people, the true "
-            "answer itself would "
-            "differ from sample to sample. It cannot be told here without looking at the data."
+            "answer itself would differ from sample to sample. It cannot be told here without looking at the data."
         )
     rows = [[name, f"± {up(error, 3)}"] for name, error in sorted(found.items())]
     lead = (
         "Apart from the noise: if the people in the table are a random sample of more people, the true answer itself "
-        "would differ from "
-        "sample to sample by about this much. It is worked out from the stated prior and the public number of rows, "
-        "never from the data."
+        "would differ from sample to sample by about this much. It is worked out from the stated prior and the public "
+        "number of rows, never from the data."
     )
     return join([paragraph(lead), table("Sampling error (95 %)", ["output", "by sampling alone"], rows, numbers=(1,))])

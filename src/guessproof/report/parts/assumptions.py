@@ -15,8 +15,7 @@ def assumptions(facts: Facts) -> Markup:
     if attacker is not None and attacker.at is not None:
         items.append(
             "The limit is worked out for one true value, which the plan states hypothetically; somebody with another "
-            "true value can be "
-            "more exposed."
+            "true value can be more exposed."
         )
     if attacker is not None and attacker.knows:
         known = listed([f"{name}: {_known(value)}" for name, value in attacker.knows.items()])
@@ -25,15 +24,13 @@ def assumptions(facts: Facts) -> Markup:
     if rows is not None:
         items.append(
             f"At least {rows:,} rows match the query, as everybody knows. The release refuses if there are fewer, "
-            "since the noise would be "
-            "too small."
+            "since the noise would be too small."
         )
     bounds = [n for n, c in facts.plan.columns.items() if c.bounds is not None]
     if bounds:
         items.append(
             f"Values outside the declared bounds ({listed(bounds)}) are moved to the nearest bound before they count, "
-            "which can bias the "
-            "answer. Bounds, levels and priors come from public knowledge."
+            "which can bias the answer. Bounds, levels and priors come from public knowledge."
         )
     if facts.plan.risk is not None:
         items += [f"[KR]: {text}." for text in PROFILE_ASSUMPTIONS]
@@ -65,14 +62,11 @@ def unprotected(facts: Facts) -> Markup:
         items.append("A person with several rows: the presence of one row is protected, not of all rows of a person.")
     items += [
         "Facts about groups. That the average is high, or that a habit is harmful, can be learnt about everybody, "
-        "also about those who are not in "
-        "the data; that is what the release is for.",
+        "also about those who are not in the data; that is what the release is for.",
         "What follows about one person from the records of others: relatives, colleagues, or several records of the "
-        "same person. Records count "
-        "as independent of each other.",
+        "same person. Records count as independent of each other.",
         "Other releases. What other systems, other ledgers or earlier publications tell about the same people comes "
-        "on top; only what this "
-        "ledger has recorded is added up.",
+        "on top; only what this ledger has recorded is added up.",
         "The time that an answer takes, and everything else but the answer. Those who can measure or watch the "
         "computer may learn more.",
         "The table itself, its copies and backups, and what the people who handle it know.",

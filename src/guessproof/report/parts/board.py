@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guessproof.report.facts import Facts
 from guessproof.report.markup import Markup, join, paragraph, tag
-from guessproof.report.parts.opening import LIMITS, epsilon, limit_name, points
+from guessproof.report.parts.opening import LIMITS, epsilon, learnt_words, limit_name, points
 from guessproof.report.words import change_name, down, left, listed, number, percent, profile_words, spent, up
 
 LONGEST_QUERY = 240
@@ -47,8 +47,7 @@ def _protected(facts: Facts) -> str:
     names = [n for n, c in facts.plan.columns.items() if not c.public]
     return (
         f"Protected {'is' if len(names) == 1 else 'are'} each person’s {listed(names)}; who is in the table and how "
-        "many rows it has "
-        "count as known."
+        "many rows it has count as known."
     )
 
 
@@ -57,8 +56,7 @@ def _from_whom(facts: Facts) -> str:
     if attacker is not None and facts.plan.wanted is not None:
         parts.append(
             f"The attacker considered wants to guess {facts.goal('a person’s')}, may know every other record, and "
-            "knows how the noise "
-            "is made."
+            "knows how the noise is made."
         )
     if facts.plan.file.risk is not None:
         parts.append(f"The risk that is accepted: {profile_words(facts.plan.file.risk)}.")
@@ -78,14 +76,20 @@ def _level(facts: Facts) -> str:
     kinds = listed(dict.fromkeys(n.name.capitalize() for n in choice.noises))
     scale = f" of scale {number(choice.noises[0].scale)}" if len(choice.noises) == 1 else ""
     delta = f", δ = {up(choice.delta, 2)}" if choice.delta else ""
-    text = f"{kinds} noise{scale} is added, which gives ε = {epsilon(facts)}{delta} for a change of one record."
+    added = choice.epsilon_add_remove
+    more = "" if added is None else f" ({up(added)} for adding or removing one)"
+    text = f"{kinds} noise{scale} is added, which gives ε = {epsilon(facts)}{delta} for a change of one record{more}."
+    if choice.advantage is None:
+        learnt = learnt_words(facts)
+        text += f" With it, {learnt}." if learnt else ""
     if choice.advantage is not None:
         rise = points(float(choice.advantage.bound))
         word = "move" if facts.plan.limits.both else "rise"
         text += f" The attacker’s belief in a right guess can then {word} by at most {rise}"
         shift = facts.shift
         if shift is not None and not shift.is_example:
-            text += f", from {percent(shift.before, upward=False)} to at most {percent(shift.after)}"
+            text += "; it can rise" if facts.plan.limits.both else ","
+            text += f" from {percent(shift.before, upward=False)} to at most {percent(shift.after)}"
             text += f" {shift.who}" if shift.who else ""
         text += "."
     return text

@@ -46,8 +46,7 @@ def _reason(facts: Facts) -> Markup:
     if choice.data_dependent:
         parts.append(
             " The exposure of the records was looked at before this choice was made (the ledger has a note of it), so "
-            "the choice "
-            "may depend on the data."
+            "the choice may depend on the data."
         )
     return paragraph(*parts)
 
@@ -149,14 +148,13 @@ def _profile(facts: Facts) -> Markup | None:
     if binding is None:
         said += " It never binds: no ε is too large for it."
     else:
+        limit = next((b.epsilon for b in facts.choice.limits if b.name == "risk"), None)
+        record = "" if limit is None or facts.plan.data.protects == "values" else f", {down(limit)} for changing one"
         said += (
             f" It is tightest for somebody held to be in the data with probability {number(binding.p, 3)} and then to "
-            "have the "
-            f"value in question with probability {number(binding.q, 3)}: there the release may make it "
-            f"{up(binding.ratio, 3)} times as "
-            f"probable, {percent(binding.posterior, upward=False)} at most. This gives ε ≤ {down(profile.epsilon())} "
-            "for adding or "
-            "removing one record."
+            f"have the value in question with probability {number(binding.q, 3)}: there the release may make it "
+            f"{up(binding.ratio, 3)} times as probable, {percent(binding.posterior, upward=False)} at most. This "
+            f"allows ε = {down(profile.epsilon())} for adding or removing one record{record}."
         )
     label = f"The ratio of posterior to prior that the risk profile allows, and the epsilon that it implies. {said}"
     caption = "Above: how many times as probable a release may make a disclosure. Below: the largest ε that keeps this."
@@ -180,8 +178,7 @@ def _truths(facts: Facts) -> Markup | None:
     shown = f"{where:.4g}" if isinstance(where, float) else str(where)
     label = (
         f"The attacker's belief in a right guess for each true value of {found.name}, before and at most after the "
-        "release. The "
-        f"largest rise shown is {percent(found.after[top] - found.before[top])}, at {shown}."
+        f"release. The largest rise shown is {percent(found.after[top] - found.before[top])}, at {shown}."
     )
     if found.is_line:
         caption = (

@@ -62,14 +62,12 @@ def _added(facts: Facts) -> str:
         return "where ε and δ are the sums of those of the measurements."
     text = (
         "where D(T, T′) is the sum over the measurements of (how far the true number moves) / b, with b the scale of "
-        "its noise. ε is the "
-        "largest D."
+        "its noise. ε is the largest D."
     )
     if facts.choice.exposure is not None:
         text += (
             " Where a move depends on the distance |x − x′|, close values are told apart less than far ones; this is "
-            "the metric with "
-            "which the attacker’s belief was worked out."
+            "the metric with which the attacker’s belief was worked out."
         )
     return text
 

@@ -60,8 +60,7 @@ def why_not(facts: Facts) -> str:
         return facts.choice.explanation
     return (
         f"The accuracy that is asked for needs ε of {up(needed)} or more, and {limit_name(facts)} allows "
-        f"{down(highest)} at "
-        f"most: {up(needed / highest, 3)} times less."
+        f"{down(highest)} at most: {up(needed / highest, 3)} times less."
     )
 
 

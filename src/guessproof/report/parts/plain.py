@@ -8,6 +8,7 @@ from guessproof.charts import plan as charts
 from guessproof.report.facts import Facts
 from guessproof.report.figures import figure
 from guessproof.report.markup import Markup, Piece, join, paragraph
+from guessproof.report.parts.opening import points
 from guessproof.report.shift import Shift
 from guessproof.report.words import base_for, count, count_up, grouped, listed, percent, simple_odds, up
 
@@ -32,14 +33,12 @@ def _what_happens(facts: Facts) -> Markup:
     if not choice.feasible and choice.interval[1] <= 0:
         return paragraph(
             "Somebody asked for numbers about a group of people, and you may be one of them. Guesses about you are "
-            "better today, "
-            "without any answer, than those responsible allow them to become. So nothing is released."
+            "better today, without any answer, than those responsible allow them to become. So nothing is released."
         )
     if not choice.feasible:
         return paragraph(
             "Somebody asked for numbers about a group of people, and you may be one of them. As the question stands, "
-            "the answer "
-            "would tell more about you than those responsible allow. So nothing is released."
+            "the answer would tell more about you than those responsible allow. So nothing is released."
         )
     if facts.plan.data.protects == "records":
         hidden = "Nobody who sees it can tell well whether you are in the data at all."
@@ -49,8 +48,7 @@ def _what_happens(facts: Facts) -> Markup:
         hidden = f"That you are in the data may be known; {secret} must stay hard to guess."
     return paragraph(
         "Numbers about a group of people are made public, and you may be one of them. Chance noise is added to each "
-        "number "
-        f"first, so that the published number depends only a little on any one person. {hidden}"
+        f"number first, so that the published number depends only a little on any one person. {hidden}"
     )
 
 
@@ -99,25 +97,33 @@ def _more(facts: Facts, shift: Shift) -> Markup | None:
     parts: list[str] = []
     if shift.who:
         parts.append(f"This is {shift.who}.")
-    if facts.choice.advantage is not None and facts.choice.advantage.worst_at is not None and facts.choice.feasible:
-        parts.append("For every other value the gain is no larger.")
-    if shift.is_example and facts.choice.advantage is not None:
-        parts.append(
-            "Nothing is assumed about how well it can be guessed today: this is the start from which most can be "
-            "gained, and from "
-            "any other the gain is no larger."
-        )
     if shift.limit is not None and not shift.is_example:
         base = base_for(shift.before, shift.after)
+        here = " there" if shift.who else ""
         allowed = count(shift.limit, base)
         if shift.after <= shift.limit:  # rounding alone must not make it look broken
             allowed = max(allowed, count_up(shift.after, base))
-        parts.append(f"The limit that was set beforehand is {grouped(allowed)} in {grouped(base)}.")
+        parts.append(f"The limit that was set beforehand is {grouped(allowed)} in {grouped(base)}{here}.")
+    if shift.is_largest_gain and facts.choice.feasible:
+        parts.append("For every other value the gain is no larger.")
+        highest = facts.choice.posterior
+        if highest is not None and facts.choice.prior is None:
+            base = base_for(shift.before, shift.after)
+            most = grouped(count_up(float(highest.bound), base))
+            parts.append(f"Whatever the true value, at most {most} in {grouped(base)} guesses would be right.")
+    if shift.is_example and facts.choice.advantage is not None:
+        parts.append(
+            "Nothing is assumed about how well it can be guessed today: this is the start from which most can be "
+            "gained, and from any other the gain is no larger."
+        )
+    if facts.choice.feasible and facts.plan.limits.both and facts.choice.advantage is not None:
+        parts.append(
+            f"Nor can an answer lower such a belief by more than {points(float(facts.choice.advantage.bound))}."
+        )
     if facts.choice.feasible:
         parts.append(
             "“At most” means: even for somebody who knows every other person’s data, who knows how the noise is made, "
-            "and who is "
-            "lucky with the one answer that helps most."
+            "and who is lucky with the one answer that helps most."
         )
     return paragraph(*[" ".join(parts)]) if parts else None
 
@@ -134,16 +140,13 @@ def _without_belief(facts: Facts) -> Markup | None:
         [
             paragraph(
                 "Suppose somebody suspects people of something, and looks at the released numbers to decide. If "
-                "their rule is wrong "
-                f"about {count(alarm, base)} in {grouped(base)} people to whom it does not apply, it is right about "
-                "at most "
-                f"{count_up(caught, base)} in {grouped(base)} to whom it does.",
+                f"their rule is wrong about {count(alarm, base)} in {grouped(base)} people to whom it does not apply, "
+                f"it is right about at most {count_up(caught, base)} in {grouped(base)} to whom it does.",
                 class_="spoken",
             ),
             paragraph(
                 f"This kind of noise keeps its promise but for a small allowance, δ = {up(choice.delta, 2)}; for a "
-                "single "
-                "unlucky answer no limit on a belief can be given."
+                "single unlucky answer no limit on a belief can be given."
             ),
         ]
     )

@@ -17,10 +17,8 @@ def sensitivity(facts: Facts) -> Markup:
         return paragraph(_without(facts))
     lead = (
         "What the attacker is assumed to believe beforehand is an assumption, and a wrong one is the largest real "
-        "risk. So the "
-        "limit is worked out again for other beliefs. Where the ε of this release is larger than the one in the "
-        "table, the limit "
-        "would be broken for such an attacker."
+        "risk. So the limit is worked out again for other beliefs. Where the ε of this release is larger than the one "
+        "in the table, the limit would be broken for such an attacker."
     )
     rows = [
         ["as the plan states", *_row(facts, _limit(facts), "")],
@@ -43,8 +41,7 @@ def _without(facts: Facts) -> str:
     if facts.plan.risk is not None:
         return (
             "The choice rests on no single prior: the risk profile ranges over attackers with different beliefs, and "
-            "ε is the "
-            "smallest that any of them calls for. What it says about attackers outside its range is nothing."
+            "ε is the smallest that any of them calls for. What it says about attackers outside its range is nothing."
         )
     return "The plan limits no attacker, so no prior was used: ε holds whatever anybody believes beforehand."
 
@@ -105,6 +102,5 @@ def _verdict(facts: Facts) -> Markup | None:
         )
     return paragraph(
         f"Without any assumption on beliefs the limit would allow ε = {down(free)} only. The choice therefore rests "
-        "on the stated "
-        "prior, and those who decide should agree with it."
+        "on the stated prior, and those who decide should agree with it."
     )

@@ -19,8 +19,7 @@ def proofs(facts: Facts) -> Markup:
     rows = [row for row in [*_risks(facts), *_profile(facts), *_general(facts)] if row]
     lead = (
         "A risk is given as a bracket: the best attack that was found, and the bound that no attack can pass. Printed "
-        "risks are the "
-        "bound, rounded up; printed limits on ε are rounded down."
+        "risks are the bound, rounded up; printed limits on ε are rounded down."
     )
     heads = ["number", "value", "status", "attack … bound", "how"]
     if not any(row[3] for row in rows):

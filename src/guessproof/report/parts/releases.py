@@ -123,8 +123,7 @@ def _budget(facts: Facts) -> Markup:
     if budget.advantage is not None and rest.advantage is not None:
         more.append(
             f"Over all releases together an attacker’s belief may rise by {left(budget.advantage)} at most; so far it "
-            "can have risen by "
-            f"{spent(account.advantage)} for the goals that were judged."
+            f"can have risen by {spent(account.advantage)} for the goals that were judged."
         )
     if not facts.own and facts.is_noisy:
         more.append(_affordable(facts))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
+from guessproof.sql import casts
 from guessproof.sql.moves import ALWAYS, Moved, Scene, chosen, constant
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.term import Condition, Node, Row, Term, Types
@@ -26,7 +27,7 @@ class Nothing(Term):
         return replace(constant(0.0), null=ALWAYS)
 
     def write(self, types: Types) -> Expr:
-        return exp.cast(exp.null(), "DOUBLE")
+        return casts.double(exp.null())
 
     @property
     def is_whole(self) -> bool:
@@ -52,7 +53,8 @@ class Choice(Term):
         return chosen(self.condition.follow(scene), self.yes.follow(scene), self.no.follow(scene))
 
     def write(self, types: Types) -> Expr:
-        return exp.case().when(self.condition.keeps(types), self.yes.write(types)).else_(self.no.write(types))
+        chosen_one = exp.case().when(self.condition.keeps(types), self.yes.write(types))
+        return chosen_one if isinstance(self.no, Nothing) else chosen_one.else_(self.no.write(types))
 
     @property
     def is_whole(self) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.sql import casts
 from guessproof.sql.moves import Moved, Scene, clamped
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.number import double
@@ -39,6 +40,9 @@ class NumberColumn(Term):
     def write(self, types: Types) -> Expr:
         return clamp(number(self.name, types), self.low, self.high)
 
+    def present(self, types: Types) -> Expr:
+        return is_number(number(self.name, types))
+
     def cuts(self, column: str) -> frozenset[float]:
         return frozenset((self.low, self.high)) if column == self.name else frozenset()
 
@@ -57,7 +61,7 @@ def clamp(x: Expr, low: float, high: float) -> Expr:
 def number(name: str, types: Types) -> Expr:
     """A column as a double; what is no number is NULL, never an error."""
     # For a column of doubles the cast costs nothing; `types` does not tell them from other numbers.
-    return exp.TryCast(this=exp.column(name, quoted=True), to=exp.DataType.build("DOUBLE"))
+    return casts.try_double(exp.column(name, quoted=True))
 
 
 def clean(name: str, types: Types) -> Expr:
@@ -68,7 +72,7 @@ def clean(name: str, types: Types) -> Expr:
 
 def is_number(x: Expr) -> Expr:
     """Neither NULL nor NaN, which is greater than infinity in every engine we speak to."""
-    return exp.LTE(this=x.copy(), expression=exp.cast(exp.Literal.string("Infinity"), "DOUBLE"))
+    return exp.LTE(this=x.copy(), expression=casts.double(exp.Literal.string("Infinity")))
 
 
 def plain_number(value: object) -> float | None:
@@ -85,6 +89,9 @@ def plain_number(value: object) -> float | None:
 def read_column(expression: Expr, reader: Reader) -> NumberColumn:
     """A column in arithmetic needs bounds."""
     column = reader.column(expression)
+    if column.is_number is False:
+        remedy = f"write CASE WHEN {column.name} = '…' THEN 1 ELSE 0 END"
+        raise reader.refuse(f"{column.name} holds labels, and a number is needed here", expression, remedy)
     if column.bounds is None:
         problem = f"{column.name} has no bounds, so one record could move the answer by any amount"
         remedy = f"declare bounds = [smallest, largest] for {column.name}, from public knowledge (COUNT needs none)"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.sql import casts
 from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader
 from guessproof.sql.rules.label import plain_label
@@ -44,7 +45,7 @@ class Flag(Condition):
         column = exp.column(self.name, quoted=True)
         if types.get(self.name) == "boolean":
             return column
-        return exp.TryCast(this=column, to=exp.DataType.build("BOOLEAN"))  # what is neither is NULL, never an error
+        return casts.try_boolean(column)  # what is neither is NULL, never an error
 
 
 def read_flag(expression: Expr, reader: Reader) -> Flag:

@@ -12,6 +12,7 @@ from operator import eq, ge, gt, le, lt, ne
 
 from sqlglot import Expr, exp
 
+from guessproof.sql import casts
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader
@@ -104,7 +105,7 @@ def outcomes(side: Side, as_text: bool, holds: Callable[[str], bool]) -> frozens
 def label_column(name: str, as_text: bool) -> Expr:
     """The column, as text where its levels decide the outcome."""
     column = exp.column(name, quoted=True)
-    return exp.cast(column, "VARCHAR") if as_text else column
+    return casts.text(column) if as_text else column
 
 
 def compared_as_text(column: DeclaredColumn) -> bool:
@@ -126,7 +127,7 @@ def literal_label(expression: Expr) -> Expr | None:
     if isinstance(expression, exp.Cast) and isinstance(expression.this, exp.Literal) and expression.this.is_string:
         kind = expression.to.this
         if kind in (exp.DType.DATE, exp.DType.TIMESTAMP) and not expression.args.get("format"):
-            return exp.cast(exp.Literal.string(expression.this.this), expression.to.copy())
+            return exp.Cast(this=exp.Literal.string(expression.this.this), to=exp.DataType(this=kind))
     return None
 
 

@@ -35,6 +35,10 @@ class Both(Condition):
     def keeps(self, types: Types) -> Expr:
         return exp.and_(self.left.keeps(types), self.right.keeps(types), copy=False)
 
+    @property
+    def opposite(self) -> Condition:
+        return OneOf(_not(self.left), _not(self.right))
+
 
 @dataclass(frozen=True)
 class OneOf(Condition):
@@ -60,6 +64,10 @@ class OneOf(Condition):
     def keeps(self, types: Types) -> Expr:
         return exp.or_(self.left.keeps(types), self.right.keeps(types), copy=False)
 
+    @property
+    def opposite(self) -> Condition:
+        return Both(_not(self.left), _not(self.right))
+
 
 @dataclass(frozen=True)
 class Opposite(Condition):
@@ -80,6 +88,10 @@ class Opposite(Condition):
 
     def write(self, types: Types) -> Expr:
         return exp.not_(exp.paren(self.inner.write(types), copy=False), copy=False)
+
+    @property
+    def opposite(self) -> Condition:
+        return self.inner
 
 
 @dataclass(frozen=True)
@@ -102,13 +114,17 @@ class Fixed(Condition):
         return exp.Boolean(this=self.outcome)
 
 
+def _not(condition: Condition) -> Condition:
+    """NOT of a condition, moved inwards as in three values it may be."""
+    return condition.opposite or Opposite(condition)
+
+
 def read_logic(expression: Expr, reader: Reader) -> Condition:
     """a AND b, a OR b, NOT a, TRUE, FALSE."""
     if isinstance(expression, exp.Boolean):
         return Fixed(bool(expression.this))
     if isinstance(expression, exp.Not):
-        inner = reader.condition(expression.this)
-        return inner.opposite or Opposite(inner)
+        return _not(reader.condition(expression.this))
     kind = Both if isinstance(expression, exp.And) else OneOf
     return kind(reader.condition(expression.this), reader.condition(expression.expression))
 

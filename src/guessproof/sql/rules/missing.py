@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.moves import Scene, Truth, null_of
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.column import clean, plain_number
@@ -40,16 +39,12 @@ class Missing(Condition):
         return exp.Is(this=exp.paren(column, copy=False), expression=exp.null())
 
 
-def missing(column: DeclaredColumn) -> Missing:
-    """Whether this column holds nothing."""
-    return Missing(column.name, bool(column.is_number) and column.protected)
-
-
 def read_missing(expression: Expr, reader: Reader) -> Missing:
     """x IS NULL (and, through NOT, x IS NOT NULL)."""
     if not isinstance(expression.expression, exp.Null):
         raise reader.refuse("only IS NULL and IS NOT NULL are understood", expression, "compare with = or <>")
-    return missing(reader.column(expression.this))
+    column = reader.column(expression.this)
+    return Missing(column.name, bool(column.is_number) and column.protected)
 
 
 RULE = Rule("IS NULL", (exp.Is,), read_missing, ("COUNT(*) WHERE time IS NOT NULL",))

@@ -39,9 +39,10 @@ class Number(Term):
 
 def double(value: float) -> Expr:
     """A constant as the engine's double: no decimal type, whose digits overflow, can arise."""
-    # An exponent makes engines read a double; 0.30000000000000004 alone is a decimal, and its cast may be one ulp off.
+    # The exponent makes engines read a double; 0.30000000000000004 alone is a decimal.
     text = repr(value)
-    return exp.cast(exp.Literal.number(text if "e" in text else text + "e0"), "DOUBLE")
+    literal = exp.Literal.number(text.lstrip("-") if "e" in text else text.lstrip("-") + "e0")
+    return exp.Neg(this=literal) if text.startswith("-") else literal
 
 
 def literal_number(expression: Expr) -> float | None:

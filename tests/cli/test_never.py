@@ -1,0 +1,132 @@
+"""What must never happen: commands that do not need the table never open it, and no traceback reaches a user."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from guessproof.cli.app import app
+from guessproof.cli.manual import manual
+
+ROOT = Path(__file__).parents[2]
+WITHOUT_TABLE = (
+    ("choose", "plan.toml"),
+    ("explain", "plan.toml", "--epsilon", "1"),
+    ("audit", "plan.toml", "--trials", "2000", "--seconds", "10"),
+    ("report", "plan.toml", "-o", "page.html"),
+    ("init", "--template", "average", "--column", "time", "-o", "new.toml"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(ROOT / "examples" / "cafeteria", tmp_path / "c")
+    monkeypatch.chdir(tmp_path / "c")
+    return tmp_path / "c"
+
+
+@pytest.mark.parametrize("words", WITHOUT_TABLE, ids=lambda w: w[0])
+@pytest.mark.parametrize("table", ["absent", "a folder", "garbage"])
+def test_commands_that_need_no_table_do_without(folder: Path, words: tuple[str, ...], table: str) -> None:
+    source = folder / "cafeteria.csv"
+    source.unlink()
+    if table == "a folder":
+        source.mkdir()
+    elif table == "garbage":
+        source.write_bytes(b"\x00\xff\x00 not a table")
+    done = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("words", WITHOUT_TABLE[:4], ids=lambda w: w[0])
+def test_the_source_is_not_even_looked_into(folder: Path, words: tuple[str, ...]) -> None:
+    """Reading a named pipe would wait for ever; a marked access time would show a look."""
+    source = folder / "cafeteria.csv"
+    source.unlink()
+    os.mkfifo(source)
+    done = subprocess.run(
+        [sys.executable, "-m", "guessproof", *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "hint"),
+    [
+        (("choose", "absent.toml"), 2, "guessproof init"),
+        (("release", "plan.toml"), 4, "ledger open"),
+        (("scan", "plan.toml"), 4, "ledger open"),
+        (("release", "plan.toml", "-o", "a.xls"), 2, ".csv"),
+        (("explain", "plan.toml", "--epsilon", "-1"), 2, "above 0"),
+        (("audit", "absent.toml"), 2, "no such file"),
+        (("report", "plan.toml", "-o", "none/at/all.html"), 2, "folder"),
+        (("ledger", "show"), 4, "ledger open"),
+    ],
+    ids=lambda w: " ".join(w) if isinstance(w, tuple) else "",
+)
+def test_refusals_are_a_few_words_and_an_exit_code(folder: Path, words: tuple[str, ...], code: int, hint: str) -> None:
+    done = subprocess.run([sys.executable, "-m", "guessproof", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert hint in " ".join(done.stderr.split())
+    assert folder.exists()
+
+
+def test_an_unexpected_failure_shows_no_text(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from guessproof.cli import app as room
+
+    def broken() -> None:
+        raise ValueError("SECRET-VALUE")
+
+    monkeypatch.setattr(room, "app", broken)
+    with pytest.raises(SystemExit) as stopped:
+        room.main()
+    assert stopped.value.code == 1
+    assert "SECRET" not in capsys.readouterr().err
+
+
+def test_the_manual_is_current() -> None:
+    """Made anew with: python -m guessproof.cli.manual > docs/commands.md"""
+    assert (ROOT / "docs" / "commands.md").read_text(encoding="utf-8") == manual()
+
+
+def test_every_key_of_the_json_is_documented(folder: Path) -> None:
+    page = (ROOT / "docs" / "json.md").read_text(encoding="utf-8")
+    CliRunner().invoke(app, ["ledger", "open", "cafeteria", "--budget", "20"])
+    commands = {
+        "choose": ["choose", "plan.toml"],
+        "explain": ["explain", "plan.toml", "--epsilon", "1"],
+        "release": ["release", "plan.toml"],
+        "audit": ["audit", "plan.toml", "--trials", "2000", "--seconds", "10"],
+        "scan": ["scan", "plan.toml"],
+        "report": ["report", "plan.toml"],
+        "ledger show": ["ledger", "show"],
+        "ledger verify": ["ledger", "verify"],
+        "init": ["init", "--template", "average", "--column", "time", "-o", "new.toml"],
+    }
+    for name, words in commands.items():
+        section = page.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
+        done = CliRunner().invoke(app, [*words, "--json"], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        for key in json.loads(done.stdout):
+            assert f"`{key}`" in section, f"{name}: {key}"
+
+
+def test_help_is_quick_to_import() -> None:
+    """No heavy room is loaded for --help; the clock is left to the benchmarks."""
+    script = (
+        "import sys; sys.argv = ['guessproof', '--help']\n"
+        "from guessproof.cli.app import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'scipy', 'duckdb', 'sqlglot', 'pydantic', 'pyarrow', 'altair', 'opendp'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)

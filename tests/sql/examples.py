@@ -1,0 +1,71 @@
+"""The rules' examples as whole queries, and the queries of the golden pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from guessproof.sql import Declared, DeclaredColumn
+from guessproof.sql.rules import RULES
+
+COLUMNS = {
+    "time": DeclaredColumn("time", bounds=(0, 120)),
+    "age": DeclaredColumn("age", bounds=(0, 100)),
+    "salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False),
+    "lon": DeclaredColumn("lon", bounds=(-180, 180), missing=False),
+    "lat": DeclaredColumn("lat", bounds=(-90, 90), missing=False),
+    "colour": DeclaredColumn("colour", levels=("black", "white", "brown"), is_number=False),
+    "smoker": DeclaredColumn("smoker", levels=("true", "false"), is_number=False, missing=False),
+    "faculty": DeclaredColumn("faculty", levels=("math", "law"), is_number=False, protected=False),
+    "speed": DeclaredColumn("speed", bounds=(20, 90), missing=False, protected=False),
+}
+VALUES = Declared("t", COLUMNS)
+COUNTED = Declared("t", COLUMNS, rows=120)
+RECORDS = Declared("t", {n: DeclaredColumn(n, c.bounds, c.levels, c.is_number) for n, c in COLUMNS.items()}, "records")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A query, and what is declared."""
+
+    sql: str
+    declared: Declared = VALUES
+
+
+def whole(example: str) -> str:
+    """COUNT(*) WHERE time > 30 as a query."""
+    what, _, where = example.partition(" WHERE ")
+    return f"SELECT {what} FROM t" + (f" WHERE {where}" if where else "")
+
+
+QUERIES = {
+    "counts": [
+        Example("SELECT COUNT(time) FROM t"),
+        Example("SELECT COUNT(*) FROM t", RECORDS),
+        Example("SELECT COUNT(*) FILTER (WHERE time > 30) AS late, COUNT(colour) AS told FROM t"),
+        Example("SELECT COUNT(*) FROM t WHERE smoker AND NOT time >= 30"),
+    ],
+    "averages": [
+        Example("SELECT AVG(time) AS mean FROM t WHERE faculty = 'math'", COUNTED),
+        Example("SELECT AVG(time) AS mean FROM t"),
+        Example("SELECT AVG(time) AS mean FROM t", RECORDS),
+        Example("SELECT AVG(CASE WHEN time > 30 THEN time END) AS late FROM t", COUNTED),
+    ],
+    "extremes": [
+        Example("SELECT MIN(time) AS least, MAX(time) AS most FROM t"),
+        Example("SELECT MAX(time + age) AS most FROM t"),
+        Example("SELECT MIN((POINT(lon, lat) <@> POINT(3, 4)) / speed) AS soonest FROM t"),
+    ],
+    "groups": [
+        Example("SELECT faculty, AVG(time) AS mean FROM t GROUP BY faculty ORDER BY mean DESC LIMIT 1", COUNTED),
+        Example("SELECT faculty, SUM(time) AS total FROM t GROUP BY faculty HAVING total > 100", RECORDS),
+    ],
+    "subqueries": [
+        Example("SELECT SUM(late) AS s FROM (SELECT time - 30 AS late FROM t WHERE time > 30) AS q"),
+        Example("WITH a AS (SELECT * FROM t WHERE faculty = 'law') SELECT SUM(salary) AS s FROM a"),
+    ],
+    "after the noise": [Example("SELECT ROUND(SUM(time) / COUNT(time), 1) AS m, ABS(SUM(age)) + 1 AS a FROM t")],
+}
+PAGES: dict[str, list[Example]] = {
+    **{rule.name: [Example(whole(e)) for e in rule.examples] for rule in RULES},
+    **QUERIES,
+}

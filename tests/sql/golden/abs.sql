@@ -1,0 +1,23 @@
+-- values: SELECT SUM(ABS(time - 30)) FROM t
+-- SUM(ABS(time - 30)): one person moves it by at most |x − x'|, at most 90
+SELECT
+  COALESCE(
+    SUM(
+      CAST((
+        ABS(
+          (
+            CASE
+              WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+              THEN TRY_CAST("time" AS DOUBLE)
+              WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+              THEN 0.0e0
+              WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+              THEN 120.0e0
+            END - 30.0e0
+          )
+        )
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";

@@ -1,0 +1,19 @@
+-- values: SELECT COUNT(*) FROM t WHERE time BETWEEN 10 AND 20
+-- COUNT(*): one person moves it by at most 1, when time changes the outcome of a test
+SELECT
+  COUNT(*) AS "m0"
+FROM "t"
+WHERE
+  (
+    TRY_CAST("time" AS DOUBLE) >= 10.0e0
+    AND TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+  )
+  AND TRY_CAST("time" AS DOUBLE) <= 20.0e0;
+
+-- values: SELECT COUNT(*) FROM t WHERE colour IN ('black', 'white')
+-- COUNT(*): one person moves it by at most 1, when colour changes the outcome of a test
+SELECT
+  COUNT(*) AS "m0"
+FROM "t"
+WHERE
+  CAST("colour" AS TEXT) IN ('black', 'white');

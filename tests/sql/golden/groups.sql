@@ -1,0 +1,59 @@
+-- values, 120 rows: SELECT faculty, AVG(time) AS mean FROM t GROUP BY faculty ORDER BY mean DESC LIMIT 1
+-- AVG(time): one person moves it by at most 0.00833334·|x − x'|, at most 1 (over 120 rows or more, known to have a value)
+SELECT
+  CAST("faculty" AS TEXT) AS "faculty",
+  COALESCE(
+    SUM(
+      CAST((
+        CASE
+          WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+          THEN TRY_CAST("time" AS DOUBLE)
+          WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+          THEN 0.0e0
+          WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+          THEN 120.0e0
+        END
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0",
+  COUNT(
+    CASE
+      WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+      THEN TRY_CAST("time" AS DOUBLE)
+      WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+      THEN 0.0e0
+      WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+      THEN 120.0e0
+    END
+  ) AS "n0"
+FROM "t"
+WHERE
+  CAST("faculty" AS TEXT) IN ('math', 'law')
+GROUP BY
+  CAST("faculty" AS TEXT);
+
+-- records: SELECT faculty, SUM(time) AS total FROM t GROUP BY faculty HAVING total > 100
+-- SUM(time): adding or removing one record moves it by at most 120, changing one by at most 240
+SELECT
+  CAST("faculty" AS TEXT) AS "faculty",
+  COALESCE(
+    SUM(
+      CAST((
+        CASE
+          WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+          THEN TRY_CAST("time" AS DOUBLE)
+          WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+          THEN 0.0e0
+          WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+          THEN 120.0e0
+        END
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t"
+WHERE
+  CAST("faculty" AS TEXT) IN ('math', 'law')
+GROUP BY
+  CAST("faculty" AS TEXT);

@@ -1,0 +1,52 @@
+-- values: SELECT SUM(LEAST(time, 60)) FROM t
+-- SUM(LEAST(time, 60)): one person moves it by at most |x − x'|, at most 60
+SELECT
+  COALESCE(
+    SUM(
+      CAST((
+        LEAST(
+          CASE
+            WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+            THEN TRY_CAST("time" AS DOUBLE)
+            WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+            THEN 0.0e0
+            WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+            THEN 120.0e0
+          END,
+          60.0e0
+        )
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";
+
+-- values: SELECT SUM(GREATEST(time, age)) FROM t
+-- SUM(GREATEST(time, age)): one person moves it by at most |age − age'| + |time − time'|, at most 120
+SELECT
+  COALESCE(
+    SUM(
+      CAST((
+        GREATEST(
+          CASE
+            WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+            THEN TRY_CAST("time" AS DOUBLE)
+            WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+            THEN 0.0e0
+            WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+            THEN 120.0e0
+          END,
+          CASE
+            WHEN TRY_CAST("age" AS DOUBLE) BETWEEN 0.0e0 AND 100.0e0
+            THEN TRY_CAST("age" AS DOUBLE)
+            WHEN TRY_CAST("age" AS DOUBLE) < 0.0e0
+            THEN 0.0e0
+            WHEN TRY_CAST("age" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+            THEN 100.0e0
+          END
+        )
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";

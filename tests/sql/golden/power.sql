@@ -1,0 +1,22 @@
+-- values: SELECT SUM(POWER(time, 2)) FROM t
+-- SUM(POWER(time, 2)): one person moves it by at most 240·|x − x'|, at most 14400
+SELECT
+  COALESCE(
+    SUM(
+      CAST((
+        POWER(
+          CASE
+            WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+            THEN TRY_CAST("time" AS DOUBLE)
+            WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+            THEN 0.0e0
+            WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+            THEN 120.0e0
+          END,
+          2.0e0
+        )
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";

@@ -1,0 +1,45 @@
+-- values: SELECT SUM(ROUND(time)) FROM t
+-- SUM(ROUND(time)): one person moves it by at most |x − x'| + 1 for any change of time, at most 120
+SELECT
+  COALESCE(
+    SUM(
+      CAST(ROUND(
+        CASE
+          WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+          THEN TRY_CAST("time" AS DOUBLE)
+          WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+          THEN 0.0e0
+          WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+          THEN 120.0e0
+        END,
+        0
+      ) AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";
+
+-- values: SELECT SUM(ROUND(time / 7, 1)) FROM t
+-- SUM(ROUND(time / 7, 1)): one person moves it by at most 0.142858·|x − x'| + 0.1 for any change of time, at most 17.1
+SELECT
+  COALESCE(
+    SUM(
+      CAST((
+        ROUND(
+          (
+            CASE
+              WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+              THEN TRY_CAST("time" AS DOUBLE)
+              WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+              THEN 0.0e0
+              WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+              THEN 120.0e0
+            END / CAST(7.0e0 AS DOUBLE)
+          ),
+          1
+        )
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";

@@ -1,0 +1,179 @@
+"""Without noise the rewritten query is the plain one: by DuckDB, and row by row in Python."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from guessproof.errors import QueryError
+from guessproof.sql import Declared, DeclaredColumn, Measurement, Question, ask, formula, rewrite
+from sql.grammar import BOUNDS, CUTS, LEVELS, Maker, setting
+from sql.running import run
+
+EXPONENT = -24
+COLUMNS = {"x": pa.float64(), "y": pa.float64(), "p": pa.float64(), "c": pa.string(), "g": pa.string(), "f": pa.bool_()}
+KINDS = {"x": "number", "y": "number", "p": "number", "c": "text", "g": "text", "f": "boolean"}
+Row = dict[str, Any]
+ROUNDS, EACH = 6, 50
+
+
+def record(random: Random, *, protected: set[str]) -> Row:
+    """A record inside the bounds; NaN only where it is declared to count as missing."""
+
+    def number(name: str) -> float | None:
+        pick = random.random()
+        if pick < 0.15:
+            return None
+        if pick < 0.25 and name in protected:
+            return math.nan
+        if pick < 0.5:
+            return random.choice((*CUTS[name], *BOUNDS[name]))
+        return random.uniform(*BOUNDS[name])
+
+    row: Row = {name: number(name) for name in BOUNDS}
+    return {**row, **{name: random.choice((*levels, None)) for name, levels in LEVELS.items()}}
+
+
+def stored(row: Row) -> Row:
+    """With truth values as such."""
+    return {**row, "f": None if row["f"] is None else row["f"] == "true"}
+
+
+def answers(question: Question, rows: list[Row]) -> dict[tuple[str, ...], dict[int, float]]:
+    """The measurements of every group, from the query that is really run."""
+    exponents = [EXPONENT] * len(question.measurements)
+    rewritten = rewrite(question, exponents, KINDS)
+    found: dict[tuple[str, ...], dict[int, float]] = {}
+    for key, values in rewritten.read(run(rewritten.sql, [stored(r) for r in rows], COLUMNS)).items():
+        found[key] = {i: _measured(m, *v) for i, (m, v) in enumerate(zip(question.measurements, values, strict=True))}
+    return found
+
+
+def _measured(measurement: Measurement, whole: int | None, count: int | None) -> float:
+    value = measurement.contribution.absent if whole is None else whole * 2.0**EXPONENT
+    return value / max(count or 0, 1) if measurement.divisor != 1 else value
+
+
+def plain(question: Question, rows: list[Row]) -> dict[tuple[str, ...], list[Any]]:
+    """The same query as it was written, by DuckDB; NaN is NULL where that is what it counts as."""
+    hidden = {n for n in BOUNDS if question.declared.column(n).protected}
+    cleaned = [{n: None if n in hidden and v != v else v for n, v in stored(r).items()} for r in rows]
+    width = len(question.keys)
+    return {tuple(map(str, r[:width])): list(r[width:]) for r in run(question.sql, cleaned, COLUMNS)}
+
+
+def contributed(measurement: Measurement, rows: list[Row]) -> list[float]:
+    """Row by row: what the terms say in Python."""
+    kept = [r for r in rows if measurement.contribution.condition.at(r)]
+    return [v for r in kept if (v := measurement.contribution.term.at(r)) is not None]
+
+
+def reference(measurement: Measurement, rows: list[Row]) -> float:
+    """The aggregate of that."""
+    values = contributed(measurement, rows)
+    if measurement.kind in ("count", "sum"):
+        total = math.fsum(values)
+        return total / max(len(values), 1) if measurement.divisor != 1 else total
+    if not values:
+        return measurement.contribution.absent
+    return min(values) if measurement.kind == "min" else max(values)
+
+
+def close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=40 * 2.0**EXPONENT)
+
+
+@pytest.mark.parametrize("first", range(ROUNDS))
+def test_without_noise_the_answer_is_that_of_the_plain_query(first: int) -> None:
+    compared = 0
+    for seed in range(10_000 + first * EACH, 10_000 + (first + 1) * EACH):
+        random = Random(seed)
+        declared = setting(random).declared
+        maker = Maker(random, points=False)
+        try:
+            question = ask(maker.query(), declared)
+        except QueryError:
+            continue
+        protected = {n for n in BOUNDS if declared.column(n).protected}
+        rows = [record(random, protected=protected) for _ in range(random.choice((0, 1, 5, 30)))]
+        compare(question, rows, seed)
+        compared += 1
+    assert compared >= EACH // 2
+
+
+def compare(question: Question, rows: list[Row], seed: object = None) -> None:
+    """Plain query, rewritten query and Python agree."""
+    found, expected = answers(question, rows), plain(question, rows)
+    kept = [r for r in rows if all(r[k.column] in k.levels for k in question.keys)]
+    for key in found:
+        group = [r for r in kept if tuple(r[k.column] for k in question.keys) == key]
+        empty: set[int] = set()
+        for i, measurement in enumerate(question.measurements):
+            by_hand = reference(measurement, group)
+            assert close(found[key][i], by_hand), (seed, question.sql, measurement.text, found[key][i], by_hand)
+            if measurement.kind != "count" and not contributed(measurement, group):
+                empty.add(i)  # NULL in the plain query; 0, or the far end of the range, here
+        outputs = [o for o in question.outputs if o.measured]
+        for output, said in zip(outputs, expected[key], strict=True):
+            if not empty & set(output.measured):
+                value = formula.value(output.formula, found[key], key)
+                assert close(value, float(said)), (seed, question.sql, key, output.name, value, said)
+
+
+WRITTEN = [
+    "SELECT SUM(x) / COUNT(x) AS r, ABS(SUM(x)) AS a, ROUND(AVG(x), 2) AS m FROM t",
+    "SELECT g, SUM(x) AS s, COUNT(y) AS n FROM t GROUP BY g",
+    "SELECT SUM(z) AS s FROM (SELECT x + y AS z, c FROM t WHERE x > 0) AS q WHERE c = 'bay'",
+    "WITH a AS (SELECT * FROM t WHERE y > 2), b AS (SELECT x AS w FROM a) SELECT MIN(w) AS lo, MAX(w) AS hi FROM b",
+    "SELECT u.g AS place, AVG(u.x) AS m FROM t AS u WHERE NOT u.f GROUP BY place",
+    "SELECT COUNT(*) AS n FROM t WHERE (f) AND NOT (NOT f)",
+    "SELECT SUM(x) FILTER (WHERE x > 2 * 1.5) AS s, COUNT(c) AS n FROM t",
+    "SELECT LEAST(SUM(x), 5) + GREATEST(COUNT(y), 1, 2) - (-SQRT(COUNT(x))) AS r FROM t",
+    "SELECT COUNT(*) AS n FROM t WHERE c IN ('bay') OR x NOT IN (0, 3) OR c LIKE '%a_'",
+    "SELECT COUNT(*) AS n FROM t WHERE x <> 3 AND NOT (x IN (0, 7.5)) AND NOT (x BETWEEN 1 AND 2)",
+    "SELECT MAX(x) FILTER (WHERE c = 'white') AS a, MIN(x) FILTER (WHERE y < 4) AS b, MAX(x) AS d, MIN(x) AS e FROM t",
+    "SELECT SUM(CASE c WHEN 'bay' THEN x WHEN 'white' THEN 2 END) AS s, AVG(COALESCE(x, y)) AS a FROM t",
+]
+
+
+@pytest.mark.parametrize("sql", WRITTEN)
+@pytest.mark.parametrize("protects", ["values", "records"])
+def test_queries_as_people_write_them(sql: str, protects: Any) -> None:
+    columns = {n: DeclaredColumn(n, bounds=b) for n, b in BOUNDS.items()}
+    columns |= {n: DeclaredColumn(n, levels=v, is_number=False, protected=n != "g") for n, v in LEVELS.items()}
+    random = Random(sql)
+    for size in (0, 1, 40):
+        rows = [record(random, protected={"x", "y", "p"}) for _ in range(size)]
+        compare(ask(sql, Declared("t", columns, protects)), rows)
+
+
+def test_having_order_and_limit_act_on_the_answer() -> None:
+    columns = {n: DeclaredColumn(n, bounds=b) for n, b in BOUNDS.items()}
+    columns["g"] = DeclaredColumn("g", levels=("north", "south"), is_number=False, protected=False)
+    sql = "SELECT g, SUM(x) AS s FROM t GROUP BY g HAVING s > 3 AND NOT g = 'south' ORDER BY s DESC, 1 LIMIT 1"
+    question = ask(sql, Declared("t", columns))
+    assert question.limit == 1
+    assert question.having is not None
+    outcomes = [formula.value(question.having, {0: s}, (g,)) for s, g in ((4, "north"), (2, "north"), (4, "south"))]
+    assert outcomes == [True, False, False]
+    (by_sum, down), (by_key, up) = question.order
+    assert (formula.value(by_sum, {0: 7.0}, ("north",)), down) == (7.0, True)
+    assert (formula.value(by_key, {0: 7.0}, ("north",)), up) == ("north", False)
+
+
+def test_what_is_asked_twice_is_measured_once() -> None:
+    columns = {"x": DeclaredColumn("x", bounds=(0, 10))}
+    question = ask("SELECT AVG(x) AS a, SUM(t.x) AS s, COUNT(x) AS n, SUM(x) AS again FROM t", Declared("t", columns))
+    assert [m.kind for m in question.measurements] == ["sum", "count"]
+
+
+def test_an_average_of_noise_stays_inside_the_range() -> None:
+    output = ask("SELECT AVG(x) FROM t", Declared("t", {"x": DeclaredColumn("x", bounds=(2, 10))})).outputs[0]
+    values = [
+        formula.value(output.formula, {0: s, 1: n}) for s, n in ((5.0, 0.0), (5.0, -3.0), (-9.0, 1.0), (1e9, 2.0))
+    ]
+    assert values == [5.0, 5.0, 2.0, 10.0]

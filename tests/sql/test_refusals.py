@@ -1,0 +1,166 @@
+"""What is refused, why, where, and what to write instead; and whatever is written, nothing but a refusal comes out."""
+
+from __future__ import annotations
+
+import re
+import time
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from guessproof.errors import QueryError
+from guessproof.sql import Declared, DeclaredColumn, ask, rewrite
+from sql.grammar import Maker, setting
+from sql.refusals import RECORDS, REFUSALS, TABLE, Refusal
+
+JARGON = re.compile(r"<class|sqlglot|Token|Expression\b|exp\.|keyword:|None|Unexpected|ParseError|NoneType|[a-z]_")
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda r: r.sql[:60])
+def test_refusals_say_why_where_and_what_to_write_instead(refusal: Refusal) -> None:
+    with pytest.raises(QueryError) as caught:
+        ask(refusal.sql, refusal.declared)
+    error = caught.value
+    assert refusal.problem in error.problem, error.problem
+    assert error.remedy, "there is no remedy"
+    assert not JARGON.search(error.problem), error.problem
+    assert error.__cause__ is None
+    assert error.__suppress_context__ or error.__context__ is None
+    if refusal.underlined is not None:
+        assert error.place is not None
+        assert refusal.sql[slice(*error.place)] == refusal.underlined
+
+
+HIDDEN = [
+    "SELECT SUM(time) FROM t /* ; DROP TABLE t */ WHERE town = '-- not a comment; DROP TABLE t'",
+    "SELECT SUM(time) FROM t -- ; DROP TABLE t",
+    "SELECT SUM(time) FROM t WHERE town = 'a'' OR 1=1 --'",
+    'SELECT SUM(time) AS "x"" FROM secret; --" FROM t',
+    "SELECT SUM(time) FROM t WHERE town = '\\'' ",
+    "SELECT SUM(time) FROM t WHERE town = E'\\x27 OR 1=1'",
+    "SELECT SUM(time) FROM t WHERE town = $$a' OR 1=1$$",
+    "SELECT SUM(time) FROM t WHERE town = '’; DROP TABLE t'",
+    "ＳＥＬＥＣＴ SUM(time) FROM t",
+    "SELECT SUM(tіme) FROM t",  # a Cyrillic і
+    "SELECT SUM(time) FROM t WHERE town = 'a' ; ",
+    "SELECT SUM(time)\u00a0FROM t",
+]
+
+
+@pytest.mark.parametrize("sql", HIDDEN)
+def test_what_hides_in_quotes_and_comments_stays_a_constant(sql: str) -> None:
+    """Either refused, or written again from what was understood: one SELECT over the one table."""
+    try:
+        question = ask(sql, TABLE)
+    except QueryError:
+        return
+    written = rewrite(question, [0] * len(question.measurements), {}).sql
+    outside = re.sub(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", "", written)
+    assert "--" not in outside
+    assert "/*" not in outside
+    assert ";" not in outside
+    assert "DROP" not in outside
+    assert outside.count("SELECT") == 1
+    assert written.count('FROM "t"') == 1
+
+
+def test_names_are_quoted() -> None:
+    name = 'x" FROM secret; --'
+    declared = Declared('t"; --', {name: DeclaredColumn(name, bounds=(0, 1))})
+    question = ask('SELECT SUM("x"" FROM secret; --") FROM "t""; --"', declared)
+    written = rewrite(question, [0], {}).sql
+    assert '"x"" FROM secret; --"' in written
+    assert written.endswith('FROM "t""; --"')
+
+
+LONG = [
+    "SELECT SUM(time) FROM t WHERE " + " AND ".join(f"age > {i}" for i in range(400)),
+    "SELECT SUM(time) FROM t WHERE " + "NOT (" * 300 + "age > 1" + ")" * 300,
+    "SELECT SUM(" + "(" * 2000 + "time" + ")" * 2000 + ") FROM t",
+    "SELECT SUM(" + "+".join(["time"] * 2500) + ") FROM t",
+    "SELECT SUM(" + "ABS(" * 90 + "time" + ")" * 90 + ") FROM t",
+    "SELECT SUM(" + "-" * 3000 + "time) FROM t",
+    "SELECT SUM(CASE " + "WHEN age > 1 THEN 1 " * 800 + "END) FROM t",
+    "SELECT " + ", ".join(f"SUM(time + {i}) AS s{i}" for i in range(500)) + " FROM t",
+    "SELECT COUNT(*) FROM t WHERE age IN (" + ", ".join(map(str, range(500))) + ")",
+    "SELECT COUNT(*) FROM t WHERE age IN (" + ", ".join(map(str, range(2000))) + ")",
+    "SELECT COUNT(*) FROM t WHERE colour LIKE '" + "%a" * 4000 + "'",
+    "SELECT SUM(time) FROM t WHERE town = '" + "x" * 30_000 + "'",
+    "SELECT SUM(x) FROM " + "(SELECT x + x AS x FROM " * 18 + "(SELECT time AS x FROM t)" + ")" * 18,
+    "SELECT SUM(POWER(POWER(POWER(time, 64), 64), 64)) FROM t",
+    "SELECT SUM(1e999) FROM t",
+    "SELECT SUM(time * 1e300 * 1e300) FROM t",
+    "SELECT SUM(time) FROM t LIMIT 99999999999999999999999999",
+    "SELECT COUNT(*) FROM t WHERE age > 1e200 AND age < 1e201",
+]
+
+
+@pytest.mark.parametrize("sql", LONG, ids=lambda s: s[:50] + "…")
+def test_long_and_deep_queries_end_soon(sql: str) -> None:
+    longest = DeclaredColumn("colour", levels=tuple("ab" * 2000 + str(i) for i in range(50)), is_number=False)
+    declared = Declared("t", {**TABLE.columns, "colour": longest})
+    start = time.perf_counter()
+    try:
+        question = ask(sql, declared)
+        rewrite(question, [0] * len(question.measurements), {})
+    except QueryError as error:
+        assert error.remedy
+    assert time.perf_counter() - start < 10
+
+
+TOKENS = (
+    "SELECT FROM t WHERE GROUP BY HAVING ORDER LIMIT AND OR NOT IN BETWEEN LIKE IS NULL CASE WHEN THEN ELSE END COUNT "
+    "SUM AVG MIN MAX FILTER DISTINCT AS time age colour faculty height town POINT ABS SQRT POWER ROUND COALESCE LEAST "
+    "( ) ( ) , * + - / = <> < >= <@> 'black' 'a''b' 0 1 2.5 1e308 ; -- /* */ \" ' ? $1 :x TRUE OVER UNION WITH JOIN "
+    "LATERAL UNNEST [ ] { } :: CAST INTERVAL DATE EXTRACT % // ^ ~ | & => -> @ EXCLUDE REPLACE COLUMNS ALL ANY EXISTS"
+).split()
+
+
+@settings(max_examples=250)
+@given(st.lists(st.sampled_from(TOKENS), max_size=25), st.booleans())
+def test_token_soup_is_understood_or_refused(tokens: list[str], records: bool) -> None:
+    attempt(" ".join(["SELECT", *tokens]), RECORDS if records else TABLE)
+
+
+@settings(max_examples=150)
+@given(st.text(max_size=60))
+def test_any_text_is_understood_or_refused(text: str) -> None:
+    attempt(text, TABLE)
+    attempt(f"SELECT SUM(time) FROM t WHERE {text}", TABLE)
+
+
+@settings(max_examples=250)
+@given(st.integers(0, 10**6), st.data())
+def test_mutated_queries_are_understood_or_refused(seed: int, data: st.DataObject) -> None:
+    random = Random(seed)
+    declared = setting(random).declared
+    words = re.findall(r"\w+|'[^']*'|\S", Maker(random).query())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(words) - 1))
+        change = data.draw(st.sampled_from(("drop", "double", "swap", "token", "cut")))
+        if change == "drop" and len(words) > 1:
+            del words[at]
+        elif change == "double":
+            words.insert(at, words[at])
+        elif change == "swap":
+            other = data.draw(st.integers(0, len(words) - 1))
+            words[at], words[other] = words[other], words[at]
+        elif change == "token":
+            words[at] = data.draw(st.sampled_from(TOKENS))
+        elif change == "cut" and len(words) > 2:
+            words = words[: max(2, at)]
+    attempt(" ".join(words), declared)
+
+
+def attempt(sql: str, declared: Declared) -> None:
+    """Only a refusal comes out; what is understood can be written, and speaks of the one table."""
+    try:
+        question = ask(sql, declared)
+    except QueryError as error:
+        assert error.problem
+        assert str(error)
+        return
+    written = rewrite(question, [0] * len(question.measurements), {}).sql
+    assert written.count(f'FROM "{declared.table}"') == 1
