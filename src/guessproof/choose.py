@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
@@ -78,14 +79,39 @@ class Choice:
     advantage: Bracket | None
     posterior: Bracket | None
     prior: float | None
-    prior_free_epsilon: float | None
-    narrower_prior_epsilon: float | None
-    wider_prior_epsilon: float | None
     query_aware_epsilon: float | None
     changes: tuple[Change, ...]
     explanation: str
     data_dependent: bool = False
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def prior_free_epsilon(self) -> float | None:
+        """4·artanh η: the ε that keeps an advantage whatever the attacker believes beforehand."""
+        advantage = self.plan.limits.advantage
+        if advantage is None or advantage >= 1:
+            return None
+        return 4 * math.atanh(advantage) * (1 - 1e-15)
+
+    @cached_property
+    def narrower_prior_epsilon(self) -> float | None:
+        """The largest ε if the attacker's prior were 25 % narrower."""
+        return self._with_prior(0.75)
+
+    @cached_property
+    def wider_prior_epsilon(self) -> float | None:
+        """The largest ε if it were 25 % wider."""
+        return self._with_prior(1.25)
+
+    def _with_prior(self, factor: float) -> float | None:
+        exposure = self.exposure
+        aim = None if exposure is None else exposure.aim.stretched(factor)
+        if exposure is None or aim is None:
+            return None
+        try:
+            return Exposure(aim, exposure.pledge, exposure.step).epsilon(self.plan.limits)
+        except GuessproofError:
+            return None
 
     @property
     def delta(self) -> float:
@@ -423,31 +449,12 @@ class Chooser:
             advantage,
             posterior,
             exposure.prior if exposure is not None else None,
-            self._prior_free(),
-            self._with_prior(exposure, 0.75),
-            self._with_prior(exposure, 1.25),
             self._query_aware(),
             changes,
             _explained(self.plan, bounds, epsilon, feasible, interval, noises, advantage, changes),
             self.data_dependent,
             exposure,
         )
-
-    def _prior_free(self) -> float | None:
-        """4·artanh η: the ε that keeps an advantage whatever the attacker believes beforehand."""
-        advantage = self.plan.limits.advantage
-        if advantage is None or advantage >= 1:
-            return None
-        return 4 * math.atanh(advantage) * (1 - 1e-15)
-
-    def _with_prior(self, exposure: Exposure | None, factor: float) -> float | None:
-        aim = None if exposure is None else exposure.aim.stretched(factor)
-        if exposure is None or aim is None:
-            return None
-        try:
-            return Exposure(aim, exposure.pledge, exposure.step).epsilon(self.plan.limits)
-        except GuessproofError:
-            return None
 
     def _query_aware(self) -> float | None:
         """The profile's ε with this query's own distances: changing a record may cost less than twice adding one."""

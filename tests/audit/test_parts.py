@@ -20,6 +20,7 @@ from guessproof.audit.facts import Compared, Counted, clopper_pearson, fitted
 from guessproof.audit.guesser import cell_chances, output_edges, trained
 from guessproof.audit.run import audit_choice
 from guessproof.audit.scenes import scenes_of
+from guessproof.audit.stage import staged
 from guessproof.audit.tables import Shop, form_of
 from guessproof.choose import asked, choose
 from guessproof.exposure import Aim
@@ -262,6 +263,7 @@ def test_the_two_most_distant_victims_reach_the_guarantee() -> None:
         ("SELECT SUM(time * 2 - age) AS s FROM t WHERE fac = 'cs'", False),
         ("SELECT COUNT(*) AS n FROM t WHERE time BETWEEN 10 AND 20 AND region = 's'", True),
         ("SELECT MAX(ABS(time - 60)) AS m FROM t", False),
+        ("SELECT MIN(time + age) AS m FROM t", False),
     ]:
         plan = loads_plan(many(sql))
         question = asked(plan)
@@ -308,6 +310,14 @@ def test_a_large_public_count_is_not_built_up(monkeypatch: pytest.MonkeyPatch) -
     found = audit_choice(choose(loads_plan(text)), trials=2000, seed=2, false_alarm=1e-7)
     assert found.passed, found.failures
     assert any("1000000" in note for note in found.notes)
+
+
+def test_victims_are_what_the_attacker_holds_for_possible(tmp_path: Path) -> None:
+    text = SALARIES.replace("at = { salary = 2000 }", "at = { salary = 2000 }\nknows = { salary = [1900, 2300] }")
+    stage = staged(choose(loads_plan(text)), tmp_path, np.random.default_rng(2), lambda _s, _w: None)
+    salaries = [v["salary"] for v in stage.acts[0].victims if v is not None]
+    assert len(salaries) == 200
+    assert 1900 <= min(salaries) < 1950 < 2200 < max(salaries) <= 2300
 
 
 def test_a_fixed_goal_is_bet_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,13 +55,12 @@ def check_ranks(found: Scan, answers: list[tuple[float, float]]) -> None:
     assert np.mean(lows) <= found.mean[1] + 1e-9
 
 
-@pytest.mark.parametrize("both", [False, True])
-@pytest.mark.parametrize("name", LINES)
+@pytest.mark.parametrize(("name", "both"), [*((name, False) for name in LINES), ("percent", True), ("gap", True)])
 def test_numbers_agree_with_asking_one_by_one(tmp_path: Path, name: str, both: bool) -> None:
     column, goal = LINES[name]
     more = f"advantage = 0.05\nboth = {str(both).lower()}"
     plan = made(tmp_path, text(columns={"x": column}, goal=goal, more=more), ["x"], [[v] for v in NUMBERS])
-    for epsilon in (6.0,) if both else (0.5, 6.0):
+    for epsilon in (0.5, 6.0) if name == "normal" else (6.0,):
         found = scan(plan, epsilon=epsilon, top=100)
         answers = judged(plan, found, [{"x": v} for v in NUMBERS], epsilon)
         check_ranks(found, answers)
@@ -199,9 +198,7 @@ MIXED = {
 }
 GOALS = (
     ("x within 2 and f exactly", True),
-    ("x within 2 or f exactly", False),
     ("not (x within 2 and not f exactly)", False),
-    ("x within 2 and y within 1", False),
     ("x within 2 or (y within 1 and f exactly)", True),
     ("x within 10% and y inside 2 5", False),
 )

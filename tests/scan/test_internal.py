@@ -23,7 +23,7 @@ from guessproof.release import release
 from guessproof.scan import BANNER, scan
 from guessproof.scan.private import check_private
 from guessproof.scan.records import records_of
-from scan.making import exposure_of, made, text
+from scan.making import alone, exposure_of, made, text
 
 NAMES = ["ann.canary", "bob.canary", "cyd.canary", "dan.canary", "eve.canary"]
 TIMES = [20.25, 13.75, 26.5, 33.125, 7.0625]
@@ -66,22 +66,12 @@ def test_identities_are_told_only_when_asked_for(tmp_path: Path) -> None:
     assert "canary" not in repr(scan(plan, epsilon=3.0, by="g"))
     done = run(tmp_path, "scan", "plan.toml", "--epsilon", "3", "--json", "--identities", "name", "--top", "2")
     found = json.loads(done.stdout)["identified"]
-    exposed = {n: scan(loads_plan((tmp_path / "plan.toml").read_text(), folder=_only(tmp_path, n, t)), epsilon=3.0)
-               for n, t in zip(NAMES, TIMES, strict=True)}  # fmt: skip
-    ranked = sorted(NAMES, key=lambda n: -exposed[n].quantiles[1.0][1])
+    own = {n: alone(plan, {"x": t}, 3.0) for n, t in zip(NAMES, TIMES, strict=True)}
+    ranked = sorted(NAMES, key=lambda n: max(own[n]), reverse=True)
     assert [row["identity"] for row in found] == ranked[:2]
     assert found[0]["advantage"]["at_most"] - found[0]["advantage"]["at_least"] < 1e-9
     assert len(scan(plan, epsilon=3.0, identities="name", top=50).identified or ()) == 5
     assert scan(plan, epsilon=3.0, identities="name", top=0).identified == ()
-
-
-def _only(folder: Path, name: str, time: float) -> Path:
-    """A folder with this one record."""
-    place = folder / name
-    place.mkdir()
-    (place / "t.csv").write_text(f"name,x,g\n{name},{time},a\n", encoding="utf-8")
-    Ledger.create(place / "guessproof.ledger", "d", Budget("10"))
-    return place
 
 
 def test_a_scan_is_noted_in_constant_words_and_marks_later_choices(tmp_path: Path) -> None:

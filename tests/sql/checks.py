@@ -92,7 +92,9 @@ class _Seen:
             yield f"{name} from {points[a]} to {points[b]} moves by {moved[a, b] * UNIT}, its metric says {says[a, b]}"
             return
         line = self.measurement.guarantee.lines.get(name)
-        if line is not None and any(np.any(line.distance(p, points) < s * (1 - 1e-12)) for p, s in zip(points, says)):
+        if line is not None and any(
+            np.any(line.distance(p, points) < s * (1 - 1e-12)) for p, s in zip(points, says, strict=True)
+        ):
             yield f"the line form of {name} is smaller than its metric"
 
     def _between(self, random: Random) -> Iterator[str]:

@@ -90,10 +90,8 @@ class Maker:
         """An aggregate, at times with a filter of its own."""
         pick = self.random
         kind = pick.choice(("COUNT", "COUNT", "SUM", "SUM", "SUM", "AVG", "MIN", "MAX"))
-        if kind == "COUNT":
-            what = pick.choice(("*", "*", "x", "y", "c", "f", self.term(2)))
-        else:
-            what = self.term(3)
+        counted = pick.choice(("*", "*", "x", "y", "c", "f", self.term(2)))
+        what = counted if kind == "COUNT" else self.term(3)
         own = f" FILTER (WHERE {self.condition(2)})" if pick.random() < 0.25 else ""
         return f"{kind}({what}){own}"
 
@@ -109,6 +107,7 @@ class Maker:
             f"({a} * {b})",
             f"({a} / 4)",
             f"({a} / y)",
+            f"({a} / (y / 8))",
             f"(-{a})" if not a.startswith("-") else a,
             f"ABS({a})",
             f"SQRT(ABS({a}) + 1)",

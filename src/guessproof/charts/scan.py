@@ -32,7 +32,7 @@ def exposure_histogram(found: Scan) -> Any:
     y = alt.Y("count:Q", title="records", scale=alt.Scale(domain=[0, peak * 1.15], nice=False))
     bars = (
         alt.Chart(alt.Data(values=rows))
-        .mark_bar(binSpacing=1)
+        .mark_bar(stroke="white", strokeWidth=0.5)
         .encode(
             x=x,
             x2="high:Q",

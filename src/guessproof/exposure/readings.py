@@ -25,12 +25,42 @@ from guessproof.world.metrics import Absolute, Discrete, LineForm, Matrix, Metri
 
 @dataclass(frozen=True)
 class Reading:
-    """One sound reading of a pledge: questions at a given ε. `tight`: no smaller metric is promised."""
+    """One sound reading of a pledge: questions at a given ε.
 
-    advantage: Callable[[float, bool], Bracket]
-    posterior: Callable[[float], Bracket]
-    epsilon: Callable[[Limits], float]
+    `tight`: no smaller metric is promised. `error` is a step in log-likelihood, per unit of ε, that comes on top.
+    """
+
+    plain_advantage: Callable[[float, bool], Bracket]
+    plain_posterior: Callable[[float], Bracket]
+    invert: Callable[[Limits], float]
     tight: bool
+    error: float = 0.0
+
+    def advantage(self, epsilon: float, both: bool) -> Bracket:
+        """How far the belief can rise, or with both move."""
+        return self._widened(self.plain_advantage(epsilon, both), epsilon)
+
+    def posterior(self, epsilon: float) -> Bracket:
+        """How high the belief can get."""
+        return self._widened(self.plain_posterior(epsilon), epsilon)
+
+    def epsilon(self, limits: Limits) -> float:
+        """The largest ε that keeps the limits: a hair less than without the error, checked, or searched for again."""
+        found = self.invert(limits)
+        if not self.error or not math.isfinite(found) or found <= 0:
+            return found
+        inside = found * (1 - 1e-9)
+        return inside if self._keeps(inside, limits) else self.invert(lowered(limits, found * self.error))
+
+    def _keeps(self, epsilon: float, limits: Limits) -> bool:
+        if limits.advantage is not None and float(self.advantage(epsilon, limits.both).bound) > limits.advantage:
+            return False
+        return limits.posterior is None or float(self.posterior(epsilon).bound) <= limits.posterior
+
+    def _widened(self, bracket: Bracket, epsilon: float) -> Bracket:
+        """A step in log-odds moves a belief by a quarter of itself at most."""
+        room = epsilon * self.error / 4
+        return replace(bracket, bound=min(float(bracket.bound) + room, 1.0)) if room else bracket
 
 
 def readings(aim: Aim, pledge: Pledge) -> Iterator[Reading]:
@@ -57,30 +87,17 @@ def _combined(aim: Aim, world: Combinations, error: float) -> Reading:
         prior = float(np.exp(world.belief.log_p[most]))
         return Bracket.meet(attacks[most], bounds[most], bracket.how, worst_at=at, worst_prior=prior)
 
-    def epsilon(limits: Limits) -> float:
-        return _with_room(invert, limits, error)
-
     def invert(limits: Limits) -> float:
         given = {"advantage": limits.advantage, "posterior": limits.posterior}
         return float(np.min(safe_epsilon(world.belief, **given, both=limits.both)))
 
     return Reading(
-        lambda e, both: _widened(worst(advantage_bracket(world.belief, np.asarray(e), both)), e * error),
-        lambda e: _widened(worst(posterior_bracket(world.belief, np.asarray(e), "upper")), e * error),
-        epsilon,
+        lambda e, both: worst(advantage_bracket(world.belief, np.asarray(e), both)),
+        lambda e: worst(posterior_bracket(world.belief, np.asarray(e), "upper")),
+        invert,
         tight=True,
+        error=error,
     )
-
-
-def _widened(bracket: Bracket, step: float) -> Bracket:
-    """A bracket with a step in log-odds on top: it moves a belief by a quarter of itself at most."""
-    return replace(bracket, bound=min(float(bracket.bound) + step / 4, 1.0)) if step else bracket
-
-
-def _with_room(invert: Callable[[Limits], float], limits: Limits, error: float) -> float:
-    """The ε that leaves room for a step of `error` per unit of ε."""
-    found = invert(limits)
-    return invert(lowered(limits, found * error)) if error and math.isfinite(found) else found
 
 
 def _by_column(aim: Aim, pledge: Pledge) -> Iterator[Reading]:
@@ -116,10 +133,11 @@ def _attacked(aim: Aim, metrics: Mapping[str, Metric], norm: Norm, *, tight: boo
     attack = Attack(aim.build(parts), aim.at, aim.knows, norm=norm, or_=aim.or_)
 
     return Reading(
-        lambda e, both: _widened(attack.advantage(epsilon=e, both=both), e * error),
-        lambda e: _widened(attack.posterior(epsilon=e), e * error),
-        lambda limits: _with_room(lambda inner: _inverted(attack, inner), limits, error),
+        lambda e, both: attack.advantage(epsilon=e, both=both),
+        lambda e: attack.posterior(epsilon=e),
+        lambda limits: _inverted(attack, limits),
         tight,
+        error,
     )
 
 

@@ -310,9 +310,46 @@ class Attack:
             limits.append((advantage, "rise"))
             if both:
                 limits.append((advantage, "fall"))
-        found = [_each_limit(limit, partial(self._worst_bound, aim), self._typical) for limit, aim in limits]
+        found = [self._each_worst(limit, aim) for limit, aim in limits]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
+
+    def _each_worst(self, limit: Array, aim: Aim) -> Array:
+        """ε for each limit: followed along the worst true value where that is quick, by a plain search elsewhere."""
+
+        def one(value: float) -> float:
+            followed = self._followed(value, aim) if aim == "rise" and 0 < value < 1 else None
+            if followed is not None:
+                return followed
+            return float(_each_limit(np.asarray(value), partial(self._worst_bound, aim), self._typical))
+
+        return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
+
+    def _followed(self, limit: float, aim: Aim) -> float | None:
+        """The largest safe ε at the worst true value, where that moves with ε; None where it does not settle.
+
+        Each step solves for ε at the last worst value, which can only be too large, and looks for a worse value there.
+        By the envelope theorem the error squares in each step. What is returned was proven for every true value.
+        """
+        if isinstance(self.attribute.prior, Finite) or not self._ranging.sharp:
+            return None
+        epsilon, name = self._typical, self.goal.attributes[0].name
+        for _ in range(8):
+            worst = self._worst_at(epsilon, aim)
+            if not np.isfinite(worst.at) or worst.value <= 0:
+                return None
+            there = Attack(self.goal, {name: worst.at}, self.knows)
+            try:
+                candidate = float(there.epsilon(advantage=limit))
+            except (GoalError, InfeasibleError, TrueValueError):
+                return None
+            if not 0 < candidate < 1e100:
+                return None
+            if abs(candidate - epsilon) <= 1e-5 * epsilon:
+                safe = min(candidate, epsilon) * (1 - max(1e-9, 4e-10 / limit))  # the worst value is known to 1e-10
+                return safe if self._worst_at(safe, aim).bound <= limit else None
+            epsilon = candidate
+        return None
 
     @property
     def _typical(self) -> float:

@@ -98,7 +98,7 @@ class TentCurve:
     sides: tuple[Side, ...]
     percent: bool
     change: float = np.inf  # how far any two values are apart at most, where a cap was left out of the distance
-    first: int = 64
+    first: int = 1024  # one question about many cells costs little more than one about few
     most: int = 1 << 14
 
     def at(self, t: Array) -> tuple[Any, ...]:

@@ -242,9 +242,8 @@ def _histogram(upper: Array, number: Any, limit: float | None) -> tuple[Bin, ...
     edges = np.linspace(0.0, top, BINS + 1)
     if limit is not None and top / BINS < limit < top:
         width = limit / round(limit / top * BINS)
-        edges = np.append(width * np.arange(1 + int(top / width)), top)
+        edges = width * np.arange(1.0 + math.ceil(top / width))
         edges[round(limit / width)] = limit
-        edges = np.unique(edges)
     bins = edges.size - 1
     place = np.clip(np.searchsorted(edges, upper, side="left") - 1, 0, bins - 1)
     counts = np.bincount(place, weights=number, minlength=bins).astype(np.int64)
@@ -252,7 +251,7 @@ def _histogram(upper: Array, number: Any, limit: float | None) -> tuple[Bin, ...
 
 
 def _most_exposed(judged: Judged, counts: Any, top: int) -> list[Exposed]:
-    """The cells with the largest advantage; records next to each other on the line that hardly differ are told as one."""
+    """The cells with the largest advantage; records side by side on the line that hardly differ are told as one."""
     held = np.flatnonzero(counts)
     if not held.size or not top:
         return []

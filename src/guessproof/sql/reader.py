@@ -14,9 +14,18 @@ from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.term import Condition, Node, Term
 
 CALL = re.compile(r"(\w+)\s*\(\s*$")
-WORDS = frozenset(  # a bracket after these is no call
-    "AND BETWEEN BY CASE ELSE EXISTS FILTER FROM HAVING IN IS LIKE NOT ON OR SELECT THEN WHEN WHERE".split()
-)
+# A bracket after one of these is no call.
+WORDS = frozenset(
+    {"AND", "BETWEEN", "BY", "CASE", "ELSE", "EXISTS", "FILTER", "FROM", "HAVING", "IN", "IS", "LIKE"}
+) | {
+    "NOT",
+    "ON",
+    "OR",
+    "SELECT",
+    "THEN",
+    "WHEN",
+    "WHERE",
+}
 NAMES: dict[type[Expr], str] = {
     exp.Mod: "%",
     exp.IntDiv: "//",

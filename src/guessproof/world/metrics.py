@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -49,11 +50,21 @@ class LineForm:
         x = np.asarray(x, dtype=np.float64)
         if self.is_straight:
             return _times(self.slopes[0], x)
+        if self._corners is not None:  # a clamped column: flat outside, no jumps
+            return np.asarray(np.interp(x, *self._corners))
         total = _times(self.slopes[0], np.minimum(x - self.cuts[0], 0.0))
         ends = (*self.cuts[1:], np.inf)
         for cut, end, slope, jump in zip(self.cuts, ends, self.slopes[1:], self.jumps, strict=True):
             total = total + _times(slope, np.clip(x, cut, end) - cut) + jump * (x > cut)
         return total
+
+    @cached_property
+    def _corners(self) -> tuple[Array, Array] | None:
+        """The cuts and ψ there, where ψ is continuous and flat outside them; None elsewhere."""
+        if any(self.jumps) or self.slopes[0] or self.slopes[-1]:
+            return None
+        cuts = np.asarray(self.cuts)
+        return cuts, np.concatenate([[0.0], np.cumsum(np.asarray(self.slopes[1:-1]) * np.diff(cuts))])
 
     def times(self, factor: float) -> LineForm:
         """The same distance, multiplied."""
