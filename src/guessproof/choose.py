@@ -21,10 +21,10 @@ from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.profile.aware import aware_epsilon
-from guessproof.sql import Declared, DeclaredColumn, Question, ask
+from guessproof.sql import Declared, DeclaredColumn, Measurement, Question, ask
 from guessproof.world.finite import Finite
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import LineForm, Metric, Multiple, Sum
+from guessproof.world.metrics import Discrete, LineForm, Metric, Multiple, Sum
 
 ASSUMPTIONS = {
     "values": "The declared columns of one record are protected. Everything else, who is in the table and how many "
@@ -300,11 +300,14 @@ class Chooser:
         parts = [
             (s / (m.sensitivity * m.divisor), m) for s, m in zip(self.shares, self.question.measurements, strict=True)
         ]
-        names = sorted({n for _, m in parts for n in m.guarantee.columns})
+        moved = self._moved_groups(parts)
+        names = sorted({n for _, m in parts for n in m.guarantee.columns} | set(moved))
         columns = {
-            n: _summed([(f, m.guarantee.columns[n]) for f, m in parts if n in m.guarantee.columns]) for n in names
+            n: _summed([(f, m.guarantee.columns[n]) for f, m in parts if n in m.guarantee.columns] + moved.get(n, []))
+            for n in names
         }
         numbers = sorted({n for _, m in parts for n in m.guarantee.lines})
+        numbers = [n for n in numbers if n not in moved]
         lines = {n: _lined([(f, m.guarantee.lines[n]) for f, m in parts if n in m.guarantee.lines]) for n in numbers}
         slopes = [m.guarantee.euclidean for _, m in parts]
         steep = (
@@ -314,11 +317,18 @@ class Chooser:
         limit = math.fsum(f * m.divisor * m.change for f, m in parts) * (1 + 1e-14)
 
         def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
+            if any(before.get(key) != after.get(key) for key in moved):
+                return math.fsum(f * m.divisor * m.change for f, m in parts)
             return math.fsum(f * m.guarantee.between(before, after) for f, m in parts)
 
         alone = len(parts) == 1 and len(names) == 1  # nothing else that the attacker might be unsure of is read
         tight = frozenset(n for n, m in lines.items() if alone and _is_tight(n, m, between))
         return Pledge(columns, lines, limit, steep, error, tight, between)
+
+    def _moved_groups(self, parts: list[tuple[float, Measurement]]) -> dict[str, list[tuple[float, Metric]]]:
+        """A record whose key changes leaves one group and enters another: the whole change, whatever its key was."""
+        keys = [k.column for k in self.question.keys if self.question.declared.column(k.column).protected]
+        return {key: [(f * m.divisor * m.change, Discrete()) for f, m in parts] for key in keys}
 
     def noises(self, epsilon: float) -> tuple[Noise, ...]:
         """The noise of every measurement when all of it costs ε, the rounding to a grid included.

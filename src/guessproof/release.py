@@ -248,9 +248,12 @@ def noisy(choice: Choice, found: Mapping[Group, list[tuple[int | None, int | Non
     for position, group in enumerate(groups):
         numbers = {index: column[position] for index, column in enumerate(columns)}
         rows.append((group, numbers))
-    shown = _after(choice.question, rows)
+    shown, outputs = _after(choice.question, rows), _values(choice.question)
+    errors = [_errors(choice, output) for output in outputs]  # the same for every group
     answers = tuple(
-        _released(choice, group, numbers, output) for group, numbers in shown for output in _values(choice.question)
+        _released(choice, group, numbers, output, error)
+        for group, numbers in shown
+        for output, error in zip(outputs, errors, strict=True)
     )
     advantage, posterior = choice.advantage, choice.posterior
     learned = {
@@ -306,22 +309,29 @@ def _sortable(value: Any) -> tuple[int, Any]:
     return (1, 0.0) if isinstance(value, float) and math.isnan(value) else (0, value)
 
 
-def _released(choice: Choice, group: Group, numbers: Mapping[int, float], output: Any) -> Released:
-    confidence = choice.targets.get(output.name, (0.0, 0.95))[1]
+def _errors(choice: Choice, output: Any) -> dict[int, float]:
+    """The error of each number behind an output, at a level at which they fail together no more often than one may."""
+    level = 1 - (1 - _confidence(choice, output)) / max(len(output.measured), 1)
+    return {index: choice.noises[index].error(level) for index in output.measured}
+
+
+def _confidence(choice: Choice, output: Any) -> float:
+    return choice.targets.get(output.name, (0.0, 0.95))[1]
+
+
+def _released(
+    choice: Choice, group: Group, numbers: Mapping[int, float], output: Any, errors: Mapping[int, float]
+) -> Released:
     value = float(formulas.value(output.formula, numbers, group))
-    level = 1 - (1 - confidence) / max(len(output.measured), 1)  # together they fail no more often than one may
-    ranges: dict[int, Range] = {}
-    for index in output.measured:
-        error = choice.noises[index].error(level)
-        ranges[index] = Range(numbers[index] - error, numbers[index] + error)
+    ranges = {index: Range(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
     enclosed = formulas.enclosed(output.formula, ranges)
     low, high = _plain(enclosed.low), _plain(enclosed.high)
     if output.is_plain:
-        error = choice.noises[output.measured[0]].error(confidence)
+        error = errors[output.measured[0]]
     else:
         error = None if low is None or high is None else max(high - value, value - low)
     keys = {key.name: level_name for key, level_name in zip(choice.question.keys, group, strict=True)}
-    return Released(output.name, keys, _plain(value), error, confidence, low, high)
+    return Released(output.name, keys, _plain(value), error, _confidence(choice, output), low, high)
 
 
 def _plain(value: float) -> float | None:

@@ -210,3 +210,18 @@ def test_a_guarantee_that_is_none_is_refused(table: dict[str, Any]) -> None:
 
 def test_an_empty_pledge_says_nothing() -> None:
     assert Pledge({}, {}, 0.0).limit == 0
+
+
+def test_the_key_of_a_group_is_told_by_the_groups() -> None:
+    """Where records are protected, moving from one group to another shows in both."""
+    found = plan(
+        "SELECT g, COUNT(*) AS n FROM t GROUP BY g",
+        {"g": 'levels = ["a", "b", "c"]\nprior = { categorical = { a = 0.5, b = 0.3, c = 0.2 } }'},
+        '[attacker]\ngoal = "g exactly"\nadvantage = 0.1\nat = { g = "a" }',
+        protects="records",
+    )
+    exposure = Chooser(found, asked(found), None, False).exposure()
+    assert exposure is not None
+    # Two groups move by 1 each: distance 2 of a change of 2, so ε itself.
+    best = linear_program.posterior([0.5, 0.3, 0.2], 1.0 - np.eye(3), [1, 0, 0], 1.5)
+    assert float(exposure.posterior(1.5).bound) == pytest.approx(best, abs=1e-9)

@@ -24,6 +24,7 @@ from guessproof.errors import (
     RowsError,
     SourceError,
 )
+from guessproof.plan import loads_plan
 from guessproof.release import Answer, noisy, prepared, release
 from guessproof.sql.kinds import kinds_of
 from guessproof.writing import write_answers
@@ -296,3 +297,34 @@ def test_answers_can_be_written_for_other_programs(folder: Path) -> None:
         with pytest.raises(ParameterError):
             write_answers(answer, str(folder / name))
     assert not list(folder.glob(".guessproof-*"))
+
+
+def test_keys_that_are_numbers(tmp_path: Path) -> None:
+    """1 may be stored as 1, 1.0 or '1'."""
+    sql = "SELECT age, COUNT(*) AS n FROM t GROUP BY age"
+    for form in ("csv", "parquet", "duckdb"):
+        folder = tmp_path / form
+        folder.mkdir()
+        source = table(folder, form)
+        budget(folder)
+        text = plan(folder, sql, source=source)
+        levels = loads_plan(
+            f"[data]\nname = 'test'\nsource = '{source}'\nprotects = 'records'\n[query]\nsql = '{sql}'\n"
+            "[columns.age]\nlevels = [19, 25, 30, 99]\n[release]\nepsilon = 1e6\n",
+            folder=folder,
+        )
+        assert text.query.sql == levels.query.sql
+        assert [a.value for a in release(levels).answers] == [1, 1, 1, 0]
+
+
+def test_nan_in_a_parquet_file_whose_statistics_leave_it_out(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    times = pa.array([1.0, float("nan"), 20.0, 30.0])
+    pq.write_table(pa.table({"time": times, "id": [1, 2, 3, 4]}), tmp_path / "n.parquet")
+    budget(tmp_path)
+    assert release(plan(tmp_path, "SELECT SUM(time) AS y FROM t", source="n.parquet")).value == pytest.approx(
+        51, abs=0.01
+    )
+    assert release(plan(tmp_path, "SELECT COUNT(*) AS y FROM t WHERE time > 10", source="n.parquet")).value == 2

@@ -44,7 +44,7 @@ class Rewritten:
 
 def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect: str = "duckdb") -> Rewritten:
     """The query to run, with measurement j in units of 2^exponents[j]."""
-    columns: list[Expr] = [_key(key) for key in question.keys]
+    columns: list[Expr] = [_key(key, question, types) for key in question.keys]
     for index, (measurement, exponent) in enumerate(zip(question.measurements, exponents, strict=True)):
         columns.append(exp.alias_(_aggregate(measurement, exponent, types), f"m{index}"))
         if measurement.divisor != 1:
@@ -52,11 +52,11 @@ def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect:
     table = exp.Table(this=exp.to_identifier(question.declared.table, quoted=True))
     select = exp.select(*columns, copy=False).from_(table, copy=False)
     conditions = [] if isinstance(question.where, Everyone) else [question.where.keeps(types)]
-    conditions += [_listed(key) for key in question.keys]
+    conditions += [_listed(key, question, types) for key in question.keys]
     if conditions:
         select = select.where(*conditions, copy=False)
     if question.keys:
-        select = select.group_by(*(_text(key) for key in question.keys), copy=False)
+        select = select.group_by(*(_text(key, question, types) for key in question.keys), copy=False)
     return Rewritten(select.sql(dialect, identify=True), question)
 
 
@@ -118,16 +118,25 @@ def _own(measurement: Measurement, types: Types) -> Expr:
     return exp.case().when(measurement.filter.keeps(types), term)
 
 
-def _key(key: Key) -> Expr:
-    return exp.alias_(_text(key), key.name, quoted=True)
+def _key(key: Key, question: Question, types: Types) -> Expr:
+    return exp.alias_(_text(key, question, types), key.name, quoted=True)
 
 
-def _text(key: Key) -> Expr:
-    return casts.text(exp.column(key.column, quoted=True))
+def _text(key: Key, question: Question, types: Types) -> Expr:
+    """A key as the level it is. Numbers are compared as numbers: 1 may be stored as 1.0."""
+    if not question.declared.column(key.column).is_number:
+        return casts.text(exp.column(key.column, quoted=True))
+    x, found = number(key.column, types), exp.case()
+    for level in key.levels:
+        found = found.when(exp.EQ(this=x.copy(), expression=double(float(level))), exp.Literal.string(level))
+    return found
 
 
-def _listed(key: Key) -> Expr:
-    return exp.In(this=_text(key), expressions=[exp.Literal.string(level) for level in key.levels])
+def _listed(key: Key, question: Question, types: Types) -> Expr:
+    if question.declared.column(key.column).is_number:
+        values = [double(float(level)) for level in key.levels]
+        return exp.In(this=number(key.column, types), expressions=values)
+    return exp.In(this=_text(key, question, types), expressions=[exp.Literal.string(level) for level in key.levels])
 
 
 def _whole(value: object) -> int | None:
