@@ -22,7 +22,7 @@ import duckdb
 from timing import shown
 
 from guessproof import release as room
-from guessproof.choose import Choice, choose
+from guessproof.choosing import Choice, choose
 from guessproof.engines import open_engine
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import load_plan

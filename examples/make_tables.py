@@ -1,6 +1,6 @@
 """The tables of the example plans: invented people, cats and ships, the same on every machine.
 
-    python examples/make_tables.py
+python examples/make_tables.py
 """
 
 from __future__ import annotations

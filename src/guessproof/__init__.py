@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING, Any
 from guessproof._version import __version__
 
 if TYPE_CHECKING:
+    from guessproof.auditing import audit
+    from guessproof.choosing import choose
+    from guessproof.ledger import Budget, Ledger
     from guessproof.mechanisms.accuracy import split_budget
     from guessproof.mechanisms.awareness import Awareness
     from guessproof.mechanisms.cauchy import Cauchy
     from guessproof.mechanisms.gaussian import Gaussian
     from guessproof.mechanisms.geometric import Geometric
     from guessproof.mechanisms.laplace import Laplace
+    from guessproof.plan import Plan, load_plan, loads_plan
+    from guessproof.releasing import release
+    from guessproof.report import write_report
     from guessproof.risk.attack import Attack
     from guessproof.risk.bracket import Bracket
     from guessproof.risk.cumulative import cumulative_advantage
@@ -46,12 +52,18 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "guessproof.auditing": ("audit",),
+    "guessproof.choosing": ("choose",),
+    "guessproof.ledger": ("Budget", "Ledger"),
     "guessproof.mechanisms.accuracy": ("split_budget",),
     "guessproof.mechanisms.awareness": ("Awareness",),
     "guessproof.mechanisms.cauchy": ("Cauchy",),
     "guessproof.mechanisms.gaussian": ("Gaussian",),
     "guessproof.mechanisms.geometric": ("Geometric",),
     "guessproof.mechanisms.laplace": ("Laplace",),
+    "guessproof.plan": ("Plan", "load_plan", "loads_plan"),
+    "guessproof.releasing": ("release",),
+    "guessproof.report": ("write_report",),
     "guessproof.risk.attack": ("Attack",),
     "guessproof.risk.bracket": ("Bracket",),
     "guessproof.risk.cumulative": ("cumulative_advantage",),
@@ -99,6 +111,7 @@ __all__ = [
     "Attribute",
     "Awareness",
     "Bracket",
+    "Budget",
     "Cauchy",
     "Clamped",
     "Discrete",
@@ -106,13 +119,17 @@ __all__ = [
     "Gaussian",
     "Geometric",
     "Laplace",
+    "Ledger",
     "Matrix",
     "Outcome",
+    "Plan",
     "RiskProfile",
     "Threshold",
     "__version__",
     "among",
+    "audit",
     "categorical",
+    "choose",
     "cumulative_advantage",
     "empirical",
     "exactly",
@@ -124,15 +141,19 @@ __all__ = [
     "joint_sample",
     "joint_table",
     "laplace",
+    "load_plan",
+    "loads_plan",
     "minimum",
     "near",
     "normal",
     "partly_known",
     "relative_risk",
+    "release",
     "split_budget",
     "uniform",
     "unknown",
     "within",
+    "write_report",
 ]
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from guessproof.choose import Chooser, asked
+from guessproof.choosing import Chooser, asked
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.explain import Explanation, explain
 from guessproof.noise import Noise

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import ParameterError
-from guessproof.release import Answer
+from guessproof.releasing import Answer
 
 KINDS = (".csv", ".json", ".parquet")
 COLUMNS = ("name", "value", "error", "confidence", "low", "high")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.choose import Choice, choose
+from guessproof.choosing import Choice, choose
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.noise import Noise
 from guessproof.plan import Plan, loads_plan

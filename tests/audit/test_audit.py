@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 
 from audit.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
-from guessproof import release as releasing
-from guessproof.audit import Audit, audit, audit_choice
-from guessproof.audit.facts import clopper_pearson
-from guessproof.audit.groups import beliefs_over_groups
-from guessproof.audit.judging import chance_checks
-from guessproof.audit.playing import Watch, play
-from guessproof.audit.stage import staged
-from guessproof.choose import asked
+from guessproof import releasing
+from guessproof.auditing import Audit, audit, audit_choice
+from guessproof.auditing.facts import clopper_pearson
+from guessproof.auditing.groups import beliefs_over_groups
+from guessproof.auditing.judging import chance_checks
+from guessproof.auditing.playing import Watch, play
+from guessproof.auditing.stage import staged
+from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
 from guessproof.plan import loads_plan
@@ -246,7 +246,7 @@ def test_an_engine_that_fails_fails_the_audit(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_ledger_that_forgets_a_charge_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from guessproof.audit import rehearsal
+    from guessproof.auditing import rehearsal
 
     cheap = rehearsal.Cost
     monkeypatch.setattr(rehearsal, "Cost", lambda epsilon, delta: cheap(epsilon / 2, delta))

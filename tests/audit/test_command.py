@@ -12,7 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from audit.plans import SALARIES, chosen, fast
-from guessproof.audit import Audit, audit_choice
+from guessproof.auditing import Audit, audit_choice
 from guessproof.charts.audit import calibration, save
 from guessproof.cli.audit import MEANINGS, STYLES, audit, show_audit
 from guessproof.errors import ParameterError

@@ -14,15 +14,15 @@ from scipy.stats import binomtest
 
 import guessproof as gp
 from audit.plans import CAFETERIA, SALARIES, chosen, fast
-from guessproof.audit.beliefs import blocks_of, drawn, goal_edges, holds, points_of, truths_of
-from guessproof.audit.columns import fields_of
-from guessproof.audit.facts import Compared, Counted, clopper_pearson, fitted
-from guessproof.audit.guesser import cell_chances, output_edges, trained
-from guessproof.audit.run import audit_choice
-from guessproof.audit.scenes import scenes_of
-from guessproof.audit.stage import staged
-from guessproof.audit.tables import Shop, form_of
-from guessproof.choose import asked, choose
+from guessproof.auditing.beliefs import blocks_of, drawn, goal_edges, holds, points_of, truths_of
+from guessproof.auditing.columns import fields_of
+from guessproof.auditing.facts import Compared, Counted, clopper_pearson, fitted
+from guessproof.auditing.guesser import cell_chances, output_edges, trained
+from guessproof.auditing.run import audit_choice
+from guessproof.auditing.scenes import scenes_of
+from guessproof.auditing.stage import staged
+from guessproof.auditing.tables import Shop, form_of
+from guessproof.choosing import asked, choose
 from guessproof.exposure import Aim
 from guessproof.mechanisms.cauchy import Cauchy
 from guessproof.mechanisms.gaussian import Gaussian
@@ -303,8 +303,8 @@ def test_every_kind_of_query_can_be_audited(text: str, monkeypatch: pytest.Monke
 
 
 def test_a_large_public_count_is_not_built_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guessproof.audit.scenes.MOST_ROWS", 500)
-    monkeypatch.setattr("guessproof.audit.run.MOST_ROWS", 500)
+    monkeypatch.setattr("guessproof.auditing.scenes.MOST_ROWS", 500)
+    monkeypatch.setattr("guessproof.auditing.run.MOST_ROWS", 500)
     monkeypatch.setattr(Noise, "drawn", fast(43))
     text = CAFETERIA.replace("rows = 120", "rows = 1000000").replace("within = 1.5", "within = 0.001")
     found = audit_choice(choose(loads_plan(text)), trials=2000, seed=2, false_alarm=1e-7)

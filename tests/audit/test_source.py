@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from audit.plans import SALARIES, fast
-from guessproof.audit import audit, run
-from guessproof.audit import tables as written
-from guessproof.audit.stage import staged
+from guessproof.auditing import audit, run
+from guessproof.auditing import tables as written
+from guessproof.auditing.stage import staged
 from guessproof.noise import Noise
 from guessproof.plan import Plan, loads_plan
 

@@ -9,7 +9,7 @@ import pytest
 
 import guessproof as gp
 from choosing.plans import CAFETERIA, plan
-from guessproof.choose import Choice, choose
+from guessproof.choosing import Choice, choose
 from guessproof.errors import InfeasibleError, PlanError, QueryError
 from guessproof.meaning import meaning
 from guessproof.plan import Plan, load_plan, loads_plan

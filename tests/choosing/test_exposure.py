@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import linear_program
 
 from choosing.plans import plan
-from guessproof.choose import Chooser, aim_of, asked
+from guessproof.choosing import Chooser, aim_of, asked
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.exposure.aim import Pledge

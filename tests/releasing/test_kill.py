@@ -25,7 +25,7 @@ from importlib import import_module
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from releasing.tables import plan
-from guessproof.release import release
+from guessproof.releasing import release
 target, when = {target!r}, {when!r}
 if target:
     module, kind, name = target.rsplit(".", 2)

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from guessproof.choose import choose
+from guessproof.choosing import choose
 from guessproof.engines import open_engine
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import (
@@ -25,7 +25,7 @@ from guessproof.errors import (
     SourceError,
 )
 from guessproof.plan import loads_plan
-from guessproof.release import Answer, noisy, prepared, release
+from guessproof.releasing import Answer, noisy, prepared, release
 from guessproof.sql.kinds import kinds_of
 from guessproof.writing import write_answers
 from releasing.tables import ROWS, budget, plan, table

@@ -10,7 +10,7 @@ import pytest
 
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, load_plan, loads_plan
-from guessproof.release import release
+from guessproof.releasing import release
 from guessproof.report import Report, report
 
 from .plans import CAFETERIA, PLANS

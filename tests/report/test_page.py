@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from guessproof.choose import choose
+from guessproof.choosing import choose
 from guessproof.report import Report
 from guessproof.report.page import PARTS, POLICY
 

@@ -19,12 +19,12 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import guessproof.engines as engines
-from guessproof.choose import choose
+from guessproof.choosing import choose
 from guessproof.cli.report import report as command
 from guessproof.errors import LedgerError, ParameterError, PlanError
 from guessproof.ledger import Budget, Ledger, verify
 from guessproof.plan import load_plan, loads_plan
-from guessproof.release import release
+from guessproof.releasing import release
 from guessproof.report import Report, report, write_report
 from guessproof.report.facts import safe_source
 
@@ -53,7 +53,7 @@ def test_the_table_is_not_needed(state: str, tmp_path: Path, made: Make, monkeyp
         table.write_bytes(b"\x00\xff nonsense")
         table.chmod(0)
     monkeypatch.setattr(engines, "open_engine", None)
-    monkeypatch.setattr("guessproof.release.open_engine", None)
+    monkeypatch.setattr("guessproof.releasing.open_engine", None)
     (tmp_path / "and.toml").write_text(QUICK, encoding="utf-8")
     assert report(load_plan(tmp_path / "and.toml")).html == made("and").html
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from guessproof.choose import Chooser, asked
+from guessproof.choosing import Chooser, asked
 from guessproof.errors import GoalError, GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.ledger import Budget, Ledger

@@ -27,6 +27,7 @@ LINES = {
         "x within 4",
     ),
     "laplace": ('bounds = [0, 120]\nprior = { laplace = { mean = 20, scale = 5 } }', "x within 2"),
+    "wide": ("bounds = [0, 120]\nprior = { normal = { mean = 20, sd = 6.28 } }", "x within 9"),
     "exponential": ('bounds = [0, 120]\nprior = { exponential = { scale = 15 } }', "x within 2"),
 }  # fmt: skip
 
@@ -55,7 +56,7 @@ def check_ranks(found: Scan, answers: list[tuple[float, float]]) -> None:
     assert np.mean(lows) <= found.mean[1] + 1e-9
 
 
-@pytest.mark.parametrize(("name", "both"), [*((name, False) for name in LINES), ("percent", True), ("gap", True)])
+@pytest.mark.parametrize(("name", "both"), [*((name, False) for name in LINES), ("wide", True), ("gap", True)])
 def test_numbers_agree_with_asking_one_by_one(tmp_path: Path, name: str, both: bool) -> None:
     column, goal = LINES[name]
     more = f"advantage = 0.05\nboth = {str(both).lower()}"
@@ -225,8 +226,8 @@ def test_independent_columns_are_bounded_from_above(tmp_path: Path, goal: str, b
         cells = [e for e in found.exposed if all(_holds(e.values[n], at[n]) for n in names)]
         assert cells
         best = min(e.advantage[1] for e in cells)
-        assert best >= own[0] - 1e-12  # no less than what some attacker reaches …
-        assert best <= max(own[1] * 1.1, own[1] + 0.02)  # … and not far above what is proven for the record itself
+        assert best >= own[1] - 1e-10  # the rule itself is exact here: no cell says less than it says of the record …
+        assert best <= max(own[1] * 1.1, own[1] + 0.02)  # … nor much more
     assert found.rows == 7
     assert found.judged + found.missing + found.infinite + found.outside == 7
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from guessproof.risk.attack import Attack
 from guessproof.risk.worst_case import Ranging
 from guessproof.scan.cells import RELATIVE, SHARE, enclosed
 from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, Grid, Values
-from guessproof.scan.curve import TentCurve
+from guessproof.scan.curve import TentCurve, at_most_apart
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import LineForm
 
@@ -151,3 +152,12 @@ def test_other_kinds_of_numbers_are_read_as_numbers() -> None:
     plain = grid.codes(pa.array([20.0, 7.0, None])).tolist()
     for kind in (pa.int32(), pa.uint8(), pa.float32(), pa.decimal128(22, 2)):
         assert grid.codes(pa.array([20, 7, None], pa.int64()).cast(kind)).tolist() == plain
+
+
+def test_two_records_at_most_so_far_apart() -> None:
+    for least, most, change in ((0.0, 1.0, 2.0), (0.1, 0.2, 2.0), (0.5, 0.9, 1.0), (0.3, 0.3, 40.0)):
+        p = np.linspace(least, most, 2001)
+        slow = p * np.exp(change) / (1 - p + p * np.exp(change)) - p
+        found = at_most_apart(np.asarray(least), np.asarray(most), change)
+        assert found == pytest.approx(slow.max(), rel=1e-5)
+        assert found >= slow.max() - 1e-15

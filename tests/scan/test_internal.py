@@ -13,13 +13,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from guessproof.choose import choose
+from guessproof.choosing import choose
 from guessproof.cli.budgets import budget_left
 from guessproof.cli.scan import show_scan
 from guessproof.errors import EngineError, GuessproofError, LedgerError, ParameterError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import load_plan, loads_plan
-from guessproof.release import release
+from guessproof.releasing import release
 from guessproof.scan import BANNER, scan
 from guessproof.scan.private import check_private
 from guessproof.scan.records import records_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from guessproof.audit import Audit
+from guessproof.auditing import Audit
 from guessproof.errors import ParameterError
 
 INK, QUIET, SAFE, ALARM = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d"

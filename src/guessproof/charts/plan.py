@@ -18,7 +18,7 @@ import numpy as np
 import vl_convert
 
 from guessproof.charts import mechanisms, profiles
-from guessproof.choose import Choice
+from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.noise import Noise

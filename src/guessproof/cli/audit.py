@@ -9,7 +9,8 @@ import typer
 from guessproof.cli.printing import AsJson, PlanFile, print_json
 
 if TYPE_CHECKING:
-    from guessproof.audit import Audit, Check
+    from guessproof.auditing import Audit, Check
+    from guessproof.plan import Plan
 
 MEANINGS = {
     "engine": "largest difference from plain arithmetic",
@@ -49,7 +50,7 @@ def audit(
         from guessproof.charts.audit import check_chart
 
         check_chart(chart)
-    found = _with_progress(loaded, trials, seconds, seed)
+    found = audited_with_progress(loaded, trials, seconds, seed)
     if chart is not None:
         from guessproof.charts.audit import save
 
@@ -59,14 +60,13 @@ def audit(
         raise typer.Exit(7)
 
 
-def _with_progress(loaded: object, trials: int, seconds: float, seed: int | None) -> Audit:
+def audited_with_progress(loaded: Plan, trials: int, seconds: float, seed: int | None) -> Audit:
+    """The audit, with a bar on standard error."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from guessproof.audit import audit as audited
-    from guessproof.plan import Plan
+    from guessproof.auditing import audit as audited
 
-    assert isinstance(loaded, Plan)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("choosing ε", total=1.0)

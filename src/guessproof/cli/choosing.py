@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from guessproof.calculate import Choice as Calculated
-    from guessproof.choose import Choice
+    from guessproof.choosing import Choice
     from guessproof.explain import Explanation
     from guessproof.meaning import Meaning
 
@@ -53,7 +53,7 @@ def choose(
 def _choose_plan(path: str, as_json: bool) -> None:
     from rich.console import Console
 
-    from guessproof.choose import choose as chosen
+    from guessproof.choosing import choose as chosen
     from guessproof.cli.budgets import budget_left
     from guessproof.plan import load_plan
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
 HEAD = """# Commands
@@ -28,16 +30,16 @@ def manual() -> str:
     """Markdown: one section per command, in the order of the list."""
     from guessproof.cli.app import app
 
-    root = typer.main.get_command(app)
+    root: Any = typer.main.get_command(app)
     parts = [HEAD, _section("guessproof", root)]
-    for name, command in root.commands.items():  # pyright: ignore[reportAttributeAccessIssue]
+    for name, command in root.commands.items():
         parts.append(_section(f"guessproof {name}", command))
         for inner, child in getattr(command, "commands", {}).items():
             parts.append(_section(f"guessproof {name} {inner}", child))
     return "\n".join(parts)
 
 
-def _section(path: str, command: typer.core.TyperCommand) -> str:
+def _section(path: str, command: Any) -> str:
     context = command.context_class(command, info_name=path, terminal_width=100, max_content_width=100)
     return f"## {path}\n\n```text\n{command.get_help(context).strip()}\n```\n"
 

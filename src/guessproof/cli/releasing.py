@@ -10,7 +10,7 @@ from guessproof.cli.printing import AsJson, PlanFile, down, in_people, percent, 
 
 if TYPE_CHECKING:
     from guessproof.plan import Plan
-    from guessproof.release import Answer
+    from guessproof.releasing import Answer
 
 
 def release(
@@ -32,7 +32,7 @@ def release(
 
     from guessproof.ledger import read_key
     from guessproof.plan import load_plan
-    from guessproof.release import release as released
+    from guessproof.releasing import release as released
     from guessproof.writing import check_target, write_answers
 
     loaded = load_plan(plan)

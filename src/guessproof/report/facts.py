@@ -9,12 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from guessproof.choose import Choice, Limit, asked, choose
+from guessproof.choosing import Choice, Limit, asked, choose
 from guessproof.errors import InfeasibleError, PlanError
 from guessproof.ledger import Account, Ledger
 from guessproof.plan import Plan, loads_plan
 from guessproof.plan.words import is_secret, redacted
-from guessproof.release import request_digest
+from guessproof.releasing import request_digest
 from guessproof.report.shift import Shift, shift_of
 from guessproof.report.words import goal_words
 from guessproof.sql.question import Output

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from guessproof.choose import Choice
+from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.explain import explain
 from guessproof.exposure import knows_no_prior

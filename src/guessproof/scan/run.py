@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from guessproof.choose import Chooser, asked, choose
+from guessproof.choosing import Chooser, asked, choose
 from guessproof.engines import open_engine
 from guessproof.errors import GuessproofError, InfeasibleError, ParameterError, SourceError
 from guessproof.exposure import Exposure

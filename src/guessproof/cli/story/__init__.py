@@ -51,11 +51,11 @@ def _lay_out(place: Path) -> None:
     for name in OURS:
         (place / name).unlink(missing_ok=True)
     for name in ("plan.toml", "cafeteria.csv"):
-        (place / name).write_text(files(__package__).joinpath(name).read_text(encoding="utf-8"), encoding="utf-8")
+        (place / name).write_text(files(__name__).joinpath(name).read_text(encoding="utf-8"), encoding="utf-8")
 
 
 def _choose(console: Console, plan: Plan) -> None:
-    from guessproof.choose import choose
+    from guessproof.choosing import choose
     from guessproof.cli.choosing import show_choice
 
     with console.status("weighing limits and targets …"):
@@ -66,7 +66,7 @@ def _choose(console: Console, plan: Plan) -> None:
 def _release(console: Console, plan: Plan) -> None:
     from guessproof.cli.releasing import show_answer
     from guessproof.ledger import Budget, Ledger
-    from guessproof.release import release
+    from guessproof.releasing import release
 
     Ledger.create(plan.ledger_path, plan.data.name, Budget(BUDGET))
     console.print(f"The owner opens a budget once: guessproof ledger open {plan.data.name} --budget {BUDGET}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from guessproof.charts import plan as charts
-from guessproof.choose import Limit
+from guessproof.choosing import Limit
 from guessproof.report.facts import Facts
 from guessproof.report.figures import figure
 from guessproof.report.markup import Markup, Piece, join, paragraph, table, tag

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.audit.facts import Compared, Counted, Fitted, fitted
-from guessproof.audit.stage import Act, Progress, Stage
-from guessproof.audit.tables import Cell
-from guessproof.choose import Choice
+from guessproof.auditing.facts import Compared, Counted, Fitted, fitted
+from guessproof.auditing.stage import Act, Progress, Stage
+from guessproof.auditing.tables import Cell
+from guessproof.choosing import Choice
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.noise import Noise
-from guessproof.release import noisy
+from guessproof.releasing import noisy
 from guessproof.sql import formula
 from guessproof.sql.question import Key, Output
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from guessproof.audit.result import Check
-from guessproof.audit.stage import Stage
+from guessproof.auditing.result import Check
+from guessproof.auditing.stage import Stage
 from guessproof.exposure.pledges import pledge_to_dict
 from guessproof.ledger import Budget, Charged, Cost, Ledger, Recorded
-from guessproof.release import noisy, request_digest, total_pledge
+from guessproof.releasing import noisy, request_digest, total_pledge
 
 
 def ledger_check(stage: Stage, folder: Path) -> Check:

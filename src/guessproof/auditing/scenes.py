@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.audit.columns import Field, Row
-from guessproof.audit.tables import Group, Plain, in_group, is_level, plain_answer
+from guessproof.auditing.columns import Field, Row
+from guessproof.auditing.tables import Group, Plain, in_group, is_level, plain_answer
 from guessproof.sql import Question
 from guessproof.sql.question import Measurement
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.audit.beliefs import Points, Values, holds
+from guessproof.auditing.beliefs import Points, Values, holds
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.world.goals import Goal
 

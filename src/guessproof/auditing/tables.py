@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from guessproof.audit.columns import Field, Row
+from guessproof.auditing.columns import Field, Row
 from guessproof.engines import open_engine
-from guessproof.release import prepared
+from guessproof.releasing import prepared
 from guessproof.sql import Question
 from guessproof.sql.kinds import kinds_of
 from guessproof.sql.question import Key, Measurement

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.audit.beliefs import Block, Points, as_array, blocks_of, drawn, points_of, truths_of
-from guessproof.audit.columns import Field, Row, fields_of
-from guessproof.audit.guesser import Guesser, trained
-from guessproof.audit.scenes import Scene, scenes_of
-from guessproof.audit.tables import Cell, Group, Plain, Shop, form_of
-from guessproof.choose import Choice, aim_of
+from guessproof.auditing.beliefs import Block, Points, as_array, blocks_of, drawn, points_of, truths_of
+from guessproof.auditing.columns import Field, Row, fields_of
+from guessproof.auditing.guesser import Guesser, trained
+from guessproof.auditing.scenes import Scene, scenes_of
+from guessproof.auditing.tables import Cell, Group, Plain, Shop, form_of
+from guessproof.choosing import Choice, aim_of
 from guessproof.exposure import Aim
 from guessproof.noise import Noise
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.audit.exposed import exposed
-from guessproof.audit.judging import chance_checks, engine_check, movement_check, points_of_plot
-from guessproof.audit.playing import Watch, play
-from guessproof.audit.rehearsal import ledger_check
-from guessproof.audit.result import Audit, Check
-from guessproof.audit.scenes import MOST_ROWS
-from guessproof.audit.stage import Progress, Stage, staged
-from guessproof.choose import Choice, choose
+from guessproof.auditing.exposed import exposed
+from guessproof.auditing.judging import chance_checks, engine_check, movement_check, points_of_plot
+from guessproof.auditing.playing import Watch, play
+from guessproof.auditing.rehearsal import ledger_check
+from guessproof.auditing.result import Audit, Check
+from guessproof.auditing.scenes import MOST_ROWS
+from guessproof.auditing.stage import Progress, Stage, staged
+from guessproof.choosing import Choice, choose
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.plan import Plan
 

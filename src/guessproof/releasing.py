@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from guessproof.choose import Choice, Chooser, aim_of, choose
+from guessproof.choosing import Choice, Chooser, aim_of, choose
 from guessproof.engines import open_engine
 from guessproof.errors import EngineError, InfeasibleError, LedgerError, ParameterError, RowsError, SourceError
 from guessproof.exposure import Exposure, Pledge

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from guessproof.audit.facts import Compared, Counted, worst
-from guessproof.audit.playing import Played
-from guessproof.audit.result import Check, Point
-from guessproof.audit.stage import Act, Stage
-from guessproof.audit.tables import Cell, Plain
+from guessproof.auditing.facts import Compared, Counted, worst
+from guessproof.auditing.playing import Played
+from guessproof.auditing.result import Check, Point
+from guessproof.auditing.stage import Act, Stage
+from guessproof.auditing.tables import Cell, Plain
 from guessproof.noise import Noise
 
 SHOWN = 0.01  # intervals of the plot hold the truth with probability 99 % each

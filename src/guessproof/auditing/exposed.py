@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.audit.beliefs import Points, goal_edges, goals_of, holds, points_of, truths_of
-from guessproof.audit.groups import beliefs_over_groups, has_goal_about_groups
-from guessproof.audit.guesser import beliefs, grid_guesses, log_likelihood
-from guessproof.audit.playing import Played
-from guessproof.audit.result import Check
-from guessproof.audit.stage import Act, Stage, completed, cuts_of
-from guessproof.choose import Choice
+from guessproof.auditing.beliefs import Points, goal_edges, goals_of, holds, points_of, truths_of
+from guessproof.auditing.groups import beliefs_over_groups, has_goal_about_groups
+from guessproof.auditing.guesser import beliefs, grid_guesses, log_likelihood
+from guessproof.auditing.playing import Played
+from guessproof.auditing.result import Check
+from guessproof.auditing.stage import Act, Stage, completed, cuts_of
+from guessproof.choosing import Choice
 from guessproof.exposure import Aim
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.world.goals import Goal

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.audit.beliefs import Points, blocks_of, drawn, goals_of, holds, points_of, truths_of
-from guessproof.audit.columns import Field, Row
-from guessproof.audit.guesser import log_likelihood
-from guessproof.audit.scenes import Scene
-from guessproof.audit.stage import Stage, completed, stored
-from guessproof.audit.tables import Group, is_level
-from guessproof.choose import Choice
+from guessproof.auditing.beliefs import Points, blocks_of, drawn, goals_of, holds, points_of, truths_of
+from guessproof.auditing.columns import Field, Row
+from guessproof.auditing.guesser import log_likelihood
+from guessproof.auditing.scenes import Scene
+from guessproof.auditing.stage import Stage, completed, stored
+from guessproof.auditing.tables import Group, is_level
+from guessproof.choosing import Choice
 from guessproof.exposure import Aim
 
 TRIALS, POINTS, GUESSES = 300, 600, 60
