@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from guessproof.mechanisms.gaussian import Gaussian
     from guessproof.mechanisms.geometric import Geometric
     from guessproof.mechanisms.laplace import Laplace
-    from guessproof.plan import Plan, load_plan, loads_plan
+    from guessproof.plan import Plan, load_plan, loads_plan, plan_of
     from guessproof.releasing import release
     from guessproof.report import write_report
     from guessproof.risk.attack import Attack
@@ -61,7 +61,7 @@ _HOMES = {
     "guessproof.mechanisms.gaussian": ("Gaussian",),
     "guessproof.mechanisms.geometric": ("Geometric",),
     "guessproof.mechanisms.laplace": ("Laplace",),
-    "guessproof.plan": ("Plan", "load_plan", "loads_plan"),
+    "guessproof.plan": ("Plan", "load_plan", "loads_plan", "plan_of"),
     "guessproof.releasing": ("release",),
     "guessproof.report": ("write_report",),
     "guessproof.risk.attack": ("Attack",),
@@ -147,6 +147,7 @@ __all__ = [
     "near",
     "normal",
     "partly_known",
+    "plan_of",
     "relative_risk",
     "release",
     "split_budget",

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from guessproof.choosing import Choice, Chooser, aim_of, choose
 from guessproof.engines import open_engine
-from guessproof.errors import EngineError, InfeasibleError, LedgerError, ParameterError, RowsError, SourceError
+from guessproof.errors import (
+    BudgetError,
+    EngineError,
+    InfeasibleError,
+    LedgerError,
+    ParameterError,
+    RowsError,
+    SourceError,
+)
 from guessproof.exposure import Exposure, Pledge
 from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
 from guessproof.ledger import Charged, Cost, Ledger, Recorded
@@ -181,7 +189,15 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded:
     }
     judge = _judge(plan, book)
     cost = Cost(choice.exact_cost, choice.delta)
-    return book.charge(plan.data.name, request_digest(plan, choice), cost, guarantee, describe, judge)
+    try:
+        return book.charge(plan.data.name, request_digest(plan, choice), cost, guarantee, describe, judge)
+    except BudgetError as error:
+        left = _left(book, plan.data.name)["epsilon"]
+        if not 0 < left < choice.cost or choice.targets:
+            raise
+        raise BudgetError(
+            f"{error}. To release with what is left, write epsilon = {left:.6g} under [release]"
+        ) from None
 
 
 def total_pledge(choice: Choice) -> Pledge:

@@ -6,9 +6,9 @@ from typing import Any
 
 from guessproof.plan.model import PlanFile
 from guessproof.plan.plan import Plan
-from guessproof.plan.reading import load_plan, loads_plan
+from guessproof.plan.reading import load_plan, loads_plan, plan_of
 
-__all__ = ["Plan", "load_plan", "loads_plan", "schema"]
+__all__ = ["Plan", "load_plan", "loads_plan", "plan_of", "schema"]
 
 
 def schema() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import stat
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +48,29 @@ def loads_plan(text: str, *, folder: str | Path = ".", file: str | None = None) 
     return _plan(text, None, Path(folder), file)
 
 
+def plan_of(tables: Mapping[str, Any], *, folder: str | Path = ".") -> Plan:
+    """The plan that a table of tables holds, with the keys of a plan file. Paths in it are relative to `folder`.
+
+    >>> plan_of({
+    ...     "data": {"name": "cats", "source": "cats.csv", "protects": "records"},
+    ...     "query": {"sql": "SELECT COUNT(*) AS n FROM t"},
+    ...     "release": {"epsilon": 0.5},
+    ... })
+    Plan('cats', protects='records', 'SELECT COUNT(*) AS n FROM t')
+    """
+    if not isinstance(tables, Mapping):
+        raise PlanError("plan", tables, "is not a table of tables", 'write {"data": {…}, "query": {…}, …}')
+    return _understood(dict(tables), Place(_lines(""), None), None, Path(folder).absolute())
+
+
 def _plan(text: str, path: Path | None, folder: Path | None = None, name: str | None = None) -> Plan:
     folder = path.absolute().parent if path is not None else (folder or Path(".")).absolute()
     name = str(path) if path is not None else name
     raw = _parsed(text, name)
-    place = Place(_lines(text), name)
+    return _understood(raw, Place(_lines(text), name), path, folder)
+
+
+def _understood(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
     refuse_blanks(raw, place)
     try:
         file = PlanFile.model_validate(_tuples(raw))
