@@ -84,6 +84,22 @@ def test_random_true_values_lie_inside(
         assert bound <= cells.upper[cell] + 1e-11
 
 
+def test_a_percentage_bends_at_zero() -> None:
+    prior, form = gp.normal(0.3, 2), LineForm(slopes=(1.0,))
+    goal = gp.within(gp.Attribute("x", prior=prior), percent=90)
+    curve = TentCurve(Ranging(prior, form, lambda t: goal.edges(t)[0], *prior.support, False), 2.0, ("rise",), True)
+    ends = np.asarray([-1.0, -0.3, -0.01, 0.0, 0.01, 0.3, 1.0])
+    pairs = [(a, b) for a in ends for b in ends if a < b]
+    left, right = (curve.at(np.asarray(side)) for side in zip(*pairs, strict=True))
+    over = curve.over(left, right)
+    for t in (-0.9, -0.2, -0.005, -1e-9, 1e-9, 0.005, 0.2, 0.9):
+        bracket = Attack(goal, at={"x": t}).advantage(2.0)
+        for (a, b), low, high in zip(pairs, over.lower, over.upper, strict=True):
+            if a <= t <= b:
+                assert low <= bracket.attack + 1e-12
+                assert bracket.bound <= high + 1e-12
+
+
 def test_enclosures_are_as_narrow_as_promised() -> None:
     for both in (False, True):
         grid, curve, _ = world(gp.normal(20, 6.28), FORMS["straight"], 0.05, 2.0, both)
