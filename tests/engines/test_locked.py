@@ -175,7 +175,7 @@ def test_the_settings_that_hold_the_walls(engine: Engine) -> None:
         "allow_persistent_secrets": False,
         "python_enable_replacements": False,
         "temp_directory": "",
-        "disabled_optimizers": "type_pushdown",
+        "disabled_optimizers": "statistics_propagation,type_pushdown",
         "error_on_division_by_zero": False,
     }
     for con in (engine._con, engine._blank, engine._con.cursor()):

@@ -199,7 +199,7 @@ MIXED = {
 }
 GOALS = (
     ("x within 2 and f exactly", True),
-    ("not (x within 9 and not f exactly)", False),
+    ("not (x within 9 or y within 1)", False),
     ("x within 2 or (y within 1 and f exactly)", True),
     ("x within 10% and y inside 2 5", False),
 )

@@ -33,7 +33,7 @@ SETTINGS = {
     "temp_directory": "",  # rows are never spilled to disk
     # type_pushdown turns TRY_CAST of a CSV column into CAST, which fails (duckdb#23818); statistics_propagation
     # believes Parquet statistics, which leave NaN out, and takes x <= 'Infinity' to be true.
-    "disabled_optimizers": "type_pushdown,statistics_propagation",
+    "disabled_optimizers": "statistics_propagation,type_pushdown",
 }
 CAST = {"number": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}

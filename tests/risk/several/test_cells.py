@@ -95,7 +95,7 @@ def test_the_bracket_holds_the_value_of_a_grid(name: str, norm: str) -> None:
     goal = GOALS[name]
     attack = gp.Attack(goal, at={a.name: TRUTH[a.name] for a in goal.attributes}, norm=norm)
     side, epsilon = ("upper", 0.8) if name in ("and", "twice", "disc", "mixed") else ("lower", 0.5)
-    bracket = attack.posterior(epsilon, side=side, tolerance=0.06, time_limit=3)
+    bracket = attack.posterior(epsilon, side=side, tolerance=0.06, time_limit=60)
     grid = logit(on_grid(goal, norm, epsilon, side))
     curved = 0.08 if name in ("disc", "diamond") else 0.035  # what a grid of this size is off by
     low, high = sorted((logit(bracket.attack), logit(bracket.bound)))
@@ -229,7 +229,7 @@ def test_time_limits_are_kept() -> None:
 def test_three_attributes_when_coarse() -> None:
     goal = gp.within(X, 1) & (gp.within(Z, 1) | ~gp.within(Y, 1))
     attack = gp.Attack(goal, at={"x": 0.4, "y": 0.1, "z": 1.7})
-    cheap, refined = attack.posterior(0.6), attack.posterior(0.6, tolerance=0.1, time_limit=6)
+    cheap, refined = attack.posterior(0.6), attack.posterior(0.6, tolerance=0.1, time_limit=60)
     assert cheap.attack <= refined.attack <= refined.bound <= cheap.bound
     assert logit(refined.bound) - logit(refined.attack) < 0.2
 

@@ -71,8 +71,8 @@ def test_a_joint_histogram_of_independent_numbers_agrees_with_two_histograms() -
     a, b = joint.attributes()
     c, d = gp.Attribute("a", gp.histogram([0, 1, 2, 3], p)), gp.Attribute("b", gp.histogram([0, 1, 2, 3], q))
     at = {"a": 1.5, "b": 1.5}
-    one = gp.Attack(gp.within(a, 0.5) & gp.within(b, 0.5), at=at).posterior(0.8, tolerance=0.02, time_limit=5)
-    two = gp.Attack(gp.within(c, 0.5) & gp.within(d, 0.5), at=at).posterior(0.8, tolerance=0.02, time_limit=5)
+    one = gp.Attack(gp.within(a, 0.5) & gp.within(b, 0.5), at=at).posterior(0.8, tolerance=0.02, time_limit=60)
+    two = gp.Attack(gp.within(c, 0.5) & gp.within(d, 0.5), at=at).posterior(0.8, tolerance=0.02, time_limit=60)
     assert max(one.attack, two.attack) <= min(one.bound, two.bound)
 
 
@@ -81,7 +81,7 @@ def test_dependence_matters() -> None:
     a, b = joint.attributes()
     attack = gp.Attack(gp.within(a, 0.5) & gp.within(b, 0.5), at={"a": 0.5, "b": 0.5})
     assert attack.prior == pytest.approx(0.49)
-    assert attack.posterior(1.0, tolerance=0.03, time_limit=4).bound < 0.75
+    assert attack.posterior(1.0, tolerance=0.03, time_limit=60).bound < 0.75
 
 
 def test_unknown_true_values_of_finite_attributes() -> None:
