@@ -72,7 +72,7 @@ def test_numbers_agree_with_asking_one_by_one(tmp_path: Path, name: str, both: b
                 continue
             assert value is not None
             cells = [e for e in found.exposed if _holds(e.values["x"], value)]
-            assert any(e.advantage[0] - 1e-12 <= own[0] and own[1] <= e.advantage[1] + 1e-12 for e in cells)
+            assert any(e.advantage[0] - 1e-12 <= own[1] and own[0] <= e.advantage[1] + 1e-12 for e in cells)
 
 
 def test_a_capped_distance_is_bounded_from_above(tmp_path: Path) -> None:

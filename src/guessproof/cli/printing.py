@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from guessproof.rounded import down, up
+
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
+
+__all__ = ["AsJson", "PlanFile", "down", "in_people", "percent", "print_json", "up"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PlanFile = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
@@ -18,26 +22,6 @@ PlanFile = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", me
 def print_json(table: Any) -> None:
     """One JSON document."""
     typer.echo(json.dumps(table, indent=2, ensure_ascii=False, default=str))
-
-
-def down(value: float | None) -> str:
-    """Six digits, rounded towards zero: the private side of an ε."""
-    if value is None:
-        return ""
-    if not math.isfinite(value) or value <= 0:
-        return f"{value:g}"
-    digits = 5 - math.floor(math.log10(value))
-    return f"{math.floor(value * 10.0**digits) / 10.0**digits:.6g}" if abs(digits) < 300 else f"{value:.6g}"
-
-
-def up(value: float) -> str:
-    """Six digits, rounded away from zero: the private side of a risk."""
-    if not math.isfinite(value) or value <= 0:
-        return f"{value:g}"
-    digits = 5 - math.floor(math.log10(value))
-    return (
-        f"{math.ceil(value * 10.0**digits * (1 - 1e-12)) / 10.0**digits:.6g}" if abs(digits) < 300 else f"{value:.6g}"
-    )
 
 
 def percent(bracket: Bracket | None) -> str:

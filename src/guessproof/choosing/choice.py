@@ -1,0 +1,197 @@
+"""What was chosen, and why: values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from guessproof.errors import GuessproofError
+from guessproof.exposure import Exposure
+from guessproof.noise import Noise
+from guessproof.plan import Plan
+from guessproof.risk.bracket import Bracket
+from guessproof.sql import Question
+
+ASSUMPTIONS = {
+    "values": "The declared columns of one record are protected. Everything else, who is in the table and how many "
+    "rows it has included, is assumed known to the attacker.",
+    "records": "The presence of one row is protected, and with it everything in that row.",
+    "independence": "Records are independent of each other given what the attacker knows; columns with separate "
+    "priors are independent of each other.",
+    "mechanism": "The attacker knows the query, the mechanism and its noise scale.",
+    "prior": "The prior is what the attacker believes; a wrong prior is the largest real risk, so the ε without any "
+    "prior and with narrower and wider ones stand beside the answer.",
+    "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
+    "from a lower start can be larger.",
+}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A bound on ε: from above (risk, budget) or from below (accuracy)."""
+
+    name: str
+    epsilon: float
+    side: str  # "at most" or "at least"
+    how: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change of the plan, and the interval that it would open."""
+
+    what: str
+    now: str
+    then: str
+    factor: float  # how large the change is, as a ratio; for ordering
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen and why. `noises` hold the noise of each measurement at the recommended ε."""
+
+    plan: Plan
+    question: Question
+    feasible: bool
+    epsilon: float
+    interval: tuple[float, float]
+    limits: tuple[Limit, ...]
+    binding: str
+    noises: tuple[Noise, ...]
+    targets: Mapping[str, tuple[float, float]]
+    advantage: Bracket | None
+    posterior: Bracket | None
+    prior: float | None
+    query_aware_epsilon: float | None
+    changes: tuple[Change, ...]
+    explanation: str
+    data_dependent: bool = False
+    exposure: Exposure | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def prior_free_epsilon(self) -> float | None:
+        """4·artanh η: the ε that keeps an advantage whatever the attacker believes beforehand."""
+        advantage = self.plan.limits.advantage
+        if advantage is None or advantage >= 1:
+            return None
+        return 4 * math.atanh(advantage) * (1 - 1e-15)
+
+    @cached_property
+    def narrower_prior_epsilon(self) -> float | None:
+        """The largest ε if the attacker's prior were 25 % narrower."""
+        return self._with_prior(0.75)
+
+    @cached_property
+    def wider_prior_epsilon(self) -> float | None:
+        """The largest ε if it were 25 % wider."""
+        return self._with_prior(1.25)
+
+    def _with_prior(self, factor: float) -> float | None:
+        exposure = self.exposure
+        aim = None if exposure is None else exposure.aim.stretched(factor)
+        if exposure is None or aim is None:
+            return None
+        try:
+            return Exposure(aim, exposure.pledge, exposure.step).epsilon(self.plan.limits)
+        except GuessproofError:
+            return None
+
+    @property
+    def delta(self) -> float:
+        """The δ of the whole release."""
+        return math.fsum(n.cost[1] for n in self.noises)
+
+    @property
+    def exact_cost(self) -> Fraction:
+        """The ε that is charged: as the noise is really drawn, rounding included."""
+        return sum((Fraction(n.cost[0]) for n in self.noises), Fraction(0))
+
+    @property
+    def cost(self) -> float:
+        """The same as a float, rounded up."""
+        total = float(self.exact_cost)
+        return total if Fraction(total) >= self.exact_cost else math.nextafter(total, math.inf)
+
+    @property
+    def epsilon_add_remove(self) -> float | None:
+        """For adding or removing one record, where records are protected."""
+        if self.plan.data.protects != "records" or not self.noises:
+            return None
+        return math.fsum(n.mechanism.epsilon * n.measurement.presence / n.measurement.sensitivity for n in self.noises)
+
+    @property
+    def epsilon_per_unit(self) -> dict[str, float]:
+        """For one unit of each column of numbers."""
+        found: dict[str, float] = {}
+        for noise in self.noises:
+            per = noise.mechanism.epsilon / (noise.measurement.sensitivity * noise.measurement.divisor)
+            for name, slope in noise.measurement.guarantee.slopes.items():
+                found[name] = found.get(name, 0.0) + slope * per
+        return found
+
+    @property
+    def noise_scale(self) -> float | None:
+        """The scale b of the noise, in units of the answer; None where several answers have their own."""
+        return self.noises[0].scale if len(self.noises) == 1 else None
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What must hold for the numbers to mean what they say."""
+        keys = [self.plan.data.protects, "mechanism", "independence", "others"]
+        keys += ["prior"] if self.plan.attacker is not None else []
+        return tuple(ASSUMPTIONS[key] for key in keys)
+
+    def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
+        """The a-priori error of each output at a confidence; None where it depends on the answer."""
+        found: dict[str, float | None] = {}
+        for output in self.question.outputs:
+            if not output.measured:
+                continue
+            level = self.targets.get(output.name, (0.0, confidence))[1]
+            found[output.name] = (
+                self.noises[output.measured[0]].error(level) if output.is_plain and self.noises else None
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; an infinite number is null."""
+        return _finite(
+            {
+                "feasible": self.feasible,
+                "epsilon": self.epsilon if self.feasible else None,
+                "epsilon_charged": self.cost if self.noises else None,
+                "delta": self.delta,
+                "epsilon_add_remove": self.epsilon_add_remove,
+                "epsilon_per_unit": self.epsilon_per_unit,
+                "noise_scale": self.noise_scale,
+                "noise": [n.to_dict() for n in self.noises],
+                "interval": list(self.interval),
+                "binding": self.binding,
+                "limits": [{"name": b.name, "side": b.side, "epsilon": b.epsilon, "how": b.how} for b in self.limits],
+                "targets": {n: {"within": w, "confidence": c} for n, (w, c) in self.targets.items()},
+                "errors": self.errors(),
+                "prior": self.prior,
+                "advantage": None if self.advantage is None else self.advantage.to_dict(),
+                "posterior": None if self.posterior is None else self.posterior.to_dict(),
+                "prior_free_epsilon": self.prior_free_epsilon,
+                "narrower_prior_epsilon": self.narrower_prior_epsilon,
+                "wider_prior_epsilon": self.wider_prior_epsilon,
+                "query_aware_epsilon": self.query_aware_epsilon,
+                "changes": [{"what": c.what, "now": c.now, "then": c.then} for c in self.changes],
+                "data_dependent": self.data_dependent,
+                "assumptions": list(self.assumptions),
+                "explanation": self.explanation,
+            }
+        )
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    return [_finite(v) for v in value] if isinstance(value, list) else value

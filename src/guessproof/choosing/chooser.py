@@ -1,0 +1,235 @@
+"""Collects every bound on ε, and picks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from guessproof.choosing.changes import changes
+from guessproof.choosing.choice import Choice, Limit
+from guessproof.choosing.pledging import pledge
+from guessproof.choosing.reading import aim_of, asked
+from guessproof.choosing.words import binding, explained, limit_words, target_words
+from guessproof.errors import GuessproofError, InfeasibleError, PlanError
+from guessproof.exposure import Exposure, Pledge, knows_no_prior
+from guessproof.noise import Noise, epsilon_needed, noise_for
+from guessproof.plan import Plan
+from guessproof.risk.profile.aware import aware_epsilon
+from guessproof.sql import Question
+
+ROUNDING = 2.0**-38  # what the noise's grid adds to one answer, in log-likelihood; checked against the noise itself
+
+
+def choose(plan: Plan, *, remaining: float | None = None, data_dependent: bool = False) -> Choice:
+    """The feasible interval of ε, the recommendation and its reasons. Never opens the table.
+
+    `remaining` is what is left of the budget, where a ledger is at hand.
+    """
+    return Chooser(plan, asked(plan), remaining, data_dependent).choice()
+
+
+class Chooser:
+    """Collects bounds on ε and picks."""
+
+    def __init__(self, plan: Plan, question: Question, remaining: float | None, data_dependent: bool) -> None:
+        self.plan = plan
+        self.question = question
+        self.remaining = remaining
+        self.data_dependent = data_dependent
+        self.mechanism = plan.release.mechanism
+        self.delta = (plan.release.delta or 0.0) / len(question.measurements)
+        self.targets = self._targets()
+        self.needs = self._needs()
+        self.shares = self._shares()
+
+    # Accuracy.
+
+    def _targets(self) -> dict[str, tuple[float, float]]:
+        names = [o.name for o in self.question.outputs if o.measured]
+        targets = self.plan.accuracy.targets(names)
+        for output in self.question.outputs:
+            if output.name in targets and not output.is_plain:
+                spot = ("accuracy", output.name) if output.name in self.plan.accuracy.outputs else ("accuracy",)
+                problem = f"the error of {output.name} depends on its answer, so no target can be promised for it"
+                remedy = 'declare data.rows with protects = "values", or set targets for SUM and COUNT as outputs'
+                raise self.plan.error(spot, output.name, problem, remedy)
+        return targets
+
+    def _needs(self) -> dict[int, float]:
+        """The least ε of each measurement that has a target."""
+        found: dict[int, float] = {}
+        for output in self.question.outputs:
+            if output.name in self.targets:
+                index = output.measured[0]
+                within, confidence = self.targets[output.name]
+                need = epsilon_needed(self.question.measurements[index], within, confidence, self.mechanism, self.delta)
+                found[index] = max(need, found.get(index, 0.0))
+        return found
+
+    def _shares(self) -> list[float]:
+        """Each measurement's part of ε: in proportion to what the targets need, equal parts without targets."""
+        count = len(self.question.measurements)
+        if not self.needs:
+            return [1 / count] * count
+        typical = math.fsum(self.needs.values()) / len(self.needs)
+        parts = [self.needs.get(j, typical) for j in range(count)]
+        return [p / math.fsum(parts) for p in parts]
+
+    @property
+    def needed(self) -> float:
+        """The least ε at which every target is met."""
+        if not self.needs:
+            return 0.0
+        return max(need / self.shares[j] for j, need in self.needs.items())
+
+    # Risk.
+
+    def pledge(self) -> Pledge:
+        """What the whole release promises per unit of ε."""
+        return pledge(self.question, self.shares)
+
+    def noises(self, epsilon: float) -> tuple[Noise, ...]:
+        """The noise of every measurement when all of it costs ε, the rounding to a grid included.
+
+        Where a target asks for the least ε, rounding comes on top instead, or the target would be missed by a hair.
+        """
+        found: list[Noise] = []
+        for share, measurement in zip(self.shares, self.question.measurements, strict=True):
+            noise = noise_for(measurement, share * epsilon, self.mechanism, delta=self.delta)
+            inside = min(share * epsilon - 2 * noise.step, math.nextafter(share * epsilon, 0.0))
+            if not self.needs and inside > 0:  # below the typed decimal too, which a float may exceed by a hair
+                noise = noise_for(measurement, inside, self.mechanism, delta=self.delta)
+            found.append(noise)
+        return tuple(found)
+
+    def exposure(self) -> Exposure | None:
+        """What the plan's attacker learns from this release."""
+        aim = aim_of(self.plan)
+        if aim is None:
+            return None
+        if self.mechanism == "gaussian":
+            raise self.plan.error(
+                ("release", "mechanism"),
+                "gaussian",
+                "no limit on an attacker holds for every output of Gaussian noise",
+                "use laplace, geometric or cauchy with [attacker]",
+            )
+        return Exposure(aim, self.pledge(), ROUNDING * len(self.shares))
+
+    def limits(self, exposure: Exposure | None) -> list[Limit]:
+        """Every bound on ε from above."""
+        found: list[Limit] = []
+        if exposure is not None:
+            epsilon = self._attacker(exposure)
+            found.append(Limit("attacker", epsilon, "at most", limit_words(self.plan)))
+        if self.plan.risk is not None:
+            found.append(self._risk())
+        if self.remaining is not None:
+            found.append(Limit("budget", self.remaining, "at most", "what the ledger has left for this data"))
+        return found
+
+    def _attacker(self, exposure: Exposure) -> float:
+        try:
+            found = exposure.epsilon(self.plan.limits)
+            # A small noise scale may need a coarser grid; the step it really has is then charged instead.
+            step = math.fsum(n.step for n in self.noises(min(found, 1e9))) if found > 0 else 0.0
+            return found if step <= exposure.step else replace(exposure, step=step).epsilon(self.plan.limits)
+        except (InfeasibleError, PlanError):
+            raise
+        except GuessproofError as error:
+            attacker = self.plan.attacker
+            assert attacker is not None
+            problem = getattr(error, "problem", str(error))
+            remedy = getattr(error, "remedy", "give the true value: at = { … }")
+            raise self.plan.error(("attacker", "goal"), attacker.goal, problem, remedy) from None
+
+    def _risk(self) -> Limit:
+        profile = self.plan.risk
+        assert profile is not None
+        if self.plan.data.protects == "values":
+            return Limit("risk", profile.epsilon(bounded=True), "at most", f"{profile!r}, for one who took part")
+        presence = math.fsum(
+            s * m.presence / m.sensitivity for s, m in zip(self.shares, self.question.measurements, strict=True)
+        )
+        return Limit(
+            "risk", profile.epsilon() / presence * (1 - 1e-14), "at most", f"{profile!r} in the three-point world"
+        )
+
+    def bounds(self, exposure: Exposure | None = None) -> list[Limit]:
+        """Every bound on ε, from above and from below."""
+        found = self.limits(exposure or self.exposure())
+        if self.needs:
+            found.append(Limit("accuracy", self.needed, "at least", target_words(self.targets)))
+        if self.plan.release.epsilon is not None:
+            found.append(Limit("fixed", self.plan.release.epsilon, "at most", "release.epsilon of the plan"))
+        return found
+
+    # The choice.
+
+    def choice(self) -> Choice:
+        """All bounds together."""
+        exposure = self.exposure()
+        bounds = self.bounds(exposure)
+        fixed, needed = self.plan.release.epsilon, self.needed
+        highest = min((b.epsilon for b in bounds if b.side == "at most" and b.name != "fixed"), default=math.inf)
+        if not bounds:
+            problem = "the plan limits nothing and asks for no accuracy, so there is nothing to choose from"
+            raise self.plan.error((), None, problem, "add [attacker], [risk], [accuracy] or release.epsilon")
+        epsilon, feasible = self._recommended(fixed, needed, highest)
+        noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
+        return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
+
+    def _recommended(self, fixed: float | None, needed: float, highest: float) -> tuple[float, bool]:
+        if fixed is not None:
+            return fixed, fixed <= highest and fixed >= needed * (1 - 1e-12)
+        if highest <= 0:
+            return 0.0, False
+        if needed:
+            return needed, needed <= highest
+        return highest, True
+
+    def _described(
+        self,
+        exposure: Exposure | None,
+        bounds: list[Limit],
+        epsilon: float,
+        feasible: bool,
+        interval: tuple[float, float],
+        noises: tuple[Noise, ...],
+    ) -> Choice:
+        asked_at = epsilon if feasible else interval[1]
+        askable = exposure is not None and math.isfinite(asked_at)
+        advantage = exposure.advantage(asked_at, self.plan.limits.both) if askable and exposure else None
+        believed = exposure is not None and askable and not knows_no_prior(exposure.aim)
+        posterior = exposure.posterior(asked_at) if believed and exposure else None
+        decides = binding(bounds, feasible, self.plan.release.epsilon)
+        possible = tuple(changes(self, exposure, interval))
+        return Choice(
+            self.plan,
+            self.question,
+            feasible,
+            epsilon,
+            interval,
+            tuple(bounds),
+            decides,
+            noises,
+            self.targets,
+            advantage,
+            posterior,
+            exposure.prior if exposure is not None else None,
+            self._query_aware(),
+            possible,
+            explained(self.plan, bounds, epsilon, feasible, interval, noises, advantage, possible),
+            self.data_dependent,
+            exposure,
+        )
+
+    def _query_aware(self) -> float | None:
+        """The profile's ε with this query's own distances: changing a record may cost less than twice adding one."""
+        profile = self.plan.risk
+        if profile is None or self.plan.data.protects != "records":
+            return None
+        parts = list(zip(self.shares, self.question.measurements, strict=True))
+        change = math.fsum(s * m.change / m.sensitivity for s, m in parts)
+        presence = math.fsum(s * m.presence / m.sensitivity for s, m in parts)
+        return aware_epsilon(profile, change, presence)

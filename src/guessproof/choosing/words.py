@@ -1,0 +1,94 @@
+"""The choice in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from guessproof.choosing.choice import Change, Limit
+from guessproof.noise import Noise
+from guessproof.plan import Plan
+from guessproof.risk.bracket import Bracket
+from guessproof.rounded import down, up
+
+
+def binding(bounds: list[Limit], feasible: bool, fixed: float | None) -> str:
+    if fixed is not None and feasible:
+        return "fixed"
+    above = [b for b in bounds if b.side == "at most"]
+    below = [b for b in bounds if b.side == "at least"]
+    if not feasible:
+        return " and ".join(b.name for b in [*below, min(above, key=lambda b: b.epsilon)]) if above else "accuracy"
+    return below[0].name if below else min(above, key=lambda b: b.epsilon).name
+
+
+def limit_words(plan: Plan) -> str:
+    attacker, limits = plan.attacker, plan.limits
+    assert attacker is not None
+    parts: list[str] = []
+    if limits.advantage is not None:
+        parts.append(f"the belief in “{attacker.goal}” may {'move' if limits.both else 'rise'} by {limits.advantage:g}")
+    if limits.posterior is not None:
+        parts.append(f"the belief in “{attacker.goal}” may reach {limits.posterior:g}")
+    return " and ".join(parts)
+
+
+def target_words(targets: Mapping[str, tuple[float, float]]) -> str:
+    return "; ".join(f"{name} within {w:g} with {c:.0%} confidence" for name, (w, c) in targets.items())
+
+
+def explained(
+    plan: Plan,
+    bounds: list[Limit],
+    epsilon: float,
+    feasible: bool,
+    interval: tuple[float, float],
+    noises: tuple[Noise, ...],
+    advantage: Bracket | None,
+    changes: tuple[Change, ...],
+) -> str:
+    above = [b for b in bounds if b.side == "at most"]
+    if not feasible:
+        return _way_out(above, interval, changes, plan.release.epsilon)
+    if not math.isfinite(epsilon):
+        return "No release can break these limits: any ε will do. Set an accuracy target or release.epsilon."
+    parts = [_reason(bounds, epsilon, interval, plan.release.epsilon)]
+    if advantage is not None:
+        parts.append(f"The attacker's belief then rises by at most {up(float(advantage.bound))} ({advantage.status}).")
+    if len(noises) == 1:
+        parts.append(f"Noise of scale {noises[0].scale:.6g} ({noises[0].name}).")
+    return " ".join(parts)
+
+
+def _reason(bounds: list[Limit], epsilon: float, interval: tuple[float, float], fixed: float | None) -> str:
+    shown = down(epsilon)
+    if fixed is not None:
+        return f"ε = {shown}, as the plan fixes it."
+    if interval[0]:
+        room = "" if math.isinf(interval[1]) else f"; the limits would allow {down(interval[1])}"
+        return f"ε = {shown}: the least that meets the accuracy{room}."
+    name = min((b for b in bounds if b.side == "at most"), key=lambda b: b.epsilon).name
+    text = f"ε = {shown}: the most that the limits allow ({name} binds), as no accuracy is asked for."
+    if name == "budget":  # a release never follows what happens to be left, or asking again would cost again
+        text += f" To release with what is left, write epsilon = {shown} under [release]."
+    return text
+
+
+def _way_out(
+    above: list[Limit], interval: tuple[float, float], changes: tuple[Change, ...], fixed: float | None
+) -> str:
+    needed, highest = interval
+    if fixed is not None:
+        allowed = f"{down(needed)} … {down(highest)}"
+        return f"release.epsilon = {fixed:g} lies outside what the limits and targets allow, {allowed}."
+    if highest <= 0:
+        return "No noise is enough: the limit is already reached before any release."
+    name = min(above, key=lambda b: b.epsilon).name
+    text = (
+        f"Nothing is feasible: the accuracy needs ε ≥ {up(needed)}, but {name} allows at most {down(highest)}, "
+        f"{up(needed / highest)} times less."
+    )
+    if changes:
+        best = min(changes, key=lambda c: c.factor)
+        text += f" The smallest change that helps: {best.what} {best.then} instead of {best.now}."
+    return text
