@@ -38,7 +38,7 @@ def ranging(prior: str, metric: str, goal: Within | None = None) -> Ranging:
 
 
 def values(goal: Ranging, t: np.ndarray, epsilon: float, aim: worst_case.Aim) -> np.ndarray:
-    return worst_case._Ends.at(goal, t, epsilon, aim).bound
+    return worst_case.Ends.at(goal, t, epsilon, aim).bound
 
 
 @pytest.mark.parametrize("aim", AIMS)
@@ -50,14 +50,14 @@ def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: worst_case.Aim
     for epsilon in (0.05, 1.2):
         left = rng.uniform(low, high, 40)
         width = (high - left) * 10 ** rng.uniform(-4, 0, 40)
-        ends = [worst_case._Ends.at(goal, t, epsilon, aim) for t in (left, left + width)]
-        slopes = worst_case._derivative(goal, ends[0], ends[1], epsilon, aim)
-        bound = worst_case._box_bound(goal, ends[0], ends[1], *slopes, epsilon, aim)
+        ends = [worst_case.Ends.at(goal, t, epsilon, aim) for t in (left, left + width)]
+        slopes = worst_case.slope_range(goal, ends[0], ends[1], epsilon, aim)
+        bound = worst_case.box_bound(goal, ends[0], ends[1], *slopes, epsilon, aim)
         inside = np.stack([left + width * f for f in np.linspace(0, 1, 23)])
         found = values(goal, inside.ravel(), epsilon, aim).reshape(inside.shape)
         assert np.all(found <= bound + 1e-9)
         low_z, high_z = worst_case._log_z_range(goal, ends[0], ends[1], epsilon)
-        log_z = worst_case._Ends.at(goal, inside.ravel(), epsilon, aim).log_z.reshape(inside.shape)
+        log_z = worst_case.Ends.at(goal, inside.ravel(), epsilon, aim).log_z.reshape(inside.shape)
         infinite = np.isinf(log_z) | np.isnan(low_z) | np.isinf(low_z)
         assert np.all(infinite | ((log_z >= low_z - 1e-9) & (log_z <= high_z + 1e-9)))
         # Secants are averages of the derivative, so they must lie in its enclosure.
@@ -86,9 +86,9 @@ def test_the_enclosure_is_of_second_order() -> None:
     worst = worst_true_value(goal, 0.5, "rise")
     added = []
     for width in (1e-2, 5e-3):
-        ends = [worst_case._Ends.at(goal, np.array([worst.at + s * width]), 0.5, "rise") for s in (-1, 1)]
-        slopes = worst_case._derivative(goal, ends[0], ends[1], 0.5, "rise")
-        added.append(worst_case._box_bound(goal, ends[0], ends[1], *slopes, 0.5, "rise")[0] - worst.value)
+        ends = [worst_case.Ends.at(goal, np.array([worst.at + s * width]), 0.5, "rise") for s in (-1, 1)]
+        slopes = worst_case.slope_range(goal, ends[0], ends[1], 0.5, "rise")
+        added.append(worst_case.box_bound(goal, ends[0], ends[1], *slopes, 0.5, "rise")[0] - worst.value)
     assert added[1] < 0.3 * added[0]
 
 

@@ -173,7 +173,7 @@ def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
     tolerance, count = (1e-10, 64) if goal.sharp else (1e-3, 8)
     bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
     t = np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(low, high)]))
-    ends = _Ends.at(goal, t, epsilon, aim)
+    ends = Ends.at(goal, t, epsilon, aim)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond
     if beyond > best.value:  # a supremum at infinity is approached slowly
@@ -181,20 +181,20 @@ def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
     for _ in range(70):
         some = goal.prior.mass(left.t, right.t) > 0  # a true value has to be possible
         left, right = left.pick(some), right.pick(some)
-        low_slope, high_slope = _derivative(goal, left, right, epsilon, aim)
+        low_slope, high_slope = slope_range(goal, left, right, epsilon, aim)
         one_end = (low_slope >= 0) | (high_slope <= 0)
         settled = max(settled, float(np.max(np.maximum(left.bound, right.bound)[one_end], initial=0.0)))
         left, right = left.pick(~one_end), right.pick(~one_end)
         low_slope, high_slope = low_slope[~one_end], high_slope[~one_end]
         if left.t.size == 0:
             break
-        bound = _box_bound(goal, left, right, low_slope, high_slope, epsilon, aim)
+        bound = box_bound(goal, left, right, low_slope, high_slope, epsilon, aim)
         keep = bound > max(best.value, settled) + tolerance
         settled = max(settled, float(np.max(bound[~keep], initial=0.0)))
         left, right = left.pick(keep), right.pick(keep)
         if left.t.size == 0:
             break
-        middle = _Ends.at(goal, 0.5 * left.t + 0.5 * right.t, epsilon, aim)
+        middle = Ends.at(goal, 0.5 * left.t + 0.5 * right.t, epsilon, aim)
         best = max(best, middle.best(), key=lambda w: w.value)
         if left.t.size > _BOXES or np.all((middle.t == left.t) | (middle.t == right.t)):
             settled = max(settled, float(np.max(bound[keep])))
@@ -204,7 +204,7 @@ def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
 
 
 @dataclass(frozen=True)
-class _Ends:
+class Ends:
     """True values, what they give the attacker, and the tent that gives it."""
 
     t: Array
@@ -216,7 +216,7 @@ class _Ends:
     plain: Array  # the belief without the step
 
     @classmethod
-    def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim) -> _Ends:
+    def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim) -> Ends:
         lo, hi = goal.edges(t)
         log_p, log_q = log_prior(goal.prior, lo, hi)
         attack, bound = goal.gain(lo, hi, epsilon, aim, (log_p, log_q))
@@ -233,18 +233,18 @@ class _Ends:
         value = np.where(possible, attack, -np.inf)
         return cls(t, value, bound, np.exp(log_p), peak, log_z, np.where(np.isnan(plain), 0.0, plain))
 
-    def pick(self, which: Any) -> _Ends:
-        return _Ends(*(getattr(self, f.name)[which] for f in fields(self)))
+    def pick(self, which: Any) -> Ends:
+        return Ends(*(getattr(self, f.name)[which] for f in fields(self)))
 
-    def join(self, other: _Ends) -> _Ends:
-        return _Ends(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+    def join(self, other: Ends) -> Ends:
+        return Ends(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
 
     def best(self) -> Worst:
         i = int(np.argmax(self.value))
         return Worst(float(self.t[i]), float(self.value[i]), float(self.bound[i]), float(self.prior[i]))
 
 
-def _derivative(goal: Ranging, left: _Ends, right: _Ends, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+def slope_range(goal: Ranging, left: Ends, right: Ends, epsilon: float, aim: Aim) -> tuple[Array, Array]:
     """An enclosure of the derivative of what the attacker gets, over each box."""
     k = -epsilon if aim == "fall" else epsilon
     psi = goal.form.psi
@@ -270,13 +270,13 @@ def _derivative(goal: Ranging, left: _Ends, right: _Ends, epsilon: float, aim: A
 Range = tuple[Array, Array]
 
 
-def _log_z_range(goal: Ranging, left: _Ends, right: _Ends, epsilon: float) -> Range:
+def _log_z_range(goal: Ranging, left: Ends, right: Ends, epsilon: float) -> Range:
     """ln Z over each box: it is ε-Lipschitz in the peak, which stays between the peaks of the two ends."""
     drift = epsilon * (goal.form.psi(right.peak) - goal.form.psi(left.peak))
     return np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
 
 
-def _step_factor(left: _Ends, right: _Ends, slope: Range, step: float) -> Range:
+def _step_factor(left: Ends, right: Ends, slope: Range, step: float) -> Range:
     """The range of e^w/(1 + P·(e^w − 1))² over a box, P being the belief without the step."""
     if step == 0:
         return np.ones(left.t.shape), np.ones(left.t.shape)
@@ -296,8 +296,8 @@ def _minus(x: Range, y: Range) -> Range:
     return x[0] - y[1], x[1] - y[0]
 
 
-def _box_bound(
-    goal: Ranging, left: _Ends, right: _Ends, low_slope: Array, high_slope: Array, epsilon: float, aim: Aim
+def box_bound(
+    goal: Ranging, left: Ends, right: Ends, low_slope: Array, high_slope: Array, epsilon: float, aim: Aim
 ) -> Array:
     """The smaller of the first-order bound and the one that follows from the derivative."""
     width = right.t - left.t

@@ -24,10 +24,10 @@ from guessproof.risk.tent import log_prior
 # The branch and bound's own pieces: points with their tents, and the derivative between two of them.
 from guessproof.risk.worst_case import Aim as Side
 from guessproof.risk.worst_case import (
+    Ends,
     Ranging,
-    _box_bound,  # pyright: ignore[reportPrivateUsage]
-    _derivative,  # pyright: ignore[reportPrivateUsage]
-    _Ends,  # pyright: ignore[reportPrivateUsage]
+    box_bound,
+    slope_range,
 )
 from guessproof.world.checks import Array
 
@@ -103,7 +103,7 @@ class TentCurve:
 
     def at(self, t: Array) -> tuple[Any, ...]:
         with np.errstate(all="ignore"):
-            return tuple(_Ends.at(self.goal, t, self.epsilon, side) for side in self.sides)
+            return tuple(Ends.at(self.goal, t, self.epsilon, side) for side in self.sides)
 
     def over(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> Over:
         with np.errstate(all="ignore"):
@@ -148,7 +148,7 @@ class TentCurve:
         open_ = np.flatnonzero(~(np.isfinite(lower) & np.isfinite(upper)))
         if open_.size:
             a, b, s = pick(left, open_), pick(right, open_), (low[open_], high[open_])
-            upper[open_] = np.nan_to_num(_box_bound(self.goal, a, b, *s, self.epsilon, side), nan=1.0)
+            upper[open_] = np.nan_to_num(box_bound(self.goal, a, b, *s, self.epsilon, side), nan=1.0)
             lower[open_] = np.fmax(np.nan_to_num(lower[open_], nan=-np.inf), self._least(a.t, b.t, side))
         steep = np.maximum(np.abs(low), np.abs(high))
         return Over(np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0), np.where(np.isnan(steep), np.inf, steep))
@@ -157,7 +157,7 @@ class TentCurve:
         shape = left.t.shape
         if not self.goal.sharp:
             return np.full(shape, -np.inf), np.full(shape, np.inf)
-        low, high = _derivative(self.goal, left, right, self.epsilon, side)
+        low, high = slope_range(self.goal, left, right, self.epsilon, side)
         bent = (left.t < 0) & (right.t > 0) if self.percent else np.zeros(shape, dtype=bool)
         return np.where(bent, -np.inf, low), np.where(bent, np.inf, high)
 
