@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from guessproof.errors import (
     SourceError,
 )
 from guessproof.plan import loads_plan
-from guessproof.releasing import Answer, noisy, prepared, release
+from guessproof.releasing import Answer, noisy, prepared, release, request_digest
 from guessproof.sql.kinds import kinds_of
 from guessproof.writing import write_answers
 from releasing.tables import ROWS, budget, plan, table
@@ -167,6 +168,14 @@ def test_the_same_request_is_answered_from_the_ledger(folder: Path) -> None:
     commented = plan(folder, PLAIN[0], "# a remark", epsilon=0.5)
     assert release(commented).replayed
     assert not release(plan(folder, PLAIN[0], epsilon=0.5000001)).replayed
+
+
+def test_a_request_is_named_by_its_noise_too(folder: Path) -> None:
+    """Another version that drew other noise for the same plan would not pass for the same request."""
+    asked = plan(folder, PLAIN[7], epsilon=0.5)
+    choice, other = choose(asked), choose(plan(folder, PLAIN[7], epsilon=0.6))
+    assert request_digest(asked, choice) == request_digest(asked, choose(asked))
+    assert request_digest(asked, choice) != request_digest(asked, replace(choice, noises=other.noises))
 
 
 def test_a_budget_is_kept_and_refusals_cost_nothing(tmp_path: Path) -> None:
