@@ -14,7 +14,7 @@
     │   └── PlanError           a plan file that cannot be meant; names the line
     ├── QueryError              SQL that is not understood; underlines the place and says what to write instead
     ├── SourceError             a table that cannot be opened; found before anything was charged
-    ├── EngineError             the engine failed after the charge; one constant message
+    ├── EngineError             the engine failed while it read the table; a constant message
     ├── LedgerError             a ledger that is missing, was edited, or is used against its rules
     │   ├── BudgetError         the budget does not allow this release; says what is left
     │   └── EditedError         the ledger does not fit: it was edited, cut off or replaced
@@ -121,13 +121,13 @@ class SourceError(GuessproofError):
 
 
 class EngineError(GuessproofError):
-    """The engine failed after the charge. The message never depends on the data."""
+    """The engine failed while it read the table. The message never depends on the data."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "the engine could not answer; the charge stays, and nothing about the data is told. "
-            "The owner of the table can look for the cause in the database itself"
-        )
+    def __init__(self, *, charged: bool = True) -> None:
+        answer = "the engine could not answer; the charge stays, and nothing about the data is told. "
+        rows = "the engine could not read the rows; nothing about the data is told. "
+        cause = "The owner of the table can look for the cause in the database itself"
+        super().__init__((answer if charged else rows) + cause)
 
 
 class LedgerError(GuessproofError):

@@ -200,7 +200,7 @@ class DuckDB:
         finally:
             cursor.close()
         if failed:
-            raise EngineError
+            raise EngineError(charged=False)
 
 
 def _tried(work: Callable[[], T]) -> tuple[T | None, str | None]:
