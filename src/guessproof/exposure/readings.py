@@ -50,7 +50,15 @@ class Reading:
         if not self.error or not math.isfinite(found) or found <= 0:
             return found
         inside = found * (1 - 1e-9)
-        return inside if self._keeps(inside, limits) else self.invert(lowered(limits, found * self.error))
+        return inside if self._keeps(inside, limits) else self._searched(found, limits)
+
+    def _searched(self, too_large: float, limits: Limits) -> float:
+        """Bisection from the safe side, where the error is no longer small beside the rest."""
+        low, high = 0.0, too_large
+        for _ in range(30):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self._keeps(middle, limits) else (low, middle)
+        return low
 
     def _keeps(self, epsilon: float, limits: Limits) -> bool:
         if limits.advantage is not None and float(self.advantage(epsilon, limits.both).bound) > limits.advantage:
