@@ -60,6 +60,7 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         raise ParameterError("epsilon", epsilon, "must be positive", "give an ε above 0")
     chooser = Chooser(plan, asked(plan), None, False)
     exposure = chooser.exposure()
+    exposure = None if exposure is None else chooser.rounded(exposure, epsilon)
     noises = chooser.noises(epsilon)
     errors: dict[str, float | None] = {}
     for output in chooser.question.outputs:

@@ -18,6 +18,8 @@ from guessproof.sql.question import Measurement
 Mechanism = Laplace | Geometric | Gaussian | Cauchy
 WHOLE_BITS = 52  # a contribution in grid steps stays a whole number that a double holds exactly
 
+GRID_ROOM = 1 - 2.0**-20  # of δ; the rest is for what the grid adds, so that what is charged is what was asked for
+
 
 @dataclass(frozen=True)
 class Noise:
@@ -47,11 +49,10 @@ class Noise:
     @property
     def cost(self) -> tuple[float, float]:
         """(ε, δ) of one answer as it is really drawn."""
-        if isinstance(self.mechanism, Gaussian) and not self.measurement.is_whole:
+        if isinstance(self.mechanism, Gaussian):  # a grid adds to δ even where nothing is rounded
             return sampler(self.mechanism, self.grid).charged()
-        delta = self.mechanism.delta if isinstance(self.mechanism, Gaussian) else 0.0
         epsilon = self.mechanism.epsilon
-        return (math.nextafter(epsilon + self.step, math.inf) if self.step else epsilon), delta
+        return (math.nextafter(epsilon + self.step, math.inf) if self.step else epsilon), 0.0
 
     def error(self, confidence: float) -> float:
         """The a-priori error of the answer: it is exceeded with probability 1 − confidence at most."""
@@ -104,7 +105,7 @@ def noise_for(
             raise ParameterError("mechanism", kind, problem, remedy)
         return Noise(measurement, Geometric(sensitivity=_ceiling(most), epsilon=epsilon), Grid(0))
     if kind == "gaussian":
-        made: Mechanism = Gaussian(sensitivity=most, epsilon=epsilon, delta=delta)
+        made: Mechanism = Gaussian(sensitivity=most, epsilon=epsilon, delta=delta * GRID_ROOM)
     elif kind == "cauchy":
         made = Cauchy(sensitivity=most, epsilon=epsilon, gamma=best_gamma(confidence))
     else:
@@ -121,7 +122,8 @@ def epsilon_needed(
     if kind == "geometric":
         return Geometric.epsilon_for(sensitivity=_ceiling(most), within=near, confidence=confidence)
     if kind == "gaussian":
-        return Gaussian.epsilon_for(sensitivity=most, within=near, confidence=confidence, delta=delta)
+        near_delta = delta * GRID_ROOM
+        return Gaussian.epsilon_for(sensitivity=most, within=near, confidence=confidence, delta=near_delta)
     if kind == "cauchy":
         return Cauchy.epsilon_for(sensitivity=most, within=near, confidence=confidence, gamma=best_gamma(confidence))
     return Laplace.epsilon_for(sensitivity=most, within=near, confidence=confidence)

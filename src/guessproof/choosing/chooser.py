@@ -116,6 +116,12 @@ class Chooser:
             )
         return Exposure(aim, self.pledge(), ROUNDING * len(self.shares))
 
+    def rounded(self, exposure: Exposure, epsilon: float) -> Exposure:
+        """The same with the step that the noise really has at ε: a small scale may need a coarser grid."""
+        if not 0 < epsilon < math.inf:
+            return exposure
+        return replace(exposure, step=max(exposure.step, math.fsum(n.step for n in self.noises(min(epsilon, 1e9)))))
+
     def limits(self, exposure: Exposure | None) -> list[Limit]:
         """Every bound on ε from above."""
         found: list[Limit] = []
@@ -131,9 +137,8 @@ class Chooser:
     def _attacker(self, exposure: Exposure) -> float:
         try:
             found = exposure.epsilon(self.plan.limits)
-            # A small noise scale may need a coarser grid; the step it really has is then charged instead.
-            step = math.fsum(n.step for n in self.noises(min(found, 1e9))) if found > 0 else 0.0
-            return found if step <= exposure.step else replace(exposure, step=step).epsilon(self.plan.limits)
+            coarser = self.rounded(exposure, found)
+            return found if coarser.step == exposure.step else coarser.epsilon(self.plan.limits)
         except (InfeasibleError, PlanError):
             raise
         except GuessproofError as error:
@@ -198,6 +203,7 @@ class Chooser:
         noises: tuple[Noise, ...],
     ) -> Choice:
         asked_at = epsilon if feasible else interval[1]
+        exposure = None if exposure is None else self.rounded(exposure, asked_at)
         askable = exposure is not None and math.isfinite(asked_at)
         advantage = exposure.advantage(asked_at, self.plan.limits.both) if askable and exposure else None
         believed = exposure is not None and askable and not knows_no_prior(exposure.aim)
