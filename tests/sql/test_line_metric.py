@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from guessproof.errors import MetricError, ParameterError
 from guessproof.sql import Declared, DeclaredColumn, ask
+from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import LineForm
 
 forms = st.builds(
     lambda cuts, slopes, jumps, step, cap: LineForm(

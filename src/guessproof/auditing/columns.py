@@ -49,7 +49,7 @@ def fields_of(plan: Plan, question: Question) -> dict[str, Field]:
     """Every column that the plan declares or the query reads."""
     declared, told = question.declared, kinds_of(question)
     keys = {key.column: key for key in question.keys}
-    nodes = list(_nodes(question))
+    nodes = list(question.nodes)
     found: dict[str, Field] = {}
     for name in sorted({declared.column(n).name for n in (*plan.columns, *question.columns)}):
         column = declared.column(name)
@@ -66,15 +66,6 @@ def fields_of(plan: Plan, question: Question) -> dict[str, Field]:
         listed = tuple(dict.fromkeys(blank.stored(v) for v in values))
         found[name] = Field(name, kind, blank.secret, column.missing, listed, name in keys)
     return found
-
-
-def _nodes(question: Question) -> Iterable[Node]:
-    todo: list[Node] = [question.where, *(m.contribution for m in question.measurements)]
-    todo += [m.filter for m in question.measurements]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo.extend(node.parts)
 
 
 def _guessed(name: str, is_number: bool | None, nodes: list[Node]) -> str:

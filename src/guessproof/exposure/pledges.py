@@ -8,8 +8,9 @@ from typing import Any
 
 from guessproof.errors import LedgerError, MetricError
 from guessproof.exposure.aim import Pledge
+from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, LineForm, Matrix, Metric, Multiple, Outcome, Sum
+from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Outcome, Sum
 
 
 def times(pledge: Pledge, epsilon: float, step: float = 0.0) -> Pledge:

@@ -19,8 +19,9 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Near, Norm
 from guessproof.world.joint import joint_of
+from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Absolute, Discrete, LineForm, Matrix, Metric, Multiple
+from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric, Multiple
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from guessproof.risk.tent import SMALL
 from guessproof.world.checks import Array, Mask
 from guessproof.world.finite import Finite
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 
 _BLOCK = 1 << 21  # numbers worked on at a time
 

@@ -14,7 +14,7 @@ from guessproof.risk.two_valued import partly_known_advantage, unknown_prior, wo
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import Exactly, Goal, Within
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 from guessproof.world.priors import PartlyKnown, Unknown
 
 

@@ -34,7 +34,7 @@ from guessproof.world.finite import Finite
 from guessproof.world.frozen_scipy import FrozenScipy
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior, Truncated
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 
 
 def belief_of(attribute: Attribute, goal: Goal, at: Any) -> Belief:

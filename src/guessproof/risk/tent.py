@@ -24,7 +24,7 @@ from scipy.special import expit
 
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 from guessproof.world.pieces import log_sum
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1

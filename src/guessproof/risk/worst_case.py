@@ -32,7 +32,7 @@ from guessproof.risk import odds
 from guessproof.risk.tent import Stretched, log_prior, tent, tent_slopes
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 
 Aim = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 

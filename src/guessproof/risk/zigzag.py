@@ -21,7 +21,7 @@ from guessproof.risk.roots import root
 from guessproof.risk.tent import Stretched
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 
 Component = tuple[float, float, bool]  # from, to, whether it belongs to the goal
 

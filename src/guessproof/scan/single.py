@@ -19,7 +19,7 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import Within
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 from guessproof.world.priors import PartlyKnown, Unknown
 
 _AT_ONCE = 1 << 20  # values asked about × values of the prior

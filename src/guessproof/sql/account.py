@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from guessproof.sql.reach import reach
+from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import LineForm, Matrix, Metric, Multiple
+from guessproof.world.metrics import Matrix, Metric, Multiple
 
 if TYPE_CHECKING:
     from guessproof.sql.measurement import Measurement

@@ -11,8 +11,9 @@ from guessproof.sql.moves import Column, Scene, Side
 from guessproof.sql.pieces import cuts_of, leaves, pieces_of
 from guessproof.sql.ranges import EVERYTHING, Range, point
 from guessproof.sql.term import Condition
+from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, LineForm, Matrix, Metric, Multiple, Outcome
+from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Outcome
 
 FINER = 16  # pieces into which a stretch of varying slope is cut
 MOST_CUTS = 130  # a list of 64 numbers; beyond it any two values are taken to be furthest apart

@@ -10,7 +10,6 @@ from guessproof.sql.rules.comparison import NumberTest
 from guessproof.sql.rules.flag import Flag
 from guessproof.sql.rules.label import LabelAmong, LabelTest
 from guessproof.sql.rules.membership import NumberAmong
-from guessproof.sql.term import Node
 
 
 def kinds_of(question: Question) -> dict[str, str]:
@@ -20,7 +19,7 @@ def kinds_of(question: Question) -> dict[str, str]:
         declared = question.declared.column(name)
         if declared.is_number is not None:
             found[name] = "number" if declared.is_number else "text"
-    for node in _nodes(question):
+    for node in question.nodes:
         if isinstance(node, (NumberColumn, NumberTest, NumberAmong)):
             found[node.name] = "number"
         elif isinstance(node, Flag):
@@ -29,15 +28,4 @@ def kinds_of(question: Question) -> dict[str, str]:
             isinstance(node, LabelAmong) and any(isinstance(constant, exp.Cast) for constant in node.constants)
         ):
             found[node.name] = "time"
-    return found
-
-
-def _nodes(question: Question) -> list[Node]:
-    todo: list[Node] = [question.where, *(m.contribution for m in question.measurements)]
-    todo += [m.filter for m in question.measurements]
-    found: list[Node] = []
-    while todo:
-        node = todo.pop()
-        found.append(node)
-        todo.extend(node.parts)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import Expr, exp
@@ -17,7 +18,7 @@ from guessproof.sql.parse import parse
 from guessproof.sql.reader import Reader, place
 from guessproof.sql.rules import RULES
 from guessproof.sql.rules.flag import read_flag
-from guessproof.sql.term import Condition
+from guessproof.sql.term import Condition, Node
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,16 @@ class Question:
         """The columns that are read."""
         used = self.where.columns.union(*(m.contribution.columns | m.filter.columns for m in self.measurements))
         return used | {k.column for k in self.keys}
+
+    @property
+    def nodes(self) -> Iterator[Node]:
+        """Every term and condition in it."""
+        todo: list[Node] = [self.where, *(m.contribution for m in self.measurements)]
+        todo += [m.filter for m in self.measurements]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo.extend(node.parts)
 
 
 def ask(sql: str, declared: Declared) -> Question:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import MetricError
 from guessproof.world.checks import Array
-from guessproof.world.metrics import LineForm, Metric
+from guessproof.world.line_form import LineForm
+from guessproof.world.metrics import Metric
 
 
 @dataclass(frozen=True)

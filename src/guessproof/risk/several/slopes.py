@@ -22,7 +22,7 @@ from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import LineForm
+from guessproof.world.line_form import LineForm
 
 _BREAKS = 40  # so many breaks of a density are worth a panel each
 
