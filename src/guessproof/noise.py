@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from guessproof.errors import ParameterError
+from guessproof.guarantee import Guarantee
 from guessproof.mechanisms.cauchy import Cauchy, best_gamma
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
@@ -38,6 +40,11 @@ class Noise:
     def scale(self) -> float:
         """The noise scale b in units of the answer."""
         return self.mechanism.scale / self.measurement.divisor
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What one protected unit can do to the log-likelihood of this answer: the measurement's, over the noise."""
+        return self.measurement.guarantee.scaled(self.mechanism.epsilon / self.mechanism.sensitivity)
 
     @property
     def step(self) -> float:
@@ -76,7 +83,7 @@ class Noise:
             "measurement": self.measurement.text,
             "account": self.measurement.account,
             "mechanism": self.name,
-            "sensitivity": self.measurement.sensitivity,
+            "sensitivity": self.measurement.per_answer.sensitivity,
             "epsilon": self.mechanism.epsilon,
             "delta": self.cost[1],
             "noise_scale": self.scale,
@@ -98,7 +105,7 @@ def noise_for(
 ) -> Noise:
     """Noise that costs ε for the most that one record can do to the measurement."""
     kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
-    most = measurement.sensitivity * measurement.divisor
+    most = measurement.guarantee.sensitivity
     if kind == "geometric":
         if not measurement.is_whole:
             problem, remedy = f"{measurement.text} is no whole number", 'say mechanism = "laplace"'
@@ -118,7 +125,7 @@ def epsilon_needed(
 ) -> float:
     """The least ε at which one answer lies this near, this surely."""
     kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
-    most, near = measurement.sensitivity * measurement.divisor, within * measurement.divisor
+    most, near = measurement.guarantee.sensitivity, within * measurement.divisor
     if kind == "geometric":
         return Geometric.epsilon_for(sensitivity=_ceiling(most), within=near, confidence=confidence)
     if kind == "gaussian":

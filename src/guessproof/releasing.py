@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from guessproof.choosing import Choice, Chooser, aim_of, choose
+from guessproof.choosing import Choice, attacker_of, choose
 from guessproof.engines import open_engine
 from guessproof.errors import (
     BudgetError,
@@ -26,8 +26,8 @@ from guessproof.errors import (
     RowsError,
     SourceError,
 )
-from guessproof.exposure import Exposure, Pledge
-from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
+from guessproof.exposure import Exposure
+from guessproof.guarantee import guarantee_from_dict, guarantee_to_dict, total
 from guessproof.ledger import Charged, Cost, Ledger, Recorded
 from guessproof.noise import Noise
 from guessproof.plan import Plan
@@ -180,7 +180,7 @@ def request_digest(plan: Plan, choice: Choice) -> str:
 
 
 def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded:
-    guarantee = pledge_to_dict(total_pledge(choice))
+    guarantee = guarantee_to_dict(choice.guarantee)
     describe = {
         "query": plan.query.sql,
         "protects": plan.data.protects,
@@ -200,18 +200,12 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded:
         ) from None
 
 
-def total_pledge(choice: Choice) -> Pledge:
-    """D/b of the whole release, with what rounding adds."""
-    pledge = Chooser(choice.plan, choice.question, None, False).pledge()
-    return times(pledge, choice.epsilon, math.fsum(n.step for n in choice.noises))
-
-
 def _judge(plan: Plan, book: Ledger) -> Any:
     """The attacker's cumulative advantage over all releases; metrics add."""
-    aim = aim_of(plan)
+    attacker = attacker_of(plan)
     if book.account(plan.data.name).budget.advantage is None:
         return None
-    if aim is None:
+    if attacker is None:
         raise LedgerError(
             f"{plan.data.name} has a budget of the attacker's advantage, but the plan has no [attacker] with a limit; "
             "add one, so that it can be judged"
@@ -219,7 +213,8 @@ def _judge(plan: Plan, book: Ledger) -> Any:
     both = plan.limits.both
 
     def judge(guarantees: list[dict[str, Any]]) -> float:
-        return float(Exposure(aim, pledge_from(guarantees)).advantage(1.0, both).bound)
+        kept = total([guarantee_from_dict(table) for table in guarantees])
+        return float(Exposure(attacker, kept).advantage(1.0, both).bound)
 
     return judge
 

@@ -114,8 +114,8 @@ def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.Mo
     with tempfile.TemporaryDirectory() as folder:
         bare = replace(chosen(SURVEY), plan=plan, question=question, noises=(noise,))
         stage = staged(bare, Path(folder), np.random.default_rng(4), lambda _s, _w: None)
-    assert stage.aim is not None
-    seen = beliefs_over_groups(stage, stage.aim, np.random.default_rng(4))
+    assert stage.attacker is not None
+    seen = beliefs_over_groups(stage, stage.attacker, np.random.default_rng(4))
     after, before, guess = max(seen, key=lambda s: s[0])
     assert before == pytest.approx(0.5)
     assert guess == {"age_group": "18-44"}

@@ -23,7 +23,7 @@ from guessproof.auditing.scenes import scenes_of
 from guessproof.auditing.stage import staged
 from guessproof.auditing.tables import Shop, form_of
 from guessproof.choosing import asked, choose
-from guessproof.exposure import Aim
+from guessproof.exposure import Attacker
 from guessproof.mechanisms.cauchy import Cauchy
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
@@ -120,7 +120,7 @@ FACULTY = gp.Attribute("faculty", prior=gp.categorical({"math": 0.5, "cs": 0.3, 
 
 
 @pytest.mark.parametrize(
-    "aim",
+    "attacker",
     [
         aim_of_goal(gp.within(TIME, 2)),
         aim_of_goal(gp.within(TIME, 2), time=(10, 40)),
@@ -131,13 +131,13 @@ FACULTY = gp.Attribute("faculty", prior=gp.categorical({"math": 0.5, "cs": 0.3, 
     ],
     ids=["normal", "knowing", "and", "some", "joint", "exponential"],
 )
-def test_points_and_victims_come_from_the_same_belief(aim: Aim) -> None:
-    blocks = blocks_of(aim, frozenset())
+def test_points_and_victims_come_from_the_same_belief(attacker: Attacker) -> None:
+    blocks = blocks_of(attacker, frozenset())
     assert blocks
     rng = np.random.default_rng(6)
     points, victims = points_of(blocks, 4000, rng, {}), drawn(blocks, 4000, rng)
     assert points.weights.sum() == pytest.approx(1)
-    for name in aim.names:
+    for name in attacker.names:
         seen = [v[name] for v in victims]
         if isinstance(seen[0], str):
             for label in set(points.values[name]):
@@ -269,7 +269,7 @@ def test_the_two_most_distant_victims_reach_the_guarantee() -> None:
         question = asked(plan)
         scene = scenes_of(question, fields_of(plan, question), (1.0,), np.random.default_rng(1))[0]
         near, far = (scene.plain(0, victim).value for victim in scene.pairs[0])
-        assert abs(near - far) == pytest.approx(question.measurements[0].change, rel=1e-9), sql
+        assert abs(near - far) == pytest.approx(question.measurements[0].per_answer.change, rel=1e-9), sql
         assert question.measurements[0].is_whole is whole
 
 

@@ -166,7 +166,7 @@ def test_the_sampler_s_own_account_agrees_with_the_charge(folder: Path, mechanis
     text = f"mechanism = '{mechanism}'\n{delta}"
     noise = choose(plan(folder, sql, text, epsilon=epsilon)).noises[0]
     source = sampler(noise.mechanism, noise.grid)
-    most = noise.measurement.sensitivity * noise.measurement.divisor / noise.grid.step
+    most = noise.measurement.per_answer.sensitivity * noise.measurement.divisor / noise.grid.step
     if isinstance(noise.mechanism, Gaussian):
         rho = source.measurement.map(most)
         assert rho == pytest.approx(noise.mechanism.mu**2 / 2, rel=1e-6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from guessproof.guarantee import unit_named
 from guessproof.sql import Declared, DeclaredColumn
 from guessproof.sql.rules import RULES
 
@@ -20,7 +21,7 @@ COLUMNS = {
 }
 VALUES = Declared("t", COLUMNS)
 COUNTED = Declared("t", COLUMNS, rows=120)
-RECORDS = Declared("t", {n: DeclaredColumn(n, c.bounds, c.levels, c.is_number) for n, c in COLUMNS.items()}, "records")
+RECORDS = Declared("t", {n: DeclaredColumn(n, c.bounds, c.levels, c.is_number) for n, c in COLUMNS.items()}, unit_named("records"))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from guessproof.guarantee import unit_named
 from guessproof.sql import Declared, DeclaredColumn
 
 COLUMNS = {
@@ -21,7 +22,7 @@ COLUMNS = {
     "lat": DeclaredColumn("lat", bounds=(-90, 90)),
 }
 TABLE = Declared("t", COLUMNS)
-RECORDS = Declared("t", COLUMNS, "records")
+RECORDS = Declared("t", COLUMNS, unit_named("records"))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from guessproof.errors import QueryError
+from guessproof.guarantee import unit_named
 from guessproof.sql import Declared, DeclaredColumn, Measurement, Question, ask, formula, rewrite
 from sql.grammar import BOUNDS, CUTS, LEVELS, Maker, setting
 from sql.running import run
@@ -148,7 +149,7 @@ def test_queries_as_people_write_them(sql: str, protects: Any) -> None:
     random = Random(sql)
     for size in (0, 1, 40):
         rows = [record(random, protected={"x", "y", "p"}) for _ in range(size)]
-        compare(ask(sql, Declared("t", columns, protects)), rows)
+        compare(ask(sql, Declared("t", columns, unit_named(protects))), rows)
 
 
 def test_having_order_and_limit_act_on_the_answer() -> None:

@@ -28,7 +28,7 @@ def written(example: Example) -> str:
     question = ask(example.sql, example.declared)
     exponents = [0 if m.is_whole else -10 for m in question.measurements]
     run = rewrite(question, exponents, KINDS).sql
-    protects = example.declared.protects + (f", {example.declared.rows} rows" if example.declared.rows else "")
+    protects = example.declared.unit.name + (f", {example.declared.rows} rows" if example.declared.rows else "")
     accounts = "".join(f"-- {m.account}\n" for m in question.measurements)
     return f"-- {protects}: {example.sql}\n{accounts}{sqlglot.transpile(run, 'duckdb', 'duckdb', pretty=True)[0]};\n"
 

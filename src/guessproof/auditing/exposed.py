@@ -16,7 +16,7 @@ from guessproof.auditing.playing import Played
 from guessproof.auditing.result import Check
 from guessproof.auditing.stage import Act, Stage, completed, cuts_of
 from guessproof.choosing import Choice
-from guessproof.exposure import Aim
+from guessproof.exposure import Attacker
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.world.goals import Goal
 
@@ -42,15 +42,15 @@ class Seen:
 
 def exposed(stage: Stage, played: Played, rng: Any) -> list[Check]:
     """The checks of belief and of advantage."""
-    choice, aim = stage.choice, stage.aim
-    if aim is not None and has_goal_about_groups(aim, stage.fields):
-        over_groups = beliefs_over_groups(stage, aim, rng)
+    choice, attacker = stage.choice, stage.attacker
+    if attacker is not None and has_goal_about_groups(attacker, stage.fields):
+        over_groups = beliefs_over_groups(stage, attacker, rng)
         return _checks(choice, [Seen(after, before, 0.0, guess, ()) for after, before, guess in over_groups])
-    if aim is None or not stage.has_belief:
+    if attacker is None or not stage.has_belief:
         return [_even_odds(stage, played)]
     seen: list[Seen] = []
     for number, act in enumerate(stage.acts):
-        seen += _largest(choice, aim, act, played.outputs[number], stage.fields, rng)
+        seen += _largest(choice, attacker, act, played.outputs[number], stage.fields, rng)
     return _checks(choice, seen)
 
 
@@ -87,22 +87,22 @@ def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _largest(choice: Choice, aim: Aim, act: Act, outputs: Any, fields: Any, rng: Any) -> list[Seen]:
+def _largest(choice: Choice, attacker: Attacker, act: Act, outputs: Any, fields: Any, rng: Any) -> list[Seen]:
     """The largest beliefs and gains: found on coarse points over all trials, reckoned again on fine ones."""
     points = points_of(act.blocks, COARSE, rng, cuts_of(act.scene, act.blocks))
     answers = _answers(choice, act, points, fields)
     mechanisms = [n.mechanism for n in choice.noises]
     found: list[Seen] = []
-    for goal in goals_of(aim):
-        truths = [dict(aim.at or {})] if aim.at is not None or not goal.depends_on_truth else _guesses(aim, act)
+    for goal in goals_of(attacker):
+        truths = [dict(attacker.at or {})] if attacker.at is not None or not goal.depends_on_truth else _guesses(attacker, act)
         fits = np.stack([np.asarray(holds(goal, points.values, t), dtype=float) for t in truths], axis=1)
         for output, place in _best(mechanisms, outputs, answers, points.weights, fits, choice.plan.limits.both):
             found.append(_again(choice, act, goal, truths[place], output, fields, rng))
     return found
 
 
-def _guesses(aim: Aim, act: Act) -> list[dict[str, Any]]:
-    truths = truths_of(aim, act.blocks, 4 * GUESSES)
+def _guesses(attacker: Attacker, act: Act) -> list[dict[str, Any]]:
+    truths = truths_of(attacker, act.blocks, 4 * GUESSES)
     return [truths[i] for i in grid_guesses(GUESSES, len(truths))]
 
 

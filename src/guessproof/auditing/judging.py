@@ -77,13 +77,13 @@ def _moves(stage: Stage, act: Act, j: int) -> Iterator[tuple[float, float]]:
     """Distances between the engine's answers, and what the guarantee allows for them."""
     noise = stage.choice.noises[j]
     measurement = noise.measurement
-    whole = measurement.sensitivity * measurement.divisor
+    whole = measurement.guarantee.sensitivity
     units = [_unit(noise, cells[j][0]) for cells in act.cells]
     yield (max(units) - min(units)) * noise.grid.step, whole
     for tables in act.pairs.values():
         ends = [_unit(noise, cells[j][0]) for cells in tables]
         yield abs(ends[0] - ends[1]) * noise.grid.step, whole
-    if stage.choice.question.declared.protects == "records":
+    if measurement.declared.unit.hides_presence:
         return
     secret = [f.name for f in stage.fields.values() if f.secret]
     for i in range(min(PAIRS, len(act.victims) - 1)):

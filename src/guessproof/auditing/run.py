@@ -133,7 +133,7 @@ def _notes(stage: Stage) -> Any:
         yield f"data.rows = {rows} was not built up: {MOST_ROWS} rows stand for them, which changes no noise."
     if len(stage.choice.noises) > 1:
         yield "Guesser, ratios and noise are audited for each measurement alone; beliefs use all of them together."
-    if stage.aim is None or not stage.has_belief:
+    if stage.attacker is None or not stage.has_belief:
         yield (
             "Without a prior to start from, or with a goal about the group itself, the attacker has to tell the two "
             "most distant tables apart."

@@ -68,7 +68,7 @@ def _furthest(
 ) -> tuple[Row, Row | None, Row | None]:
     """The public side on which secrets move the measurement most, and the two secrets."""
     secret = [f for f in fields.values() if f.secret]
-    absence = [None] if question.declared.protects == "records" else []
+    absence = [None] if question.declared.unit.hides_presence else []
     best: tuple[float, Row, Row | None, Row | None] | None = None
     for frame in _frames(fields, rng):
         tried: list[Row | None] = [{**frame, **s} for s in _assignments(secret, measurement, TRIES, rng)]

@@ -15,8 +15,8 @@ from guessproof.auditing.columns import Field, Row, fields_of
 from guessproof.auditing.guesser import Guesser, trained
 from guessproof.auditing.scenes import Scene, scenes_of
 from guessproof.auditing.tables import Cell, Group, Plain, Shop, form_of
-from guessproof.choosing import Choice, aim_of
-from guessproof.exposure import Aim
+from guessproof.choosing import Choice, attacker_of
+from guessproof.exposure import Attacker
 from guessproof.noise import Noise
 
 VICTIMS = 200  # drawn from the prior for each scene
@@ -59,7 +59,7 @@ class Stage:
     """All scenes of an audit."""
 
     choice: Choice
-    aim: Aim | None
+    attacker: Attacker | None
     acts: tuple[Act, ...]
     fields: Mapping[str, Field]
     tables: int
@@ -83,25 +83,25 @@ def staged(choice: Choice, folder: Path, rng: Any, progress: Progress) -> Stage:
     form = form_of(choice.plan.data.source)
     exponents = tuple(n.grid.exponent for n in choice.noises)
     shop = Shop(folder, form, choice.plan.data.table, fields, question, exponents)
-    aim = aim_of(choice.plan)
+    attacker = attacker_of(choice.plan)
     secret = frozenset(f.name for f in fields.values() if f.secret)
     # A goal about the group itself moves the victim between groups; one group is audited, so two tables take its place.
-    reachable = aim is not None and set(aim.names) <= secret
-    blocks = blocks_of(aim, question.columns & secret) if aim is not None and reachable else None
+    reachable = attacker is not None and set(attacker.names) <= secret
+    blocks = blocks_of(attacker, question.columns & secret) if attacker is not None and reachable else None
     scenes = scenes_of(question, fields, steps, rng)
     acts: list[Act] = []
     for number, scene in enumerate(scenes):
         progress(number / len(scenes), "building tables, asking the engine")
-        acts.append(_act(choice, scene, shop, aim, blocks, rng, number))
+        acts.append(_act(choice, scene, shop, attacker, blocks, rng, number))
     tables = sum(len(act.victims) + 2 * len(act.pairs) for act in acts)
     rows = sum((len(act.victims) + 2 * len(act.pairs)) * (len(act.scene.others) + 1) for act in acts)
-    return Stage(choice, aim, tuple(acts), fields, tables, rows, form)
+    return Stage(choice, attacker, tuple(acts), fields, tables, rows, form)
 
 
 def _act(
-    choice: Choice, scene: Scene, shop: Shop, aim: Aim | None, blocks: list[Block] | None, rng: Any, number: int
+    choice: Choice, scene: Scene, shop: Shop, attacker: Attacker | None, blocks: list[Block] | None, rng: Any, number: int
 ) -> Act:
-    believing = aim is not None and bool(blocks)
+    believing = attacker is not None and bool(blocks)
     base = _base(scene, shop.fields, blocks or [], rng) if believing else dict(scene.frame)
     victims, turns, drawn_values = _cast(scene, shop.fields, blocks if believing else None, base, rng)
     batch = shop.ask_all(scene.others, victims, f"scene{number}")
@@ -116,13 +116,13 @@ def _act(
     answers = tuple(tuple(scene.plain(j, victim) for victim in victims) for j in range(len(choice.noises)))
     plain = np.array([[p.value for p in row] for row in answers])
     roles: dict[int, Role] = {}
-    if believing and aim is not None and blocks:
+    if believing and attacker is not None and blocks:
         points = points_of(blocks, POINTS, rng, cuts_of(scene, blocks))
-        truths = truths_of(aim, blocks, GUESSES)
+        truths = truths_of(attacker, blocks, GUESSES)
         rows = completed(points, base, shop.fields)
         for index in scene.pairs:
             asked = scene.answers(index, rows)
-            roles[index] = _role(choice.noises[index], aim, points, truths, asked, plain[index], drawn_values)
+            roles[index] = _role(choice.noises[index], attacker, points, truths, asked, plain[index], drawn_values)
     else:
         for place, index in enumerate(scene.pairs):
             roles[index] = _two_tables(choice.noises[index], plain[index], 2 * place, len(victims))
@@ -193,9 +193,9 @@ def cuts_of(scene: Scene, blocks: Sequence[Block]) -> dict[str, list[float]]:
 
 
 def _role(
-    noise: Noise, aim: Aim, points: Points, truths: Sequence[Row], asked: Any, plain: Any, values: dict[str, Any]
+    noise: Noise, attacker: Attacker, points: Points, truths: Sequence[Row], asked: Any, plain: Any, values: dict[str, Any]
 ) -> Role:
-    guesser = trained(noise.mechanism, aim.goal, points, asked, truths)
+    guesser = trained(noise.mechanism, attacker.goal, points, asked, truths)
     right = guesser.right(values)
     overall = float(points.weights @ guesser.success(asked, guesser.right(points.values)))
     return Role(guesser, right, guesser.success(plain, right), overall)

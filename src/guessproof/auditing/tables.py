@@ -130,7 +130,7 @@ def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> 
         value, moved = pick(values, default=contribution.absent), 1
     if measurement.contribution.is_whole:
         return Plain(value, len(counted), 0.25)
-    slack = (moved + 1) * (step + measurement.guarantee.error) + 1e-14 * abs(value)
+    slack = (moved + 1) * (step + measurement.guarantee.rounding) + 1e-14 * abs(value)
     return Plain(value, len(counted), slack)
 
 

@@ -201,7 +201,7 @@ def truths(choice: Choice) -> Truths | None:
     name, places = found
     rows: list[tuple[Any, float, float]] = []
     for shown, at in places:
-        one = Exposure(replace(exposure.aim, at=at), exposure.pledge, exposure.step)
+        one = replace(exposure, attacker=replace(exposure.attacker, at=at))
         try:
             before, after = one.prior, float(one.posterior(choice.epsilon).bound)
         except GuessproofError:  # a true value that cannot occur
@@ -215,8 +215,8 @@ def truths(choice: Choice) -> Truths | None:
 
 
 def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] | None:
-    aim, goal = exposure.aim, exposure.aim.goal
-    attributes = [aim.attributes[n] for n in aim.names]
+    attacker, goal = exposure.attacker, exposure.attacker.goal
+    attributes = [attacker.attributes[n] for n in attacker.names]
     only = attributes[0]
     if len(attributes) == 1 and isinstance(goal, Within) and isinstance(only.prior, LinePrior):
         low, high = (float(only.prior.quantile(u)) for u in (0.0005, 0.9995))
@@ -225,7 +225,7 @@ def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] 
         grid = np.linspace(low, high, STEPS).tolist() if low < high else []
         return only.name, [(float(t), {only.name: float(t)}) for t in grid]
     plain = isinstance(goal, And | Or) or len(attributes) == 1
-    if aim.or_ == "each" or not plain or not goal.depends_on_truth:
+    if attacker.or_ == "each" or not plain or not goal.depends_on_truth:
         return None
     lists = [_possible(a.prior) for a in attributes if isinstance(a.prior, Finite)]
     if len(lists) < len(attributes):
@@ -235,7 +235,7 @@ def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] 
     places: list[dict[str, Any]] = [{}]
     for attribute, values in zip(attributes, lists, strict=True):
         places = [{**place, attribute.name: value} for place in places for value in values]
-    return ", ".join(aim.names), [(", ".join(map(str, place.values())), place) for place in places]
+    return ", ".join(attacker.names), [(", ".join(map(str, place.values())), place) for place in places]
 
 
 def _possible(prior: Finite) -> list[Any]:

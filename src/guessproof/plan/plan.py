@@ -10,6 +10,7 @@ from typing import Any
 
 from guessproof.calculate import Limits
 from guessproof.errors import InputError, PlanError
+from guessproof.guarantee.unit import UNITS, PrivacyUnit
 from guessproof.plan.canonical import canonical_text
 from guessproof.plan.goals import GoalText
 from guessproof.plan.model import Accuracy, Attacker, Column, Data, PlanFile, Query, Release
@@ -43,6 +44,14 @@ class Plan:
     def data(self) -> Data:
         """The table and what is protected in it."""
         return self.file.data
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """What is protected."""
+        if self.data.protects not in UNITS:
+            problem = "several rows of one person are not supported yet"
+            raise self.error(("data", "protects"), self.data.protects, problem, 'use "records" or "values"')
+        return UNITS[self.data.protects]
 
     @property
     def query(self) -> Query:

@@ -86,7 +86,7 @@ def _exposed(plan: Plan, question: Question, epsilon: float | None) -> tuple[Exp
         raise _no_attacker(plan)
     if not choice.feasible or not math.isfinite(choice.epsilon):
         raise InfeasibleError(f"the plan chooses no ε to scan at; give one: --epsilon. {choice.explanation}")
-    worst = choice.advantage if choice.exposure.aim.at is None else None
+    worst = choice.advantage if choice.exposure.attacker.at is None else None
     return choice.exposure, choice.epsilon, 1.0 if worst is None else float(worst.bound)
 
 

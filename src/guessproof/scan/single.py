@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, GuessproofError, NotCertifiedError
-from guessproof.exposure import Exposure, Pledge
+from guessproof.exposure import Exposure
+from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
 from guessproof.risk.worst_case import Aim as Side
 from guessproof.risk.worst_case import Ranging
@@ -28,34 +29,34 @@ _FEW = 64
 
 def curve_of(exposure: Exposure, name: str, epsilon: float, both: bool) -> tuple[Curve, str]:
     """The advantage along one column of numbers, and how it is enclosed."""
-    aim, attribute = exposure.aim, exposure.aim.attributes[name]
+    attacker, attribute = exposure.attacker, exposure.attacker.attributes[name]
     if isinstance(attribute.prior, (Unknown, PartlyKnown)):
         exposure.advantage(epsilon, both)  # refuses where there is no answer
         return RangeCurve(exposure, name, epsilon, both), "no prior: at most what the ends of each cell allow"
-    goal = aim.goal
+    goal = attacker.goal
     if not goal.depends_on_truth:
         found = exposure.advantage(epsilon, both)
         return FlatCurve(float(found.attack), float(found.bound)), "the same for every record"
-    form, capped = line_form_of(exposure.pledge, name)
+    form, capped = line_form_of(exposure.guarantee, name)
     ranging = None
     if form is not None and isinstance(goal, Within):
-        ranging = ranging_of(attribute, goal, (aim.knows or {}).get(name), form)
+        ranging = ranging_of(attribute, goal, (attacker.knows or {}).get(name), form)
     if ranging is None:
         raise NotCertifiedError("the goal is no interval around the true value")
     sides: tuple[Side, ...] = ("rise", "fall") if both else ("rise",)
-    change = epsilon * exposure.pledge.limit if capped else np.inf
+    change = epsilon * exposure.guarantee.change if capped else np.inf
     how = "from above: a cap on changes is left out" if capped else "exact at the ends of cells, enclosed between them"
     return TentCurve(ranging, epsilon, sides, isinstance(goal, Within) and goal.radius is None, change), how
 
 
-def line_form_of(pledge: Pledge, name: str) -> tuple[LineForm | None, bool]:
+def line_form_of(guarantee: Guarantee, name: str) -> tuple[LineForm | None, bool]:
     """What a column's change lets through as |ψ(x) − ψ(x')|, and whether a cap was left out for that."""
-    metric = pledge.columns.get(name)
+    metric = guarantee.columns.get(name)
     form = LineForm() if metric is None else metric.line_form
     if form is not None and np.isinf(form.cap):
         return form, False
-    if name in pledge.lines:
-        form = pledge.lines[name].form
+    if name in guarantee.lines:
+        form = guarantee.lines[name].form
     if form is None:
         return None, False
     return LineForm(form.cuts, form.slopes, form.jumps, form.step), True
@@ -90,7 +91,7 @@ def _together(
     """Several values in one question; None where they must be asked one by one."""
     at = np.asarray(column.values[part], dtype=np.float64)
     try:
-        reading = replace(exposure, aim=replace(exposure.aim, at={column.name: at})).readings[0]
+        reading = replace(exposure, attacker=replace(exposure.attacker, at={column.name: at})).views[0]
         bracket = reading.advantage(epsilon, both)
     except GuessproofError:
         return None
@@ -101,7 +102,7 @@ def _together(
 def one_value(exposure: Exposure, at: Mapping[str, Any], epsilon: float, both: bool) -> tuple[float, float]:
     """(at least, at most) for one combination of true values."""
     try:
-        bracket = replace(exposure, aim=replace(exposure.aim, at=dict(at))).advantage(epsilon, both)
+        bracket = replace(exposure, attacker=replace(exposure.attacker, at=dict(at))).advantage(epsilon, both)
     except GoalError:  # certain or impossible for it: nothing to be learnt
         return 0.0, 0.0
     except GuessproofError:

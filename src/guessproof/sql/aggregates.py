@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import Expr, exp
 
 from guessproof.sql import formula
 from guessproof.sql.account import account
 from guessproof.sql.contribution import Contribution
-from guessproof.sql.guarantee import guarantee
+from guessproof.sql.guarantee import guarantee_of
 from guessproof.sql.measurement import Kind, Measurement
 from guessproof.sql.reach import reach
 from guessproof.sql.reader import Reader, said
@@ -42,7 +42,7 @@ class Aggregates:
 
     reader: Reader
     where: Condition
-    grouped: bool
+    keys: tuple[str, ...] | None  # the columns of GROUP BY
     measurements: dict[tuple[Kind, Contribution, float], Measurement] = field(
         default_factory=dict[tuple[Kind, Contribution, float], Measurement]
     )
@@ -98,7 +98,7 @@ class Aggregates:
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
         counted = Contribution(self._condition(own), tally(term), 0.0)
-        if declared.protects == "values" and reach(counted, declared.complete()).change == 0:
+        if not declared.unit.hides_presence and reach(counted, declared.complete()).change == 0:
             # A public count says how many values there are, so nothing that is protected may change their number.
             if declared.rows is not None:
                 return self._measure(text, "sum", term, own, call, divisor=float(declared.rows))
@@ -134,15 +134,15 @@ class Aggregates:
         declared = declared if divisor == 1 else declared.complete()
         if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
-        found = guarantee(contribution, declared)
-        measurement = Measurement(text, kind, contribution, own, found, divisor, self.grouped)
-        if measurement.sensitivity == 0:
+        found = guarantee_of(contribution, declared, self.keys)
+        if found.sensitivity == 0:
             raise self.reader.refuse(
                 f"{text} depends on nothing that is protected, so it needs no noise",
                 call,
                 'ask the database itself, or protect the presence of a row with protects = "records"',
             )
-        return Measurement(text, kind, contribution, own, found, divisor, self.grouped, account(measurement))
+        measurement = Measurement(text, kind, contribution, own, found, declared, divisor)
+        return replace(measurement, account=account(measurement))
 
 
 def filtered(expression: Expr, reader: Reader) -> Condition:

@@ -37,7 +37,7 @@ class Clauses:
             condition = filtered(expression, reader)
             where = condition if isinstance(where, Everyone) else Both(where, condition)
         keys = read_keys(flat.select, reader)
-        return Clauses(reader, flat.select, where, keys, Aggregates(reader, where, bool(keys)))
+        return Clauses(reader, flat.select, where, keys, Aggregates(reader, where, tuple(k.column for k in keys) if keys else None))
 
     def outputs(self) -> tuple[Output, ...]:
         """What SELECT asks for."""
@@ -156,7 +156,7 @@ def _resolved(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
 
 def _key(expression: Expr, reader: Reader) -> Key:
     column = reader.column(expression)
-    if reader.declared.protects == "values" and column.protected:
+    if not reader.declared.unit.hides_presence and column.protected:
         problem = f"{column.name} is protected: grouping by it would tell who is in which group"
         raise reader.refuse(problem, expression, "group by a public column, or filter on it")
     if column.levels is None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from guessproof.errors import ParameterError
+from guessproof.guarantee.unit import VALUES, PrivacyUnit
 from guessproof.sql.moves import Column, Scene, Side
 from guessproof.sql.ranges import EVERYTHING
-
-Protects = Literal["values", "records"]
 
 
 @dataclass(frozen=True)
@@ -55,14 +52,10 @@ class Declared:
 
     table: str
     columns: Mapping[str, DeclaredColumn] = field(default_factory=dict[str, DeclaredColumn])
-    protects: Protects = "values"
+    unit: PrivacyUnit = VALUES
     rows: int | None = None
 
     def __post_init__(self) -> None:
-        if self.protects not in ("values", "records"):
-            known = difflib.get_close_matches(str(self.protects), ("values", "records"), n=1)
-            hint = f"did you mean {known[0]}?" if known else 'use "values" or "records"'
-            raise ParameterError("protects", self.protects, "is not something that can be protected here", hint)
         if self.rows is not None and not self.rows >= 1:
             raise ParameterError("rows", self.rows, "is no number of rows", "write how many there are at least")
         folded = [name.casefold() for name in self.columns]
@@ -74,7 +67,7 @@ class Declared:
         for known, column in self.columns.items():
             if known.casefold() == name.casefold():
                 return column
-        return DeclaredColumn(name, protected=self.protects == "records")
+        return DeclaredColumn(name, protected=self.unit.protects(declared=False, public=False))
 
     def complete(self) -> Declared:
         """The same table with no protected value missing."""

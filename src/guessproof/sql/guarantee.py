@@ -1,4 +1,4 @@
-"""The guarantee metric of an aggregate: how far one record can move it (MATHEMATICS 6).
+"""The guarantee of an aggregate: how far one protected unit can move it (MATHEMATICS 6).
 
 A record contributes φ(x) to a sum, a count, a smallest or a largest value, and what it contributes when it is
 filtered out (0, or the end of the range that leaves MIN or MAX alone). Sums, counts and extremes move no further than
@@ -7,10 +7,11 @@ filtered out (0, or the end of the range that leaves MIN or MAX alone). Sums, co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from guessproof.guarantee import Guarantee
 from guessproof.sql.by_column import euclidean, label_metric, number_metric
 from guessproof.sql.contribution import Contribution
 from guessproof.sql.declared import Declared, DeclaredColumn
@@ -23,45 +24,11 @@ from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Metric
 
 
-@dataclass(frozen=True)
-class Guarantee:
-    """What one record can do to one number, per unit of noise.
-
-    `columns`: by changing this column alone, the others at their worst. `change`: by changing any protected values,
-    also to NULL. `presence`: by coming or going. `euclidean`: per unit of straight-line distance over all protected
-    numbers, None where there are jumps. `error`: what floating-point arithmetic can add to any change; all but
-    `euclidean` include it.
-    """
-
-    columns: Mapping[str, Metric]
-    lines: Mapping[str, LineMetric]  # a simpler, never smaller form of the same, for searches over true values
-    change: float
-    presence: float
-    euclidean: float | None
-    error: float
-    contribution: Contribution
-    declared: Declared
-
-    @property
-    def slopes(self) -> dict[str, float]:
-        """The largest change per unit of each column of numbers."""
-        return {name: max(metric.form.slopes) for name, metric in self.lines.items()}
-
-    def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
-        """How far the number can move when the named columns go from one set of values to another, at most."""
-        scene = dict(self.declared.at_rest(self.contribution.columns))
-        read = {name.casefold(): name for name in scene}
-        for name in before:
-            column = self.declared.column(name)
-            sides = _side(column, before[name]), _side(column, after[name])
-            if name.casefold() in read:  # one that stays is known all the same, which rules out most outcomes
-                scene[read[name.casefold()]] = Column(*sides, moves=sides[0] != sides[1])
-        return self.contribution.follow(scene).change
-
-
-def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
-    """The guarantee of a contribution, for every protected column."""
+def guarantee_of(contribution: Contribution, declared: Declared, keys: Sequence[str] | None) -> Guarantee:
+    """The guarantee of a contribution; `keys` are the columns of GROUP BY, None without one."""
     furthest = reach(contribution, declared)
+    change = declared.unit.whole_change(furthest.change, furthest.presence, grouped=keys is not None)
+    secret = tuple(key for key in keys or () if declared.column(key).protected)
     lines: dict[str, LineMetric] = {}
     columns: dict[str, Metric] = {}
     for name in sorted(contribution.columns):
@@ -70,16 +37,35 @@ def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
             columns[name], lines[name] = number_metric(contribution, declared, name)
         elif column.protected:
             columns[name] = label_metric(contribution, declared, column)
-    return Guarantee(
-        columns,
-        lines,
-        furthest.change,
-        furthest.presence,
-        euclidean(contribution, declared),
-        2 * furthest.error,
-        contribution,
-        declared,
+    response = ContributionResponse(contribution, declared, secret, change)
+    slope, rounding = euclidean(contribution, declared), 2 * furthest.error
+    found = Guarantee(
+        declared.unit, columns, lines, furthest.change, furthest.presence, slope, rounding, ((1.0, response),)
     )
+    return found.regrouped(secret, change)
+
+
+@dataclass(frozen=True)
+class ContributionResponse:
+    """The exact move of an aggregate between two sets of values of one record."""
+
+    contribution: Contribution
+    declared: Declared
+    keys: tuple[str, ...]  # protected columns of GROUP BY: whoever changes one leaves a group and enters another
+    regrouped: float
+
+    def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
+        """How far the number can move when the named columns go from one set of values to another, at most."""
+        if any(before.get(key) != after.get(key) for key in self.keys):
+            return self.regrouped
+        scene = dict(self.declared.at_rest(self.contribution.columns))
+        read = {name.casefold(): name for name in scene}
+        for name in before:
+            column = self.declared.column(name)
+            sides = _side(column, before[name]), _side(column, after[name])
+            if name.casefold() in read:  # one that stays is known all the same, which rules out most outcomes
+                scene[read[name.casefold()]] = Column(*sides, moves=sides[0] != sides[1])
+        return self.contribution.follow(scene).change
 
 
 def _side(column: DeclaredColumn, value: Any) -> Side:

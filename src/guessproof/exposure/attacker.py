@@ -1,4 +1,4 @@
-"""Who attacks, and what releases promise about one record."""
+"""Who attacks: what he believes, what he wants to know, and what he knows already."""
 
 from __future__ import annotations
 
@@ -9,30 +9,12 @@ from typing import Any
 
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Metric
+from guessproof.world.joint import joint_of
 from guessproof.world.priors import Unknown, stretched
 
 
 @dataclass(frozen=True)
-class Pledge:
-    """What releases promise about one record: a metric per column, and at most `limit` however it changes.
-
-    Everything is per unit of ε. `between` gives the exact change from one set of values to another, where it is
-    known; `euclidean` the change per unit of straight-line distance over all columns of numbers.
-    """
-
-    columns: Mapping[str, Metric]
-    lines: Mapping[str, LineMetric]
-    limit: float
-    euclidean: float | None = None
-    error: float = 0.0
-    tight: frozenset[str] = frozenset()  # columns whose metric is the query's own change, not only a bound on it
-    between: Callable[[Mapping[str, Any], Mapping[str, Any]], float] | None = None
-
-
-@dataclass(frozen=True)
-class Aim:
+class Attacker:
     """The attacker of a plan: how his goal is built on attributes, the truth, and what he knows."""
 
     attributes: Mapping[str, Attribute]
@@ -51,15 +33,21 @@ class Aim:
         """The columns that the goal speaks of."""
         return tuple(a.name for a in self.goal.attributes)
 
-    def stretched(self, factor: float) -> Aim | None:
+    @cached_property
+    def tied(self) -> frozenset[str]:
+        """Columns outside the goal on which one inside depends."""
+        joints = [joint_of(self.attributes[n]) for n in self.names if n in self.attributes]
+        return frozenset(name for joint in joints if joint for name in joint.names if name not in self.names)
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether more than a range is known of the goal's columns."""
+        return not any(isinstance(self.attributes[n].prior, Unknown) for n in self.names)
+
+    def stretched(self, factor: float) -> Attacker | None:
         """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""
         found = {n: stretched(a.prior, factor) for n, a in self.attributes.items() if n in self.names}
         if not any(p is not None for p in found.values()):
             return None
         changed = {n: replace(a, prior=p) if (p := found.get(n)) is not None else a for n, a in self.attributes.items()}
         return replace(self, attributes=changed)
-
-
-def knows_no_prior(aim: Aim) -> bool:
-    """Whether nothing but a range is known of the goal's columns."""
-    return any(isinstance(aim.attributes[n].prior, Unknown) for n in aim.names)
