@@ -69,7 +69,7 @@ def test_a_guarantee_that_is_too_small_is_found() -> None:
         ({"change": 0.9 * kept.change}, "change says"),
         ({"presence": 0.9 * kept.presence}, "presence says"),
         ({"columns": {"x": shorter}}, "its metric says"),
-        ({"euclidean": 0.9}, "euclidean says"),
+        ({"slope": 0.9}, "euclidean says"),
         ({"lines": {"x": shorter}}, "line form"),
     ):
         smaller = dataclasses.replace(measurement, guarantee=dataclasses.replace(kept, **wrong))
