@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
     from guessproof.risk.cumulative import cumulative_advantage
     from guessproof.risk.finite import FiniteWorld
-    from guessproof.risk.profile import RiskProfile, relative_risk
+    from guessproof.risk.profile import Published, RiskProfile, lee_clifton, relative_risk, wood
     from guessproof.world.attributes import Attribute
     from guessproof.world.goals import among, exactly, inside, near, within
     from guessproof.world.joint import joint_histogram, joint_sample, joint_table
@@ -69,8 +69,11 @@ _HOMES = {
     "guessproof.risk.cumulative": ("cumulative_advantage",),
     "guessproof.risk.finite": ("FiniteWorld",),
     "guessproof.risk.profile": (
+        "Published",
         "RiskProfile",
+        "lee_clifton",
         "relative_risk",
+        "wood",
     ),
     "guessproof.world.attributes": ("Attribute",),
     "guessproof.world.goals": (
@@ -123,6 +126,7 @@ __all__ = [
     "Matrix",
     "Outcome",
     "Plan",
+    "Published",
     "RiskProfile",
     "Threshold",
     "__version__",
@@ -141,6 +145,7 @@ __all__ = [
     "joint_sample",
     "joint_table",
     "laplace",
+    "lee_clifton",
     "load_plan",
     "loads_plan",
     "minimum",
@@ -154,6 +159,7 @@ __all__ = [
     "uniform",
     "unknown",
     "within",
+    "wood",
     "write_report",
 ]
 
