@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Annotated
 
@@ -45,6 +46,9 @@ def _version(
 @app.command()
 def papers(
     name: Annotated[str | None, typer.Option("--id", help="One result in full, as lp-thm1.")] = None,
+    figures: Annotated[
+        str | None, typer.Option("--figures", help="Draw the works' figures into this folder (SVG and PNG) and stop.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every result of the works guessproof stands on, recomputed: what it says, what is true.
@@ -52,6 +56,14 @@ def papers(
     Example: guessproof papers --id lp-6.2
     """
     from rich.console import Console
+
+    if figures is not None:
+        from guessproof.charts.papers import save
+
+        with Console(stderr=True).status("drawing …"):
+            files = [str(path) for path in save(figures)]
+        typer.echo(json.dumps({"figures": files}, indent=2, ensure_ascii=False) if as_json else "\n".join(files))
+        return
 
     from guessproof.papers.render import show
 

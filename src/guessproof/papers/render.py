@@ -93,9 +93,9 @@ def page(found: Sequence[Verdict]) -> str:
         "",
         JUDGED,
         "",
-        "A verdict speaks of the version named here and of no other; a doubt about the transcription is kept apart "
-        "from",
-        "an error, and each entry says what the work got right. Most of what guessproof does was learned from them.",
+        "A verdict speaks of the version named here and of no other; a doubt about the transcription is kept apart",
+        "from an error, and each entry says what the work got right. Most of what guessproof does was learned from",
+        "them.",
         "",
         "| work | version read |",
         "|---|---|",
@@ -150,7 +150,7 @@ def show(*, name: str | None = None, as_text: bool = True, console: Console | No
     if name is None:
         counts = ", ".join(f"{sum(one.verdict == word for one in found)} {word}" for word in WORDS)
         screen.print(f"{len(found)} results: {counts}. One in full: python -m guessproof.papers --id {found[0].id}")
-        screen.print(JUDGED)
+        screen.print(Text(JUDGED))
 
 
 def run(argv: Sequence[str] | None = None) -> int:

@@ -149,7 +149,9 @@ def wood_epsilon(absent: float, present: float) -> float:
         raise ParameterError("present", present, "is below the posterior without", f"allow at least {low:g}")
     if high == 1 or low == 0:
         return math.inf
-    return max(0.0, 0.5 * math.log(high * (1 - low) / (low * (1 - high))) - 8 * ULP)
+    # Each logarithm on its own: a quotient of tiny probabilities would underflow.
+    terms = (math.log(high), -math.log1p(-high), -math.log(low), math.log1p(-low))
+    return max(0.0, 0.5 * math.fsum(terms) - 8 * ULP * (1 + math.fsum(map(abs, terms))))
 
 
 def _population(population: Any) -> Any:
