@@ -7,14 +7,15 @@ import math
 import pytest
 
 from guessproof.errors import ParameterError
+from guessproof.papers import kazan_reiter, laud_pankova, laud_pankova_appendix, mugunthan, render, slides
 from guessproof.papers import kazan_reiter_profiles as kp
-from guessproof.papers import laud_pankova, mugunthan, slides
 from guessproof.papers import laud_pankova_examples as examples
 from guessproof.papers.judges import laud_pankova_several
 from guessproof.papers.judges.truth import salary
-from guessproof.papers.verdict import judge_bounds, judge_epsilons, judge_print, judge_promise
-from guessproof.papers.verdicts import WORDS, WORKS, Verdict, ids, verdict, verdicts
+from guessproof.papers.verdict import judge_applied, judge_bounds, judge_epsilons, judge_print, judge_promise
+from guessproof.papers.verdicts import JUDGED, WORDS, WORKS, Verdict, ids, verdict, verdicts
 
+FIGURE_2, FIGURE_3 = kp.figure_2(), kp.figure_3()
 TIGHT = [
     "lp-def",
     "lp-3.2",
@@ -308,3 +309,64 @@ def test_verdicts_are_frozen(found: dict[str, Verdict]) -> None:
         one.verdict = "unsound"  # type: ignore[misc]
     with pytest.raises(TypeError):
         one.figures["x"] = 1.0  # type: ignore[index]
+
+
+# --- the entries on the search for a, on attackers, and on section 5 of [KR] follow their numbers too ---
+
+
+@pytest.mark.parametrize(
+    ("room", "function", "instead", "name", "word"),
+    [
+        (laud_pankova, "squeezed_epsilon", lambda *_: 0.01, "lp-4.1-squeeze", "sound but loose"),
+        (laud_pankova, "half_widths", lambda a, ranges: [0.7 * a + 0.3] * 2, "lp-4.2-one-a", "sound but loose"),
+        (laud_pankova, "theorem_1", lambda *_: 0.5, "lp-4.2-norm", "sound but loose"),
+        (laud_pankova, "equal_split", lambda e, n, p: [0.2, *[0.4] * (n - 1)], "lp-5-split", "sound but loose"),
+        (laud_pankova_appendix, "success_for_gain", lambda *_: 0.5, "lp-B1-converse", "sound but loose"),
+        (slides, "guessing_advantage", lambda before, after: after / before - 1, "slides-25-30", "unsound"),
+        (slides, "simplified", lambda p, e, r=1.0: p, "slides-weaker-independent", "unsound"),
+        (slides, "simplified", lambda p, e, r=1.0: 0.9, "slides-weaker-advantage", "unsound"),
+        (kp, "figure_2", lambda: {r: (0.3 / r, e) for r, (_, e) in FIGURE_2.items()}, "kr-fig2", "misprint"),
+        (kp, "figure_2", lambda: {r: (p, 1.1 * e) for r, (p, e) in FIGURE_2.items()}, "kr-fig2", "unsound"),
+        (kp, "figure_3", lambda: {a: (q, 0.9 * e) for a, (q, e) in FIGURE_3.items()}, "kr-fig3", "sound but loose"),
+        (kazan_reiter, "equation_40", lambda n, a: 0.9 * n * a, "kr-37-40", "unsound"),
+        (kazan_reiter, "LEE_CLIFTON_RANGE", (0.34, 1.26), "kr-lee-clifton-range", "misprint"),
+        (kazan_reiter, "assumption_2", lambda _: 0.0, "kr-41", "unsound"),
+        (kazan_reiter, "equation_41", lambda *_: 2.0, "kr-41", "unsound"),
+        (kazan_reiter, "equation_41", lambda *_: 0.1, "kr-41", "sound but loose"),
+    ],
+)
+def test_another_print_would_get_another_word(monkeypatch: pytest.MonkeyPatch, room, function, instead, name, word):
+    monkeypatch.setattr(room, function, instead)
+    assert verdict(name).verdict == word != EXPECTED[name]
+
+
+def test_the_sentence_on_theorem_2_quotes_the_printed_prior() -> None:
+    found = verdict("lp-thm2")
+    assert "here 0.99 where the truth is 0.19" in found.truth
+    assert found.figures["ε₀"] == math.inf
+    assert laud_pankova.or_prior([1.0, 1.0], [0.1, 0.1]) == pytest.approx(0.99)
+
+
+def test_41_is_exact_under_the_assumption_that_it_states(found: dict[str, Verdict]) -> None:
+    one = found["kr-41"]
+    assert one.figures["published ε"] == pytest.approx(one.figures["exact ε, others independent"], rel=1e-9)
+    assert one.figures["distance from Assumption 2"] == pytest.approx(1)
+    assert "Assumption 2" in one.truth
+    assert "does not apply to" in one.truth
+
+
+def test_a_result_carried_over() -> None:
+    assert judge_applied("tight", False, "unsound") == "does not apply"
+    assert judge_applied("sound but loose", False, "unsound") == "does not apply"
+    assert judge_applied("unsound", False, "unsound") == "unsound"
+    assert judge_applied("tight", True, "unsound") == "unsound"
+    assert judge_applied("tight", False, "sound but loose") == "sound but loose"
+
+
+def test_one_line_says_what_kind_of_documents_were_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\n" not in JUDGED
+    for part in ("transcriptions", "manuscript [LP]", "slides", "draft of 23 April 2023 [KR]", "poster abstract [MXK]"):
+        assert part in JUDGED
+    assert render.run([]) == 0
+    assert " ".join(JUDGED.split()) in " ".join(capsys.readouterr().out.split())
+    assert JUDGED in render.page([])

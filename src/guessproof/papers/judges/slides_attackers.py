@@ -51,8 +51,8 @@ def picture() -> Finding:
         },
         "An advantage that anybody can read, in odds and without ε.",
         "One transcription adds AVG(time)+noise = 19.5, beside Bob's 15 and Chris's 10. As an average of three that "
-        "points at 33.5 minutes for Alice, and then the belief falls under this prior, for every scale of Laplace "
-        "noise that was tried; a noisy time of Alice's own is probably meant.",
+        f"points at 33.5 minutes for Alice, and then no scale of Laplace noise that was tried brings the belief above "
+        f"{far:.4f} under this prior; a noisy time of Alice's own is probably meant.",
     )
 
 
