@@ -72,8 +72,6 @@ class Listed:
         open_: dict[bytes, Any] = {}
         certain: list[Any] = []
         for value in true_values_of(self.attribute, self.goal):
-            if isinstance(self.goal, Exactly) and prior.between is not None and value not in prior.points:
-                continue
             chosen = self.goal.chosen(prior, value)
             if (1 - chosen) @ prior.mass <= 0:
                 certain.append(value)

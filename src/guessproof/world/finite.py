@@ -57,7 +57,7 @@ class Finite:
     @cached_property
     def is_line(self) -> bool:
         """Whether the values are numbers, so that distances between them make sense."""
-        return all(is_number(v) for v in self.values)
+        return self.between is not None or all(is_number(v) for v in self.values)
 
     @cached_property
     def points(self) -> Array:
@@ -72,6 +72,10 @@ class Finite:
     @cached_property
     def _index(self) -> dict[Hashable, int]:
         return {v: i for i, v in enumerate(self.values)}
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is one of those listed."""
+        return value in self._index
 
     def index(self, value: Any, field: str = "at") -> int:
         """The position of a value, which must be possible."""

@@ -123,7 +123,8 @@ class Exactly(Goal):
 
     def chosen(self, prior: Finite, t: Any) -> Array:
         chosen = np.zeros(len(prior.values))
-        chosen[prior.index(t)] = 1.0
+        if prior.between is None or prior.holds(t):  # a value that a sample does not hold is never guessed
+            chosen[prior.index(t)] = 1.0
         return chosen
 
 
