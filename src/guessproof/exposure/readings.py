@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from guessproof.calculate import Limits
-from guessproof.errors import GuessproofError
+from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.exposure.aim import Aim, Pledge
 from guessproof.exposure.combinations import Combinations, combinations
 from guessproof.risk.attack import Attack
@@ -87,7 +87,10 @@ def readings(aim: Aim, pledge: Pledge) -> Iterator[Reading]:
 def _combined(aim: Aim, world: Combinations, error: float) -> Reading:
     """Every combination of values, exactly; the worst truth where none is stated."""
 
-    def worst(bracket: Bracket) -> Bracket:
+    def worst(bracket: Bracket, posterior: bool = False) -> Bracket:
+        if posterior and world.certain is not None:
+            at = ", ".join(f"{n} = {world.certain[n]}" for n in aim.names)
+            return Bracket.meet(1.0, 1.0, bracket.how, worst_at=at, worst_prior=1.0)
         attacks, bounds = np.atleast_1d(bracket.attack), np.atleast_1d(bracket.bound)
         most = int(np.argmax(bounds))
         if aim.at is not None:
@@ -97,12 +100,17 @@ def _combined(aim: Aim, world: Combinations, error: float) -> Reading:
         return Bracket.meet(attacks[most], bounds[most], bracket.how, worst_at=at, worst_prior=prior)
 
     def invert(limits: Limits) -> float:
+        if world.certain is not None and limits.posterior is not None and limits.posterior < 1:
+            raise InfeasibleError(
+                f"posterior: at the true value {world.certain} the goal is certain before any release; choose a narrower "
+                "goal"
+            )
         given = {"advantage": limits.advantage, "posterior": limits.posterior}
         return float(np.min(safe_epsilon(world.belief, **given, both=limits.both)))
 
     return Reading(
         lambda e, both: worst(advantage_bracket(world.belief, np.asarray(e), both)),
-        lambda e: worst(posterior_bracket(world.belief, np.asarray(e), "upper")),
+        lambda e: worst(posterior_bracket(world.belief, np.asarray(e), "upper"), posterior=True),
         invert,
         tight=True,
         error=error,
@@ -157,7 +165,7 @@ def _inverted(attack: Attack, limits: Limits) -> float:
 def _fitting(metric: Metric, attribute: Attribute) -> Metric:
     """Labels need a table that names them all, and a table needs labels."""
     prior = attribute.prior
-    if not isinstance(prior, Finite):
+    if not isinstance(prior, Finite) or (prior.is_line and metric.line_form is not None):
         return metric
     values = list(prior.values)
     labels = np.empty(len(values), dtype=object)
@@ -166,11 +174,7 @@ def _fitting(metric: Metric, attribute: Attribute) -> Metric:
         table = metric.distance(labels[:, None], labels[None, :])
     except (GuessproofError, TypeError, ValueError):
         return metric
-    return (
-        metric
-        if prior.is_line and metric.line_form is not None
-        else Matrix(values, np.asarray(table, dtype=np.float64))
-    )
+    return Matrix(values, np.asarray(table, dtype=np.float64))
 
 
 def _whole(aim: Aim, pledge: Pledge) -> Reading:
