@@ -48,6 +48,15 @@ class LineForm:
             total = total + times(slope, np.clip(x, cut, end) - cut) + jump * (x > cut)
         return total
 
+    def rise(self, x: float, y: float) -> float:
+        """How far ψ rises from just below x to just above y ≥ x."""
+        between = float(self.psi(y) - self.psi(x)) if y > x else 0.0
+        return between + self._jump(y)
+
+    def slope_at(self, x: float) -> float:
+        """The slope of ψ just above x."""
+        return self.slopes[sum(c <= x for c in self.cuts)]
+
     @cached_property
     def _corners(self) -> tuple[Array, Array] | None:
         """The cuts and ψ there, where ψ is continuous and flat outside them; None elsewhere."""
