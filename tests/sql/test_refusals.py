@@ -6,10 +6,10 @@ import re
 from random import Random
 
 import pytest
+from counting import calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counting import calls
 from guessproof.errors import QueryError
 from guessproof.sql import Declared, DeclaredColumn, Question, ask, rewrite
 from sql.grammar import Maker, setting

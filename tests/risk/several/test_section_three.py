@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from counting import calls
 
 import guessproof as gp
-from counting import calls
 
 X = gp.Attribute("x", gp.normal(0, 2))
 Y = gp.Attribute("y", gp.normal(0, 3))
