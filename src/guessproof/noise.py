@@ -72,6 +72,7 @@ class Noise:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
+        shape = {"gamma": self.mechanism.gamma} if isinstance(self.mechanism, Cauchy) else {}
         return {
             "measurement": self.measurement.text,
             "account": self.measurement.account,
@@ -81,6 +82,7 @@ class Noise:
             "delta": self.cost[1],
             "noise_scale": self.scale,
             "grid": self.grid.exponent,
+            **shape,
         }
 
 
@@ -114,9 +116,15 @@ def noise_for(
 
 
 def epsilon_needed(
-    measurement: Measurement, within: float, confidence: float, mechanism: str | None, delta: float
+    measurement: Measurement,
+    within: float,
+    confidence: float,
+    mechanism: str | None,
+    delta: float,
+    *,
+    shaped_for: float | None = None,
 ) -> float:
-    """The least ε at which one answer lies this near, this surely."""
+    """The least ε at which one answer lies this near, this surely; Cauchy noise may be shaped for another confidence."""
     kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
     most, near = measurement.sensitivity * measurement.divisor, within * measurement.divisor
     if kind == "geometric":
@@ -125,7 +133,8 @@ def epsilon_needed(
         near_delta = delta * GRID_ROOM
         return Gaussian.epsilon_for(sensitivity=most, within=near, confidence=confidence, delta=near_delta)
     if kind == "cauchy":
-        return Cauchy.epsilon_for(sensitivity=most, within=near, confidence=confidence, gamma=best_gamma(confidence))
+        gamma = best_gamma(shaped_for or confidence)
+        return Cauchy.epsilon_for(sensitivity=most, within=near, confidence=confidence, gamma=gamma)
     return Laplace.epsilon_for(sensitivity=most, within=near, confidence=confidence)
 
 

@@ -10,6 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from guessproof import engines
 from guessproof.cli.init import init
 from guessproof.errors import ParameterError, SourceError
 from guessproof.starting import read_schema, write_plan
@@ -38,7 +39,6 @@ class SchemaOnly:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    engines = pytest.importorskip("guessproof.engines")
     monkeypatch.setattr(engines, "open_engine", SchemaOnly)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -96,7 +96,6 @@ def test_the_table_is_never_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_table_that_cannot_be_opened_leaves_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("guessproof.engines")
     monkeypatch.chdir(tmp_path)
     done = run("nothing.csv")
     assert isinstance(done.exception, SourceError)
@@ -104,7 +103,6 @@ def test_a_table_that_cannot_be_opened_leaves_no_plan(tmp_path: Path, monkeypatc
 
 
 def test_a_real_csv_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("guessproof.engines")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text("sex,height\nF,977531\n")
     done = run("people.csv", "--column", "height")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from guessproof import sql
 from guessproof.errors import GuessproofError, ParameterError, PlanError, PriorError
 from guessproof.plan import Plan, loads_plan
 from guessproof.plan.blanks import find_blanks
@@ -125,7 +126,6 @@ def test_odd_file_names_stay_names(name: str) -> None:
 
 def test_the_question_asked_matches_the_query(tmp_path: Path) -> None:
     """The written queries are ones that the query reader accepts."""
-    sql = pytest.importorskip("guessproof.sql")
     for template, column in itertools.product(TEMPLATES, ("time", 'say "hi"', "group")):
         own = template in OWN
         columns = ((column, "other")[: len(TEMPLATES[template].kinds)]) if own else ()

@@ -34,13 +34,20 @@ def pledge(question: Question, shares: Sequence[float]) -> Pledge:
     limit = math.fsum(f * m.divisor * m.change for f, m in parts) * (1 + 1e-14)
 
     def between(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
-        if any(before.get(key) != after.get(key) for key in moved):
-            return math.fsum(f * m.divisor * m.change for f, m in parts)
-        return math.fsum(f * m.guarantee.between(before, after) for f, m in parts)
+        if all(before.get(key) == after.get(key) for key in moved):
+            return math.fsum(f * m.guarantee.between(before, after) for f, m in parts)
+        shown = [values for values in (before, after) if _is_shown(values, question)]
+        return math.fsum(f * m.guarantee.alone(values) for f, m in parts for values in shown)
 
     alone = len(parts) == 1 and len(names) == 1  # nothing else that the attacker might be unsure of is read
     tight = frozenset(n for n, m in lines.items() if alone and _is_tight(n, m, between))
     return Pledge(columns, lines, limit, steep, error, tight, between)
+
+
+def _is_shown(values: Mapping[str, Any], question: Question) -> bool:
+    """Whether a record can be in a group of the answer: one whose key is no level is in none."""
+    given = [(values[key.column], key.levels) for key in question.keys if key.column in values]
+    return not any(value is None or (isinstance(value, str) and value not in levels) for value, levels in given)
 
 
 def _moved_groups(question: Question, parts: list[tuple[float, Measurement]]) -> dict[str, list[tuple[float, Metric]]]:

@@ -16,7 +16,7 @@ from guessproof.sql.contribution import Contribution
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.moves import Column, Side
 from guessproof.sql.ranges import point
-from guessproof.sql.reach import reach
+from guessproof.sql.reach import away, reach
 from guessproof.sql.rules.column import plain_number
 from guessproof.sql.rules.label import plain_label
 from guessproof.world.line_metric import LineMetric
@@ -57,6 +57,16 @@ class Guarantee:
             if name.casefold() in read:  # one that stays is known all the same, which rules out most outcomes
                 scene[read[name.casefold()]] = Column(*sides, moves=sides[0] != sides[1])
         return self.contribution.follow(scene).change
+
+    def alone(self, values: Mapping[str, Any]) -> float:
+        """How far the number can move when a record with these values comes or goes, at most."""
+        scene = dict(self.declared.at_rest(self.contribution.columns))
+        known = {name.casefold(): value for name, value in values.items()}
+        for name in scene:
+            if name.casefold() in known:
+                side = _side(self.declared.column(name), known[name.casefold()])
+                scene[name] = Column(side, side)
+        return away(self.contribution, scene)
 
 
 def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
