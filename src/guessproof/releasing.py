@@ -24,16 +24,14 @@ from guessproof.errors import (
     LedgerError,
     ParameterError,
     RowsError,
-    SourceError,
 )
 from guessproof.exposure import Exposure, Pledge
 from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
 from guessproof.ledger import Charged, Cost, Ledger, Recorded
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.sql import Question, Rewritten, rewrite
+from guessproof.sql import Question, Rewritten, rewrite, target_of
 from guessproof.sql import formula as formulas
-from guessproof.sql.kinds import kinds_of
 from guessproof.sql.ranges import Range
 
 if TYPE_CHECKING:
@@ -148,7 +146,7 @@ def release(
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
     exponents = [n.grid.exponent for n in choice.noises]
-    with open_engine(plan.source, plan.data.table, timeout=timeout, kinds=kinds_of(choice.question)) as engine:
+    with open_engine(plan.source, plan.data.table, timeout=timeout) as engine:
         rewritten = prepared(engine, choice.question, exponents)
         charged = _charge(book, plan, choice)
         if isinstance(charged, Recorded):
@@ -160,13 +158,7 @@ def release(
 
 def prepared(engine: Engine, question: Question, exponents: Sequence[int]) -> Rewritten:
     """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
-    schema = engine.schema()
-    known = {name.casefold() for name in schema}
-    for column in sorted(question.columns):
-        if column.casefold() not in known:
-            names = ", ".join(sorted(schema))
-            raise SourceError(f"the table has no column {column}; it has {names}")
-    rewritten = rewrite(question, exponents, schema, engine.dialect)
+    rewritten = rewrite(question, exponents, target_of(engine.dialect, engine.types()))
     engine.check()
     engine.prepare(rewritten.sql)
     return rewritten

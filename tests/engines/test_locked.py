@@ -223,7 +223,7 @@ def test_working_leaves_the_source_and_its_folder_as_they_were(engine: Engine, t
     engine.check()
     engine.prepare("SELECT SUM(x) FROM t")
     assert engine.aggregates("SELECT SUM(x) FROM t") == [(45.0,)]
-    assert sum(batch.num_rows for batch in engine.batches(["x", "s"])) == 10
+    assert sum(batch.num_rows for batch in engine.batches("SELECT x, s FROM t")) == 10
     engine.close()
     engine.close()
     assert fingerprints(tmp_path) == before

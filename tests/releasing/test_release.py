@@ -29,7 +29,6 @@ from guessproof.mechanisms.gaussian import Gaussian, gdp_delta
 from guessproof.mechanisms.sampling import sampler
 from guessproof.plan import loads_plan
 from guessproof.releasing import Answer, noisy, prepared, release, request_digest
-from guessproof.sql.kinds import kinds_of
 from guessproof.writing import write_answers
 from releasing.tables import ROWS, budget, plan, table
 
@@ -137,7 +136,7 @@ def test_counts_are_whole_numbers(folder: Path) -> None:
 def _drawn(folder: Path, sql: str, epsilon: float, trials: int) -> list[Answer]:
     """Many draws on what the engine says once: the way of a release without its ledger."""
     choice = choose(plan(folder, sql, epsilon=epsilon))
-    with open_engine(choice.plan.source, "t", kinds=kinds_of(choice.question)) as engine:
+    with open_engine(choice.plan.source, "t") as engine:
         rewritten = prepared(engine, choice.question, [n.grid.exponent for n in choice.noises])
         found = rewritten.read(engine.aggregates(rewritten.sql))
     return [noisy(choice, found) for _ in range(trials)]

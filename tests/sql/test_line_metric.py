@@ -74,7 +74,7 @@ def test_what_is_no_distance_is_refused(change: dict[str, object]) -> None:
         lambda: DeclaredColumn("x", bounds=(5, 1)),
         lambda: DeclaredColumn("x", bounds=(0, math.inf)),
         lambda: DeclaredColumn("x", bounds=(math.nan, 1)),
-        lambda: DeclaredColumn("x", bounds=(0, 1), is_number=False),
+        lambda: DeclaredColumn("x", bounds=(0, 1), kind="label"),
         lambda: DeclaredColumn("x", levels=("a", "a")),
         lambda: DeclaredColumn("x", levels=()),
         lambda: Declared("t", {}, "person"),  # type: ignore[arg-type]

@@ -131,7 +131,7 @@ def test_the_question_asked_matches_the_query(tmp_path: Path) -> None:
         columns = ((column, "other")[: len(TEMPLATES[template].kinds)]) if own else ()
         plan = load(first_plan(Wishes(template, columns)))
         declared = {
-            name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.is_number(name), c.missing, not c.public)
+            name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.kind(name), c.missing, not c.public)
             for name, c in plan.columns.items()
         }
         table: Any = sql.Declared(plan.data.table, declared, plan.data.protects, plan.data.rows)

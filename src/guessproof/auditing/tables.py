@@ -13,8 +13,8 @@ from guessproof.auditing.columns import Field, Row
 from guessproof.engines import open_engine
 from guessproof.releasing import prepared
 from guessproof.sql import Question
-from guessproof.sql.kinds import kinds_of
 from guessproof.sql.question import Key, Measurement
+from guessproof.world.kinds import label_of
 
 Cell = tuple[int | None, int | None]  # a whole number of grid steps and, behind an average, the rows counted
 Group = tuple[str, ...]
@@ -45,12 +45,12 @@ class Shop:
             kept += [{**row, COPY: f"copy{index}"} for row in rows]
         levels = tuple(f"copy{index}" for index in range(len(victims)))
         question = replace(self.question, keys=(Key(COPY, COPY, levels), *self.question.keys))
-        marked = [*self.fields.values(), Field(COPY, "text", False, False, levels)]
+        marked = [*self.fields.values(), Field(COPY, "label", False, False, levels)]
         found = self._asked(self._written(kept, marked, name), question)
         return [{g[1:]: cells for g, cells in found.items() if g[0] == level} for level in levels]
 
     def _asked(self, path: Path, question: Question) -> dict[Group, list[Cell]]:
-        with open_engine(str(path), self.table, kinds=kinds_of(question)) as engine:
+        with open_engine(str(path), self.table) as engine:
             rewritten = prepared(engine, question, self.exponents)
             return rewritten.read(engine.aggregates(rewritten.sql))
 
@@ -89,7 +89,7 @@ def _typed(value: Any) -> Any:
 def _arrow(rows: Sequence[Row], fields: Sequence[Field]) -> Any:
     import pyarrow as pa
 
-    kinds = {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string(), "time": pa.string()}
+    kinds = {"number": pa.float64(), "truth": pa.string(), "label": pa.string(), "time": pa.string()}
     columns: dict[str, Any] = {}
     for field in fields:
         column = pa.array([row.get(field.name) for row in rows], kinds[field.kind], from_pandas=False)
@@ -143,4 +143,4 @@ def is_level(value: Any, level: str) -> bool:
     """Whether a stored value is this level of a key."""
     if isinstance(value, float):
         return str(value) == level or (value.is_integer() and str(int(value)) == level)
-    return value is not None and (str(value).lower() if isinstance(value, bool) else str(value)) == level
+    return value is not None and label_of(value) == level

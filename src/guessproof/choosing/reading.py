@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from guessproof.exposure import Aim
 from guessproof.plan import Plan
 from guessproof.sql import Declared, DeclaredColumn, Question, ask
+from guessproof.world.kinds import label_of
 from guessproof.world.finite import Finite
 
 
@@ -30,13 +32,13 @@ def _column(plan: Plan, name: str) -> DeclaredColumn:
     values: list[Any] = list(column.levels or ())
     if attribute is not None and isinstance(attribute.prior, Finite) and not attribute.prior.is_line:
         values += [v for v in attribute.prior.values if v not in values]
-    levels = tuple(_label(v) for v in values) or None
+    kind = plan.kind(name)
+    levels = tuple(label_of(v) for v in values) or None
     public = column.public and plan.data.protects == "values"
-    return DeclaredColumn(name, column.bounds, levels, plan.is_number(name), column.missing, not public)
-
-
-def _label(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    told = DeclaredColumn(name, column.bounds, levels, kind, column.missing, not public)
+    if column.true is None or column.false is None:
+        return told
+    return replace(told, true=tuple(map(label_of, column.true)), false=tuple(map(label_of, column.false)))
 
 
 def aim_of(plan: Plan) -> Aim | None:

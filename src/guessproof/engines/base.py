@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -25,6 +25,10 @@ class Engine(Protocol):
         """Column names and what each is (one of `KINDS`). Never a value."""
         ...
 
+    def types(self) -> Mapping[str, str]:
+        """Column names and by which type each is stored, in the engine's own words. Never a value."""
+        ...
+
     def check(self) -> None:
         """Read the source once, so that a broken file is found before anything is charged: SourceError."""
         ...
@@ -37,8 +41,8 @@ class Engine(Protocol):
         """Run one SELECT over the table. Every failure, a time-out too, is EngineError() and says nothing else."""
         ...
 
-    def batches(self, columns: Sequence[str], size: int = ...) -> Iterator[pa.RecordBatch]:
-        """The rows themselves, streamed in batches of about `size` rows: for the owner's internal scan only."""
+    def batches(self, sql: str, size: int = ...) -> Iterator[pa.RecordBatch]:
+        """The rows of one SELECT, streamed in batches of about `size` rows: for the owner's internal scan only."""
         ...
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -35,7 +35,6 @@ SETTINGS = {
     # believes Parquet statistics, which leave NaN out, and takes x <= 'Infinity' to be true.
     "disabled_optimizers": "statistics_propagation,type_pushdown",
 }
-CAST = {"number": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
 WORDS = {
@@ -52,7 +51,7 @@ class DuckDB:
 
     dialect = "duckdb"
 
-    def __init__(self, source: Source, table: str, *, timeout: float | None, kinds: Mapping[str, str]) -> None:
+    def __init__(self, source: Source, table: str, *, timeout: float | None) -> None:
         self._source = source
         self._table = table
         self._timeout = timeout
@@ -60,7 +59,7 @@ class DuckDB:
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
         self._tried_before = self._closed = False
         try:
-            self._types = self._load(kinds)
+            self._types = self._load()
         except BaseException:
             self.close()
             raise
@@ -70,6 +69,9 @@ class DuckDB:
 
     def schema(self) -> Mapping[str, str]:
         return {name: _kind(stored) for name, stored in self._types.items()}
+
+    def types(self) -> Mapping[str, str]:
+        return dict(self._types)
 
     def check(self) -> None:
         if self._source.form != "csv":  # the other forms carry their structure and checksums with them
@@ -101,12 +103,9 @@ class DuckDB:
             raise EngineError
         return rows
 
-    def batches(self, columns: Sequence[str], size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
-        known = {name.casefold() for name in self._types}
-        if missing := [name for name in columns if name.casefold() not in known]:
-            raise SourceError(f"table {self._table!r} has no column {missing[0]!r}; use a name of its schema")
-        chosen = ", ".join(map(_name, columns))
-        return self._streamed(f"SELECT {chosen} FROM {_name(self._table)}", size)  # noqa: S608
+    def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        self.prepare(sql)
+        return self._streamed(sql, size)
 
     def close(self) -> None:
         if not self._closed:
@@ -122,19 +121,16 @@ class DuckDB:
     ) -> None:
         self.close()
 
-    def _load(self, kinds: Mapping[str, str]) -> dict[str, str]:
+    def _load(self) -> dict[str, str]:
         """Put the table in its place, an empty twin beside it, and lock everything else. Gives its types."""
         reader = _reader(self._source, self._table)
         stored, failure = _tried(lambda: self._reading(reader))
         if failure or stored is None:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
-        columns = _typed(self._source, stored, kinds)
-        types, failure = _tried(lambda: self._placed(columns, reader))
-        if failure or types is None:
-            raise SourceError(
-                f"source {self._source.said!r}: a column cannot be read as the kind that the plan declares; change one"
-            )
-        return types
+        _, failure = _tried(lambda: self._placed(reader))
+        if failure:
+            raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
+        return stored
 
     def _reading(self, reader: str) -> dict[str, str]:
         """The types that the source stores, read when nothing but the source can be opened any more."""
@@ -148,16 +144,15 @@ class DuckDB:
         run("SET enable_external_access = false")
         return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
 
-    def _placed(self, columns: str, reader: str) -> dict[str, str]:
-        """The table as the plan declares it, under its own name, and its twin without rows."""
+    def _placed(self, reader: str) -> None:
+        """The table under its own name, and its twin without rows."""
         name, run = _name(self._table), self._con.execute
-        run(f"CREATE VIEW {name} AS SELECT {columns} FROM {reader}")  # noqa: S608
+        run(f"CREATE VIEW {name} AS SELECT * FROM {reader}")  # noqa: S608
         run(f"CREATE TABLE gp_twin.main.{name} AS SELECT * FROM {name} LIMIT 0")  # noqa: S608
         run("CREATE SCHEMA gp_twin.hostile")
         self._blank.execute("USE gp_twin.main")
         self._hostile.execute("USE gp_twin.hostile")
         run("SET lock_configuration = true")
-        return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE {name})").fetchall())  # noqa: S608
 
     def _trial(self) -> duckdb.DuckDBPyConnection:
         """Where the table is its twin with hostile rows; they are made when first asked for."""
@@ -234,21 +229,6 @@ def _unreadable(source: Source, table: str, failure: str | None) -> str:
     if source.form == "duckdb" and failure == "IOException":
         return "it is not a DuckDB database, or another program is writing to it; close that one or check the file"
     return f"it cannot be read as {'CSV' if source.form == 'csv' else source.form}; check the file"
-
-
-def _typed(source: Source, stored: Mapping[str, str], kinds: Mapping[str, str]) -> str:
-    """The columns of the view: as declared where that differs from what is stored. Capitals do not count in SQL."""
-    names = {name.casefold(): name for name in stored}
-    casts: dict[str, str] = {}
-    for name, declared in kinds.items():
-        if name.casefold() not in names:
-            raise SourceError(f"source {source.said!r} has no column {name!r}; write the name of one that it has")
-        if declared not in CAST:
-            raise SourceError(f"column {name!r} cannot be declared as {declared!r}; use {', '.join(CAST)}")
-        column = names[name.casefold()]
-        if declared != _kind(stored[column]):
-            casts[column] = f"TRY_CAST({_name(column)} AS {CAST[declared]}) AS {_name(column)}"
-    return ", ".join(casts.get(column, _name(column)) for column in stored)
 
 
 def _kind(stored: str) -> str:

@@ -19,6 +19,7 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Near, Norm
 from guessproof.world.joint import joint_of
+from guessproof.world.kinds import label_of
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric, Multiple
@@ -169,7 +170,7 @@ def _fitting(metric: Metric, attribute: Attribute) -> Metric:
         return metric
     values = list(prior.values)
     labels = np.empty(len(values), dtype=object)
-    labels[:] = [float(v) if prior.is_line else str(v) for v in values]  # pyright: ignore[reportArgumentType]
+    labels[:] = [float(v) if prior.is_line else label_of(v) for v in values]  # pyright: ignore[reportArgumentType]
     try:
         table = metric.distance(labels[:, None], labels[None, :])
     except (GuessproofError, TypeError, ValueError):

@@ -14,6 +14,7 @@ from guessproof.plan.tables import given
 from guessproof.plan.words import is_secret, spelling
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.checks import LARGEST
+from guessproof.world.names import folded
 
 _ENV = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z")
 _ODDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s+in\s+([0-9]+(?:\.[0-9]+)?)\s*\Z")
@@ -59,7 +60,7 @@ def _check_names(file: PlanFile, place: Place) -> None:
 def _check_distinct(names: Iterable[str], place: Place) -> None:
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.casefold(), name)
+        other = seen.setdefault(folded(name), name)
         if other != name:
             problem = f"differs from {other} in case only, and SQL does not tell them apart"
             raise place.error(("columns", name), name, problem, "rename one of the columns")

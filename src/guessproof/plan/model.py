@@ -51,6 +51,15 @@ class Column(Table):
     levels: tuple[Scalar, ...] | None = Field(
         default=None, description="every value that can occur; needed for GROUP BY, whose groups are these"
     )
+    kind: Literal["number", "label", "truth", "time"] | None = Field(
+        default=None, description="what the column holds; left out: what bounds, levels, prior or the query tell"
+    )
+    true: tuple[Scalar, ...] | None = Field(
+        default=None, description="the labels that mean true, where a column holds truth values", examples=[["yes"]]
+    )
+    false: tuple[Scalar, ...] | None = Field(
+        default=None, description="the labels that mean false; what is neither counts as missing", examples=[["no"]]
+    )
     prior: AnyPrior | None = Field(default=None, description="what an attacker believes of a value before the release")
     missing: bool = Field(default=True, description="whether a value may be missing (NULL)")
     public: bool = Field(

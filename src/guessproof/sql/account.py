@@ -19,7 +19,7 @@ def account(measurement: Measurement) -> str:
 
     >>> from guessproof.sql.declared import Declared, DeclaredColumn
     >>> from guessproof.sql.question import ask
-    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), is_number=True, missing=False)})
+    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False)})
     >>> ask("SELECT SUM(salary) FROM t", t).measurements[0].account
     "SUM(salary): one person moves it by at most |x − x'|, at most 3000"
     """

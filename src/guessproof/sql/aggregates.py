@@ -92,7 +92,7 @@ class Aggregates:
         while isinstance(inner, exp.Paren):
             inner = inner.this
         if isinstance(inner, exp.Column):
-            return Held.of(self.reader.column(inner))
+            return Held(self.reader.column(inner))
         return tally(self.reader.term(inner))
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:

@@ -17,10 +17,9 @@ from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.moves import Column, Side
 from guessproof.sql.ranges import point
 from guessproof.sql.reach import away, reach
-from guessproof.sql.rules.column import plain_number
-from guessproof.sql.rules.label import plain_label
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Metric
+from guessproof.world.names import folded
 
 
 @dataclass(frozen=True)
@@ -50,21 +49,22 @@ class Guarantee:
     def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
         """How far the number can move when the named columns go from one set of values to another, at most."""
         scene = dict(self.declared.at_rest(self.contribution.columns))
-        read = {name.casefold(): name for name in scene}
+        read = {folded(name): name for name in scene}
         for name in before:
             column = self.declared.column(name)
+            moves = column.read(before[name]) != column.read(after[name])
             sides = _side(column, before[name]), _side(column, after[name])
-            if name.casefold() in read:  # one that stays is known all the same, which rules out most outcomes
-                scene[read[name.casefold()]] = Column(*sides, moves=sides[0] != sides[1])
+            if folded(name) in read:  # one that stays is known all the same, which rules out most outcomes
+                scene[read[folded(name)]] = Column(*sides, moves=moves or sides[0] != sides[1])
         return self.contribution.follow(scene).change
 
     def alone(self, values: Mapping[str, Any]) -> float:
         """How far the number can move when a record with these values comes or goes, at most."""
         scene = dict(self.declared.at_rest(self.contribution.columns))
-        known = {name.casefold(): value for name, value in values.items()}
+        known = {folded(name): value for name, value in values.items()}
         for name in scene:
-            if name.casefold() in known:
-                side = _side(self.declared.column(name), known[name.casefold()])
+            if folded(name) in known:
+                side = _side(self.declared.column(name), known[folded(name)])
                 scene[name] = Column(side, side)
         return away(self.contribution, scene)
 
@@ -93,7 +93,10 @@ def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
 
 
 def _side(column: DeclaredColumn, value: Any) -> Side:
+    seen = column.read(value)
     if column.is_number:
-        number = plain_number(value)
-        return Side(missing="yes") if number is None else Side(numbers=point(number))
-    return Side(missing="yes") if value is None else Side(labels=frozenset((plain_label(value),)))
+        return Side(missing="yes") if seen is None else Side(numbers=point(seen))
+    if column.is_textual:
+        gone = value is None and column.missing
+        return Side(missing="yes") if gone else Side(labels=frozenset((column.label(value),)))
+    return Side(missing="yes") if seen is None else Side()
