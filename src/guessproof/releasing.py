@@ -31,7 +31,7 @@ from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
 from guessproof.ledger import Charged, Cost, Ledger, Recorded
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.sql import Question, Rewritten, rewrite
+from guessproof.sql import Declared, Question, Rewritten, rewrite
 from guessproof.sql import formula as formulas
 from guessproof.sql.kinds import kinds_of
 from guessproof.sql.ranges import Range
@@ -150,6 +150,7 @@ def release(
     exponents = [n.grid.exponent for n in choice.noises]
     with open_engine(plan.source, plan.data.table, timeout=timeout, kinds=kinds_of(choice.question)) as engine:
         rewritten = prepared(engine, choice.question, exponents)
+        noisy(choice, {})  # all that follows the charge, once without any data: what cannot be done is found now
         charged = _charge(book, plan, choice)
         if isinstance(charged, Recorded):
             return Answer.from_record(charged.answer, _left(book, name), charged.head)
@@ -160,16 +161,25 @@ def release(
 
 def prepared(engine: Engine, question: Question, exponents: Sequence[int]) -> Rewritten:
     """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
+    check_rows(engine, question.declared)
     schema = engine.schema()
     known = {name.casefold() for name in schema}
     for column in sorted(question.columns):
-        if column.casefold() not in known:
-            names = ", ".join(sorted(schema))
-            raise SourceError(f"the table has no column {column}; it has {names}")
+        if column.casefold() not in known:  # what it has is not told: a CSV file without a header would show a record
+            raise SourceError(f"the table has no column {column}; compare the plan with the names in the table")
     rewritten = rewrite(question, exponents, schema, engine.dialect)
     engine.check()
     engine.prepare(rewritten.sql)
     return rewritten
+
+
+def check_rows(engine: Engine, declared: Declared) -> None:
+    """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
+    if not engine.is_stored and declared.copies is None:
+        raise SourceError(
+            f"{declared.table} is a view, and several of its rows may repeat one record; write copies = N under [data], "
+            "where one record is in N of its rows at most, or ask the table behind it"
+        )
 
 
 def request_digest(plan: Plan, choice: Choice) -> str:

@@ -80,7 +80,8 @@ def show_choice(choice: Choice) -> None:
         _show_changes(console, choice)
     for measurement in choice.question.measurements:
         console.print(f"• {measurement.account}.", style="dim")
-    console.print(f"• {choice.assumptions[0]}", style="dim")
+    for assumption in choice.assumptions[: 1 if choice.plan.data.copies is None else 2]:
+        console.print(f"• {assumption}", style="dim")
     if choice.data_dependent:
         console.print("• A scan of the records was made before: this choice may depend on the data.", style="yellow")
     console.print()

@@ -46,7 +46,9 @@ class DeclaredColumn:
 
 @dataclass(frozen=True)
 class Declared:
-    """The table, its columns, what is protected, and how many rows are public knowledge.
+    """The table, its columns, what is protected, how many rows are public knowledge, and how many repeat one record.
+
+    `copies` is None where nothing was said of it: a row is a record, which only a stored table can be trusted in.
 
     >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120), is_number=True)})
     >>> t.column("Time").bounds, t.column("faculty").protected
@@ -57,6 +59,7 @@ class Declared:
     columns: Mapping[str, DeclaredColumn] = field(default_factory=dict[str, DeclaredColumn])
     protects: Protects = "values"
     rows: int | None = None
+    copies: int | None = None
 
     def __post_init__(self) -> None:
         if self.protects not in ("values", "records"):
@@ -65,6 +68,8 @@ class Declared:
             raise ParameterError("protects", self.protects, "is not something that can be protected here", hint)
         if self.rows is not None and not self.rows >= 1:
             raise ParameterError("rows", self.rows, "is no number of rows", "write how many there are at least")
+        if self.copies is not None and not self.copies >= 1:
+            raise ParameterError("copies", self.copies, "is no number of rows", "write how many there are at most")
         folded = [name.casefold() for name in self.columns]
         if len(set(folded)) < len(folded):
             raise ParameterError("columns", sorted(self.columns), "two names differ in case only", "rename one")
