@@ -12,7 +12,7 @@ from guessproof.mechanisms.cauchy import Cauchy, best_gamma
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
-from guessproof.mechanisms.sampling import Grid, grid_for, sampler
+from guessproof.mechanisms.sampling import WIDEST, Grid, IntegerSampler, check_drawable, grid_for, sampler
 from guessproof.sql.question import Measurement
 
 Mechanism = Laplace | Geometric | Gaussian | Cauchy
@@ -42,15 +42,18 @@ class Noise:
     @property
     def step(self) -> float:
         """What rounding contributions to the grid adds to the metric between any two different values."""
-        if self.measurement.is_whole:
+        if self.measurement.is_whole and self.grid.exponent <= 0:
             return 0.0
-        return self.grid.step * self.mechanism.epsilon / self.mechanism.sensitivity
+        rounded = self.grid.step * self.measurement.copies  # each of a record's rows is rounded by itself
+        return rounded * self.mechanism.epsilon / self.mechanism.sensitivity
 
     @property
     def cost(self) -> tuple[float, float]:
         """(ε, δ) of one answer as it is really drawn."""
         if isinstance(self.mechanism, Gaussian):  # a grid adds to δ even where nothing is rounded
-            return sampler(self.mechanism, self.grid).charged()
+            drawing = sampler(self.mechanism, self.grid)
+            assert isinstance(drawing, IntegerSampler)
+            return drawing.charged(self.measurement.copies)
         epsilon = self.mechanism.epsilon
         return (math.nextafter(epsilon + self.step, math.inf) if self.step else epsilon), 0.0
 
@@ -61,6 +64,10 @@ class Noise:
     def confidence(self, within: float) -> float:
         """How surely the answer lies this near."""
         return self.mechanism.confidence(within=within * self.measurement.divisor)
+
+    def check(self) -> None:
+        """Refuse noise that could not be drawn: before anything is charged."""
+        check_drawable(self.mechanism, self.grid)
 
     def drawn(self, units: list[int]) -> list[int]:
         """Whole numbers of grid steps with noise."""
@@ -139,12 +146,15 @@ def epsilon_needed(
 
 
 def _grid(scale: float, measurement: Measurement) -> Grid:
-    """A grid as fine as the noise wants and 64-bit whole numbers allow; a whole answer sits on it without rounding."""
+    """A grid as fine as the noise wants and 64-bit whole numbers allow; a whole answer sits on it without rounding.
+
+    Noise so wide that it would not fit into 64-bit steps of 1 gets a coarser grid, and the rounding is charged.
+    """
     fine = grid_for(scale).exponent
     size = measurement.range.size
     coarsest = math.frexp(size)[1] - WHOLE_BITS if size else fine
     exponent = max(fine, coarsest)
-    return Grid(min(exponent, 0) if measurement.is_whole else exponent)
+    return Grid(min(exponent, 0) if measurement.is_whole and scale < 2.0**WIDEST else exponent)
 
 
 def _ceiling(value: float) -> float:

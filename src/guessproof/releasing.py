@@ -30,7 +30,7 @@ from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
 from guessproof.ledger import Charged, Cost, Ledger, Recorded
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.sql import Question, Rewritten, rewrite, target_of
+from guessproof.sql import Declared, Question, Rewritten, rewrite, target_of
 from guessproof.sql import formula as formulas
 from guessproof.sql.ranges import Range
 
@@ -148,6 +148,7 @@ def release(
     exponents = [n.grid.exponent for n in choice.noises]
     with open_engine(plan.source, plan.data.table, timeout=timeout) as engine:
         rewritten = prepared(engine, choice.question, exponents)
+        noisy(choice, {})  # all that follows the charge, once without any data: what cannot be done is found now
         charged = _charge(book, plan, choice)
         if isinstance(charged, Recorded):
             return Answer.from_record(charged.answer, _left(book, name), charged.head)
@@ -158,10 +159,20 @@ def release(
 
 def prepared(engine: Engine, question: Question, exponents: Sequence[int]) -> Rewritten:
     """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
+    check_rows(engine, question.declared)
     rewritten = rewrite(question, exponents, target_of(engine.dialect, engine.types()))
     engine.check()
     engine.prepare(rewritten.sql)
     return rewritten
+
+
+def check_rows(engine: Engine, declared: Declared) -> None:
+    """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
+    if not engine.is_stored and declared.copies is None:
+        raise SourceError(
+            f"{declared.table} is a view, and several of its rows may repeat one record; write copies = N under [data], "
+            "where one record is in N of its rows at most, or ask the table behind it"
+        )
 
 
 def request_digest(plan: Plan, choice: Choice) -> str:

@@ -21,7 +21,7 @@ from guessproof.ledger import Budget, Ledger
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
 from guessproof.scan import BANNER, scan
-from guessproof.scan.private import check_private
+from guessproof.outputs import check_output
 from guessproof.scan.records import records_of
 from scan.making import alone, exposure_of, made, text
 
@@ -175,7 +175,7 @@ def test_the_exit_code_of_a_missing_ledger(tmp_path: Path) -> None:
     assert "canary" not in done.stdout + done.stderr
     for name in ("out.txt", "nowhere/x.json", "."):
         with pytest.raises(ParameterError):
-            check_private("output", str(tmp_path / name), (".json",))
+            check_output("output", str(tmp_path / name), (".json",))
 
 
 def test_none_exceeds_the_limit_where_the_worst_value_was_protected(

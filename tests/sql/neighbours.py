@@ -71,6 +71,7 @@ class Bench:
         shape = tuple(len(POOL[a]) for a in used)
         values = np.full((math.prod(shape) + 1, width), round(measurement.contribution.absent * 2.0**-EXPONENT), float)
         numbers = np.ma.filled(np.ma.asarray(column, dtype=float), np.nan)
+        numbers = numbers * 2.0**-EXPONENT if measurement.kind == "count" else numbers  # counts are scaled when read
         known = ~np.isnan(numbers)
         values[variant[known], groups[known]] = numbers[known]
         return Answers(used, values[:-1].reshape(*shape, width), values[-1])

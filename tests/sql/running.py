@@ -48,8 +48,8 @@ def whole_numbers(question: Question, tables: Sequence[Sequence[dict[str, Any]]]
     """The first measurement of each table, in units of 2^exponent: all tables in one query."""
     assert not question.keys
     measurement = question.measurements[0]
-    sql = rewrite(question, [exponent] * len(question.measurements), target(question)).sql
-    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    rewritten = rewrite(question, [exponent] * len(question.measurements), target(question))
+    tree = sqlglot.parse_one(rewritten.sql, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     rows = [{**row, "variant": i} for i, table in enumerate(tables) for row in table]
     grouped = tree.select("variant").group_by("variant").sql("duckdb")
@@ -58,5 +58,5 @@ def whole_numbers(question: Question, tables: Sequence[Sequence[dict[str, Any]]]
         for row in run(grouped, rows, {**types(question), "variant": pa.int64()}, question.declared.table)
     }
     empty = round(measurement.contribution.absent * 2.0**-exponent)
-    found = [answers.get(i) for i in range(len(tables))]
+    found = [rewritten.units(0, answers.get(i)) for i in range(len(tables))]
     return [empty if whole is None else int(whole) for whole in found]

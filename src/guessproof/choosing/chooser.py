@@ -200,6 +200,8 @@ class Chooser:
             raise self.plan.error((), None, problem, "add [attacker], [risk], [accuracy] or release.epsilon")
         epsilon, feasible = self._recommended(fixed, needed, highest)
         noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
+        for noise in noises:
+            noise.check()
         return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
 
     def _recommended(self, fixed: float | None, needed: float, highest: float) -> tuple[float, bool]:

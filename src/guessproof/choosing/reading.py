@@ -24,7 +24,7 @@ def declared(plan: Plan) -> Declared:
         problem = "several rows of one person are not supported yet"
         raise plan.error(("data", "protects"), protects, problem, 'use "records" or "values"')
     columns = {name: _column(plan, name) for name in plan.columns}
-    return Declared(plan.data.table, columns, protects, plan.data.rows)
+    return Declared(plan.data.table, columns, protects, plan.data.rows, copies=plan.data.copies)
 
 
 def _column(plan: Plan, name: str) -> DeclaredColumn:

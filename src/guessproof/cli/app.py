@@ -16,6 +16,7 @@ from guessproof.cli.printing import AsJson
 from guessproof.cli.releasing import release
 from guessproof.cli.report import report
 from guessproof.cli.scan import scan
+from guessproof.plain import plain_lines
 
 app = typer.Typer(
     name="guessproof",
@@ -55,19 +56,19 @@ def papers(
 
     Example: guessproof papers --id lp-6.2
     """
-    from rich.console import Console
+    from guessproof.cli.screen import Screen
 
     if figures is not None:
         from guessproof.charts.papers import save
 
-        with Console(stderr=True).status("drawing …"):
+        with Screen(stderr=True).status("drawing …"):
             files = [str(path) for path in save(figures)]
         typer.echo(json.dumps({"figures": files}, indent=2, ensure_ascii=False) if as_json else "\n".join(files))
         return
 
     from guessproof.papers.render import show
 
-    with Console(stderr=True).status("recomputing every published result …"):
+    with Screen(stderr=True).status("recomputing every published result …"):
         show(name=name, as_text=not as_json)
 
 
@@ -96,7 +97,7 @@ def main() -> None:
     try:
         app()
     except errors.GuessproofError as error:
-        typer.echo(f"guessproof: {error}", err=True)
+        typer.echo(plain_lines(f"guessproof: {error}"), err=True)
         sys.exit(next(code for kind, code in codes.items() if isinstance(error, kind)))
     except BrokenPipeError:
         sys.exit(0)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from guessproof.cli.printing import AsJson, print_json, say
+
 if TYPE_CHECKING:
     from decimal import Decimal
 
@@ -24,8 +26,6 @@ File = Annotated[str, typer.Option("--ledger", help="The ledger's file.")]
 KeyFile = Annotated[
     str | None, typer.Option("--key-file", help="A file with the key of a sealed ledger; else $GUESSPROOF_LEDGER_KEY.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-
 BAR = 30
 
 
@@ -51,13 +51,13 @@ def open_(
     key = read_key(key_file)
     head = Ledger.create(ledger, name, limits, key).head
     if as_json:
-        _json({"ledger": ledger, "name": name, "budget": limits.to_dict(), "sealed": key is not None, "head": head})
+        print_json({"ledger": ledger, "name": name, "budget": limits.to_dict(), "sealed": key is not None, "head": head})
         return
     extra = "" if limits.advantage is None else f", cumulative advantage at most {limits.advantage}"
-    typer.echo(f"Opened {name} in {ledger}: ε = {limits.epsilon}, δ = {limits.delta}{extra}.")
-    typer.echo("This budget is set once; no plan and no command can raise it.")
-    typer.echo(f"head {head}")
-    typer.echo("Keep the head outside this machine: `guessproof ledger verify --head …` then shows what was cut off.")
+    say(f"Opened {name} in {ledger}: ε = {limits.epsilon}, δ = {limits.delta}{extra}.")
+    say("This budget is set once; no plan and no command can raise it.")
+    say(f"head {head}")
+    say("Keep the head outside this machine: `guessproof ledger verify --head …` then shows what was cut off.")
 
 
 @ledger_app.command()
@@ -82,11 +82,11 @@ def show(
     accounts = list(book.accounts().values()) if name is None else [book.account(name)]
     if as_json:
         names = [_account_json(account) for account in accounts]
-        _json({"ledger": ledger, "sealed": verdict.sealed, "head": verdict.head, "names": names})
+        print_json({"ledger": ledger, "sealed": verdict.sealed, "head": verdict.head, "names": names})
         return
     for account in accounts:
         _show_account(account)
-    typer.echo(f"head {verdict.head}")
+    say(f"head {verdict.head}")
 
 
 @ledger_app.command()
@@ -111,29 +111,30 @@ def verify(
 
 def _report(verdict: Verdict, *, as_json: bool) -> None:
     if as_json:
-        _json(verdict.to_dict())
+        print_json(verdict.to_dict())
         return
     sealed = "sealed" if verdict.sealed else "not sealed"
-    names = ", ".join(_clean(name) for name in verdict.names) or "no names"
-    typer.echo(f"{verdict.path}: {verdict.entries} entries ({names}), {sealed}")
-    typer.echo("checked:")
+    names = ", ".join(verdict.names) or "no names"
+    say(f"{verdict.path}: {verdict.entries} entries ({names}), {sealed}")
+    say("checked:")
     for what in verdict.checked:
-        typer.echo(f"  - {what}")
+        say(f"  - {what}")
     for defect in verdict.defects:
-        typer.echo(f"  ✗ {_clean(str(defect))}")
+        say(f"  ✗ {defect}")
     for note in verdict.notes:
-        typer.echo(f"  note: {note}")
-    typer.echo(f"head {verdict.head}")
+        say(f"  note: {note}")
+    say(f"head {verdict.head}")
     found = f"{len(verdict.defects)} defect{'' if len(verdict.defects) == 1 else 's'} found"
-    typer.echo("Everything that was checked fits." if verdict.ok else f"NOT VERIFIED: {found}.")
+    say("Everything that was checked fits." if verdict.ok else f"NOT VERIFIED: {found}.")
 
 
 def _show_account(account: Account) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from guessproof.cli.screen import Screen
+
     budget, left = account.budget, account.left
-    typer.echo(f"{account.name}, opened {_when(account.opened)}")
+    say(f"{account.name}, opened {_when(account.opened)}")
     _bar("ε", account.epsilon, budget.epsilon, left.epsilon)
     if budget.delta:
         _bar("δ", account.delta, budget.delta, left.delta)
@@ -147,11 +148,11 @@ def _show_account(account: Account) -> None:
         table.add_column("on what", overflow="fold")
         for charge in charges:
             table.add_row(*_row(charge, delta=bool(budget.delta)))
-        Console().print(table)
+        Screen().print(table)
     if any(charge.outcome == "no answer" for charge in charges):
-        typer.echo("NO ANSWER: that run died or is still at work. Its charge stays; asking again is charged again.")
+        say("NO ANSWER: that run died or is still at work. Its charge stays; asking again is charged again.")
     for note in account.notes:
-        typer.echo(f"note {note.seq}, {_when(note.time)}{' (scan)' if note.scan else ''}: {_clean(note.text)}")
+        say(f"note {note.seq}, {_when(note.time)}{' (scan)' if note.scan else ''}: {note.text}")
 
 
 def _row(charge: Charge, *, delta: bool) -> list[Any]:
@@ -164,7 +165,7 @@ def _row(charge: Charge, *, delta: bool) -> list[Any]:
     on_what = "\n".join(f"{key}: {_words(value)}" for key, value in charge.describe.items())
     amounts = [charge.cost.epsilon, *([charge.cost.delta] if delta else [])]
     paid = [shown(amount, up=True) for amount in amounts]
-    return [str(charge.seq), _when(charge.time).removesuffix(" UTC"), *paid, became, Text(_clean(on_what, lines=True))]
+    return [str(charge.seq), _when(charge.time).removesuffix(" UTC"), *paid, became, Text(_clean(on_what))]
 
 
 def _bar(symbol: str, spent: Decimal, whole: Decimal, left: Decimal) -> None:
@@ -175,7 +176,7 @@ def _bar(symbol: str, spent: Decimal, whole: Decimal, left: Decimal) -> None:
 
     filled = BAR if left <= 0 else min(BAR - 1, math.ceil(spent * BAR / whole))
     words = f"{shown(spent, up=True)} of {shown(whole, up=False)} spent, {shown(left, up=False)} left"
-    typer.echo(f"{symbol:>9} {'█' * filled}{'░' * (BAR - filled)} {words}")
+    say(f"{symbol:>9} {'█' * filled}{'░' * (BAR - filled)} {words}")
 
 
 def _account_json(account: Account) -> dict[str, Any]:
@@ -225,13 +226,8 @@ def _words(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _clean(text: str, *, lines: bool = False) -> str:
-    """What a ledger says must not steer the terminal."""
-    return "".join(c if c.isprintable() or (lines and c == "\n") else "�" for c in text)
+def _clean(text: str) -> str:
+    """What a ledger says, line by line."""
+    from guessproof.plain import plain_lines
 
-
-def _json(table: dict[str, Any]) -> None:
-    import json
-
-    text = json.dumps(table, indent=2, ensure_ascii=False)
-    typer.echo(text.encode("utf-8", "replace").decode())  # an edited ledger may hold what no terminal can show
+    return plain_lines(text)

@@ -21,6 +21,11 @@ class Engine(Protocol):
         """sqlglot's name of the SQL that this engine speaks."""
         ...
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether every row is stored as such: a table or a file. The rows of a view may repeat one record."""
+        ...
+
     def schema(self) -> Mapping[str, str]:
         """Column names and what each is (one of `KINDS`). Never a value."""
         ...

@@ -37,6 +37,10 @@ SETTINGS = {
 }
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
+TABLE_TYPE = (
+    "SELECT table_type FROM information_schema.tables "
+    "WHERE table_catalog = 'gp_source' AND table_schema = 'main' AND lower(table_name) = lower(?)"
+)
 WORDS = {
     "ParserException": "DuckDB does not understand it",
     "BinderException": "a column or a type in it does not fit the table",
@@ -58,6 +62,7 @@ class DuckDB:
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
         self._tried_before = self._closed = False
+        self._stored = source.form != "duckdb"
         try:
             self._types = self._load()
         except BaseException:
@@ -66,6 +71,10 @@ class DuckDB:
 
     def __repr__(self) -> str:
         return f"DuckDB(table={self._table!r})"
+
+    @property
+    def is_stored(self) -> bool:
+        return self._stored
 
     def schema(self) -> Mapping[str, str]:
         return {name: _kind(stored) for name, stored in self._types.items()}
@@ -142,6 +151,8 @@ class DuckDB:
             run(f"SET allowed_paths = [{', '.join(f'{_text(path)}, {_pattern(path)}' for path in paths)}]")
         run("ATTACH ':memory:' AS gp_twin")
         run("SET enable_external_access = false")
+        if self._source.form == "duckdb":
+            self._stored = run(TABLE_TYPE, [self._table]).fetchall() == [("BASE TABLE",)]
         return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
 
     def _placed(self, reader: str) -> None:

@@ -6,13 +6,13 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from guessproof.errors import GuessproofError
+from guessproof.outputs import check_output, write_output
 from guessproof.papers.verdicts import JUDGED, WORDS, WORKS, Verdict, Word, ids, verdict, verdicts
 
 COLOURS: dict[Word, str] = {
@@ -168,7 +168,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         if options.list:
             print("\n".join(ids()))
         elif options.write_docs:
-            Path(options.write_docs).write_text(page(verdicts()), encoding="utf-8")
+            target = check_output("write-docs", options.write_docs)
+            write_output(target, page(verdicts()).encode())
         else:
             show(name=options.id, as_text=not options.json)
     except GuessproofError as error:

@@ -10,9 +10,15 @@ from typing import Any
 from guessproof.plan.model import PlanFile
 
 
+LATER = (("data", "copies"),)  # keys that came later: left out at their default, so that older requests keep their name
+
+
 def canonical_text(file: PlanFile, digests: Mapping[str, str]) -> str:
     """JSON with sorted keys, every default filled in, numbers in one spelling, public files by their content."""
     table = file.model_dump(by_alias=True)
+    for place, key in LATER:
+        if table[place][key] == type(getattr(file, place)).model_fields[key].default:
+            del table[place][key]
     table["public files"] = dict(digests)
     return json.dumps(_plain(table), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 

@@ -28,6 +28,12 @@ class Data(Table):
         "persons: all rows of a person"
     )
     rows: Whole | None = Field(default=None, ge=1, description='public number of rows; only with protects = "values"')
+    copies: Whole | None = Field(
+        default=None,
+        ge=1,
+        description="up to so many rows of the table repeat one record, with the same protected values; "
+        "needed where the table is a view",
+    )
     person: str | None = Field(
         default=None, min_length=1, description='the column that names the person; only with protects = "persons"'
     )

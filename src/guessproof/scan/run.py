@@ -19,6 +19,7 @@ from guessproof.errors import GuessproofError, InfeasibleError, ParameterError, 
 from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
 from guessproof.plan import Plan
+from guessproof.releasing import check_rows
 from guessproof.risk.limits import checked_epsilon
 from guessproof.scan import tally
 from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, SPECIAL, Values
@@ -73,6 +74,7 @@ def scan(
     limit = plan.limits.advantage
     records = records_of(plan, exposure, epsilon, worst, limit)
     with open_engine(plan.source, plan.data.table) as engine:
+        check_rows(engine, question.declared)
         columns = _columns(engine, records, by, identities)
         sql = _listing(engine, question, records, columns)
         engine.check()
@@ -124,7 +126,7 @@ def _columns(engine: Engine, records: Records, by: str | None, identities: str |
     wanted = [c.name for c in records.columns] + [c for c in (by, identities) if c is not None]
     for name in wanted:
         if folded(name) not in schema:
-            raise SourceError(f"the table has no column {name}; it has {', '.join(sorted(engine.schema()))}")
+            raise SourceError(f"the table has no column {name}; compare it with the names in the table")
     return wanted
 
 

@@ -57,7 +57,7 @@ def _hint(measurement: Measurement) -> str:
     complete = declared.complete()
     if complete == declared:
         return ""
-    present = reach(measurement.contribution, complete).change / measurement.divisor
+    present = measurement.copies * reach(measurement.contribution, complete).change / measurement.divisor
     if measurement.change <= present * (1 + 1e-9):
         return ""
     return f" ({_number(present)} if no value can be missing: say missing = false)"

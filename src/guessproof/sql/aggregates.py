@@ -126,6 +126,10 @@ class Aggregates:
             self.measurements[known] = self._measurement(text, kind, contribution, own, call, divisor)
         return formula.measured(list(self.measurements).index(known))
 
+    def _copies(self, kind: Kind) -> int:
+        """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
+        return (self.reader.declared.copies or 1) if kind in ("count", "sum") or self.grouped else 1
+
     def _measurement(
         self, text: str, kind: Kind, contribution: Contribution, own: Condition, call: Expr, divisor: float
     ) -> Measurement:
@@ -134,7 +138,7 @@ class Aggregates:
         declared = declared if divisor == 1 else declared.complete()
         if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
-        found = guarantee(contribution, declared)
+        found = guarantee(contribution, declared, self._copies(kind))
         measurement = Measurement(text, kind, contribution, own, found, divisor, self.grouped)
         if measurement.sensitivity == 0:
             raise self.reader.refuse(

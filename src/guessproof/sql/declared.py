@@ -152,7 +152,9 @@ class DeclaredColumn:
 
 @dataclass(frozen=True)
 class Declared:
-    """The table, its columns, what is protected, and how many rows are public knowledge.
+    """The table, its columns, what is protected, how many rows are public knowledge, and how many repeat one record.
+
+    `copies` is None where nothing was said of it: a row is a record, which only a stored table can be trusted in.
 
     `learned` are the kinds that the query gave to columns whose kind was left open; None before it was read.
 
@@ -166,6 +168,7 @@ class Declared:
     protects: Protects = "values"
     rows: int | None = None
     learned: Mapping[str, Kind] | None = None
+    copies: int | None = None
 
     def __post_init__(self) -> None:
         if self.protects not in ("values", "records"):
@@ -174,6 +177,8 @@ class Declared:
             raise ParameterError("protects", self.protects, "is not something that can be protected here", hint)
         if self.rows is not None and not self.rows >= 1:
             raise ParameterError("rows", self.rows, "is no number of rows", "write how many there are at least")
+        if self.copies is not None and not self.copies >= 1:
+            raise ParameterError("copies", self.copies, "is no number of rows", "write how many there are at most")
         if len({folded(name) for name in self.columns}) < len(self.columns):
             raise ParameterError("columns", sorted(self.columns), "two names differ in case only", "rename one")
 

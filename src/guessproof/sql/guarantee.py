@@ -2,7 +2,8 @@
 
 A record contributes φ(x) to a sum, a count, a smallest or a largest value, and what it contributes when it is
 filtered out (0, or the end of the range that leaves MIN or MAX alone). Sums, counts and extremes move no further than
-φ does: D(x, x') = |φ(x) − φ(x')|, with every other record and every column that is not protected as it is.
+φ does: D(x, x') = |φ(x) − φ(x')|, with every other record and every column that is not protected as it is. Where a
+record is in several rows, as in a view, a sum moves by that many times as much.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from guessproof.sql.contribution import Contribution
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.moves import Column, Side
 from guessproof.sql.ranges import point
-from guessproof.sql.reach import away, reach
+from guessproof.sql.reach import Reach, away, reach
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Metric
+from guessproof.world.metrics import Matrix, Metric, Multiple
 from guessproof.world.names import folded
 
 
@@ -40,6 +41,7 @@ class Guarantee:
     error: float
     contribution: Contribution
     declared: Declared
+    copies: int = 1  # rows of one record that are added up; everything above includes it
 
     @property
     def slopes(self) -> dict[str, float]:
@@ -56,7 +58,7 @@ class Guarantee:
             sides = _side(column, before[name]), _side(column, after[name])
             if folded(name) in read:  # one that stays is known all the same, which rules out most outcomes
                 scene[read[folded(name)]] = Column(*sides, moves=moves or sides[0] != sides[1])
-        return self.contribution.follow(scene).change
+        return self.copies * self.contribution.follow(scene).change
 
     def alone(self, values: Mapping[str, Any]) -> float:
         """How far the number can move when a record with these values comes or goes, at most."""
@@ -66,11 +68,11 @@ class Guarantee:
             if folded(name) in known:
                 side = _side(self.declared.column(name), known[folded(name)])
                 scene[name] = Column(side, side)
-        return away(self.contribution, scene)
+        return self.copies * away(self.contribution, scene)
 
 
-def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
-    """The guarantee of a contribution, for every protected column."""
+def guarantee(contribution: Contribution, declared: Declared, copies: int = 1) -> Guarantee:
+    """The guarantee of a contribution that is made up to `copies` times, for every protected column."""
     furthest = reach(contribution, declared)
     lines: dict[str, LineMetric] = {}
     columns: dict[str, Metric] = {}
@@ -80,16 +82,40 @@ def guarantee(contribution: Contribution, declared: Declared) -> Guarantee:
             columns[name], lines[name] = number_metric(contribution, declared, name)
         elif column.protected:
             columns[name] = label_metric(contribution, declared, column)
+    steep = euclidean(contribution, declared)
     return Guarantee(
-        columns,
-        lines,
-        furthest.change,
-        furthest.presence,
-        euclidean(contribution, declared),
-        2 * furthest.error,
+        {name: _repeated(metric, copies) for name, metric in columns.items()},
+        {name: LineMetric(metric.form.times(copies)) for name, metric in lines.items()},
+        copies * _changed(furthest, declared, copies),
+        copies * furthest.presence,
+        None if steep is None else copies * steep,
+        copies * 2 * furthest.error,
         contribution,
         declared,
+        copies,
     )
+
+
+def _changed(furthest: Reach, declared: Declared, copies: int) -> float:
+    """One record for another may also be fewer rows for more, where the number of them is secret."""
+    if copies == 1 or declared.protects != "records":
+        return furthest.change
+    return max(furthest.change, furthest.presence)
+
+
+def _repeated(metric: Metric, copies: int) -> Metric:
+    """The same distance, as many times as there are rows of the record; in its own form."""
+    if copies == 1:
+        return metric
+    match metric:
+        case LineMetric(form):
+            return LineMetric(form.times(copies))
+        case Multiple(factor, inner):
+            return Multiple(copies * factor, inner)
+        case Matrix():
+            return Matrix(metric.values, copies * metric.distances)
+        case _:
+            return Multiple(copies, metric)
 
 
 def _side(column: DeclaredColumn, value: Any) -> Side:

@@ -36,8 +36,13 @@ class Measurement:
         return self.contribution.is_whole and self.divisor == 1
 
     @property
+    def copies(self) -> int:
+        """How many rows of one record are added up in it."""
+        return self.guarantee.copies
+
+    @property
     def range(self) -> Range:
-        """What one record can contribute, rounding of floating-point arithmetic included."""
+        """What one row can contribute, rounding of floating-point arithmetic included."""
         return self.contribution.follow(self.guarantee.declared.at_rest(self.contribution.columns)).hull
 
     @property

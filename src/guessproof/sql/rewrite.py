@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import Expr, exp
 
@@ -27,6 +28,7 @@ class Rewritten:
 
     sql: str
     question: Question
+    exponents: tuple[int, ...]
 
     def read(self, rows: Sequence[tuple[object, ...]]) -> dict[tuple[str, ...], list[tuple[int | None, int | None]]]:
         """For each group its (whole number or None, count or None) per measurement."""
@@ -35,16 +37,25 @@ class Rewritten:
         for row in rows:
             rest = iter(row[width:])
             values: list[tuple[int | None, int | None]] = []
-            for measurement in self.question.measurements:
-                whole = next(rest)
-                count = next(rest) if measurement.divisor != 1 else None
-                values.append((_whole(whole), _whole(count)))
+            for index, measurement in enumerate(self.question.measurements):
+                whole = self.units(index, _whole(next(rest)))
+                values.append((whole, _whole(next(rest)) if measurement.divisor != 1 else None))
             found[tuple(str(k) for k in row[:width])] = values
         return found
 
+    def units(self, index: int, found: int | None) -> int | None:
+        """What the engine found, in units of 2^exponent.
+
+        An engine counts rows one by one: a count in fine units would leave its whole numbers at some number of rows,
+        and the failure would tell that number. So counts are brought to their units here, where integers have no end.
+        """
+        if found is None or self.question.measurements[index].kind != "count":
+            return found
+        return round(found * Fraction(2) ** -self.exponents[index])
+
 
 def rewrite(question: Question, exponents: Sequence[int], target: Target) -> Rewritten:
-    """The query to run, with measurement j in units of 2^exponents[j]."""
+    """The query to run, with measurement j in units of 2^exponents[j] once it was read."""
     columns: list[Expr] = [_key(key, question, target) for key in question.keys]
     for index, (measurement, exponent) in enumerate(zip(question.measurements, exponents, strict=True)):
         columns.append(exp.alias_(_aggregate(measurement, exponent, target), f"m{index}"))
@@ -58,15 +69,12 @@ def rewrite(question: Question, exponents: Sequence[int], target: Target) -> Rew
         select = select.where(*conditions, copy=False)
     if question.keys:
         select = select.group_by(*(_text(key, question, target) for key in question.keys), copy=False)
-    return Rewritten(target.sql(select), question)
+    return Rewritten(target.sql(select), question, tuple(exponents))
 
 
 def _aggregate(measurement: Measurement, exponent: int, target: Target) -> Expr:
     if measurement.kind == "count":
-        counted = _counted(measurement, target)
-        if exponent > 0:
-            return _units(target.as_double(counted), exponent, target)
-        return counted if exponent == 0 else exp.Mul(this=counted, expression=exp.Literal.number(2**-exponent))
+        return _counted(measurement, target)
     if measurement.kind == "sum":
         return exp.Coalesce(
             this=exp.Sum(this=_units(_own(measurement, target), exponent, target)), expressions=[exp.Literal.number(0)]

@@ -116,7 +116,7 @@ class Target(ABC):
         if column.name in names:
             names = [column.name]
         if not names:
-            raise SourceError(f"the table has no column {column.name}; it has {', '.join(sorted(self._stored))}")
+            raise SourceError(f"the table has no column {column.name}; compare the plan with the names in the table")
         if len(names) > 1:
             raise SourceError(f"the table has {' and '.join(names)}; write {column.name} as one of them is written")
         return names[0], self._stored[names[0]]

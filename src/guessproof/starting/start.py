@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import ParameterError, PriorError
-from guessproof.plan.public import is_source
+from guessproof.outputs import check_output, write_output
+from guessproof.plan.plan import is_elsewhere
 from guessproof.plan.words import close_name
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
 from guessproof.starting.templates import TEMPLATES, Draft, Template
@@ -74,16 +75,12 @@ def first_plan(
 
 def write_plan(path: Path, text: str, *, force: bool = False, table: str | None = None) -> None:
     """Write a plan; never over the table, and over another plan only if that is asked for."""
-    if table is not None and is_source(path, Path(table)):
-        raise ParameterError("output", str(path), "is the table itself", "choose another name with -o")
-    try:
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
+    kept = [] if table is None or is_elsewhere(table) else [("the table itself", Path(table))]
+    target = check_output("output", path, kept=kept)
+    if not force and os.path.lexists(target):
         problem, remedy = "there is a file already", "choose another name with -o, or replace it with --force"
-        raise ParameterError("output", str(path), problem, remedy) from None
-    except OSError:
-        raise ParameterError("output", str(path), "cannot be written", "check the folder and its permissions") from None
+        raise ParameterError("output", str(path), problem, remedy)
+    write_output(target, text.encode(), replaces=force)
 
 
 def _template(wishes: Wishes, schema: Mapping[str, str] | None) -> Template:
