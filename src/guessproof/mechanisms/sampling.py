@@ -180,11 +180,17 @@ def lattice_delta(mu: float, step: float) -> float:
     return (0.23 + 0.1 * mu) * step * step
 
 
+LEAST_SCALE = 2.0**-20  # in grid steps; OpenDP's exact arithmetic slows down with smaller ones
+
+
 @lru_cache(maxsize=256)
 def _integer_sampler(mechanism: Laplace | Geometric | Gaussian, grid: Grid) -> IntegerSampler:
     dp = _opendp()
     scale = math.ldexp(mechanism.scale, -grid.exponent)
-    if not 2.0**-20 <= scale <= 2.0**56:
+    if not isinstance(mechanism, Gaussian):
+        # More noise than was asked for is as private: a step of it has a probability below e^(−1,000,000).
+        scale = max(scale, LEAST_SCALE)
+    if not LEAST_SCALE <= scale <= 2.0**56:
         problem = "the noise would not fit into 64-bit steps of this grid"
         raise ParameterError("grid", grid, problem, "leave it out, or take an exponent nearer the noise scale")
     integers = dp.vector_domain(dp.atom_domain(T="i64"))
