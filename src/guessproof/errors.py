@@ -18,7 +18,7 @@
     ├── LedgerError             a ledger that is missing, was edited, or is used against its rules
     │   ├── BudgetError         the budget does not allow this release; says what is left
     │   └── EditedError         the ledger does not fit: it was edited, cut off or replaced
-    ├── RowsError               fewer rows than the plan declares to be public knowledge
+    ├── RowsError               fewer rows than the plan declares to be public knowledge; found after the charge
     ├── InfeasibleError         no ε, however small, keeps the limit
     ├── NotCertifiedError       an answer exists but cannot be certified as asked
     └── MissingExtraError (also an ImportError)     an optional part is not installed; gives the pip command
@@ -154,7 +154,13 @@ class EditedError(LedgerError):
 
 
 class RowsError(GuessproofError):
-    """Fewer rows than the plan declares to be public knowledge: the noise would be too small."""
+    """Fewer rows than the plan declares to be public knowledge: the noise would be too small. A constant message."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "fewer rows match than data.rows declares to be public knowledge, so the noise would be too small; the "
+            "charge stays, and asking again neither runs nor charges. Declare a number that is surely reached"
+        )
 
 
 class InfeasibleError(GuessproofError):

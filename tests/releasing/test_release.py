@@ -187,12 +187,14 @@ def test_the_same_request_is_answered_from_the_ledger(folder: Path) -> None:
     assert not release(plan(folder, PLAIN[0], epsilon=0.5000001)).replayed
 
 
-def test_a_request_is_named_by_its_noise_too(folder: Path) -> None:
-    """Another version that drew other noise for the same plan would not pass for the same request."""
+def test_a_request_is_its_plan_and_nothing_that_is_computed_from_it(folder: Path) -> None:
+    """A version that chooses another noise for the same plan gives the answer that was paid for, not a second one."""
     asked = plan(folder, PLAIN[7], epsilon=0.5)
     choice, other = choose(asked), choose(plan(folder, PLAIN[7], epsilon=0.6))
-    assert request_digest(asked, choice) == request_digest(asked, choose(asked))
-    assert request_digest(asked, choice) != request_digest(asked, replace(choice, noises=other.noises))
+    assert request_digest(asked, choice) == request_digest(asked, replace(choice, noises=other.noises))
+    assert request_digest(asked, choice) != request_digest(other.plan, other)
+    limited = replace(choice, binding="budget", epsilon=0.25)  # a choice that the plan alone does not decide on
+    assert len({request_digest(asked, c) for c in (choice, limited, replace(limited, epsilon=0.125))}) == 3
 
 
 def test_a_budget_is_kept_and_refusals_cost_nothing(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ app = typer.Typer(
     name="guessproof",
     help="Choose the ε of differential privacy from what people can judge; release, account, attack and report.",
     epilog="Exit codes: 0 done, 2 a value that cannot be meant, 3 no ε keeps the limits, 4 the ledger refuses, "
-    "5 the engine failed after the charge, 6 the ledger was edited, 7 the audit found more than promised.",
+    "5 the release failed after the charge, 6 the ledger was edited, 7 the audit found more than promised.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
@@ -92,6 +92,7 @@ def main() -> None:
         errors.EditedError: 6,
         errors.LedgerError: 4,
         errors.EngineError: 5,
+        errors.RowsError: 5,
         errors.GuessproofError: 2,
     }
     try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from guessproof.errors import LedgerError, MetricError
 from guessproof.exposure.aim import Pledge
+from guessproof.names import likeness
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Outcome, Sum
@@ -27,8 +29,7 @@ def added(pledges: Sequence[Pledge]) -> Pledge:
     numbers = [n for n in names if all(n in p.lines or n not in p.columns for p in pledges)]
     columns: dict[str, Metric] = {}
     for name in names:
-        parts = [p.columns[name] for p in pledges if name in p.columns]
-        columns[name] = parts[0] if len(parts) == 1 else Sum(tuple(parts))
+        columns[name] = _together([p.columns[name] for p in pledges if name in p.columns])
     lines = {n: LineMetric(_lines([p.lines[n].form for p in pledges if n in p.lines])) for n in numbers}
     slopes = [p.euclidean for p in pledges]
     steep = None if None in slopes else math.fsum(float(s or 0.0) for s in slopes)
@@ -46,12 +47,33 @@ def pledge_to_dict(pledge: Pledge) -> dict[str, Any]:
     }
 
 
-def pledge_from(guarantees: Sequence[Mapping[str, Any]]) -> Pledge:
-    """What all releases of a ledger promise together."""
+def pledge_from(guarantees: Sequence[Mapping[str, Any]], names: Collection[str] = ()) -> Pledge:
+    """What all releases of a ledger promise together, about columns that are spelled as in `names`.
+
+    Each plan spelled its columns in its own way. What looks like one column counts as one: that adds more, never less.
+    """
     try:
-        return added([_pledge(g) for g in guarantees])
+        total = added([_folded(_pledge(g)) for g in guarantees])
     except (KeyError, TypeError, ValueError, MetricError):
         raise LedgerError("a guarantee in the ledger is not understood; was it written by another program?") from None
+    spelled = {key: [n for n in names if likeness(n) == key] or [key] for key in total.columns}
+    columns = {n: m for key, m in total.columns.items() for n in spelled[key]}
+    lines = {n: m for key, m in total.lines.items() for n in spelled[key]}
+    return replace(total, columns=columns, lines=lines)
+
+
+def _folded(pledge: Pledge) -> Pledge:
+    """The same with one name for all spellings of a column."""
+    groups: dict[str, list[str]] = {}
+    for name in pledge.columns:
+        groups.setdefault(likeness(name), []).append(name)
+    columns = {key: _together([pledge.columns[n] for n in group]) for key, group in groups.items()}
+    lines = {
+        key: pledge.lines[group[0]] if len(group) == 1 else LineMetric(_lines([pledge.lines[n].form for n in group]))
+        for key, group in groups.items()
+        if all(n in pledge.lines for n in group)
+    }
+    return replace(pledge, columns=columns, lines=lines)
 
 
 def _pledge(table: Mapping[str, Any]) -> Pledge:
@@ -101,6 +123,10 @@ def metric_from_dict(table: Mapping[str, Any]) -> Metric:
             return Discrete()
         case _:
             raise MetricError("metric", table, "is not understood", "it must have been written by guessproof")
+
+
+def _together(parts: Sequence[Metric]) -> Metric:
+    return parts[0] if len(parts) == 1 else Sum(tuple(parts))
 
 
 def _end(value: float) -> float | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from guessproof.errors import InputError, PlanError
+from guessproof.names import folded
 from guessproof.plan.model import Accuracy, Attacker, Column, PlanFile, Release, Risk, Target
 from guessproof.plan.positions import Key
 from guessproof.plan.refusals import Place
@@ -14,7 +15,6 @@ from guessproof.plan.tables import given
 from guessproof.plan.words import is_secret, spelling
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.checks import LARGEST
-from guessproof.world.names import folded
 
 _ENV = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z")
 _ODDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s+in\s+([0-9]+(?:\.[0-9]+)?)\s*\Z")

@@ -18,6 +18,7 @@ from guessproof.engines import open_engine
 from guessproof.errors import GuessproofError, InfeasibleError, ParameterError, SourceError
 from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
+from guessproof.names import folded
 from guessproof.plan import Plan
 from guessproof.releasing import check_rows
 from guessproof.risk.limits import checked_epsilon
@@ -28,11 +29,10 @@ from guessproof.scan.records import records_of
 from guessproof.scan.result import LEVELS, Bin, Enclosed, Exposed, Group, Identified, Scan
 from guessproof.scan.single import one_value
 from guessproof.sql import Question, target_of
-from guessproof.world.kinds import label_of
 from guessproof.sql.rewrite import listing
 from guessproof.sql.rules.column import clean
 from guessproof.world.checks import Array
-from guessproof.world.names import folded
+from guessproof.world.kinds import label_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.names import folded
 from guessproof.sql import formula
 from guessproof.sql.aggregates import UNSUPPORTED, Aggregates, filtered
 from guessproof.sql.flatten import Flat
@@ -15,7 +16,6 @@ from guessproof.sql.output import Key, Output
 from guessproof.sql.reader import Reader
 from guessproof.sql.rules.logic import Both
 from guessproof.sql.term import Condition, Everyone
-from guessproof.world.names import folded
 
 MOST_GROUPS = 10_000
 

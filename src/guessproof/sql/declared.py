@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any, Literal
 
 from guessproof.errors import ParameterError
+from guessproof.names import folded
 from guessproof.sql.canonical import FALSE_WORDS, FIRST, OTHER, TRUE_WORDS, Label, number_of, time_of
-from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
 from guessproof.sql.moves import EITHER, NO, YES, Column, Outcome, Scene, Side, Truth, null_of
 from guessproof.sql.ranges import EVERYTHING
-from guessproof.world.names import folded
+from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
 
 Protects = Literal["values", "records"]
 

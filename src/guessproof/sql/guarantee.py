@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from guessproof.names import folded
 from guessproof.sql.by_column import euclidean, label_metric, number_metric
 from guessproof.sql.contribution import Contribution
 from guessproof.sql.declared import Declared, DeclaredColumn
@@ -20,7 +21,6 @@ from guessproof.sql.ranges import point
 from guessproof.sql.reach import Reach, away, reach
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Matrix, Metric, Multiple
-from guessproof.world.names import folded
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
+from guessproof.names import folded
 from guessproof.sql.clauses import Clauses
 from guessproof.sql.declared import Declared
 from guessproof.sql.flatten import Flat, flatten
@@ -19,7 +20,6 @@ from guessproof.sql.reader import Reader, place
 from guessproof.sql.rules import RULES
 from guessproof.sql.rules.flag import read_flag
 from guessproof.sql.term import Condition, Node
-from guessproof.world.names import folded
 
 
 @dataclass(frozen=True)

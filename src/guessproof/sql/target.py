@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from sqlglot import Expr, exp
 
 from guessproof.errors import SourceError
-from guessproof.world.kinds import HOLDS, Kind
+from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.world.names import folded
+from guessproof.world.kinds import HOLDS, Kind
 
 
 class Target(ABC):
