@@ -19,7 +19,6 @@ from guessproof.engines import open_engine
 from guessproof.errors import GuessproofError, SourceError
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import prepared
-from guessproof.sql.kinds import kinds_of
 
 MONTHS = 12
 # Each makes `t` from the base table `people`, and says how many of its rows one record can be in.
@@ -81,7 +80,7 @@ def plan_of(folder: Path, sql: str, protects: str, copies: int | None, rows: int
 
 def found(plan: Plan) -> dict[Any, Any]:
     question = asked(plan)
-    with open_engine(plan.source, plan.data.table, kinds=kinds_of(question)) as engine:
+    with open_engine(plan.source, plan.data.table) as engine:
         rewritten = prepared(engine, question, [EXPONENT] * len(question.measurements))
         return rewritten.read(engine.aggregates(rewritten.sql))
 

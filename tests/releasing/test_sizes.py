@@ -19,7 +19,6 @@ from guessproof.engines import open_engine
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import prepared, release
-from guessproof.sql.kinds import kinds_of
 
 SIZES = [1, 2**13 - 1, 2**13, 2**13 + 1, 2**20, 2**23 - 1, 2**23, 2**23 + 1, 2**24 + 1]
 QUERIES = [
@@ -101,7 +100,7 @@ def test_every_size_is_added_exactly(folder: Path, seed: int) -> None:
     plan = plan_of(folder, size=size, what=what, where=where, epsilon=epsilon, mechanism=mechanism)
     choice = choose(plan)
     exponents = [n.grid.exponent for n in choice.noises]
-    with open_engine(plan.source, plan.data.table, kinds=kinds_of(choice.question)) as engine:
+    with open_engine(plan.source, plan.data.table) as engine:
         rewritten = prepared(engine, choice.question, exponents)
         [cells] = rewritten.read(engine.aggregates(rewritten.sql)).values()
     for (found, _), measurement, exponent in zip(cells, choice.question.measurements, exponents, strict=True):
