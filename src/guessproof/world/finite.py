@@ -52,7 +52,7 @@ class Finite:
         if len(self.values) > 8:
             return f"finite prior on {len(self.values)} values from {self.values[0]!r} to {self.values[-1]!r}"
         body = ", ".join(f"{v!r}: {w:g}" for v, w in zip(self.values, self.weights, strict=True))
-        return f"categorical({{{body}}})"
+        return f"{'categorical' if self.between is None else 'sample'}({{{body}}})"
 
     @cached_property
     def is_line(self) -> bool:
