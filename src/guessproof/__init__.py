@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from guessproof.world.attributes import Attribute
     from guessproof.world.goals import among, exactly, inside, near, within
     from guessproof.world.joint import joint_histogram, joint_sample, joint_table
-    from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold, minimum
+    from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold
+    from guessproof.world.minimum import minimum
     from guessproof.world.priors import (
         categorical,
         empirical,
@@ -91,8 +92,8 @@ _HOMES = {
         "Matrix",
         "Outcome",
         "Threshold",
-        "minimum",
     ),
+    "guessproof.world.minimum": ("minimum",),
     "guessproof.world.priors": (
         "categorical",
         "empirical",

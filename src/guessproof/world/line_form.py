@@ -84,6 +84,13 @@ class LineForm:
         jumps = tuple(self._jump(c) + other._jump(c) for c in cuts)
         return LineForm(cuts, slopes, jumps, self.step + other.step, min(self.cap, other.cap))
 
+    def below(self, other: LineForm) -> LineForm:
+        """The shortest ways if every hop may follow either of two distances without a step."""
+        cuts = tuple(sorted({*self.cuts, *other.cuts}))
+        slopes = tuple(min(s, t) for s, t in zip(self._slopes_on(cuts), other._slopes_on(cuts), strict=True))
+        jumps = tuple(min(self._jump(c), other._jump(c)) for c in cuts)
+        return LineForm(cuts, slopes, jumps, 0.0, min(self.cap, other.cap))
+
     def capped(self, cap: float) -> LineForm:
         """The smaller of this distance and a constant for any two different values."""
         if cap <= self.step:
