@@ -26,7 +26,7 @@ from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
 from guessproof.plan import loads_plan
-from guessproof.sql.rules.column import NumberColumn, number
+from guessproof.sql.rules.column import NumberColumn
 from guessproof.sql.rules.logic import Both
 
 rewriting = sys.modules["guessproof.sql.rewrite"]  # the package gives its function the same name
@@ -214,7 +214,7 @@ def test_a_query_that_forgets_the_clamp_is_found(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(NumberColumn, "write", careless)
     found = run(SALARIES, monkeypatch)
     assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["noise"] == "fail"
-    monkeypatch.setattr(NumberColumn, "write", lambda self, types: number(self.name, types))
+    monkeypatch.setattr(NumberColumn, "write", lambda self, target: target.number(self.column))
     assert verdicts(run(SALARIES, monkeypatch)) == {"engine": "fail"}
 
 
