@@ -196,7 +196,7 @@ def test_labels_are_counted_and_numbers_averaged_where_nothing_is_said() -> None
 )
 def test_wishes_that_cannot_be_met(wishes: Wishes, schema: dict[str, str] | None, words: str) -> None:
     with pytest.raises(GuessproofError, match=words.replace("?", r"\?")):
-        first_plan(wishes, schema=schema, table=None if schema is None else "people.csv")
+        first_plan(wishes, schema=schema, table=None if schema is None else "people.parquet")
 
 
 def test_half_of_people_is_the_middle_half_of_the_prior() -> None:

@@ -37,6 +37,11 @@ class Source:
     zipped: bool = False
 
 
+def is_text_table(source: str) -> bool:
+    """Whether a source is a text file by its name; nothing in it says whether its first line is one of names."""
+    return FORMS.get(Path(source.lower().removesuffix(".gz")).suffix) == "csv"
+
+
 def find(source: str) -> Source:
     """The file (for Parquet also the folder or the pattern) that a plan's `source` names."""
     name = source.lower()

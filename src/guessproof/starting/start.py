@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from guessproof.engines.files import is_text_table
 from guessproof.errors import ParameterError, PriorError
 from guessproof.outputs import check_output, write_output
 from guessproof.plan.plan import is_elsewhere
@@ -66,11 +67,12 @@ def first_plan(
     if belief is not None and template.name == "location" and belief.toml == '"unknown"':
         problem = "a location is judged by where people are likely to be"
         raise PriorError("prior", wishes.prior, problem, 'say "half between 10 and 30", or leave it out')
-    columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema)
+    told = table is None or not is_text_table(table)
+    columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
     name = _name(table, template)
     source = f"{name}.csv" if table is None else _beside(table, plan)
     draft = Draft(name, source, columns, attacker, preset, belief)
-    return _text(template, draft, schema, plan)
+    return _text(template, draft, schema if told else None, plan)
 
 
 def write_plan(path: Path, text: str, *, force: bool = False, table: str | None = None) -> None:
@@ -99,7 +101,10 @@ def _refuse(template: Template, field: str, value: Any, why: str) -> None:
         raise ParameterError(field, value, f"the template {template.name} {why}", "leave it out")
 
 
-def _columns(template: Template, wanted: Sequence[str], schema: Mapping[str, str] | None) -> tuple[str, ...]:
+def _columns(
+    template: Template, wanted: Sequence[str], schema: Mapping[str, str] | None, told: bool
+) -> tuple[str, ...]:
+    """The columns that are asked about. The first line of a text file may be a record: then it is not `told`."""
     needed = len(template.kinds)
     if wanted and len(wanted) != needed:
         problem = f"the template {template.name} is about {needed} column{'s' if needed > 1 else ''}"
@@ -107,9 +112,13 @@ def _columns(template: Template, wanted: Sequence[str], schema: Mapping[str, str
     if schema is None:
         return tuple(_usable(name) for name in wanted or template.usual)
     if wanted:
-        return tuple(_usable(_named(name, schema)) for name in wanted)
+        return tuple(_usable(_named(name, schema, told)) for name in wanted)
     if all(name in schema for name in template.usual):
         return template.usual
+    if not told:
+        option = " ".join("--column NAME" for _ in range(needed))
+        problem = "a text file does not say whether its first line holds names or a record, so it is not repeated"
+        raise ParameterError("column", None, problem, f"say which column is asked about, with {option}")
     fitting = [name for name, kind in schema.items() if kind in _FITTING[template.kinds[0]]]
     every = list(schema)
     found = fitting if len(fitting) >= needed else every
@@ -123,13 +132,13 @@ def _columns(template: Template, wanted: Sequence[str], schema: Mapping[str, str
     return tuple(_usable(name) for name in found[:needed])
 
 
-def _named(name: str, schema: Mapping[str, str]) -> str:
+def _named(name: str, schema: Mapping[str, str], told: bool) -> str:
     if name in schema:
         return name
     folded = [known for known in schema if known.casefold() == name.casefold()]
     if len(folded) == 1:
         return folded[0]
-    hint = close_name(name, schema, f"it has {', '.join(list(schema)[:12])}")
+    hint = close_name(name, schema, f"it has {', '.join(list(schema)[:12])}") if told else "look at its first line"
     raise ParameterError("column", name, "the table has no such column", hint)
 
 
