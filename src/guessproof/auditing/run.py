@@ -47,8 +47,6 @@ def audit(
     if progress is not None:
         progress(0.0, "choosing ε")
     choice = choose(plan)
-    if not choice.feasible or not choice.noises:
-        raise InfeasibleError(choice.explanation)
     return audit_choice(choice, trials=trials, seconds=seconds, seed=seed, false_alarm=false_alarm, progress=progress)
 
 
@@ -63,6 +61,8 @@ def audit_choice(
 ) -> Audit:
     """The same for a choice that was made already."""
     _check(trials, seconds, false_alarm, seed)
+    if not choice.feasible or not choice.noises:
+        raise InfeasibleError(choice.explanation)
     started = time.monotonic()
     show = progress or _silent
     planted = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
