@@ -16,6 +16,7 @@ import pytest
 from guessproof.choosing import choose
 from guessproof.cli.budgets import budget_left
 from guessproof.cli.scan import show_scan
+from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import EngineError, GuessproofError, LedgerError, ParameterError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
 from guessproof.outputs import check_output
@@ -90,6 +91,25 @@ def test_a_scan_is_noted_in_constant_words_and_marks_later_choices(tmp_path: Pat
     assert release(plan).data_dependent is True
 
 
+@pytest.mark.parametrize("method", ["check", "batches"])
+def test_a_scan_is_noted_before_a_row_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    """Whoever stops the scan half-way has seen something all the same: the note is there already."""
+    plan, book = load_plan(planned(tmp_path)), Ledger(tmp_path / "guessproof.ledger")
+    noted: list[bool] = []
+
+    def stopped(*_: object, **__: object) -> object:
+        noted.append(book.scanned("d"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DuckDB, method, stopped)
+    with pytest.raises(KeyboardInterrupt):
+        scan(plan, epsilon=3.0)
+    assert noted == [True]
+    assert book.scanned("d")
+    monkeypatch.undo()
+    assert release(plan).data_dependent is True
+
+
 def test_nothing_of_a_scan_reaches_other_outputs(tmp_path: Path) -> None:
     plan = load_plan(planned(tmp_path))
     before, files = choose(plan).to_dict(), set(tmp_path.iterdir())
@@ -156,7 +176,6 @@ def test_a_plan_without_an_attacker_is_refused(tmp_path: Path) -> None:
 def test_an_engine_that_fails_says_nothing_of_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = made(tmp_path, text(), ["x"], [["canary"]])
     assert scan(plan, epsilon=1.0).missing == 1  # a text where numbers belong is no number
-    from guessproof.engines.duckdb import DuckDB
 
     def broken(*_: object, **__: object) -> object:
         raise EngineError

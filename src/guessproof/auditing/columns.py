@@ -21,6 +21,7 @@ from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
 
 Row = dict[str, Any]
+ROW = "guessproof_row"  # the only column of a table whose rows are merely counted
 OTHER = "some other, with a comma"  # a label that nobody declared, and that a careless CSV would tear in two
 
 
@@ -36,7 +37,7 @@ class Field:
     is_key: bool = False
 
     def stored(self, value: Any) -> Any:
-        """A value as the table holds it."""
+        """A value as the plan writes it: a number, or the text of a label. The table's own types come later."""
         if value is None:
             return None
         if self.kind == "number":
@@ -64,7 +65,7 @@ def fields_of(plan: Plan, question: Question) -> dict[str, Field]:
         blank = Field(name, kind, column.protected and name not in keys, column.missing, ())
         listed = tuple(dict.fromkeys(blank.stored(v) for v in values))
         found[name] = Field(name, kind, blank.secret, column.missing, listed, name in keys)
-    return found
+    return found or {ROW: Field(ROW, "label", False, False, ("x",))}
 
 
 def _numbers(plan: Plan, name: str, bounds: tuple[float, float] | None, nodes: list[Node]) -> list[float]:

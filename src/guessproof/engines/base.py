@@ -34,6 +34,10 @@ class Engine(Protocol):
         """Column names and by which type each is stored, in the engine's own words. Never a value."""
         ...
 
+    def stored(self) -> Mapping[str, str]:
+        """The same with collations, and without the labels of a list, which may come from the values. Never a value."""
+        ...
+
     def check(self) -> None:
         """Read the source once, so that a broken file is found before anything is charged: SourceError."""
         ...

@@ -82,6 +82,12 @@ class DuckDB:
     def types(self) -> Mapping[str, str]:
         return dict(self._types)
 
+    def stored(self) -> Mapping[str, str]:
+        found, failure = _tried(self._collated)
+        if failure or found is None:
+            raise SourceError(f"source {self._source.said!r}: the types of its columns cannot be read; check the file")
+        return found
+
     def check(self) -> None:
         if self._source.form != "csv":  # the other forms carry their structure and checksums with them
             return
@@ -164,6 +170,18 @@ class DuckDB:
         self._blank.execute("USE gp_twin.main")
         self._hostile.execute("USE gp_twin.hostile")
         run("SET lock_configuration = true")
+
+    def _collated(self) -> dict[str, str]:
+        """DESCRIBE leaves collations out; the definition of a table made like the column has them."""
+        run, reader = self._con.execute, _reader(self._source, self._table)
+        run("CREATE SCHEMA IF NOT EXISTS gp_twin.stored")
+        found: dict[str, str] = {}
+        for name in self._types:
+            run(f"CREATE OR REPLACE TABLE gp_twin.stored.x AS SELECT {_name(name)} AS x FROM {reader} LIMIT 0")  # noqa: S608
+            made = run("SELECT sql FROM duckdb_tables() WHERE schema_name = 'stored' AND table_name = 'x'").fetchall()
+            stored = str(made[0][0]).split("(x ", 1)[1].removesuffix(";").removesuffix(")")
+            found[name] = "ENUM" if stored.startswith("ENUM(") else stored  # its labels may come from the values
+        return found
 
     def _trial(self) -> duckdb.DuckDBPyConnection:
         """Where the table is its twin with hostile rows; they are made when first asked for."""

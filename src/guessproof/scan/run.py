@@ -77,8 +77,8 @@ def scan(
         check_rows(engine, question.declared)
         columns = _columns(engine, records, by, identities)
         sql = _listing(engine, question, records, columns)
-        engine.check()
         book.note(name, NOTE, scan=True)
+        engine.check()
         counted = _count(engine.batches(sql, BATCH), records, columns, top, by, identities, progress)
     return _told(plan, exposure, epsilon, limit, records, counted, top, by)
 
