@@ -2,7 +2,7 @@
 #   make demo   sets up and runs the main job
 #   make test   sets up and runs every test
 PYTHON  ?= python3
-VENV    := .venv
+VENV    ?= .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
@@ -21,7 +21,7 @@ test: $(VENV)/.test  ## every test, doctests included
 check: $(VENV)/.check  ## style, types, architecture, doctests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -q src
 

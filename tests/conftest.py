@@ -1,11 +1,32 @@
-"""Property tests draw the same examples every time; HYPOTHESIS_PROFILE=explore looks further."""
+"""Property tests draw the same examples every time; HYPOTHESIS_PROFILE=explore looks further. A skipped test fails."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from typing import Any
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def _failed(report: Any) -> Any:
+    """A part that cannot be imported must be seen, not skipped over."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"skipped instead of run: {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, Any]:
+    return _failed((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
+    report = yield
+    return report if item.get_closest_marker("skipif") else _failed(report)  # a platform without the means says so

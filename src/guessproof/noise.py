@@ -14,7 +14,7 @@ from guessproof.mechanisms.cauchy import Cauchy, best_gamma
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
-from guessproof.mechanisms.sampling import Grid, grid_for, sampler
+from guessproof.mechanisms.sampling import WIDEST, Grid, IntegerSampler, check_drawable, grid_for, sampler
 from guessproof.sql.question import Measurement
 
 Mechanism = Laplace | Geometric | Gaussian | Cauchy
@@ -49,15 +49,18 @@ class Noise:
     @property
     def step(self) -> float:
         """What rounding contributions to the grid adds to the metric between any two different values."""
-        if self.measurement.is_whole:
+        if self.measurement.is_whole and self.grid.exponent <= 0:
             return 0.0
-        return self.grid.step * self.mechanism.epsilon / self.mechanism.sensitivity
+        rounded = self.grid.step * self.measurement.copies  # each of a record's rows is rounded by itself
+        return rounded * self.mechanism.epsilon / self.mechanism.sensitivity
 
     @property
     def cost(self) -> tuple[float, float]:
         """(ε, δ) of one answer as it is really drawn."""
         if isinstance(self.mechanism, Gaussian):  # a grid adds to δ even where nothing is rounded
-            return sampler(self.mechanism, self.grid).charged()
+            drawing = sampler(self.mechanism, self.grid)
+            assert isinstance(drawing, IntegerSampler)
+            return drawing.charged(self.measurement.copies)
         epsilon = self.mechanism.epsilon
         return (math.nextafter(epsilon + self.step, math.inf) if self.step else epsilon), 0.0
 
@@ -69,6 +72,10 @@ class Noise:
         """How surely the answer lies this near."""
         return self.mechanism.confidence(within=within * self.measurement.divisor)
 
+    def check(self) -> None:
+        """Refuse noise that could not be drawn: before anything is charged."""
+        check_drawable(self.mechanism, self.grid)
+
     def drawn(self, units: list[int]) -> list[int]:
         """Whole numbers of grid steps with noise."""
         source = sampler(self.mechanism, self.grid)
@@ -79,6 +86,7 @@ class Noise:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
+        shape = {"gamma": self.mechanism.gamma} if isinstance(self.mechanism, Cauchy) else {}
         return {
             "measurement": self.measurement.text,
             "account": self.measurement.account,
@@ -88,6 +96,7 @@ class Noise:
             "delta": self.cost[1],
             "noise_scale": self.scale,
             "grid": self.grid.exponent,
+            **shape,
         }
 
 
@@ -121,9 +130,15 @@ def noise_for(
 
 
 def epsilon_needed(
-    measurement: Measurement, within: float, confidence: float, mechanism: str | None, delta: float
+    measurement: Measurement,
+    within: float,
+    confidence: float,
+    mechanism: str | None,
+    delta: float,
+    *,
+    shaped_for: float | None = None,
 ) -> float:
-    """The least ε at which one answer lies this near, this surely."""
+    """The least ε at which one answer lies this near, this surely; Cauchy noise may be shaped for another confidence."""
     kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
     most, near = measurement.guarantee.sensitivity, within * measurement.divisor
     if kind == "geometric":
@@ -132,17 +147,21 @@ def epsilon_needed(
         near_delta = delta * GRID_ROOM
         return Gaussian.epsilon_for(sensitivity=most, within=near, confidence=confidence, delta=near_delta)
     if kind == "cauchy":
-        return Cauchy.epsilon_for(sensitivity=most, within=near, confidence=confidence, gamma=best_gamma(confidence))
+        gamma = best_gamma(shaped_for or confidence)
+        return Cauchy.epsilon_for(sensitivity=most, within=near, confidence=confidence, gamma=gamma)
     return Laplace.epsilon_for(sensitivity=most, within=near, confidence=confidence)
 
 
 def _grid(scale: float, measurement: Measurement) -> Grid:
-    """A grid as fine as the noise wants and 64-bit whole numbers allow; a whole answer sits on it without rounding."""
+    """A grid as fine as the noise wants and 64-bit whole numbers allow; a whole answer sits on it without rounding.
+
+    Noise so wide that it would not fit into 64-bit steps of 1 gets a coarser grid, and the rounding is charged.
+    """
     fine = grid_for(scale).exponent
     size = measurement.range.size
     coarsest = math.frexp(size)[1] - WHOLE_BITS if size else fine
     exponent = max(fine, coarsest)
-    return Grid(min(exponent, 0) if measurement.is_whole else exponent)
+    return Grid(min(exponent, 0) if measurement.is_whole and scale < 2.0**WIDEST else exponent)
 
 
 def _ceiling(value: float) -> float:

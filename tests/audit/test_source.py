@@ -52,7 +52,7 @@ def test_only_made_up_tables_are_given_to_the_engine(tmp_path: Path, monkeypatch
     monkeypatch.setattr(written, "open_engine", recording)
     (tmp_path / "salaries.csv").write_text("salary\n1234\n")
     assert audit(plan_in(tmp_path), trials=2000, seed=1).passed
-    assert len(opened) == 3
+    assert {Path(source).stem.rstrip("0123456789") for source in opened} >= {"scene", "near0-", "far0-", "storage", "crowd"}
     assert all(Path(source).parent.name.startswith("guessproof-audit-") for source in opened)
 
 
@@ -62,8 +62,8 @@ def test_the_kernel_sees_nobody_open_the_table(tmp_path: Path) -> None:
     table.write_text("salary\n1234\n")
     libc = ctypes.CDLL(None, use_errno=True)
     watch = libc.inotify_init1(os.O_NONBLOCK)
-    if watch < 0 or libc.inotify_add_watch(watch, os.fsencode(table), 0x20 | 0x1) < 0:  # opened, read
-        pytest.skip("no inotify here")
+    assert watch >= 0
+    assert libc.inotify_add_watch(watch, os.fsencode(table), 0x20 | 0x1) >= 0  # opened, read
     try:
         assert audit(plan_in(tmp_path), trials=2000, seed=1).passed
         with pytest.raises(BlockingIOError):

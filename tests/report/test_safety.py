@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 import typer
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 import guessproof.engines as engines
 from guessproof.choosing import choose

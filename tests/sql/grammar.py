@@ -61,7 +61,6 @@ def setting(random: Random) -> Setting:
             name,
             bounds=BOUNDS.get(name),
             levels=levels,
-            is_number=name in BOUNDS,
             missing=name not in present,
             protected=open_to_all or name in hidden,
         )

@@ -137,21 +137,24 @@ def test_a_divisor_near_zero_by_rounding_counts_at_its_smallest() -> None:
     assert moved(question, [{"x": v} for v in values], -10) <= question.measurements[0].per_answer.change + 2.0**-10
 
 
-def test_a_label_that_was_not_declared_moves_no_further_than_change_says() -> None:
-    """c < 'ba' holds for no level, and yet for a label that the table may hold."""
-    colour = DeclaredColumn("c", levels=("black", "white", "bay"), is_number=False)
-    question = ask("SELECT COUNT(*) FROM t WHERE c < 'ba'", table(colour))
-    assert moved(question, [{"c": "Black"}, {"c": "bay"}]) == question.measurements[0].per_answer.change == 1
+def test_a_label_that_was_not_declared_is_one_other_label() -> None:
+    """It equals no level, is like nothing, and comes before nothing; so a level is all that it can be told from."""
+    colour = DeclaredColumn("c", levels=("black", "white", "bay"))
+    others = [{"c": "Black"}, {"c": "bay "}, {"c": ""}]
+    for test in ("c < 'bb'", "c LIKE 'b%'", "c <> 'bay'", "c IN ('bay', 'black')", "NOT c <= 'bay'"):
+        question = ask(f"SELECT COUNT(*) FROM t WHERE {test}", table(colour))
+        assert moved(question, others) == 0
+        assert moved(question, [*others, {"c": "bay"}]) == question.measurements[0].per_answer.change == 1
 
 
 @pytest.mark.parametrize("levels", [("True", "False"), ("true", "false")])
 def test_flags_are_told_apart_however_their_levels_are_spelled(levels: tuple[str, str]) -> None:
-    flag = DeclaredColumn("f", levels=levels, is_number=False, missing=False)
+    flag = DeclaredColumn("f", levels=levels, missing=False)
     for sql in ("SELECT COUNT(*) FROM t WHERE f", "SELECT COUNT(*) FROM t WHERE f <> TRUE"):
         measurement = ask(sql, table(flag)).measurements[0]
         assert measurement.per_answer.change == 1
         assert float(measurement.guarantee.columns["f"].distance(*levels)) == 1
-        assert measurement.guarantee.between({"f": True}, {"f": False}) == 1
+        assert measurement.guarantee.between({"f": levels[0]}, {"f": levels[1]}) == 1
 
 
 def test_two_spellings_are_one_column() -> None:
@@ -216,8 +219,8 @@ def test_a_sum_twice_is_a_sum_of_twice() -> None:
 
 def test_the_cats() -> None:
     """MATHEMATICS 6: 0/1 on the filter's outcome, and two values on the same side are at distance 0."""
-    colour = DeclaredColumn("colour", levels=("black", "white", "brown"), is_number=False, missing=False)
-    gender = DeclaredColumn("gender", levels=("M", "F"), is_number=False, missing=False)
+    colour = DeclaredColumn("colour", levels=("black", "white", "brown"), missing=False)
+    gender = DeclaredColumn("gender", levels=("M", "F"), missing=False)
     sql = "SELECT COUNT(*) FROM cats WHERE colour = 'black' AND gender = 'M'"
     guarantee = ask(sql, Declared("cats", {"colour": colour, "gender": gender})).measurements[0].guarantee
     assert guarantee.change == 1
@@ -250,7 +253,7 @@ def test_the_ships() -> None:
 
 def test_groups_under_records_count_twice() -> None:
     """A record may leave one group and enter another."""
-    g = DeclaredColumn("g", levels=("a", "b"), is_number=False)
+    g = DeclaredColumn("g", levels=("a", "b"))
     question = ask("SELECT g, SUM(x) FROM t GROUP BY g", table(X, g, protects="records"))
     measurement = question.measurements[0]
     assert (measurement.per_answer.presence, measurement.per_answer.change, measurement.per_answer.sensitivity) == (10, 20, 20)

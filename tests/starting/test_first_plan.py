@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from guessproof import sql
 from guessproof.errors import GuessproofError, ParameterError, PlanError, PriorError
 from guessproof.plan import Plan, loads_plan
 from guessproof.plan.blanks import find_blanks
@@ -125,13 +126,12 @@ def test_odd_file_names_stay_names(name: str) -> None:
 
 def test_the_question_asked_matches_the_query(tmp_path: Path) -> None:
     """The written queries are ones that the query reader accepts."""
-    sql = pytest.importorskip("guessproof.sql")
     for template, column in itertools.product(TEMPLATES, ("time", 'say "hi"', "group")):
         own = template in OWN
         columns = ((column, "other")[: len(TEMPLATES[template].kinds)]) if own else ()
         plan = load(first_plan(Wishes(template, columns)))
         declared = {
-            name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.is_number(name), c.missing, not c.public)
+            name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.kind(name), c.missing, not c.public)
             for name, c in plan.columns.items()
         }
         table: Any = sql.Declared(plan.data.table, declared, plan.unit, plan.data.rows)
@@ -196,7 +196,7 @@ def test_labels_are_counted_and_numbers_averaged_where_nothing_is_said() -> None
 )
 def test_wishes_that_cannot_be_met(wishes: Wishes, schema: dict[str, str] | None, words: str) -> None:
     with pytest.raises(GuessproofError, match=words.replace("?", r"\?")):
-        first_plan(wishes, schema=schema, table=None if schema is None else "people.csv")
+        first_plan(wishes, schema=schema, table=None if schema is None else "people.parquet")
 
 
 def test_half_of_people_is_the_middle_half_of_the_prior() -> None:

@@ -49,9 +49,14 @@ class Scene:
         measurement = self.question.measurements[index]
         rest = self.plain(index, None).value
         own = np.array([measurement.contribution.at(v) for v in victims], dtype=float)
-        if measurement.kind in ("count", "sum"):
-            return rest + own
-        return np.minimum(rest, own) if measurement.kind == "min" else np.maximum(rest, own)
+        return joined(measurement.kind, rest, own)
+
+
+def joined(kind: str, rest: float, own: Any) -> Any:
+    """An aggregate of a table from those of the others and of each victim alone."""
+    if kind in ("count", "sum"):
+        return rest + own
+    return np.minimum(rest, own) if kind == "min" else np.maximum(rest, own)
 
 
 def scenes_of(question: Question, fields: dict[str, Field], steps: tuple[float, ...], rng: Any) -> list[Scene]:

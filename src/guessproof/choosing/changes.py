@@ -36,7 +36,8 @@ def changes(chooser: Chooser, exposure: Exposure | None, interval: tuple[float, 
 def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Change]:
     within, confidence = chooser.targets[name]
     there = noise.error(confidence)
-    yield Change(f"accuracy of {name}: within", f"{within:g}", f"{up(there)}", max(there / within, within / there))
+    if there > 0:  # whole noise can be so small that the answer is exact, and there is nothing to ask for
+        yield Change(f"accuracy of {name}: within", f"{within:g}", f"{up(there)}", max(there / within, within / there))
     surely = noise.confidence(within)
     if surely > 0.01:
         yield Change(

@@ -23,6 +23,8 @@ ASSUMPTIONS = {
     "mechanism": "The attacker knows the query, the mechanism and its noise scale.",
     "prior": "The prior is what the attacker believes; a wrong prior is the largest real risk, so the ε without any "
     "prior and with narrower and wider ones stand beside the answer.",
+    "copies": "One record is in at most {copies} of the table's rows, with the same protected values in each, and which "
+    "rows those are does not depend on protected values.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
     "from a lower start can be larger.",
 }
@@ -142,9 +144,10 @@ class Choice:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for the numbers to mean what they say."""
-        keys = ["mechanism", "independence", "others"]
+        copies = self.plan.data.copies
+        keys = [*(["copies"] if copies is not None else []), "mechanism", "independence", "others"]
         keys += ["prior"] if self.plan.attacker is not None else []
-        return self.plan.unit.assumption, *(ASSUMPTIONS[key] for key in keys)
+        return self.plan.unit.assumption, *(ASSUMPTIONS[key].format(copies=copies) for key in keys)
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer."""

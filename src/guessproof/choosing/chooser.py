@@ -39,6 +39,7 @@ class Chooser:
         self.mechanism = plan.release.mechanism
         self.delta = (plan.release.delta or 0.0) / len(question.measurements)
         self.targets = self._targets()
+        self.levels = self._levels()
         self.needs = self._needs()
         self.shares = self._shares()
 
@@ -55,16 +56,32 @@ class Chooser:
                 raise self.plan.error(spot, output.name, problem, remedy)
         return targets
 
-    def _needs(self) -> dict[int, float]:
-        """The least ε of each measurement that has a target."""
-        found: dict[int, float] = {}
+    def _asked_of(self) -> dict[int, list[tuple[float, float]]]:
+        """The targets of each measurement: one number may be asked for under several names."""
+        found: dict[int, list[tuple[float, float]]] = {}
         for output in self.question.outputs:
             if output.name in self.targets:
-                index = output.measured[0]
-                within, confidence = self.targets[output.name]
-                need = epsilon_needed(self.question.measurements[index], within, confidence, self.mechanism, self.delta)
-                found[index] = max(need, found.get(index, 0.0))
+                found.setdefault(output.measured[0], []).append(self.targets[output.name])
         return found
+
+    def _need(self, index: int, level: float) -> float:
+        """The least ε that meets all targets of a measurement with noise that is shaped for one confidence."""
+        measurement = self.question.measurements[index]
+        return max(
+            epsilon_needed(measurement, within, confidence, self.mechanism, self.delta, shaped_for=level)
+            for within, confidence in self._asked_of()[index]
+        )
+
+    def _levels(self) -> dict[int, float]:
+        """The confidence that each measurement's noise is shaped for: the one at which its targets need least."""
+        asked = self._asked_of()
+        return {
+            j: min((c for _, c in targets), key=lambda level, j=j: self._need(j, level)) for j, targets in asked.items()
+        }
+
+    def _needs(self) -> dict[int, float]:
+        """The least ε of each measurement that has a target."""
+        return {index: self._need(index, level) for index, level in self.levels.items()}
 
     def _shares(self) -> list[float]:
         """Each measurement's part of ε: in proportion to what the targets need, equal parts without targets."""
@@ -96,11 +113,12 @@ class Chooser:
         Where a target asks for the least ε, rounding comes on top instead, or the target would be missed by a hair.
         """
         found: list[Noise] = []
-        for share, measurement in zip(self.shares, self.question.measurements, strict=True):
-            noise = noise_for(measurement, share * epsilon, self.mechanism, delta=self.delta)
+        for index, (share, measurement) in enumerate(zip(self.shares, self.question.measurements, strict=True)):
+            level = self.levels.get(index, 0.95)
+            noise = noise_for(measurement, share * epsilon, self.mechanism, delta=self.delta, confidence=level)
             inside = min(share * epsilon - 2 * noise.step, math.nextafter(share * epsilon, 0.0))
             if not self.needs and inside > 0:  # below the typed decimal too, which a float may exceed by a hair
-                noise = noise_for(measurement, inside, self.mechanism, delta=self.delta)
+                noise = noise_for(measurement, inside, self.mechanism, delta=self.delta, confidence=level)
             found.append(noise)
         return tuple(found)
 
@@ -180,6 +198,8 @@ class Chooser:
             raise self.plan.error((), None, problem, "add [attacker], [risk], [accuracy] or release.epsilon")
         epsilon, feasible = self._recommended(fixed, needed, highest)
         noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
+        for noise in noises:
+            noise.check()
         return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
 
     def _recommended(self, fixed: float | None, needed: float, highest: float) -> tuple[float, bool]:

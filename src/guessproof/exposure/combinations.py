@@ -20,10 +20,11 @@ from guessproof.exposure.attacker import Attacker
 from guessproof.guarantee import Guarantee
 from guessproof.risk.finite import signed_gain
 from guessproof.risk.limits import Belief
+from guessproof.risk.truths import true_combinations
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Not
-from guessproof.world.joint import JointTable, joint_of
+from guessproof.world.joint import JointTable, conditioned, joint_of
 
 FAR = 500.0  # beyond this a likelihood ratio leaves the range of a linear program
 MOST_STATES = 250  # combinations of values for which the exact table is built
@@ -39,6 +40,7 @@ class Combinations:
     distance: Array
     truths: list[dict[str, Any]]
     goals: Array  # one row per truth: which combinations are correct guesses
+    certain: dict[str, Any] | None = None  # a truth at which every combination is a correct guess
 
     @cached_property
     def belief(self) -> Belief:
@@ -130,8 +132,7 @@ def combinations(attacker: Attacker, guarantee: Guarantee) -> Combinations | Non
     rows = [dict(zip(names, values, strict=True)) for values, _ in states]
     mass = np.asarray([weight for _, weight in states])
     mass = mass / mass.sum()
-    truths, goals = _goals(attacker, rows, mass)
-    return Combinations(rows, mass, _table(rows, guarantee), truths, goals)
+    return Combinations(rows, mass, _table(rows, guarantee), *_goals(attacker, rows, mass))
 
 
 def _read(attacker: Attacker, guarantee: Guarantee) -> set[str]:
@@ -188,15 +189,24 @@ def _table(rows: list[dict[str, Any]], guarantee: Guarantee) -> Array:
     return np.where(table <= rounding, 0.0, table)
 
 
-def _goals(attacker: Attacker, rows: list[dict[str, Any]], mass: Array) -> tuple[list[dict[str, Any]], Array]:
-    """The goal as a set of combinations, for the stated truth or for every possible one."""
-    truths = [dict(attacker.at)] if attacker.at is not None else [{n: row[n] for n in attacker.names} for row in rows]
-    unique = {repr(sorted(t.items(), key=lambda item: item[0])): t for t in truths}
-    masks = [np.asarray([_met(attacker.goal, row, t) for row in rows], dtype=np.float64) for t in unique.values()]
-    open_ = [(t, m) for t, m in zip(unique.values(), masks, strict=True) if 0 < m @ mass < 1 - 1e-15]
-    if not open_:
+def _goals(
+    attacker: Attacker, rows: list[dict[str, Any]], mass: Array
+) -> tuple[list[dict[str, Any]], Array, dict[str, Any] | None]:
+    """The goal as sets of combinations, for the stated truth or every possible one; a truth at which it is certain."""
+    known = {n: v for n, v in (attacker.knows or {}).items() if v is not None}
+    possible = conditioned(attacker.goal.attributes, known)
+    truths = [dict(attacker.at)] if attacker.at is not None else true_combinations(possible, attacker.goal)
+    unique: dict[bytes, tuple[dict[str, Any], Array]] = {}
+    certain: dict[str, Any] | None = None
+    for truth in truths:
+        mask = np.asarray([_met(attacker.goal, row, truth) for row in rows], dtype=np.float64)
+        if (1 - mask) @ mass <= 0:
+            certain = certain or truth
+        elif mask @ mass > 0:
+            unique.setdefault(mask.tobytes(), (truth, mask))
+    if not unique:
         raise ParameterError("goal", attacker.goal, "is empty or certain for every true value", "choose another goal")
-    return [t for t, _ in open_], np.asarray([m for _, m in open_])
+    return [t for t, _ in unique.values()], np.asarray([m for _, m in unique.values()]), certain
 
 
 def _met(goal: Goal, row: Mapping[str, Any], truth: Mapping[str, Any]) -> bool:

@@ -10,11 +10,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from guessproof.calculate import Limits
-from guessproof.errors import GuessproofError
+from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.exposure.attacker import Attacker
 from guessproof.exposure.combinations import Combinations, combinations
 from guessproof.guarantee import Guarantee
@@ -24,6 +25,7 @@ from guessproof.risk.limits import advantage_bracket, posterior_bracket, safe_ep
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Near, Norm
+from guessproof.world.kinds import label_of
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric, Multiple
 
@@ -114,9 +116,17 @@ class CombinationView(GuaranteeView):
         return self._worst(advantage_bracket(self.world.belief, np.asarray(epsilon), both))
 
     def plain_posterior(self, epsilon: float) -> Bracket:
-        return self._worst(posterior_bracket(self.world.belief, np.asarray(epsilon), "upper"))
+        bracket = posterior_bracket(self.world.belief, np.asarray(epsilon), "upper")
+        if self.world.certain is None:
+            return self._worst(bracket)
+        return Bracket.meet(1.0, 1.0, bracket.how, worst_at=self._said(self.world.certain), worst_prior=1.0)
 
     def plain_epsilon(self, limits: Limits) -> float:
+        if self.world.certain is not None and limits.posterior is not None and limits.posterior < 1:
+            raise InfeasibleError(
+                f"posterior: at the true value {self.world.certain} the goal is certain before any release; choose a "
+                "narrower goal"
+            )
         given = {"advantage": limits.advantage, "posterior": limits.posterior}
         return float(np.min(safe_epsilon(self.world.belief, **given, both=limits.both)))
 
@@ -125,9 +135,11 @@ class CombinationView(GuaranteeView):
         most = int(np.argmax(bounds))
         if self.attacker.at is not None:
             return replace(bracket, attack=float(attacks[most]), bound=float(bounds[most]))
-        at = ", ".join(f"{n} = {self.world.truths[most][n]}" for n in self.attacker.names)
-        prior = float(np.exp(self.world.belief.log_p[most]))
+        at, prior = self._said(self.world.truths[most]), float(np.exp(self.world.belief.log_p[most]))
         return Bracket.meet(attacks[most], bounds[most], bracket.how, worst_at=at, worst_prior=prior)
+
+    def _said(self, truth: Mapping[str, Any]) -> str:
+        return ", ".join(f"{n} = {truth[n]}" for n in self.attacker.names)
 
 
 def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
@@ -186,17 +198,13 @@ def _by_whole_change(attacker: Attacker, guarantee: Guarantee) -> AttackView:
 def _fitting(metric: Metric, attribute: Attribute) -> Metric:
     """Labels need a table that names them all, and a table needs labels."""
     prior = attribute.prior
-    if not isinstance(prior, Finite):
+    if not isinstance(prior, Finite) or (prior.is_line and metric.line_form is not None):
         return metric
     values = list(prior.values)
     labels = np.empty(len(values), dtype=object)
-    labels[:] = [float(v) if prior.is_line else str(v) for v in values]  # pyright: ignore[reportArgumentType]
+    labels[:] = [float(v) if prior.is_line else label_of(v) for v in values]  # pyright: ignore[reportArgumentType]
     try:
         table = metric.distance(labels[:, None], labels[None, :])
     except (GuessproofError, TypeError, ValueError):
         return metric
-    return (
-        metric
-        if prior.is_line and metric.line_form is not None
-        else Matrix(values, np.asarray(table, dtype=np.float64))
-    )
+    return Matrix(values, np.asarray(table, dtype=np.float64))

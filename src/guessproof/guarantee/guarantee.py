@@ -15,9 +15,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from guessproof.guarantee.unit import PrivacyUnit
+from guessproof.names import likeness
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, Metric, Multiple, Sum
+from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Sum
 
 MOST_POINTS = 80  # beyond this a curve is not compared point by point
 Values = Mapping[str, Any]
@@ -80,7 +81,7 @@ class Guarantee:
         made = self.responses
         return Guarantee(
             self.unit,
-            {name: Multiple(factor, metric) for name, metric in self.columns.items()},
+            {name: _times(factor, metric) for name, metric in self.columns.items()},
             {name: LineMetric(metric.form.times(factor)) for name, metric in self.lines.items()},
             factor * self.change,
             factor * self.presence,
@@ -113,6 +114,22 @@ class Guarantee:
             columns[key] = Sum((columns[key], leaves)) if key in columns else leaves
         lines = {name: metric for name, metric in self.lines.items() if name not in keys}
         return replace(self, columns=columns, lines=lines, change=change)
+
+    def merged(self) -> Guarantee:
+        """The same with one name for all columns whose names look alike, as several plans may spell one column."""
+        alike: dict[str, list[str]] = {}
+        for name in self.columns:
+            alike.setdefault(likeness(name), []).append(name)
+        columns = {key: _sum([self.columns[n] for n in names]) for key, names in alike.items()}
+        known = {key: names for key, names in alike.items() if all(n in self.lines for n in names)}
+        lines = {key: _line_sum([self.lines[n] for n in names]) for key, names in known.items()}
+        return replace(self, columns=columns, lines=lines, responses=None)
+
+    def spelled(self, names: Sequence[str]) -> Guarantee:
+        """A merged guarantee about columns as these names spell them. What looks like one column counts as one."""
+        columns = {n: m for key, m in self.columns.items() for n in _spellings(key, names)}
+        lines = {n: m for key, m in self.lines.items() for n in _spellings(key, names)}
+        return replace(self, columns=columns, lines=lines)
 
     def __add__(self, other: Guarantee) -> Guarantee:
         return total((self, other))
@@ -151,6 +168,23 @@ def total(parts: Sequence[Guarantee]) -> Guarantee:
         math.fsum(part.rounding for part in parts),
         None if None in known else tuple(itertools.chain.from_iterable(made or () for made in known)),
     )
+
+
+def _spellings(key: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if likeness(name) == key] or [key]
+
+
+def _times(factor: float, metric: Metric) -> Metric:
+    """The same distance, multiplied; in its own form."""
+    match metric:
+        case LineMetric(form):
+            return LineMetric(form.times(factor))
+        case Multiple(known, inner):
+            return Multiple(factor * known, inner)
+        case Matrix():
+            return Matrix(metric.values, factor * metric.distances)
+        case _:
+            return Multiple(factor, metric)
 
 
 def _sum(metrics: list[Metric]) -> Metric:

@@ -33,8 +33,8 @@ class PrivacyUnit(ABC):
         return self.hides_presence or (declared and not public)
 
     @abstractmethod
-    def whole_change(self, change: float, presence: float, *, grouped: bool) -> float:
-        """How far a change of the unit moves all groups of an answer together."""
+    def whole_change(self, change: float, presence: float, *, grouped: bool, repeated: bool) -> float:
+        """How far a change of the unit moves all groups together; `repeated` where several rows can be one record."""
 
     @abstractmethod
     def sensitivity(self, change: float, presence: float) -> float:
@@ -65,7 +65,7 @@ class Values(PrivacyUnit):
         "has included, is assumed known to the attacker."
     )
 
-    def whole_change(self, change: float, presence: float, *, grouped: bool) -> float:
+    def whole_change(self, change: float, presence: float, *, grouped: bool, repeated: bool) -> float:
         return change  # the group of a record is public and stays
 
     def sensitivity(self, change: float, presence: float) -> float:
@@ -84,8 +84,10 @@ class Records(PrivacyUnit):
     takes_profiles = " in the three-point world"
     assumption = "The presence of one row is protected, and with it everything in that row."
 
-    def whole_change(self, change: float, presence: float, *, grouped: bool) -> float:
-        return 2 * presence if grouped else change  # it may leave one group and enter another
+    def whole_change(self, change: float, presence: float, *, grouped: bool, repeated: bool) -> float:
+        if grouped:
+            return 2 * presence  # it may leave one group and enter another
+        return max(change, presence) if repeated else change  # fewer rows may come for more
 
     def sensitivity(self, change: float, presence: float) -> float:
         return max(change, presence)

@@ -158,8 +158,9 @@ def _make_file(path: Path) -> None:
 
 
 def _identify(connection: sqlite3.Connection, path: Path, *, new: bool) -> None:
-    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    # In this order: who makes the file meanwhile writes both at once, so tables without a mark are somebody else's.
     (count,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
     if mark != APPLICATION_ID and not (new and mark == 0 and count == 0):
         raise LedgerError(f"{path}: this SQLite file is not a guessproof ledger; name another file")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS
+from guessproof.names import folded
 from guessproof.plan.model import Accuracy, Attacker, Column, PlanFile, Release, Risk, Target
 from guessproof.plan.positions import Key
 from guessproof.plan.refusals import Place
@@ -60,7 +61,7 @@ def _check_names(file: PlanFile, place: Place) -> None:
 def _check_distinct(names: Iterable[str], place: Place) -> None:
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.casefold(), name)
+        other = seen.setdefault(folded(name), name)
         if other != name:
             problem = f"differs from {other} in case only, and SQL does not tell them apart"
             raise place.error(("columns", name), name, problem, "rename one of the columns")

@@ -78,7 +78,9 @@ def _coupled(prior: LinePrior, metric: Metric, left: Array, right: Array) -> Arr
     worst = np.zeros((n, n))
     for i in range(_GRID):
         # Rounding in the quantiles may move a step's ends by a hair: widen it by more than that.
-        slack = 1e-9 * np.where(np.isfinite(q[:, i + 1] - q[:, i]), q[:, i + 1] - q[:, i], 0.0)
+        with np.errstate(invalid="ignore"):  # a step that begins and ends at infinity has no width
+            width = q[:, i + 1] - q[:, i]
+        slack = 1e-9 * np.where(np.isfinite(width), width, 0.0)
         a, b = np.maximum(q[:, i] - slack, left), np.minimum(q[:, i + 1] + slack, right)
         with np.errstate(invalid="ignore"):
             reach = metric.spread((a[:, None], b[:, None]), (a[None, :], b[None, :]))

@@ -129,7 +129,7 @@ def _each(one: Any, *fixed: Array) -> Gain:
 
 def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:
     form = attribute.distance.line_form
-    chosen, shape = _chosen(prior, goal, at, f"at[{attribute.name!r}]")
+    chosen, shape = _chosen(attribute, prior, goal, at)
     with np.errstate(divide="ignore"):
         log_p, log_q = (
             np.log(chosen @ prior.mass).reshape(shape),
@@ -174,15 +174,15 @@ def _atoms_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Ga
     return gain, "tent on the prior's own values"
 
 
-def _chosen(prior: Finite, goal: Goal, at: Any, field: str) -> tuple[Array, tuple[int, ...]]:
+def _chosen(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> tuple[Array, tuple[int, ...]]:
     """One row of correct values per true value, and the shape of the true values."""
-    if not isinstance(at, (list, np.ndarray)):
-        if at is not None:
-            prior.index(at, field)
+    if at is None:
         return goal.chosen(prior, at)[None, :], ()
-    labels = np.asarray(at)
-    rows = [goal.chosen(prior, v) for v in labels.ravel().tolist() if prior.index(v, field) >= 0]
-    return np.array(rows), labels.shape
+    labels = np.asarray(at) if isinstance(at, (list, np.ndarray)) else None
+    truths = [at] if labels is None else labels.ravel().tolist()
+    for value in truths:
+        attribute.check_true(value, f"at[{attribute.name!r}]")
+    return np.array([goal.chosen(prior, v) for v in truths]), () if labels is None else labels.shape
 
 
 def _labels(prior: Finite) -> Any:

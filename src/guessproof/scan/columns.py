@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from guessproof.errors import EngineError
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
+from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -246,7 +247,7 @@ class Values:
         return found.astype(np.int64, copy=False)
 
     def _of_labels(self, values: pa.Array) -> Codes:
-        labels = pa.array([str(v).lower() if isinstance(v, bool) else str(v) for v in self.values], pa.string())
+        labels = pa.array([label_of(v) for v in self.values], pa.string())
         found = pc.call_function("index_in", [texts(values)], pc.SetLookupOptions(labels))
         code = pc.fill_null(found, self.size + OUTSIDE).to_numpy(zero_copy_only=False).astype(np.int64)
         if values.null_count:

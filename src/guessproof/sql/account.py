@@ -19,7 +19,7 @@ def account(measurement: Measurement) -> str:
 
     >>> from guessproof.sql.declared import Declared, DeclaredColumn
     >>> from guessproof.sql.question import ask
-    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), is_number=True, missing=False)})
+    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False)})
     >>> ask("SELECT SUM(salary) FROM t", t).measurements[0].account
     "SUM(salary): one person moves it by at most |x − x'|, at most 3000"
     """
@@ -57,7 +57,7 @@ def _hint(measurement: Measurement) -> str:
     complete = declared.complete()
     if complete == declared:
         return ""
-    present = reach(measurement.contribution, complete).change / measurement.divisor
+    present = measurement.copies * reach(measurement.contribution, complete).change / measurement.divisor
     if measurement.per_answer.change <= present * (1 + 1e-9):
         return ""
     return f" ({_number(present)} if no value can be missing: say missing = false)"

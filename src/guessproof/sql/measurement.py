@@ -29,6 +29,7 @@ class Measurement:
     guarantee: Guarantee
     declared: Declared
     divisor: float
+    copies: int = 1  # how many rows of one record are added up in it
     account: str = ""
 
     @property
@@ -38,7 +39,7 @@ class Measurement:
 
     @property
     def range(self) -> Range:
-        """What one record can contribute, rounding of floating-point arithmetic included."""
+        """What one row can contribute, rounding of floating-point arithmetic included."""
         return self.contribution.follow(self.declared.at_rest(self.contribution.columns)).hull
 
     @property

@@ -28,19 +28,19 @@ def reach(contribution: Contribution, declared: Declared) -> Reach:
     """The largest moves of a contribution, every protected column free."""
     scene = declared.in_motion(contribution.columns)
     whole = contribution.follow(scene)
-    change, presence = whole.change, _away(contribution, scene)
+    change, presence = whole.change, away(contribution, scene)
     for name in sorted(contribution.columns):
         sides = _sides(contribution, declared, name)
         if sides:
             # A filter on the column rules out values of it: each piece is followed with what the filter lets through.
             pairs = [Column(a, b, moves=True) for a, b in combinations_with_replacement(sides, 2)]
             change = min(change, max(contribution.follow({**scene, name: pair}).change for pair in pairs))
-            presence = min(presence, max(_away(contribution, {**scene, name: Column(s, s)}) for s in sides))
+            presence = min(presence, max(away(contribution, {**scene, name: Column(s, s)}) for s in sides))
     return Reach(change, presence, whole.error)
 
 
-def _away(contribution: Contribution, scene: Scene) -> float:
-    """How far from nothing."""
+def away(contribution: Contribution, scene: Scene) -> float:
+    """How far from what is there without the record."""
     absent = point(contribution.absent)
     return ((contribution.follow(scene).hull | absent) - absent).size
 

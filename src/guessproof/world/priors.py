@@ -161,5 +161,6 @@ def stretched(prior: Prior, factor: float) -> Prior | None:
         return Histogram(tuple((middle + factor * (edges - middle)).tolist()), prior.weights)
     if isinstance(prior, Finite) and prior.is_line:
         middle = float(prior.points @ prior.mass)
-        return Finite(tuple((middle + factor * (prior.points - middle)).tolist()), prior.weights)
+        ends = None if prior.between is None else tuple(middle + factor * (e - middle) for e in prior.between)
+        return Finite(tuple((middle + factor * (prior.points - middle)).tolist()), prior.weights, between=ends)
     return None

@@ -217,12 +217,11 @@ def test_shorter_edges_would_be_caught(spoil: float) -> None:
 
 
 def test_time_limits_are_kept() -> None:
-    import time
-
+    """Where the clock has run out nothing more is refined; the bracket is then the cheap one."""
     attack = gp.Attack(GOALS["or"], at={"x": 0.4, "z": 1.7}, norm="l2")
-    start = time.perf_counter()
-    bracket = attack.posterior(1.0, tolerance=1e-6, time_limit=0.5)
-    assert time.perf_counter() - start < 5
+    rounds: list[object] = []
+    bracket = attack.posterior(1.0, tolerance=1e-9, time_limit=1e-4, progress=rounds.append)
+    assert len(rounds) <= 1
     assert bracket.attack <= bracket.bound
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
-import numpy as np
 import pytest
+from counting import calls
 
 import guessproof as gp
 
@@ -71,12 +69,8 @@ def test_item_5_or_has_a_far_better_bound_than_the_slides() -> None:
 def test_cheap_brackets_are_cheap() -> None:
     attack = attack_on(AND, (1.5, 2.0))
     attack.posterior(0.4)
-    spans = []
-    for epsilon in np.linspace(0.3, 0.5, 5):
-        start = time.perf_counter()
-        attack.posterior(float(epsilon))
-        spans.append(time.perf_counter() - start)
-    assert min(spans) < 0.05
+    for epsilon in (0.3, 0.35, 0.4, 0.45, 0.5):
+        assert calls(lambda epsilon=epsilon: attack.posterior(epsilon), limit=60_000)
 
 
 def test_refinement_reports_progress_and_is_never_worse() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import GoalError
-from guessproof.risk.finite import signed_gain
+from guessproof.errors import GoalError, MetricError
+from guessproof.risk.finite import shortest_paths, signed_gain
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.risk.several.scene import Pair, Part, Scene, axis_labels
 from guessproof.world.attributes import Attribute
@@ -104,9 +104,15 @@ def table_part(scene: Scene, goal: Goal) -> Part:
     marks = chosen(table, goal, scene)
     with np.errstate(divide="ignore"):
         log_p, log_q = float(np.log(marks @ table.mass)), float(np.log((1 - marks) @ table.mass))
+    direct = all(a.distance.keeps_triangle for a in table.attributes)
     if table.mass.size > _SPARSE:
+        if not direct:
+            raise MetricError(
+                "metric", "a table", "a detour is shorter than a direct way", "give the lengths of the shortest ways"
+            )
         return Part(log_p, log_q, lambda k: _grouped(scene, table, marks, k))
     distance = between(scene, table, np.arange(table.mass.size), np.arange(table.mass.size))
+    distance = distance if direct else shortest_paths(distance)
     if table.mass.size <= _DENSE:
         return Part(log_p, log_q, lambda k: signed_gain(table.mass, marks, distance, k))
     return Part(log_p, log_q, lambda k: _sparse(table.mass, marks, distance, k))

@@ -1,0 +1,254 @@
+"""Whole plans, drawn: every flag of the plan file, in any combination."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from hypothesis import strategies as st
+
+from road import query as q
+from road.plans import Attacker, Goal, Joint, Road
+from road.query import ALWAYS, Column, Item, Term, Test
+
+Draw = Any
+OFFSETS = (0.0, 0.0, 0.0, 0.0, 1e14)  # far from 0 doubles are coarse, and so is the grid of the noise
+NUMBERS = (0.0, 4.0, 10.0, 10.015625, 10.5, 22.0, 40.0)
+LABELS = {"g": ("a", "b", "c"), "h": ("u", "v")}
+
+
+@st.composite
+def number(draw: Draw, name: str) -> Column:
+    offset = draw(st.sampled_from(OFFSETS))
+    values = draw(st.lists(st.sampled_from(NUMBERS), min_size=2, max_size=4, unique=True))
+    weights = draw(st.lists(st.integers(1, 5), min_size=len(values), max_size=len(values)))
+    missing = draw(st.booleans()) and not offset
+    believed = draw(st.integers(0, 5)) > 0
+    bounds = (offset, offset + 40.0)
+    return Column(name, tuple(offset + v for v in sorted(values)), tuple(weights), bounds, missing, believed)
+
+
+@st.composite
+def label(draw: Draw, name: str) -> Column:
+    weights = draw(st.lists(st.integers(1, 6), min_size=len(LABELS[name]), max_size=len(LABELS[name])))
+    return Column(name, LABELS[name], tuple(weights), None, draw(st.booleans()), draw(st.integers(0, 7)) > 0)
+
+
+@st.composite
+def joint(draw: Draw, columns: tuple[Column, ...]) -> Joint:
+    """Some combinations more likely than others; each column keeps two values at least."""
+    combinations = list(itertools.product(*(c.values for c in columns)))
+    weights = draw(st.lists(st.integers(0, 6), min_size=len(combinations), max_size=len(combinations)))
+    found = {c: w for c, w in zip(combinations, weights, strict=True) if w > 0}
+    for place, column in enumerate(columns):
+        for value in column.values:
+            if not any(c[place] == value for c in found):
+                found[next(c for c in combinations if c[place] == value)] = 1
+    return Joint(columns, found)
+
+
+@st.composite
+def tests(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...]) -> Test:
+    simple: list[st.SearchStrategy[Test]] = []
+    for c in numbers:
+        assert c.bounds is not None
+        low = c.bounds[0]
+        simple += [st.sampled_from([3.0, 10.0, 15.0]).map(lambda k, c=c, low=low: q.above(c, low + k))]
+        simple += [st.just(q.between(c, low + 4, low + 12)), *([st.just(q.given(c))] if c.missing else [])]
+    for c in labels:
+        simple += [st.just(q.one_of(c, c.values[:1])), st.just(q.one_of(c, c.values[:2]))]
+        simple += [st.just(q.unlike(c, c.values[-1])), *([st.just(q.given(c))] if c.missing else [])]
+    one = draw(st.one_of(simple))
+    shape = draw(st.sampled_from(["one", "one", "not", "and", "or"]))
+    if shape == "one":
+        return one
+    if shape == "not":
+        return q.negated(one)
+    return (q.all_of if shape == "and" else q.any_of)(one, draw(st.one_of(simple)))
+
+
+@st.composite
+def terms(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...], kind: str) -> Term:
+    column = draw(st.sampled_from(numbers))
+    makers = [q.plain, q.plain, q.twice, q.shifted, q.bent, q.capped]
+    if not column.missing:
+        makers.append(q.far)
+    if kind not in ("min", "max"):
+        makers.append(q.filled)
+        if draw(st.booleans()):
+            return q.cased(draw(tests(numbers, labels)), column)
+    if len(numbers) > 1 and draw(st.integers(0, 3)) == 0:
+        return q.summed(numbers[0], numbers[1])
+    return draw(st.sampled_from(makers))(column)
+
+
+@st.composite
+def items(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...], kinds: tuple[str, ...]) -> list[Item]:
+    found: list[Item] = []
+    for place in range(draw(st.integers(1, 3))):
+        if found and draw(st.integers(0, 3)) == 0:  # the same number under another name
+            again = draw(st.sampled_from(found))
+            found.append(Item(f"o{place}", again.kind, again.term, again.test))
+            continue
+        kind = draw(st.sampled_from(kinds))
+        term = None if kind == "count" and draw(st.booleans()) else draw(terms(numbers, labels, kind))
+        test = draw(tests(numbers, labels)) if kind == "count" or draw(st.integers(0, 2)) == 0 else ALWAYS
+        found.append(Item(f"o{place}", kind, term, test))
+    return found
+
+
+# Goals.
+
+
+def _atom(draw: Draw, column: Column) -> Goal:
+    name = column.name
+    if column.bounds is not None:
+        low = column.bounds[0]
+        if draw(st.integers(0, 3)) == 0:
+            inside = (low + 3.0, low + 12.0)
+            text = f"{name} inside {inside[0]!r} {inside[1]!r}"
+            return Goal(text, lambda row, truth: inside[0] <= row[name] <= inside[1], (name,), ())
+        radius = draw(st.sampled_from([0.25, 1.0, 6.0]))
+        return Goal(f"{name} within {radius!r}", lambda r, t: abs(r[name] - t[name]) <= radius, (name,), (name,))
+    if draw(st.integers(0, 3)) == 0:
+        chosen = column.values[:1]
+        return Goal(f"{name} among {', '.join(chosen)}", lambda row, truth: row[name] in chosen, (name,), ())
+    return Goal(f"{name} exactly", lambda row, truth: row[name] == truth[name], (name,), (name,))
+
+
+@st.composite
+def goals(draw: Draw, columns: tuple[Column, ...]) -> Goal:
+    first = _atom(draw, draw(st.sampled_from(columns)))
+    if draw(st.integers(0, 4)) == 0:
+        inner = first
+        first = Goal(f"not {inner.text}", lambda r, t: not inner.met(r, t), inner.columns, inner.moving)
+    rest = [c for c in columns if c.name not in first.columns]
+    shape = draw(st.sampled_from(["alone", "and", "or", "or"]))
+    if not rest or shape == "alone":
+        return first
+    other = _atom(draw, draw(st.sampled_from(rest)))
+    names, moving = first.columns + other.columns, first.moving + other.moving
+    if shape == "and":
+        return Goal(f"{first.text} and {other.text}", lambda r, t: first.met(r, t) and other.met(r, t), names, moving)
+    met = lambda r, t: first.met(r, t) or other.met(r, t)  # noqa: E731
+    return Goal(f"{first.text} or {other.text}", met, names, moving, (first, other))
+
+
+def _knowledge(draw: Draw, candidates: list[Column]) -> dict[str, list[Any]] | None:
+    if draw(st.integers(0, 2)):
+        return None
+    column = draw(st.sampled_from(candidates))
+    if column.bounds is None:
+        kept = draw(st.integers(2, len(column.values)))
+        return {column.name: list(column.values[-kept:])}
+    low, high = sorted(draw(st.lists(st.sampled_from(range(len(column.values))), min_size=2, max_size=2, unique=True)))
+    return {column.name: [column.values[low] - 0.5, column.values[high] + 0.5]}
+
+
+@st.composite
+def attackers(draw: Draw, road: Road) -> Attacker:
+    believed = tuple(c for c in road.columns if c.believed and not (c == road.key and road.key_is_public))
+    goal = draw(goals(believed))
+    tied = set(c.name for c in road.joint.columns) if road.joint else set()
+    reach = set(goal.columns) | (tied if tied & set(goal.columns) else set())
+    advantage = draw(st.sampled_from([None, 0.02, 0.05, 0.1, 0.1, 0.25]))
+    posterior = draw(st.sampled_from([None, None, 0.95])) if advantage else draw(st.sampled_from([0.9, 0.98]))
+    found = Attacker(
+        goal,
+        advantage,
+        posterior,
+        draw(st.booleans()) and advantage is not None,
+        draw(st.sampled_from(["any", "each"])) if goal.alternatives else "any",
+        None,
+        _knowledge(draw, [c for c in believed if c.name in reach]),
+    )
+    if not goal.moving or draw(st.booleans()):
+        return found
+    allowed = [row for row, _ in Road.states(_with(road, found))]
+    if not allowed:
+        return found
+    truth = draw(st.sampled_from(allowed))
+    return Attacker(**{**vars(found), "at": {n: truth[n] for n in goal.moving}})
+
+
+def _with(road: Road, attacker: Attacker) -> Road:
+    return Road(**{**vars(road), "attacker": attacker})
+
+
+# Plans.
+
+
+@st.composite
+def roads(draw: Draw, *, attacked: bool = True) -> Road:
+    """Under "values" or "records", with or without groups, targets, a public count."""
+    protects = draw(st.sampled_from(["values", "values", "values", "records"]))
+    numbers = tuple(draw(number(n)) for n in ("x", "y")[: draw(st.integers(1, 2))])
+    labels = tuple(draw(label(n)) for n in ("g", "h")[: draw(st.integers(1, 2))])
+    averaged = protects == "values" and draw(st.integers(0, 2)) == 0
+    if averaged:  # which values are missing is taken as known behind an average
+        numbers = tuple(_never_missing(c) for c in numbers)
+        labels = tuple(_never_missing(c) for c in labels)
+    if attacked and not any(c.believed for c in (*numbers, *labels)):
+        labels = (Column(**{**vars(labels[0]), "believed": True}), *labels[1:])
+    tied = draw(st.sampled_from([(), (), (numbers[0], labels[0]), labels, numbers]))
+    tied = (
+        tied
+        if len(tied) == 2 and all((c.believed and not c.bounds) or (c.bounds and not c.bounds[0]) for c in tied)
+        else ()
+    )
+    tied = tied if all(c.believed for c in tied) else ()
+    key, public = _key(draw, protects, labels)
+    kinds = ("avg", "sum") if averaged else ("count", "sum", "sum", "min", "max", "avg")
+    columns = (*numbers, *labels, *((key,) if key is not None and public else ()))
+    found = draw(items(numbers, labels, kinds))
+    where = draw(tests(numbers, labels)) if draw(st.integers(0, 2)) == 0 else ALWAYS
+    others = draw(
+        st.lists(st.fixed_dictionaries({c.name: st.sampled_from(_usual(c)) for c in columns}), min_size=1, max_size=3)
+    )
+    road = Road(
+        columns,
+        tuple(found),
+        where,
+        tuple(others),
+        draw(joint(tied)) if tied else None,
+        key,
+        public,
+        protects,
+        len(others) + 1 if averaged and key is None else None,
+        mechanism=draw(st.sampled_from([None, None, "laplace", "cauchy"])),
+        targets=_targets(
+            draw, [i for i in found if i.kind != "avg" or (averaged and key is None and i.test is where is ALWAYS)]
+        ),
+    )
+    return _with(road, draw(attackers(road))) if attacked else road
+
+
+def _never_missing(column: Column) -> Column:
+    return Column(**{**vars(column), "missing": False})
+
+
+def _usual(column: Column) -> list[Any]:
+    return [*column.values, *([None] if column.missing else [])]
+
+
+def _key(draw: Draw, protects: str, labels: tuple[Column, ...]) -> tuple[Column | None, bool]:
+    if draw(st.integers(0, 3)):
+        return None, False
+    if protects == "records":
+        return labels[0], False
+    return Column("d", ("north", "south"), (1, 1)), True
+
+
+def _targets(draw: Draw, found: list[Item]) -> dict[str, tuple[float, float]] | None:
+    """Wide ones, so that most can be met; one number may have two names and two targets."""
+    if draw(st.booleans()):
+        return None
+    wide = {"count": 60.0, "avg": 3000.0, "sum": 9000.0, "min": 9000.0, "max": 9000.0}
+    return {
+        i.name: (
+            wide[i.kind] * draw(st.sampled_from([0.05, 0.3, 1.0, 4.0])),
+            draw(st.sampled_from([0.5, 0.9, 0.95, 0.99])),
+        )
+        for i in found
+        if draw(st.booleans())
+    }
