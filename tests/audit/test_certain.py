@@ -113,8 +113,8 @@ def _less(form: str, column: str) -> Callable[[Measurement], Measurement]:
         if form == "lines" and column in g.lines:
             less = LineMetric(g.lines[column].form.times(0.9))
             return replace(m, guarantee=replace(g, lines={**g.lines, column: less}))
-        if form == "euclidean" and g.euclidean:
-            return replace(m, guarantee=replace(g, euclidean=0.9 * g.euclidean))
+        if form == "slope" and g.slope:
+            return replace(m, guarantee=replace(g, slope=0.9 * g.slope))
         return (
             replace(m, guarantee=replace(g, **{form: 0.9 * getattr(g, form)})) if form in ("change", "presence") else m
         )
@@ -127,14 +127,14 @@ def _less(form: str, column: str) -> Callable[[Measurement], Measurement]:
     [
         (SALARIES, "columns", "salary", "column by column"),
         (SALARIES, "lines", "salary", "on the line"),
-        (SALARIES, "euclidean", "salary", "straight-line"),
+        (SALARIES, "slope", "salary", "straight-line"),
         (SALARIES, "change", "", "any change"),
         (CATS, "columns", "colour", "column by column"),
         (CATS, "columns", "gender", "column by column"),
         (TWO_SUMS, "columns", "a", "column by column"),
         (TWO_SUMS, "columns", "b", "column by column"),
         (TWO_SUMS, "lines", "b", "on the line"),
-        (SHIPS, "euclidean", "", "straight-line"),
+        (SHIPS, "slope", "", "straight-line"),
         (GROUPS, "presence", "", "presence"),
     ],
 )
@@ -151,8 +151,8 @@ def test_what_the_ledger_keeps_is_held_to_the_same(stage_of: Any, monkeypatch: p
     stage = stage_of(TWO_SUMS)
     played = asked(stage)
     whole = stage.choice.guarantee
-    less = replace(whole, columns={"a": whole.columns["a"]}, lines={"a": whole.lines["a"]}, euclidean=None)
-    monkeypatch.setattr("guessproof.auditing.moving.total_pledge", lambda _: less)
+    less = replace(whole, columns={"a": whole.columns["a"]}, lines={"a": whole.lines["a"]}, slope=None)
+    monkeypatch.setitem(vars(stage.choice), "guarantee", less)
     found = storage_check(stage.choice, played)
     assert found.verdict == "fail"
     assert "the answer when b went" in found.words
@@ -354,9 +354,9 @@ def test_two_columns_made_of_one_are_found(stage_of: Any) -> None:
         once,
         columns={**once.columns, **{n.upper(): m for n, m in once.columns.items()}},
         lines={**once.lines, **{n.upper(): m for n, m in once.lines.items()}},
-        limit=2 * once.limit,
-        euclidean=None if once.euclidean is None else 2 * once.euclidean,
-        error=2 * once.error,
+        change=2 * once.change,
+        slope=None if once.slope is None else 2 * once.slope,
+        rounding=2 * once.rounding,
     )
     found = together_check(stage.choice, apart, asked(stage))
     assert found.verdict == "fail"
@@ -372,7 +372,7 @@ def test_a_respelt_plan_asks_the_same(stage_of: Any) -> None:
     for text in (CAFETERIA, TWO_SUMS, SHIPS, joint):
         choice = choose(loads_plan(text)) if text is joint else chosen(text)
         one, both = choice.guarantee, spelling.guarantee_of_both(choice)
-        assert both.limit == pytest.approx(2 * one.limit)
+        assert both.change == pytest.approx(2 * one.change)
 
 
 # Exact beliefs.
