@@ -50,7 +50,9 @@ class Bench:
     def answers(self, question: Question) -> list[Answers]:
         """The answers for every variant; what no row gives is filled in."""
         used = tuple(a for a in AXES if a in question.columns)
-        sql = rewrite(question, [EXPONENT] * len(question.measurements), target_of("duckdb", {**TYPES, **self.stored})).sql
+        sql = rewrite(
+            question, [EXPONENT] * len(question.measurements), target_of("duckdb", {**TYPES, **self.stored})
+        ).sql
         tree = sqlglot.parse_one(sql, dialect="duckdb")
         assert isinstance(tree, exp.Select)
         table = tree.find(exp.Table)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from guessproof.errors import QueryError
 from guessproof.sql import Declared, DeclaredColumn, Question, ask, rewrite
-from sql.running import target
 from sql.grammar import Maker, setting
 from sql.refusals import RECORDS, REFUSALS, TABLE, Refusal
+from sql.running import target
 
 JARGON = re.compile(r"<class|sqlglot|Token|Expression\b|exp\.|keyword:|None|Unexpected|ParseError|NoneType|[a-z]_")
 

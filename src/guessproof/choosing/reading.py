@@ -8,8 +8,8 @@ from typing import Any
 from guessproof.exposure import Aim
 from guessproof.plan import Plan
 from guessproof.sql import Declared, DeclaredColumn, Question, ask
-from guessproof.world.kinds import label_of
 from guessproof.world.finite import Finite
+from guessproof.world.kinds import label_of
 
 
 def asked(plan: Plan) -> Question:

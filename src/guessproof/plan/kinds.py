@@ -8,9 +8,9 @@ from guessproof.plan.model import Column
 from guessproof.plan.positions import Key
 from guessproof.plan.refusals import Place
 from guessproof.plan.words import spelling
-from guessproof.world.kinds import HOLDS, Kind
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
+from guessproof.world.kinds import HOLDS, Kind
 
 
 def kind_of(column: Column, attribute: Attribute | None) -> Kind | None:
@@ -53,7 +53,9 @@ def check_kind(name: str, column: Column, attribute: Attribute | None, place: Pl
         raise place.error((*path, key), getattr(column, key), f"needs {other} beside it", f"list the labels of {other}")
     if column.true is not None and kind != "truth":
         problem = f"the column holds {HOLDS[kind or 'label']}"
-        raise place.error((*path, "true"), list(column.true), problem, 'leave out true and false, or say kind = "truth"')
+        raise place.error(
+            (*path, "true"), list(column.true), problem, 'leave out true and false, or say kind = "truth"'
+        )
     if column.kind == "time" and (values or told is not None):
         remedy = "leave out bounds, levels and prior"
         raise place.error((*path, "kind"), "time", "only the query can speak of times so far", remedy)

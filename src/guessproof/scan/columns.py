@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from guessproof.errors import EngineError
-from guessproof.world.kinds import label_of
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
+from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 

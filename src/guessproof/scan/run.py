@@ -27,10 +27,10 @@ from guessproof.scan.records import records_of
 from guessproof.scan.result import LEVELS, Bin, Enclosed, Exposed, Group, Identified, Scan
 from guessproof.scan.single import one_value
 from guessproof.sql import Question, target_of
-from guessproof.world.kinds import label_of
 from guessproof.sql.rewrite import listing
 from guessproof.sql.rules.column import clean
 from guessproof.world.checks import Array
+from guessproof.world.kinds import label_of
 from guessproof.world.names import folded
 
 if TYPE_CHECKING:

@@ -8,4 +8,15 @@ from guessproof.sql.rewrite import Rewritten, rewrite
 from guessproof.sql.target import Target
 from guessproof.sql.targets import target_of
 
-__all__ = ["Declared", "DeclaredColumn", "Measurement", "Output", "Question", "Rewritten", "Target", "ask", "rewrite", "target_of"]
+__all__ = [
+    "Declared",
+    "DeclaredColumn",
+    "Measurement",
+    "Output",
+    "Question",
+    "Rewritten",
+    "Target",
+    "ask",
+    "rewrite",
+    "target_of",
+]

@@ -11,6 +11,7 @@ import re
 from enum import Enum
 from typing import Any
 
+
 class Unlisted(Enum):
     """A label that is not among the declared levels: one label like any other, equal to none of them."""
 
@@ -31,7 +32,7 @@ TIME = (
     r"(000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d\d\d)-\d\d-\d\d"
     r"([ T]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?"
 )
-FIRST = datetime.datetime(1, 1, 1)  # noqa: DTZ001 - canonical times have no zone
+FIRST = datetime.datetime(1, 1, 1)
 
 
 def number_of(value: Any) -> float | None:
@@ -60,7 +61,7 @@ def time_of(value: Any) -> datetime.datetime | None:
     if isinstance(value, datetime.datetime):
         return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
     if isinstance(value, datetime.date):
-        return datetime.datetime(value.year, value.month, value.day)  # noqa: DTZ001
+        return datetime.datetime(value.year, value.month, value.day)
     if not isinstance(value, str) or not re.fullmatch(TIME, value, re.ASCII):
         return None
     try:

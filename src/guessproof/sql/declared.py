@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 from guessproof.errors import ParameterError
 from guessproof.sql.canonical import FALSE_WORDS, FIRST, OTHER, TRUE_WORDS, Label, number_of, time_of
-from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
 from guessproof.sql.moves import EITHER, NO, YES, Column, Outcome, Scene, Side, Truth, null_of
 from guessproof.sql.ranges import EVERYTHING
+from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
 from guessproof.world.names import folded
 
 Protects = Literal["values", "records"]

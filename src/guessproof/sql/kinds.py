@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from guessproof.world.kinds import Kind
 from guessproof.sql.question import Question
+from guessproof.world.kinds import Kind
 
 
 def kinds_of(question: Question) -> dict[str, Kind]:

@@ -10,9 +10,9 @@ from functools import cached_property
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
-from guessproof.world.kinds import HOLDS, Kind
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.term import Condition, Node, Term
+from guessproof.world.kinds import HOLDS, Kind
 from guessproof.world.names import folded
 
 CALL = re.compile(r"(\w+)\s*\(\s*$")
@@ -117,9 +117,7 @@ class Reader:
         kind = found.kind or self.learned.get(folded(name))
         return replace(found, kind=kind)
 
-    def used(
-        self, column: DeclaredColumn, kind: Kind, place: Expr, remedy: str, needed: str = ""
-    ) -> DeclaredColumn:
+    def used(self, column: DeclaredColumn, kind: Kind, place: Expr, remedy: str, needed: str = "") -> DeclaredColumn:
         """The column as one of this kind: what it is declared to be, or was taken for before, or is from now on."""
         if not column.may_be(kind):
             found = column.kind or "label"

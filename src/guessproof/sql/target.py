@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from sqlglot import Expr, exp
 
 from guessproof.errors import SourceError
-from guessproof.world.kinds import HOLDS, Kind
 from guessproof.sql.declared import DeclaredColumn
+from guessproof.world.kinds import HOLDS, Kind
 from guessproof.world.names import folded
 
 

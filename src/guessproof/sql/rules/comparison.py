@@ -9,7 +9,6 @@ from typing import Literal
 
 from sqlglot import Expr, exp
 
-from guessproof.world.kinds import Kind
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.moves import EITHER, NO, NULL, YES, Moved, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader, Rule
@@ -21,6 +20,7 @@ from guessproof.sql.rules.number import literal_number
 from guessproof.sql.rules.signs import HOLDS, MIRRORED, NODES, OPPOSITE, SIGNS
 from guessproof.sql.target import Target
 from guessproof.sql.term import Condition, Node, Row, Term
+from guessproof.world.kinds import Kind
 
 
 @dataclass(frozen=True)
