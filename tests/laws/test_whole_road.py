@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
+
+import guessproof as gp
+from guessproof.errors import GuessproofError
 from road import oracle
 from road.drawing import roads
 from road.oracle import Belief, Measured, Movement
 from road.plans import Road
-
-import guessproof as gp
-from guessproof.errors import GuessproofError
 
 HAIR = 1e-7  # what a linear program may err
 road_law = settings(max_examples=120, suppress_health_check=list(HealthCheck))

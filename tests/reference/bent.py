@@ -108,7 +108,9 @@ def _psi(piece: tuple[bool, mpf, mpf, mpf, mpf, mpf], x: mpf) -> mpf:
     return height + (slope * (x - at) if slope else 0)
 
 
-def _weigh(prior: tent.Continuous, k: mpf, peak: mpf, low: mpf, high: mpf, slope: mpf, at: mpf, height: mpf) -> mpf:
+def _weigh(
+    prior: tent.Continuous, k: mpf, peak: mpf, low: mpf, high: mpf, slope: mpf, at: mpf, height: mpf
+) -> mpf:
     """∫ e^{k|ψ(x) − peak|} dF over one piece."""
     if slope == 0:
         return mp.exp(k * abs(height - peak)) * prior.tilted(mpf(0), low, high)

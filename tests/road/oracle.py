@@ -184,9 +184,7 @@ class Belief:
 def extreme(mass: Floats, distance: Floats, mask: Floats, side: str) -> float:
     """The linear program, with combinations that nothing tells apart taken together."""
     label = np.unique(np.round(distance, 15), axis=0, return_inverse=True)[1].ravel()
-    label = np.asarray(
-        [next(j for j in range(len(label)) if label[j] == label[i] and distance[i, j] == 0) for i in range(len(label))]
-    )
+    label = np.asarray([next(j for j in range(len(label)) if label[j] == label[i] and distance[i, j] == 0) for i in range(len(label))])
     kept, label = np.unique(label, return_inverse=True)
     merged = np.bincount(label, mass)
     share = np.bincount(label, mass * mask) / merged

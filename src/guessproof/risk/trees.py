@@ -99,9 +99,7 @@ def largest_log_odds(log_a: Array, log_c: Array, distance: Array) -> tuple[float
         if sign > 0:
             plan[goal, rest - m] = size - tree.height[goal]
     heights = tree.height[m:] - float(np.max(tree.height))
-    noise = 4e-15 * (
-        4 + float(np.max(finite, initial=0.0)) + float(np.max(np.abs(log_a))) + float(np.max(np.abs(log_c)))
-    )
+    noise = 4e-15 * (4 + float(np.max(finite, initial=0.0)) + float(np.max(np.abs(log_a))) + float(np.max(np.abs(log_c))))
     reached = _odds(log_a, log_c, distance, heights)
     proven = _proven(log_a, log_c, distance, heights, plan)
     return min(reached - noise, proven), proven + noise, heights

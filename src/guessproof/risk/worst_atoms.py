@@ -142,9 +142,7 @@ class Runs:
         some = last >= first
         t, first, last = t[some], first[some].astype(np.int64), last[some].astype(np.int64)
         if not t.size:
-            raise GoalError(
-                "goal", "no value", "the prior has no value near any true value", "widen the goal or the bounds"
-            )
+            raise GoalError("goal", "no value", "the prior has no value near any true value", "widen the goal or the bounds")
         changed = np.flatnonzero((np.diff(first) != 0) | (np.diff(last) != 0)) + 1
         starts, ends = np.concatenate([[0], changed]), np.append(changed, t.size)
         middle = (starts + ends - 1) // 2  # the middle of the true values that share a run stands for them
@@ -173,7 +171,7 @@ class Runs:
         """
         if limit >= 1:
             return np.inf
-        if (self.certain is not None and aim == "posterior") or limit <= 0:
+        if self.certain is not None and aim == "posterior" or limit <= 0:
             return 0.0
         _some_open(self.at.size, self.certain is not None, "the goal")
         back, upper = 4e-12, self._allowed(limit, aim)
@@ -296,14 +294,7 @@ class Runs:
         return most if aim == "posterior" else most - np.exp(log_small)
 
     def _belief(
-        self,
-        slopes: Slopes | None,
-        run: tuple[Places, Places],
-        log_p: Array,
-        log_q: Array,
-        left: _Seen,
-        right: _Seen,
-        k: float,
+        self, slopes: Slopes | None, run: tuple[Places, Places], log_p: Array, log_q: Array, left: _Seen, right: _Seen, k: float
     ) -> Array:
         """The belief in a run that no likelihood exceeds (k < 0: falls below), by the tent between two known peaks."""
         gain = np.zeros(log_p.shape)
