@@ -18,10 +18,10 @@ from guessproof.cli.budgets import budget_left
 from guessproof.cli.scan import show_scan
 from guessproof.errors import EngineError, GuessproofError, LedgerError, ParameterError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
+from guessproof.outputs import check_output
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
 from guessproof.scan import BANNER, scan
-from guessproof.outputs import check_output
 from guessproof.scan.records import records_of
 from scan.making import alone, exposure_of, made, text
 

@@ -256,7 +256,9 @@ def _show_meaning(found: Meaning) -> None:
     for limit in found.limits:
         verdict = "kept" if limit.kept else "broken"
         shown = "any" if limit.epsilon == float("inf") else f"{limit.epsilon:.6g}"
-        table.add_row(f"{limit.name}: ε {limit.side} {shown}", f"{verdict}: {limit.how}", style="" if limit.kept else "red")
+        table.add_row(
+            f"{limit.name}: ε {limit.side} {shown}", f"{verdict}: {limit.how}", style="" if limit.kept else "red"
+        )
     console.print(table)
     _show_explanation(found.general)
 

@@ -51,7 +51,9 @@ def open_(
     key = read_key(key_file)
     head = Ledger.create(ledger, name, limits, key).head
     if as_json:
-        print_json({"ledger": ledger, "name": name, "budget": limits.to_dict(), "sealed": key is not None, "head": head})
+        print_json(
+            {"ledger": ledger, "name": name, "budget": limits.to_dict(), "sealed": key is not None, "head": head}
+        )
         return
     extra = "" if limits.advantage is None else f", cumulative advantage at most {limits.advantage}"
     say(f"Opened {name} in {ledger}: ε = {limits.epsilon}, δ = {limits.delta}{extra}.")

@@ -134,7 +134,9 @@ def _show_limit(console: Screen, found: Scan) -> None:
     surely, possibly = found.exceeding
     count = f"{surely:,}" if surely == possibly else f"between {surely:,} and {possibly:,}"
     style = "green" if possibly == 0 else "red"
-    console.print(f"Records beyond the plan's limit of {found.limit:.2%}: ", styled(count, f"bold {style}"), ".", sep="")
+    console.print(
+        f"Records beyond the plan's limit of {found.limit:.2%}: ", styled(count, f"bold {style}"), ".", sep=""
+    )
 
 
 def _show_distribution(console: Screen, found: Scan) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from guessproof.plan.model import PlanFile
 
-
 LATER = (("data", "copies"),)  # keys that came later: left out at their default, so that older requests keep their name
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from rich.rule import Rule
 
 from guessproof.cli.screen import Screen, styled
-
 from guessproof.outputs import write_output
 
 if TYPE_CHECKING:
