@@ -26,14 +26,13 @@
 
 from __future__ import annotations
 
-from datetime import date, time
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from guessproof.plain import plain
+from guessproof.plain import plain, plain_lines
 
-SCALARS = (str, bytes, bool, int, float, complex, Fraction, Decimal, date, time, type(None))
+SCALARS = (str, bytes, bool, int, float, complex, Fraction, Decimal, type(None))
 MOST_ITEMS = 12  # of a list that is shown: what a plan holds, not what a table holds
 
 
@@ -58,7 +57,10 @@ class InputError(GuessproofError, ValueError):
         self.value = value
         self.problem = problem
         self.remedy = remedy
-        super().__init__(f"{field}: {problem} (got {_short(value)}); {remedy}")
+        super().__init__(f"{plain(field)}: {plain(problem)} (got {_short(value)}); {remedy}")
+
+    def __str__(self) -> str:  # a remedy may show the place in a line of its own
+        return plain_lines(Exception.__str__(self))
 
 
 class PriorError(InputError):
@@ -192,7 +194,7 @@ def _short(value: Any, limit: int = 120) -> str:
 
 def _seen(value: Any) -> str:
     kind = type(value)
-    if isinstance(value, SCALARS) or kind.__module__.split(".")[0] == "guessproof":
+    if isinstance(value, SCALARS) or kind.__module__.split(".")[0] in ("guessproof", "datetime"):
         return repr(value)
     if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         return _seen(value.item())

@@ -28,9 +28,11 @@ def check_output(field: str, path: str | Path, kinds: Sequence[str] = (), kept: 
     if kinds and target.suffix.lower() not in kinds:
         raise ParameterError(field, said, "is no kind of file that can be written here", f"use {', '.join(kinds)}")
     folder = target.absolute().parent
+    if target.is_dir():
+        raise ParameterError(field, said, "is a folder", "name a file in it")
     if not folder.is_dir():
         raise ParameterError(field, said, "its folder does not exist", "make the folder first")
-    if target.is_dir() or (target.exists() and not target.is_file()):
+    if target.exists() and not target.is_file():
         raise ParameterError(field, said, "is not a file", "name a file in a folder of your own")
     if not os.access(folder, os.W_OK):
         raise ParameterError(field, said, "the folder cannot be written to", "choose another folder")

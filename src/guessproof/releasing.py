@@ -186,8 +186,8 @@ def check_rows(engine: Engine, declared: Declared) -> None:
     """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
     if not engine.is_stored and declared.copies is None:
         raise SourceError(
-            f"{declared.table} is a view, and several of its rows may repeat one record; write copies = N under [data], "
-            "where one record is in N of its rows at most, or ask the table behind it"
+            f"{declared.table} is a view, and several of its rows may repeat one record; write copies = N under "
+            "[data], where one record is in N of its rows at most, or ask the table behind it"
         )
 
 

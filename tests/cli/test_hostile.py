@@ -20,9 +20,9 @@ import pytest
 from guessproof.cli.app import main
 
 WORDS = [
-    "n[/b]", "[bold]x[/bold]", "[/]", "[link=file:///etc]y[/link]", "[release]", "a\\[b", ":smile:", "[red", "\x1b[31mred",
-    "\x9b31m", "\x1b]0;title\x07", "a\u202eb", "two\nlines", "tab\there", "cr\rback", "\u200bzero", "\x7f", "{0}", "%s",
-    "\u2028", "'quote\"", "\U000e0041", "naïve ε",
+    "n[/b]", "[bold]x[/bold]", "[/]", "[link=file:///etc]y[/link]", "[release]", "a\\[b", ":smile:", "[red",
+    "\x1b[31mred", "\x9b31m", "\x1b]0;title\x07", "a\u202eb", "two\nlines", "tab\there", "cr\rback",
+    "\u200bzero", "\x7f", "{0}", "%s", "\u2028", "'quote\"", "\U000e0041", "naïve ε",
 ]  # fmt: skip
 MARKUP = [word for word in WORDS if "[" in word and word.isprintable()]
 
@@ -130,7 +130,11 @@ def test_hostile_words_are_only_words(tmp_path: Path, seed: int) -> None:
 )
 def test_markup_is_shown_as_it_is_written(tmp_path: Path, place: str, word: str) -> None:
     scene = Scene(tmp_path, place, word)
-    done = {words[0] if words[0] != "ledger" else words[1]: run(*words) for words in scene.commands()[:6] if words[0] != "report"}
+    done = {
+        words[0] if words[0] != "ledger" else words[1]: run(*words)
+        for words in scene.commands()[:6]
+        if words[0] != "report"
+    }
     assert {command: code for command, (code, _, _) in done.items()} == dict.fromkeys(done, 0), done
     shown = {"alias": ["choose", "release"], "name": ["open", "show"], "label": ["release"], "column": ["release"]}
     for command in shown.get(place, []):

@@ -146,6 +146,9 @@ def test_the_converse_of_b1_promises_more_in_smaller_units() -> None:
                     needed,
                 )
             )
+            if 0 < promised[-1] < 1 - 1e-9:  # d is where the density, moved by c(t), is just what is needed
+                reach = noise.error(confidence=promised[-1])
+                assert float(noise.density(unit + reach)) == pytest.approx(needed, rel=1e-6)
         scale = Gaussian(1, 0.5, 0.1).scale
         # ln of the likelihood ratio at y is (1 − 2y)/(2s²): the gain holds where it is at most ln((½+gain)/(½−gain))
         level = 0.5 - math.log((0.5 + gain) / (0.5 - gain)) * scale**2
@@ -233,7 +236,8 @@ def test_the_binding_points_are_the_lowest_of_their_curves_and_those_of_the_tabl
     for mark, row in zip(data["binding"], table(), strict=True):
         curve = [piece for piece in data["curves"] if piece["agency"] == mark["agency"]]
         finite = [piece["epsilon"] for piece in curve if piece["epsilon"] is not None]
-        assert mark["epsilon"] == row.epsilon
+        drawn = (kp.figure_2() if draw is figures.kr_figure_2 else kp.figure_3())[row.parameter]
+        assert drawn == (mark["prior"], mark["epsilon"]) == (mark["prior"], row.epsilon)
         assert min(finite) >= row.epsilon * (1 - 1e-9)
         assert min(finite) == pytest.approx(row.epsilon, rel=0.02)
         for piece in curve[::40]:

@@ -123,11 +123,11 @@ def test_one_record_moves_no_more_than_is_promised(tmp_path: Path, kind: str, se
     except GuessproofError:
         return  # nothing in it is protected
     made(tmp_path, make, [*others, first])
-    try:
-        before = found(plan)
-    except SourceError as error:
-        assert kind == "macro" or (said is None and "view" in str(error)), error
+    if kind == "macro" or (said is None and not make.startswith("CREATE TABLE t ")):
+        with pytest.raises(SourceError):
+            found(plan)
         return
+    before = found(plan)
     made(tmp_path, make, [*others, second])
     changed = found(plan)
     made(tmp_path, make, others)

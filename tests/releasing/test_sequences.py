@@ -20,13 +20,13 @@ import pytest
 from ledger.making import Clock
 
 from guessproof.engines.duckdb import DuckDB
-from guessproof.errors import BudgetError, EngineError, GuessproofError, LedgerError, QueryError, RowsError
+from guessproof.errors import BudgetError, EngineError, GuessproofError, LedgerError, RowsError
 from guessproof.ledger import Account, Budget, Ledger, verify
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import Answer, release
 
 Record = dict[str, float | None]
-COLUMNS = ("time", "age", "pay")
+COLUMNS = ("time", "age")
 VALUES: tuple[float | None, ...] = (None, 0.0, 10.0)
 ROWS = 12
 LIMIT = 0.3
@@ -44,12 +44,14 @@ QUERIES: dict[str, Callable[[float | None, float | None], float]] = {
     "SELECT SUM({0} + 20 * {1}) AS y FROM t": lambda x, z: (
         0.0 if x is None or z is None else _number(x) + 20 * _number(z)
     ),
-    "SELECT SUM(CASE WHEN {1} > 5 THEN {0} ELSE 1 END) AS y FROM t": lambda x, z: (
-        _number(x) if z is not None and z > 5 else 1.0
+    "SELECT SUM({0} - 50 * {1}) AS y FROM t": lambda x, z: (
+        0.0 if x is None or z is None else _number(x) - 50 * _number(z)
     ),
     "SELECT AVG({0}) AS y FROM t": lambda x, _: _number(x),
 }
 AVERAGE = "SELECT AVG({0}) AS y FROM t"
+WEIGHTS = (2, 1, 1, 3, 3, 2)
+ROLES = (("protected", "protected"), ("protected", "public"), ("public", "protected"), ("protected", "none"))
 
 
 @dataclass(frozen=True)
@@ -88,23 +90,22 @@ class Drawn:
 def draw(dice: random.Random, names: tuple[str, ...]) -> Drawn:
     name, unit = dice.choice(names), dice.choice(["values", "values", "values", "records"])
     spelled = {c: dice.choice([c, c.upper(), c.capitalize()]) for c in COLUMNS}
-    roles = {c: dice.choice(["protected", "protected", "public", "none"]) for c in COLUMNS}
-    roles[dice.choice(COLUMNS)] = "protected"
+    roles = dict(zip(dice.sample(COLUMNS, 2), dice.choice(ROLES), strict=True))
     present = frozenset(c for c in COLUMNS if dice.random() < 0.15)
-    query, read = dice.choice(list(QUERIES)), tuple(dice.sample(COLUMNS, 2))
+    query, read = dice.choices(list(QUERIES), WEIGHTS)[0], tuple(dice.sample(COLUMNS, 2))
     rows = dice.choice([None, ROWS - 4, ROWS + 1]) if unit == "values" and query == AVERAGE else None
     wanted = dice.choice([c for c in COLUMNS if roles[c] == "protected"])
     lines = [f"[data]\nname = '{name}'\nsource = 't.duckdb'\nprotects = '{unit}'"]
     lines += [f"rows = {rows}"] if rows is not None else []
     sql = query.format(*(dice.choice([c, c.upper(), spelled[c]]) for c in read))
-    lines.append(f'[query]\nsql = "{sql}"\n[release]\nepsilon = {dice.choice([0.05, 0.1, 0.2])}')
+    lines.append(f'[query]\nsql = "{sql}"\n[release]\nepsilon = {dice.choice([0.2, 0.5, 1.0])}')
     for c, role in roles.items():
         if role != "none":
             lines.append(f"[columns.{spelled[c]}]\nbounds = [0, 10]")
             lines += ["missing = false"] if c in present else []
             lines += ["public = true"] if role == "public" and unit == "values" else []
             lines += ["prior = { empirical = [0, 10] }"] if c == wanted else []
-    lines.append(f"[attacker]\ngoal = '{spelled[wanted]} exactly'\nadvantage = 0.9")
+    lines.append(f"[attacker]\ngoal = '{spelled[wanted]} exactly'\nadvantage = 0.49\nat = {{ {spelled[wanted]} = 10 }}")
     declared = frozenset(c for c, role in roles.items() if role == "protected")
     protected = declared if unit == "values" else frozenset(COLUMNS)
     present &= frozenset(c for c, role in roles.items() if role != "none")
@@ -145,11 +146,8 @@ class Model:
                     assert self.apart(a, b) <= spent, (unit, protected, a, b)
             if unit == "records":
                 assert all(self.apart(a, None) <= spent for a in everyone), unit
-        for drawn, _ in self.paid:
-            if account.budget.advantage is not None:
-                assert self._rise(drawn.wanted) <= LIMIT * (1 + 1e-9), drawn.wanted
 
-    def _rise(self, column: str) -> float:
+    def rise(self, column: str) -> float:
         """The belief in one of two values, each as likely before: of who sees every answer, with the rest known."""
         far = max(
             self.apart({**record, column: 0.0}, {**record, column: 10.0})
@@ -169,11 +167,11 @@ class World:
     def __init__(self, folder: Path, dice: random.Random) -> None:
         self.folder, self.dice, self.clock = folder, dice, Clock()
         with duckdb.connect(str(folder / "t.duckdb")) as con:
-            con.execute("CREATE TABLE t (time DOUBLE, age DOUBLE, pay DOUBLE)")
-            con.execute(f"INSERT INTO t SELECT i % 11, i % 7, i % 10 FROM range({ROWS}) r(i)")
+            con.execute("CREATE TABLE t (time DOUBLE, age DOUBLE)")
+            con.execute(f"INSERT INTO t SELECT i % 11, i % 7 FROM range({ROWS}) r(i)")
         path = folder / "guessproof.ledger"
         for name, limit in (("one", LIMIT), ("two", None)):
-            self.ledger = Ledger.create(path, name, Budget(3, advantage=limit), clock=self.clock)
+            self.ledger = Ledger.create(path, name, Budget(9, advantage=limit), clock=self.clock)
         self.models = {"one": Model(), "two": Model()}
         self.done: dict[str, tuple[str, Any]] = {}  # what became of each text: (outcome, answer)
         self.count = 0
@@ -191,7 +189,9 @@ class World:
         assert paid <= 1
         if was[0] == "answered":
             assert (outcome, paid) == ("answered", 0)
-            assert answer is not None and answer.replayed and answer.answers == was[1].answers
+            assert answer is not None
+            assert answer.replayed
+            assert answer.answers == was[1].answers
         elif was[0] == "short":
             assert (outcome, paid) == ("short", 0)
         elif outcome == "refused":
@@ -217,7 +217,7 @@ class World:
                 return "broken", None
             except Killed:
                 return "killed", None
-            except (LedgerError, QueryError, GuessproofError) as error:
+            except GuessproofError as error:
                 self.refusal = error
                 return "refused", None
 
@@ -235,6 +235,8 @@ class World:
         scale = min(float(n["noise_scale"]) for n in noise) * (drawn.rows or 1 if drawn.counts else 1)
         self.models[drawn.name].add(drawn, scale)
         self.count += 1
+        if account.budget.advantage is not None:  # a limit for the goal of each plan, over all releases up to its own
+            assert self.models[drawn.name].rise(drawn.wanted) <= LIMIT * (1 + 1e-9), drawn.text
 
     def amend(self) -> None:
         name, column = self.dice.choice(["one", "two"]), self.dice.choice(COLUMNS)
@@ -266,7 +268,7 @@ def played(folder: Path, seed: int, patch: pytest.MonkeyPatch, steps: int = 14) 
             world.ask(dice.choice(asked), patch)
         else:
             drawn = draw(dice, ("one", "two"))
-            if kind == "like" or dice.random() < 0.5:  # protects as one before it did, or nothing would ever follow
+            if kind == "like" or dice.random() < 0.3:  # protects as one before it did, or nothing would ever follow
                 alike = [d for d in asked if d.name == drawn.name]
                 for _ in range(200 if alike else 0):
                     if (drawn.unit, drawn.protected, drawn.name) == (alike[0].unit, alike[0].protected, alike[0].name):
@@ -276,6 +278,8 @@ def played(folder: Path, seed: int, patch: pytest.MonkeyPatch, steps: int = 14) 
                 continue  # two measurements; their sum is what the other tests are about
             asked.append(drawn)
             world.ask(drawn, patch)
+            if dice.random() < 0.3:
+                world.ask(drawn, patch)
         world.check()
     assert verify(world.ledger.path).ok
     return world.count

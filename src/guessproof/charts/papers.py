@@ -172,10 +172,10 @@ def _coloured(data: dict[str, list[figures.Row]], prior: str, asks: str) -> Any:
     for mark in data["binding"]:
         rows = [row for row in data["curves"] if row["agency"] == mark["agency"] and row["ratio"] <= top]
         free, bound = ([row for row in rows if (row["epsilon"] is None) is idle] for idle in (True, False))
-        places: dict[str, Any] = {"x": x, "x2": "end:Q", "y": y, "y2": "to:Q"}
-        grey = alt.Chart(alt.Data(values=free)).mark_rule(color=QUIET, strokeWidth=4, clip=True).encode(**places)
+        ends = [{"prior": row["end"], "ratio": row["to"]} for row in free[-1:]]
+        grey = alt.Chart(alt.Data(values=free + ends)).mark_line(color=QUIET, strokeWidth=4).encode(x=x, y=y)
         pieces = alt.Chart(alt.Data(values=bound)).mark_rule(strokeWidth=4, strokeCap="round", clip=True)
-        line = pieces.encode(color=colour, **places)
+        line = pieces.encode(x=x, x2="end:Q", y=y, y2="to:Q", color=colour)
         panels.append((grey + line + _binding(mark, x, y)).properties(width=200, height=220, title=_agency(mark, asks)))
     drawn = alt.hconcat(*panels).resolve_scale(color="shared")
     idle = any(row["epsilon"] is None for row in data["curves"])

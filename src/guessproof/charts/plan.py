@@ -22,6 +22,7 @@ from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.noise import Noise
+from guessproof.plain import plain
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Or, Within
@@ -34,7 +35,6 @@ MOST_ROWS = 12  # true values that are drawn one by one
 STEPS = 61  # true values along a line
 HOUSE = mechanisms.WIDTH  # how wide the other charts of the house are drawn
 
-_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SVG = "{http://www.w3.org/2000/svg}"
 _SAFE_COLOURS = {  # the house's colours, darkened where they carry text
     mechanisms.SAFE: ACCENT,
@@ -62,9 +62,9 @@ def inline(chart: Any, name: str, label: str) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """The same without characters that no XML may hold, and none that turn the direction of a text around."""
+    """The same in characters that can be seen: none that no XML may hold, or that end a line of an expression."""
     if isinstance(value, str):
-        return _UNFIT.sub("�", value)
+        return plain(value)
     if isinstance(value, dict):
         return {k: _clean(v) for k, v in value.items()}
     return [_clean(v) for v in value] if isinstance(value, list) else value

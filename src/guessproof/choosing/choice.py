@@ -23,8 +23,8 @@ ASSUMPTIONS = {
     "mechanism": "The attacker knows the query, the mechanism and its noise scale.",
     "prior": "The prior is what the attacker believes; a wrong prior is the largest real risk, so the ε without any "
     "prior and with narrower and wider ones stand beside the answer.",
-    "copies": "One record is in at most {copies} of the table's rows, with the same protected values in each, and which "
-    "rows those are does not depend on protected values.",
+    "copies": "One record is in at most {copies} of the table's rows, with the same protected values in each, and "
+    "which rows those are does not depend on protected values.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
     "from a lower start can be larger.",
 }

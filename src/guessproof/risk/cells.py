@@ -17,6 +17,7 @@ from guessproof.risk.finite import largest_gain, solve
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.metrics import Metric
+from guessproof.world.pieces import log_sum
 
 CELLS = 120
 _GRID = 16  # quantiles at which a coupling is bounded
@@ -58,7 +59,7 @@ def cells_gain(
     distance = abs(k) * _coupled(prior, metric, left, right)
     _reach_tails(prior, metric, abs(k), left, right, distance)
     _, bound = largest_gain(total, goal, distance)
-    attack = _attack(prior, metric, abs(k), left, right, total, goal, middle)
+    attack = min(_attack(prior, metric, abs(k), left, right, total, goal, middle), bound)
     return (attack, bound) if k > 0 else (-attack, -bound)
 
 
@@ -135,6 +136,6 @@ def _attack(
     radius = k * np.where(np.isnan(radius), np.inf, radius)
     low = np.where(np.isinf(radius), -np.inf, value - radius)
     high = np.minimum(value + radius, float(np.max(log_l)))
-    with np.errstate(divide="ignore"):
-        odds = np.log(np.exp(low[inside]) @ part[inside]) - np.log(np.exp(high[~inside]) @ part[~inside])
-    return max(0.0, float(odds - np.log(part[inside].sum()) + np.log(part[~inside].sum())))
+    log_part = np.log(part)
+    met, missed = log_sum(log_part[inside] + low[inside]), log_sum(log_part[~inside] + high[~inside])
+    return max(0.0, float(met - missed - log_sum(log_part[inside]) + log_sum(log_part[~inside])))

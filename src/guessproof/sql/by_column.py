@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 from guessproof.sql.contribution import Contribution
@@ -166,6 +167,8 @@ def euclidean(contribution: Contribution, declared: Declared) -> float | None:
     scene: dict[str, Column] = {}
     for name, column in declared.at_rest(contribution.columns).items():
         known = declared.column(name)
-        scene[name] = _sliding(EVERYTHING) if known.protected and known.is_number else column
+        free = known.protected and known.is_number
+        # One that does not move may be missing all the same, and then another branch is taken.
+        scene[name] = replace(column, moves=True, slides=True) if free else column
     moved = contribution.follow(scene)
     return moved.steep if moved.gap.size == 0 and math.isfinite(moved.steep) else None

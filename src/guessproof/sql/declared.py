@@ -178,16 +178,21 @@ class Declared:
 
     @cached_property
     def _by_name(self) -> dict[str, DeclaredColumn]:
-        return {folded(name): column for name, column in self.columns.items()}
+        return {folded(name): self._settled(column) for name, column in self.columns.items()}
+
+    def _settled(self, column: DeclaredColumn) -> DeclaredColumn:
+        """With the kind that the query gave it, where the plan left it open."""
+        if self.learned is None or column.kind is not None:
+            return column
+        return replace(column, kind=self.learned.get(folded(column.name)) or ("label" if column.levels else None))
 
     def column(self, name: str) -> DeclaredColumn:
         """A column by its name, whatever the case; one that is not declared is public, or secret with its record."""
-        secret = self.unit.protects(declared=False, public=False)
-        found = self._by_name.get(folded(name)) or DeclaredColumn(name, protected=secret)
-        if self.learned is None or found.kind is not None:
-            return found
-        kind = self.learned.get(folded(name)) or ("label" if found.levels else None)
-        return replace(found, kind=kind)
+        known = self._by_name
+        if folded(name) not in known:  # remembered: a query asks for it often
+            secret = self.unit.protects(declared=False, public=False)
+            known[folded(name)] = self._settled(DeclaredColumn(name, protected=secret))
+        return known[folded(name)]
 
     def complete(self) -> Declared:
         """The same table with no protected value missing."""

@@ -10,7 +10,6 @@ from guessproof.risk.bracket import Bracket
 STATUS = (
     "exact: an attack reaches the bound, so the number is the truth, but for rounding.",
     "proven: no attack exceeds the bound; the best attack found is given beside it.",
-    "estimated: searched at points only; nothing is promised between them.",
 )
 
 
