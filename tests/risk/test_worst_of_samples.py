@@ -89,7 +89,10 @@ def test_a_true_value_at_which_the_goal_is_certain_counts_for_a_posterior() -> N
 
 
 def test_a_certain_true_value_of_several_attributes_counts_too() -> None:
-    x, g = gp.Attribute("x", prior=gp.empirical([0, 1, 2])), gp.Attribute("g", prior=gp.categorical({"a": 0.3, "b": 0.7}))
+    x, g = (
+        gp.Attribute("x", prior=gp.empirical([0, 1, 2])),
+        gp.Attribute("g", prior=gp.categorical({"a": 0.3, "b": 0.7})),
+    )
     attack = gp.Attack(gp.within(x, 1) | gp.exactly(g))
     assert attack.posterior(epsilon=1.0).attack == 1.0
     with pytest.raises(InfeasibleError):
