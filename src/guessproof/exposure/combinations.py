@@ -191,7 +191,7 @@ def _table(rows: list[dict[str, Any]], between: Between, error: float) -> Array:
 def _goals(
     aim: Aim, rows: list[dict[str, Any]], mass: Array
 ) -> tuple[list[dict[str, Any]], Array, dict[str, Any] | None]:
-    """The goal as a set of combinations, for the stated truth or for every possible one; a truth at which it is certain."""
+    """The goal as a set of combinations for the stated truth, or for every possible one; one at which it is certain."""
     known = {n: v for n, v in (aim.knows or {}).items() if v is not None}
     truths = [dict(aim.at)] if aim.at is not None else true_combinations(
         conditioned(aim.goal.attributes, known), aim.goal

@@ -103,8 +103,8 @@ def _combined(aim: Aim, world: Combinations, error: float) -> Reading:
     def invert(limits: Limits) -> float:
         if world.certain is not None and limits.posterior is not None and limits.posterior < 1:
             raise InfeasibleError(
-                f"posterior: at the true value {world.certain} the goal is certain before any release; choose a narrower "
-                "goal"
+                f"posterior: at the true value {world.certain} the goal is certain before any release; "
+                "choose a narrower goal"
             )
         given = {"advantage": limits.advantage, "posterior": limits.posterior}
         return float(np.min(safe_epsilon(world.belief, **given, both=limits.both)))
