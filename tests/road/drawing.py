@@ -20,7 +20,7 @@ LABELS = {"g": ("a", "b", "c"), "h": ("u", "v")}
 @st.composite
 def number(draw: Draw, name: str) -> Column:
     offset = draw(st.sampled_from(OFFSETS))
-    values = draw(st.lists(st.sampled_from(NUMBERS), min_size=2, max_size=4, unique=True))
+    values = draw(st.lists(st.sampled_from(NUMBERS), min_size=2, max_size=3, unique=True))
     weights = draw(st.lists(st.integers(1, 5), min_size=len(values), max_size=len(values)))
     missing = draw(st.booleans()) and not offset
     believed = draw(st.integers(0, 5)) > 0
@@ -150,8 +150,9 @@ def _knowledge(draw: Draw, candidates: list[Column]) -> dict[str, list[Any]] | N
 @st.composite
 def attackers(draw: Draw, road: Road) -> Attacker:
     believed = tuple(c for c in road.columns if c.believed and not (c == road.key and road.key_is_public))
-    goal = draw(goals(believed))
-    tied = set(c.name for c in road.joint.columns) if road.joint else set()
+    tied = {c.name for c in road.joint.columns} if road.joint else set()
+    told = tuple(c for c in believed if c.name in road.read | tied)
+    goal = draw(goals(told if told and draw(st.integers(0, 5)) else believed))
     reach = set(goal.columns) | (tied if tied & set(goal.columns) else set())
     advantage = draw(st.sampled_from([None, 0.02, 0.05, 0.1, 0.1, 0.25]))
     posterior = draw(st.sampled_from([None, None, 0.95])) if advantage else draw(st.sampled_from([0.9, 0.98]))
@@ -184,8 +185,8 @@ def _with(road: Road, attacker: Attacker) -> Road:
 def roads(draw: Draw, *, attacked: bool = True) -> Road:
     """Under "values" or "records", with or without groups, targets, a public count."""
     protects = draw(st.sampled_from(["values", "values", "values", "records"]))
-    numbers = tuple(draw(number(n)) for n in ("x", "y")[: draw(st.integers(1, 2))])
-    labels = tuple(draw(label(n)) for n in ("g", "h")[: draw(st.integers(1, 2))])
+    numbers = tuple(draw(number(n)) for n in ("x", "y")[: draw(st.sampled_from([1, 1, 2]))])
+    labels = tuple(draw(label(n)) for n in ("g", "h")[: draw(st.sampled_from([1, 1, 2]))])
     averaged = protects == "values" and draw(st.integers(0, 2)) == 0
     if averaged:  # which values are missing is taken as known behind an average
         numbers = tuple(_never_missing(c) for c in numbers)
