@@ -218,6 +218,56 @@ def roads(draw: Draw, *, attacked: bool = True) -> Road:
     return _with(road, draw(attackers(road))) if attacked else road
 
 
+@st.composite
+def quiet_roads(draw: Draw) -> Road:
+    """Without an attacker: a fixed ε, and noise of any kind."""
+    road = draw(roads(attacked=False))
+    mechanism = draw(st.sampled_from([None, "laplace", "cauchy", "gaussian", "gaussian"]))
+    delta = draw(st.sampled_from([1e-9, 1e-6, 1e-4])) if mechanism == "gaussian" else None
+    epsilon = None if road.targets else draw(st.sampled_from([0.3, 1.0, 2.5]))
+    return Road(**{**vars(road), "mechanism": mechanism, "delta": delta, "epsilon": epsilon})
+
+
+@st.composite
+def several_roads(draw: Draw) -> list[Road]:
+    """Two or three questions about one table, asked one after another, with one attacker in mind."""
+    first = draw(roads().filter(lambda r: r.rows is None and r.key is None))
+    numbers = tuple(c for c in first.columns if c.is_number)
+    labels = tuple(c for c in first.columns if not c.is_number)
+    attacker = Attacker(**{**vars(first.attacker), "advantage": 0.95, "posterior": None})
+    asked: list[Road] = []
+    for place in range(draw(st.integers(2, 3))):
+        own = draw(items(numbers, labels, ("count", "sum", "max")))[:2]
+        own = [Item(f"r{place}{item.name}", item.kind, item.term, item.test) for item in own]
+        epsilon = draw(st.sampled_from([0.2, 0.5, 1.0]))
+        changes = {"items": tuple(own), "where": ALWAYS, "attacker": attacker, "epsilon": epsilon, "targets": None}
+        asked.append(Road(**{**vars(first), **changes, "mechanism": None}))
+    return asked
+
+
+@st.composite
+def profiled_roads(draw: Draw) -> tuple[Road, list[tuple[float, float, float]]]:
+    """Records, with a profile and the ratios that it allows: (p, q, most)."""
+    road = draw(roads(attacked=False).filter(lambda r: r.protects == "records"))
+    relative = draw(st.sampled_from([1.5, 3.0, 8.0]))
+    absolute, share = draw(st.sampled_from([0.05, 0.25, 0.6])), draw(st.sampled_from([0.05, 0.3, 1.0]))
+    grid = [k / 20 for k in range(1, 21)]
+    kind = draw(st.sampled_from(["constant", "box", "fixed_inclusion", "fixed_value"]))
+    if kind == "constant":
+        text, allowed = f"constant = {relative}", [(p, q, relative) for p in grid for q in grid]
+    elif kind == "box":
+        text = f"box = {{ relative = {relative}, p = [0.1, 0.6], q = [0.2, 0.9] }}"
+        allowed = [(p, q, relative) for p in grid for q in grid if 0.1 <= p <= 0.6 and 0.2 <= q <= 0.9]
+    elif kind == "fixed_inclusion":
+        text = f"fixed_inclusion = {{ p = {share}, absolute = {absolute}, relative = {relative} }}"
+        allowed = [(share, q, max(relative, absolute / (share * q))) for q in grid]
+    else:
+        text = f"fixed_value = {{ q = {share}, absolute = {absolute}, relative = {relative} }}"
+        allowed = [(p, share, max(relative, absolute / (p * share))) for p in grid]
+    road = Road(**{**vars(road), "targets": None, "risk": text})
+    return road, allowed
+
+
 def _never_missing(column: Column) -> Column:
     return Column(**{**vars(column), "missing": False})
 
