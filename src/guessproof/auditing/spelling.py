@@ -18,7 +18,7 @@ def pledge_of_both(choice: Choice) -> Pledge:
     """What the ledger makes of two releases: this choice, and the same from a plan with other capitals."""
     plan = respelt_plan(choice.plan)
     other = replace(choice, plan=plan, question=asked(plan))
-    return pledge_from([pledge_to_dict(total_pledge(c)) for c in (choice, other)])
+    return pledge_from([pledge_to_dict(total_pledge(c)) for c in (choice, other)], tuple(choice.plan.columns))
 
 
 def respelt_plan(plan: Plan) -> Plan:
