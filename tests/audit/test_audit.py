@@ -143,7 +143,9 @@ def test_both_columns_of_a_victim_vary() -> None:
 
 def test_an_average_that_counts_rows_outside_its_filter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sum is right; it is divided by too many."""
-    text = CAFETERIA.replace("AVG(time) AS mean_time FROM t WHERE faculty = 'math'", FILTERED).replace("120\n", "40\n", 1)
+    text = CAFETERIA.replace("AVG(time) AS mean_time FROM t WHERE faculty = 'math'", FILTERED).replace(
+        "120\n", "40\n", 1
+    )
     text = text.replace("within = 1.5", "within = 12")
     assert run(text, monkeypatch, trials=2000).passed
     honest = written.prepared

@@ -146,6 +146,17 @@ def test_a_form_that_says_too_little_is_found(text: str, form: str, column: str,
     assert found.measured > 1.05
 
 
+@pytest.mark.parametrize("text", [SALARIES, CATS, GROUPS])
+def test_a_record_in_several_rows_of_a_view_moves_all_of_them(text: str, stage_of: Any) -> None:
+    """With the guarantee of one row the same table would fail."""
+    viewed = choose(loads_plan(text.replace("protects =", "copies = 3\nprotects =")))
+    found = moved(stage_of(viewed))
+    assert found.verdict == "pass", found.words
+    assert found.measured == pytest.approx(1.0, abs=1e-6)
+    careless = with_guarantee(viewed, lambda m: replace(m, guarantee=chosen(text).noises[0].measurement.guarantee))
+    assert moved(stage_of(careless)).verdict == "fail"
+
+
 def test_what_the_ledger_keeps_is_held_to_the_same(stage_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A guarantee that forgets a column, though every measurement is right."""
     stage = stage_of(TWO_SUMS)

@@ -1,7 +1,7 @@
 """Plans without a true value: what is chosen protects everybody whose value the bounds allow.
 
-Plans are drawn, with public files as priors; a slow search goes over all true values along the bounds, in fractions, and
-over all likelihoods that keep to the query's own distance, by linear programs.
+Plans are drawn, with public files as priors; a slow search goes over all true values along the bounds, in fractions,
+and over all likelihoods that keep to the query's own distance, by linear programs.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _correct(goal: str, radius: Fraction, state: Any, truth: Any) -> bool:
 def _worst(plan: Plan, sample: list[Fraction], goal: str, radius: Fraction, knows: Any, epsilon: float) -> list[float]:
     """The largest rise, fall and posterior that the query's own distance lets anybody suffer."""
     chooser = Chooser(plan, asked(plan), None, False)
-    values, counts = np.unique([float(v) for v in sample], return_counts=True)
+    counts = np.unique([float(v) for v in sample], return_counts=True)[1]
     points = sorted(set(sample))
     states = list(itertools.product(points, LABELS))
     mass = np.array([c * w for c, w in itertools.product(counts, LABELS.values())], dtype=float)

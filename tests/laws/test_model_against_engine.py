@@ -135,7 +135,7 @@ def _disagreement(m: Measurement, rows: list[Row], cells: Cells, index: int, gro
     else:
         expected = (min if m.kind == "min" else max)(values, default=contribution.absent)
     computed = whole(m, cells, index, group) * UNIT
-    slack = (len(rows) + 1) * (UNIT + m.guarantee.error) + 1e-9 * abs(expected)
+    slack = (len(rows) + 1) * (UNIT + m.guarantee.rounding) + 1e-9 * abs(expected)
     if abs(computed - expected) > slack:
         return f"{m.text}: the engine says {computed}, the model {expected}"
     count = cells[group][index][1] if group in cells else None
@@ -156,7 +156,7 @@ def excesses(question: Question, table: Table, found: Sequence[Cells]) -> Iterat
         before, after = table.variants[i], table.variants[i + 1]
         for part in parts:
             yield from part.excess(i, before, after)
-        weights = [s / (m.sensitivity * m.divisor) for s, m in zip(shares, question.measurements, strict=True)]
+        weights = [s / m.guarantee.sensitivity for s, m in zip(shares, question.measurements, strict=True)]
         moved = math.fsum(w * p.moved(i, i + 1) for w, p in zip(weights, parts, strict=True))
         room = 1e-9 * moved + math.fsum(w * UNIT * 2.001 for w in weights)
         for name, pledged in (("the release", own), ("the ledger", kept)):
@@ -179,12 +179,12 @@ class _Seen:
     def excess(self, i: int, before: Row, after: Row) -> Iterator[str]:
         m, guarantee, moved = self.measurement, self.measurement.guarantee, self.moved(i, i + 1)
         keys = {key.column for key in self.question.keys}
-        forms = [("change", m.change * m.divisor)]
-        if m.guarantee.declared.protects == "records":
-            forms += [("sensitivity", m.sensitivity * m.divisor)]
+        forms = [("change", m.per_answer.change * m.divisor)]
+        if m.guarantee.declared.unit.name == "records":
+            forms += [("sensitivity", m.per_answer.sensitivity * m.divisor)]
             gone = max(self.moved(i, -1), self.moved(i + 1, -1))
-            if gone > m.presence * m.divisor * (1 + 1e-9) + UNIT * 1.001:
-                yield f"{m.text}: coming or going moves by {gone}, presence says {m.presence}"
+            if gone > m.per_answer.presence * m.divisor * (1 + 1e-9) + UNIT * 1.001:
+                yield f"{m.text}: coming or going moves by {gone}, presence says {m.per_answer.presence}"
         if all(before[key] == after[key] for key in keys):
             forms += [("guarantee.change", guarantee.change)]
             forms += [(f"measured {form}", bound) for form, bound in self._own(before, after)]
@@ -207,8 +207,8 @@ class _Seen:
         if apart is not None:
             yield "lines", apart
         straight = _straight(self.question, moving, before, after)
-        if guarantee.euclidean is not None and straight is not None:
-            yield "euclidean", guarantee.euclidean * straight + guarantee.error
+        if guarantee.slope is not None and straight is not None:
+            yield "euclidean", guarantee.slope * straight + guarantee.rounding
 
 
 def _forms(question: Question, pledged: Pledge, before: Row, after: Row) -> Iterator[tuple[str, float]]:

@@ -7,14 +7,19 @@ query, evaluated here, does on neighbouring tables, and with what a linear progr
 from __future__ import annotations
 
 import math
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from road import oracle
-from road.drawing import roads
+from road.drawing import profiled_roads, quiet_roads, roads, several_roads
 from road.oracle import Belief, Measured, Movement
-from road.plans import Road
+from road.plans import Attacker, Goal, Road
+from road.query import ALWAYS, Column, Item, summed
+from road.releases import opened, released, table
 
 import guessproof as gp
 from guessproof.errors import GuessproofError
@@ -84,21 +89,151 @@ def check_belief(road: Road, printed: dict[str, Any]) -> None:
         assert limit is None or found <= limit + HAIR
     for key, limit in (("advantage", attacker.advantage), ("posterior", attacker.posterior)):
         assert limit is None or printed[key]["bound"] <= limit * (1 + 1e-9)
-    nominal = printed["epsilon"] / math.fsum(n["epsilon"] for n in printed["noise"])  # before room was made for a grid
-    together = [nominal * np.max(belief.distances, axis=0)]
-    reached, believed = belief.most(together, attacker.both)
+    plain = Belief(road, Movement(road, tuple(p.before_rounding() for p in parted(road, printed))))
+    reached, believed = plain.most([np.max(plain.distances, axis=0)], attacker.both)
     assert printed["advantage"]["attack"] <= reached + 1e-6
     assert printed["posterior"]["attack"] <= believed + 1e-6
     if attacker.at is not None and printed["prior"] is not None and len(attacker.goals) == 1:
         assert math.isclose(printed["prior"], belief.prior(attacker.goal, attacker.at), rel_tol=1e-9)
 
 
+def check_unlimited(road: Road) -> None:
+    """Where any ε is said to do, the plain answer itself keeps the limits."""
+    attacker = road.attacker
+    assert attacker is not None
+    belief = Belief(road, Movement(road, tuple(oracle.without_noise(road))))
+    advantage, posterior = belief.most(belief.distances, attacker.both)
+    assert attacker.advantage is None or advantage <= attacker.advantage + HAIR
+    assert attacker.posterior is None or posterior <= attacker.posterior + HAIR
+
+
 @road_law
 @given(roads())
 def test_every_printed_number_holds_against_brute_force(road: Road) -> None:
     printed = chosen(road)
+    assume(printed is not None)
+    assert printed is not None
+    low, high = printed["interval"]
+    assert printed["feasible"] == (high is None or low <= high)
+    if not printed["feasible"]:
+        assert not printed["noise"]
+    elif printed["noise"]:
+        check_movement(road, printed)
+        check_noise(road, printed)
+        check_belief(road, printed)
+    else:
+        check_unlimited(road)
+
+
+@road_law
+@given(quiet_roads())
+def test_noise_without_an_attacker_costs_and_errs_as_it_says(road: Road) -> None:
+    printed = chosen(road)
+    assume(printed is not None and printed["noise"])
+    assert printed is not None
+    check_noise(road, printed)
+    if road.mechanism != "gaussian":
+        check_movement(road, printed)
+
+
+@road_law
+@given(profiled_roads())
+def test_a_profile_holds_for_everybody_whom_it_speaks_of(drawn: tuple[Road, list[tuple[float, float, float]]]) -> None:
+    """Three worlds: in the data with the value, in it without, and not in it (Kazan & Reiter)."""
+    road, allowed = drawn
+    printed = chosen(road)
     assume(printed is not None and printed["noise"])
     assert printed is not None
     check_movement(road, printed)
-    check_noise(road, printed)
-    check_belief(road, printed)
+    distance = np.asarray([[0.0, 2.0, 1.0], [2.0, 0.0, 1.0], [1.0, 1.0, 0.0]]) * printed["epsilon_add_remove"]
+    for p, q, most in allowed[:: max(len(allowed) // 12, 1)]:
+        mass = np.asarray([p * q, p * (1 - q), 1 - p])
+        kept = mass > 0
+        mask = np.asarray([1.0, 0.0, 0.0])[kept]
+        believed = oracle.extreme(mass[kept], distance[np.ix_(kept, kept)], mask, "upper")
+        assert believed <= most * p * q * (1 + 1e-7)
+
+
+# Roads that are walked to their end.
+
+
+@settings(road_law, max_examples=25)
+@given(quiet_roads())
+def test_what_is_released_is_what_the_query_says(road: Road) -> None:
+    """Within the noise, which is a few scales wide at the very most."""
+    rows = [*road.others, *road.others, {**road.others[0]}]
+    road = Road(**{**vars(road), "rows": len(rows) if road.rows else None, "name": "road"})
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        table(folder, road.columns, rows)
+        ledger = opened(folder, road)
+        try:
+            answer = released(folder, road)
+        except GuessproofError:
+            assume(False)
+            raise
+        left = ledger.remaining(road.name)
+    assert float(10**9 - left.epsilon) == pytest.approx(answer["epsilon"])
+    parts = oracle.measured(road, answer["noise"])
+    for number in answer["answers"]:
+        inside = [r for r in rows if all(r[k] == v for k, v in number["group"].items())]
+        item = next(i for i in road.items if i.name == number["name"])
+        part = next((p for p in parts if p.item.sql == item.sql and p.item.kind == item.kind), None)
+        if part is None:  # a quotient of two noisy numbers
+            continue
+        width = {"cauchy": 1e5}.get(part.noise["mechanism"], 40.0) * part.noise["noise_scale"]
+        plain = item.value(inside, road.where)
+        assert plain is not None
+        assert abs(number["value"] - plain) <= width + len(rows) * 2.0 ** part.noise["grid"] + 1e-12 * abs(plain)
+        assert number["error"] is not None
+        assert oracle.confidence(part.noise, number["error"] * (1 + 1e-9)) >= number["confidence"] - 1e-9
+
+
+def _one_after_another(roads_: list[Road], rows: list[Any]) -> tuple[float, Belief]:
+    """The advantage that the ledger judges after all of them, and the attacker who has seen every answer."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        table(folder, roads_[0].columns, rows)
+        ledger = opened(folder, roads_[0], advantage="0.999")
+        answers = [released(folder, road) for road in roads_]
+        judged = float(ledger.account(roads_[0].name).advantage)
+    parts = [p for road, a in zip(roads_, answers, strict=True) for p in oracle.measured(road, a["noise"])]
+    all_of_them = Road(**{**vars(roads_[0]), "items": tuple(i for road in roads_ for i in road.items)})
+    return judged, Belief(all_of_them, Movement(all_of_them, tuple(parts)))
+
+
+@settings(road_law, max_examples=25)
+@given(several_roads())
+def test_the_ledger_judges_all_releases_together(drawn: list[Road]) -> None:
+    attacker = drawn[0].attacker
+    assert attacker is not None
+    try:
+        judged, belief = _one_after_another(drawn, [*drawn[0].others, *drawn[0].others])
+    except GuessproofError:
+        assume(False)
+        raise
+    assert judged >= belief.most(belief.distances, attacker.both)[0] - HAIR
+
+
+def test_what_coarse_grids_add_is_added_up() -> None:
+    """Far from 0 every answer is rounded; six of them tell six times as much about on which side of a step one is."""
+    columns = tuple(Column(n, (1e14 + 10, 1e14 + 10.015625), (3, 1), (1e14, 1e14 + 40)) for n in ("x", "y"))
+    atoms = [_near(c, 0.01) for c in columns]
+    goal = Goal(
+        " and ".join(a.text for a in atoms),
+        lambda row, truth: all(a.met(row, truth) for a in atoms),
+        ("x", "y"),
+        ("x", "y"),
+    )
+    attacker = Attacker(goal, advantage=0.9, at={"x": 1e14 + 10, "y": 1e14 + 10})
+    base = Road(columns, (Item("o", "sum", summed(*columns)),), ALWAYS, ({"x": 1e14, "y": 1e14},), attacker=attacker)
+    walked = [Road(**{**vars(base), "epsilon": 2.0 + k / 100}) for k in range(6)]
+    judged, belief = _one_after_another(walked, [*base.others])
+    best = belief.most(belief.distances, False)[0]
+    assert best > 1e-3
+    assert judged >= best - 1e-9
+
+
+def _near(column: Column, radius: float) -> Goal:
+    name = column.name
+    return Goal(f"{name} within {radius!r}", lambda r, t: abs(r[name] - t[name]) <= radius, (name,), (name,))

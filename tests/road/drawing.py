@@ -20,7 +20,7 @@ LABELS = {"g": ("a", "b", "c"), "h": ("u", "v")}
 @st.composite
 def number(draw: Draw, name: str) -> Column:
     offset = draw(st.sampled_from(OFFSETS))
-    values = draw(st.lists(st.sampled_from(NUMBERS), min_size=2, max_size=4, unique=True))
+    values = draw(st.lists(st.sampled_from(NUMBERS), min_size=2, max_size=3, unique=True))
     weights = draw(st.lists(st.integers(1, 5), min_size=len(values), max_size=len(values)))
     missing = draw(st.booleans()) and not offset
     believed = draw(st.integers(0, 5)) > 0
@@ -148,8 +148,9 @@ def _knowledge(draw: Draw, candidates: list[Column]) -> dict[str, list[Any]] | N
 @st.composite
 def attackers(draw: Draw, road: Road) -> Attacker:
     believed = tuple(c for c in road.columns if c.believed and not (c == road.key and road.key_is_public))
-    goal = draw(goals(believed))
-    tied = set(c.name for c in road.joint.columns) if road.joint else set()
+    tied = {c.name for c in road.joint.columns} if road.joint else set()
+    told = tuple(c for c in believed if c.name in road.read | tied)
+    goal = draw(goals(told if told and draw(st.integers(0, 5)) else believed))
     reach = set(goal.columns) | (tied if tied & set(goal.columns) else set())
     advantage = draw(st.sampled_from([None, 0.02, 0.05, 0.1, 0.1, 0.25]))
     posterior = draw(st.sampled_from([None, None, 0.95])) if advantage else draw(st.sampled_from([0.9, 0.98]))
@@ -182,8 +183,8 @@ def _with(road: Road, attacker: Attacker) -> Road:
 def roads(draw: Draw, *, attacked: bool = True) -> Road:
     """Under "values" or "records", with or without groups, targets, a public count."""
     protects = draw(st.sampled_from(["values", "values", "values", "records"]))
-    numbers = tuple(draw(number(n)) for n in ("x", "y")[: draw(st.integers(1, 2))])
-    labels = tuple(draw(label(n)) for n in ("g", "h")[: draw(st.integers(1, 2))])
+    numbers = tuple(draw(number(n)) for n in ("x", "y")[: draw(st.sampled_from([1, 1, 2]))])
+    labels = tuple(draw(label(n)) for n in ("g", "h")[: draw(st.sampled_from([1, 1, 2]))])
     averaged = protects == "values" and draw(st.integers(0, 2)) == 0
     if averaged:  # which values are missing is taken as known behind an average
         numbers = tuple(_never_missing(c) for c in numbers)
@@ -221,6 +222,56 @@ def roads(draw: Draw, *, attacked: bool = True) -> Road:
         ),
     )
     return _with(road, draw(attackers(road))) if attacked else road
+
+
+@st.composite
+def quiet_roads(draw: Draw) -> Road:
+    """Without an attacker: a fixed ε, and noise of any kind."""
+    road = draw(roads(attacked=False))
+    mechanism = draw(st.sampled_from([None, "laplace", "cauchy", "gaussian", "gaussian"]))
+    delta = draw(st.sampled_from([1e-9, 1e-6, 1e-4])) if mechanism == "gaussian" else None
+    epsilon = None if road.targets else draw(st.sampled_from([0.3, 1.0, 2.5]))
+    return Road(**{**vars(road), "mechanism": mechanism, "delta": delta, "epsilon": epsilon})
+
+
+@st.composite
+def several_roads(draw: Draw) -> list[Road]:
+    """Two or three questions about one table, asked one after another, with one attacker in mind."""
+    first = draw(roads().filter(lambda r: r.rows is None and r.key is None))
+    numbers = tuple(c for c in first.columns if c.is_number)
+    labels = tuple(c for c in first.columns if not c.is_number)
+    attacker = Attacker(**{**vars(first.attacker), "advantage": 0.95, "posterior": None})
+    asked: list[Road] = []
+    for place in range(draw(st.integers(2, 3))):
+        own = draw(items(numbers, labels, ("count", "sum", "max")))[:2]
+        own = [Item(f"r{place}{item.name}", item.kind, item.term, item.test) for item in own]
+        epsilon = draw(st.sampled_from([0.2, 0.5, 1.0]))
+        changes = {"items": tuple(own), "where": ALWAYS, "attacker": attacker, "epsilon": epsilon, "targets": None}
+        asked.append(Road(**{**vars(first), **changes, "mechanism": None}))
+    return asked
+
+
+@st.composite
+def profiled_roads(draw: Draw) -> tuple[Road, list[tuple[float, float, float]]]:
+    """Records, with a profile and the ratios that it allows: (p, q, most)."""
+    road = draw(roads(attacked=False).filter(lambda r: r.protects == "records"))
+    relative = draw(st.sampled_from([1.5, 3.0, 8.0]))
+    absolute, share = draw(st.sampled_from([0.05, 0.25, 0.6])), draw(st.sampled_from([0.05, 0.3, 1.0]))
+    grid = [k / 20 for k in range(1, 21)]
+    kind = draw(st.sampled_from(["constant", "box", "fixed_inclusion", "fixed_value"]))
+    if kind == "constant":
+        text, allowed = f"constant = {relative}", [(p, q, relative) for p in grid for q in grid]
+    elif kind == "box":
+        text = f"box = {{ relative = {relative}, p = [0.1, 0.6], q = [0.2, 0.9] }}"
+        allowed = [(p, q, relative) for p in grid for q in grid if 0.1 <= p <= 0.6 and 0.2 <= q <= 0.9]
+    elif kind == "fixed_inclusion":
+        text = f"fixed_inclusion = {{ p = {share}, absolute = {absolute}, relative = {relative} }}"
+        allowed = [(share, q, max(relative, absolute / (share * q))) for q in grid]
+    else:
+        text = f"fixed_value = {{ q = {share}, absolute = {absolute}, relative = {relative} }}"
+        allowed = [(p, share, max(relative, absolute / (p * share))) for p in grid]
+    road = Road(**{**vars(road), "targets": None, "risk": text})
+    return road, allowed
 
 
 def _never_missing(column: Column) -> Column:

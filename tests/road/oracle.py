@@ -40,6 +40,12 @@ class Measured:
             return 1 / self.noise["noise_scale"]
         return self.noise["epsilon"] / self.noise["sensitivity"]
 
+    def before_rounding(self) -> Measured:
+        """With the ε that the noise has before room is made for its grid."""
+        room = 1 + 2 * 2.0 ** self.noise["grid"] / (self.noise["sensitivity"] * self.divisor)
+        changed = {"noise_scale": self.noise["noise_scale"] / room, "epsilon": self.noise["epsilon"] * room}
+        return Measured(self.item, {**self.noise, **changed}, self.divisor)
+
 
 def measured(road: Road, noises: Sequence[Mapping[str, Any]]) -> list[Measured]:
     """Each printed noise with the aggregate that it belongs to, in the order of the query; each number once."""
@@ -57,6 +63,12 @@ def measured(road: Road, noises: Sequence[Mapping[str, Any]]) -> list[Measured]:
                 found.append(Measured(part, left.pop(0), divisor))
     assert not left, "more noise than there are aggregates"
     return found
+
+
+def without_noise(road: Road) -> list[Measured]:
+    """All that the query computes, told as it is."""
+    noise = {"mechanism": "laplace", "noise_scale": 1e-12, "grid": -20}
+    return [Measured(part, noise, 1.0) for item in road.items for part in item.parts(False)]
 
 
 @dataclass(frozen=True)
@@ -89,27 +101,23 @@ class Movement:
             return [self.road.others]
         return [self.road.others, (), *((o,) for o in self.road.others)]
 
-    def apart(self, rows: Sequence[Row]) -> Floats:
-        """The most that the answers together tell one row from another, over the tables of other people."""
-        found = np.zeros((len(rows), len(rows)))
+    def gaps(self, rows: Sequence[Row]) -> Iterator[Floats]:
+        """How far each answer lies from one row to another, in grid steps; for each table of other people."""
         for others in self.tables():
-            units = np.asarray([self.numbers([*others, *([row] if row else [])]) for row in rows], dtype=np.int64)
-            gaps = np.abs(units[:, None, :] - units[None, :, :]).astype(np.float64)
-            found = np.maximum(found, gaps @ self.weights)
-        return found
+            numbers = [self.numbers([*others, *([row] if row else [])]) for row in rows]
+            units = np.asarray([[n - first for n, first in zip(row, numbers[0], strict=True)] for row in numbers])
+            yield np.abs(units[:, None, :] - units[None, :, :]).astype(np.float64)
+
+    def apart(self, rows: Sequence[Row]) -> Floats:
+        """The most that the answers together tell one row from another."""
+        return np.max([gaps @ self.weights for gaps in self.gaps(rows)], axis=0)
 
     def each(self, rows: Sequence[Row]) -> Floats:
         """The most that each answer moves, in its own unit, all groups together."""
-        found = np.zeros(len(self.parts))
-        for others in self.tables():
-            units = np.asarray([self.numbers([*others, *([row] if row else [])]) for row in rows], dtype=np.int64)
-            gaps = np.abs(units[:, None, :] - units[None, :, :]).max(axis=(0, 1)) if self.road.key is None else None
-            if gaps is None:
-                wide = np.abs(units[:, None, :] - units[None, :, :]).reshape(len(rows), len(rows), len(self.parts), -1)
-                gaps = wide.sum(axis=3).max(axis=(0, 1))
-            scale = np.asarray([2.0 ** p.noise["grid"] / p.divisor for p in self.parts])
-            found = np.maximum(found, gaps * scale)
-        return found
+        scale = np.asarray([2.0 ** p.noise["grid"] / p.divisor for p in self.parts])
+        shape = (len(rows), len(rows), len(self.parts), len(self.groups()))
+        most = [gaps.reshape(shape).sum(axis=3).max(axis=(0, 1)) for gaps in self.gaps(rows)]
+        return np.max(most, axis=0) * scale
 
     def victims(self) -> Iterator[list[Row]]:
         """All that one victim may be, whatever the attacker believes; the public part of him as it is."""

@@ -73,10 +73,11 @@ def _on(
     """One storage: what the attacker knows of the victim and of the others is varied."""
     believed = [{n: shop.fields[n].stored(v) for n, v in row.items() if n in shop.fields} for row in points.rows()]
     tables: list[list[Row]] = []
+    copies = shop.question.declared.copies or 1
     for company in companies(shop.fields, storage, rng):
         for _ in range(SURROUNDINGS):
             base = record_of(shop.fields, storage, rng, own=True)
-            tables += [[{**base, **values}, *company] for values in believed]
+            tables += [[*[{**base, **values}] * copies, *company] for values in believed]
     asked = shop.ask_each(tables, f"bayes{number}")
     groups = sorted({group for answer in asked for group in answer})
     units = np.array([units_of(answer, groups, choice.noises) for answer in asked], dtype=object)

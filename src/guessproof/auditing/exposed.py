@@ -123,7 +123,7 @@ def _best(
             for trial, guess in zip(*np.unravel_index(flat, score.shape), strict=True):
                 seen = tuple(chunk[trial].tolist())
                 top.append((float(gain[trial, guess]), float(after[trial, guess]), seen, int(guess)))
-    ranked = [sorted(top, key=lambda e: -e[measure])[:KEPT] for measure in (0, 1)]
+    ranked = (sorted(top, key=lambda e: -e[0])[:KEPT], sorted(top, key=lambda e: -e[1])[:KEPT])
     return [(entry[2], entry[3]) for side in ranked for entry in side]
 
 

@@ -155,7 +155,7 @@ def _counts(choice: Choice, answered: Answered) -> Iterator[Move]:
 def _rounding(choice: Choice, j: int, groups: int) -> float:
     """What rounding contributions to the grid may add; whole numbers are not rounded."""
     noise = choice.noises[j]
-    return 0.0 if noise.measurement.is_whole else 2 * noise.grid.step * min(groups, 2)
+    return 0.0 if noise.measurement.is_whole else 2 * noise.grid.step * min(groups, 2) * noise.measurement.copies
 
 
 def _secrets(choice: Choice, row: Row) -> Row:

@@ -121,10 +121,11 @@ def answered(
     """Ask the engine about every family in every company, the victim before the others and after them."""
     found = families(shop.fields, storage, shop.question, protected, rng)
     others = companies(shop.fields, storage, rng)
+    copies = shop.question.declared.copies or 1  # a view may show one record in so many rows
     tables: list[list[Row]] = []
     for family, company, first in itertools.product(found, others, (True, False)):
         for victim in family.victims:
-            mine = [] if victim is None else [victim]
+            mine = [] if victim is None else [victim] * copies
             tables.append([*mine, *company] if first else [*company, *mine])
     on_storage = replace(shop, form="duckdb" if not _is_plain(shop, storage) else shop.form, types=storage.types)
     try:

@@ -31,8 +31,9 @@ from guessproof.risk.several.answer import Several, joined
 from guessproof.risk.several.effort import Progress, checked_effort
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
-from guessproof.risk.worst_atoms import Listed, Runs
+from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import Aim, Ranging, Worst, worst_true_value
+from guessproof.risk.worst_listed import Listed
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite

@@ -145,17 +145,29 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
         return Belief(log_p.reshape(shape), log_q.reshape(shape), gain, how)
     labels = np.asarray(prior.points) if prior.is_line else _labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
+    mass, table, shares = _classes(prior.mass, table, chosen)
 
     def one(k: float, row: float) -> tuple[float, float]:
-        return signed_gain(prior.mass, chosen[int(row)], table, k)
+        return signed_gain(mass, shares[int(row)], table, k)
 
     rows = np.arange(len(chosen), dtype=np.float64).reshape(shape)
     return Belief(
         log_p,
         log_q,
         _each(one, rows),
-        f"linear program on {len(labels)} points, bound re-checked from its dual",
+        f"linear program on {mass.size} points, bound re-checked from its dual",
     )
+
+
+def _classes(mass: Array, table: Array, chosen: Array) -> tuple[Array, Array, Array]:
+    """Values that no release tells apart taken together: their mass, distances, and the share that is correct."""
+    possible = mass > 0
+    mass, table, chosen = mass[possible], table[np.ix_(possible, possible)], chosen[:, possible]
+    label = np.unique(table == 0, axis=0, return_inverse=True)[1].ravel()
+    first = np.unique(label, return_index=True)[1]
+    whole = np.bincount(label, mass).astype(np.float64)
+    shares = np.array([np.minimum(np.bincount(label, mass * row) / whole, 1.0) for row in chosen])
+    return whole, table[np.ix_(first, first)], shares
 
 
 def _flat_gain(form: LineForm, shape: tuple[int, ...]) -> tuple[Gain, str]:

@@ -1,9 +1,9 @@
 """Over which true values a worst case ranges.
 
 A table of values lists all that people can have. A sample does not: whoever the release is about may have any value
-within the declared bounds, or, where none are declared, from the smallest to the largest of the sample. As the true value
-t moves along the line, the set of correct guesses changes only where one of the sample's numbers comes in or drops out,
-so one t at each of these places and one between any two stand for all.
+within the declared bounds, or, where none are declared, from the smallest to the largest of the sample. As the true
+value t moves along the line, the set of correct guesses changes only where one of the sample's numbers comes in or
+drops out, so one t at each of these places and one between any two stand for all.
 """
 
 from __future__ import annotations

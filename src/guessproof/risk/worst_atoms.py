@@ -4,10 +4,8 @@ Along the line G(t) is a run of consecutive atoms, and as t rises so do its ends
 occur. Runs between two others lie inside the run from the first one's start to the second one's end, and hold the one
 from the second one's start to the first one's end, so beliefs after the release are at most those in the former and
 beliefs before at least those in the latter. Stretches of runs whose bound cannot beat the best run found so far are
-dropped, the others cut into shorter ones, down to single runs. The peak of the best tent rises along the runs, so it need
-only be looked for between those of the neighbours.
-
-Values without an order, and distances that are not |ψ(x) − ψ(x')|, are tried one by one.
+dropped, the others cut into shorter ones, down to single runs. The peak of the best tent rises along the runs, so it
+need only be looked for between those of the neighbours.
 """
 
 from __future__ import annotations
@@ -22,11 +20,10 @@ from guessproof.errors import GoalError
 from guessproof.risk import odds
 from guessproof.risk.atoms import Atoms, Places, balance, rounding, signed, tents
 from guessproof.risk.invert import largest_epsilon
-from guessproof.risk.limits import Belief
 from guessproof.risk.runs import Slopes
-from guessproof.risk.single import belief_of
-from guessproof.risk.truths import along, listed, true_values_of
+from guessproof.risk.truths import along, listed
 from guessproof.risk.worst_case import Aim, Worst
+from guessproof.risk.worst_listed import gain_limit, measured, some_open
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -37,74 +34,6 @@ _THIN = 1000  # atoms that give a first idea of ε
 _DIRECT = 2_000_000  # atoms looked at in checking the last contenders one by one
 _LARGEST = 1e100
 _SLACK = 1e-10  # relative: what a dropped stretch may exceed the best run by
-
-
-def measured(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
-    """What is to be as large as possible, from a gain; where the goal is certain or empty nothing can be learnt."""
-    with np.errstate(invalid="ignore"):
-        if aim == "posterior":
-            after = odds.posterior(log_p, log_q, gain)
-            return np.where(np.isneginf(log_q), 1.0, np.where(np.isneginf(log_p), 0.0, after))
-        value = np.abs(odds.advantage(log_p, log_q, gain))
-    return np.where(np.isneginf(log_q) | np.isneginf(log_p), 0.0, value)
-
-
-def gain_limit(log_p: Any, log_q: Any, limit: Any, aim: Aim) -> Array:
-    """The size of the gain at which a limit is reached; 0 where the belief is above it from the start."""
-    if aim == "posterior":
-        with np.errstate(divide="ignore"):
-            return np.maximum(np.log(limit) - np.log1p(-np.asarray(limit)) - (log_p - log_q), 0.0)
-    return odds.gain_of_advantage(*((log_p, log_q) if aim == "rise" else (log_q, log_p)), limit)
-
-
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """True values tried one by one."""
-
-    attribute: Attribute
-    goal: Goal
-
-    @cached_property
-    def values(self) -> tuple[list[Any], list[Any]]:
-        """True values at which the goal is open, and those at which it is certain; one for each set of guesses."""
-        prior = self.attribute.prior
-        assert isinstance(prior, Finite)
-        open_: dict[bytes, Any] = {}
-        certain: list[Any] = []
-        for value in true_values_of(self.attribute, self.goal):
-            chosen = self.goal.chosen(prior, value)
-            if (1 - chosen) @ prior.mass <= 0:
-                certain.append(value)
-            elif chosen @ prior.mass > 0:
-                open_.setdefault(chosen.tobytes(), value)
-        return list(open_.values()), certain
-
-    @cached_property
-    def belief(self) -> Belief:
-        labels = np.empty(len(self.values[0]), dtype=object)
-        labels[:] = self.values[0]
-        return belief_of(self.attribute, self.goal, labels)
-
-    def worst(self, epsilon: float, aim: Aim) -> Worst:
-        """The worst of all true values."""
-        open_, certain = self.values
-        if certain and aim == "posterior":
-            return Worst(certain[0], 1.0, 1.0, 1.0)
-        _some_open(len(open_), bool(certain), self.goal)
-        pair = self.belief.gain(np.asarray(-epsilon if aim == "fall" else epsilon))
-        attack, bound = (measured(self.belief.log_p, self.belief.log_q, g, aim) for g in pair)
-        best = int(np.argmax(attack))
-        return Worst(open_[best], float(attack[best]), float(np.max(bound)), float(np.exp(self.belief.log_p[best])))
-
-    def epsilon(self, limit: float, aim: Aim) -> float:
-        """The largest ε at which no true value exceeds the limit."""
-        open_, certain = self.values
-        if certain and aim == "posterior" and limit < 1:
-            return 0.0
-        _some_open(len(open_), bool(certain), self.goal)
-        sign = -1 if aim == "fall" else 1
-        most = gain_limit(self.belief.log_p, self.belief.log_q, limit, aim)
-        return float(np.min(largest_epsilon(lambda e: sign * self.belief.gain(sign * e)[1], most)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +90,7 @@ class Runs:
         """The worst of all true values: best attack, and what none exceeds."""
         if self.certain is not None and aim == "posterior":
             return Worst(self.certain, 1.0, 1.0, 1.0)
-        _some_open(self.at.size, self.certain is not None, "the goal")
+        some_open(self.at.size, self.certain is not None)
         row, value, bound = self._search(_signed(epsilon, aim), aim)
         return Worst(float(self.at[row]), value, bound, float(np.exp(self.log_prior[0][row])))
 
@@ -175,7 +104,7 @@ class Runs:
             return np.inf
         if (self.certain is not None and aim == "posterior") or limit <= 0:
             return 0.0
-        _some_open(self.at.size, self.certain is not None, "the goal")
+        some_open(self.at.size, self.certain is not None)
         back, upper = 4e-12, self._allowed(limit, aim)
         for _ in range(60):
             if not np.isfinite(upper):
@@ -288,30 +217,22 @@ class Runs:
         """What no run between two others exceeds."""
         outer = self.first[left.row], self.last[right.row]
         inner = self.first[right.row], self.last[left.row]
-        (log_big, log_rest), (log_small, log_more) = (self.atoms.log_prior(*run) for run in (outer, inner))
+        peak = (left.peak + right.peak) // 2
         if aim == "fall":
-            least = self._belief(slopes, inner, log_small, log_more, left, right, k)
-            return np.exp(log_big) - np.where(inner[0] <= inner[1], least, 0.0)
-        most = np.where(np.isneginf(log_rest), 1.0, self._belief(slopes, outer, log_big, log_rest, left, right, k))
-        return most if aim == "posterior" else most - np.exp(log_small)
+            least = self._belief(slopes, inner, peak, k)
+            return np.exp(self.atoms.log_prior(*outer)[0]) - np.where(inner[0] <= inner[1], least, 0.0)
+        most = self._belief(slopes, outer, peak, k)
+        return most if aim == "posterior" else most - np.exp(self.atoms.log_prior(*inner)[0])
 
-    def _belief(
-        self,
-        slopes: Slopes | None,
-        run: tuple[Places, Places],
-        log_p: Array,
-        log_q: Array,
-        left: _Seen,
-        right: _Seen,
-        k: float,
-    ) -> Array:
-        """The belief in a run that no likelihood exceeds (k < 0: falls below), by the tent between two known peaks."""
+    def _belief(self, slopes: Slopes | None, run: tuple[Places, Places], peak: Places, k: float) -> Array:
+        """The belief in a run that no likelihood exceeds (k < 0: falls below), by the tent with this peak."""
+        log_p, log_q = self.atoms.log_prior(*run)
         gain = np.zeros(log_p.shape)
         some = np.flatnonzero((run[0] <= run[1]) & ~np.isneginf(log_q))
         if slopes is not None and some.size:
             first, last = run[0][some], run[1][some]
-            peak = np.clip((left.peak[some] + right.peak[some]) // 2, first, last)
-            gain[some] = tents(slopes, first, last, peak)[1] - (log_p[some] - log_q[some])
+            middle = np.clip(peak[some], first, last)
+            gain[some] = tents(slopes, first, last, middle)[1] - (log_p[some] - log_q[some])
         with np.errstate(invalid="ignore"):
             return odds.posterior(log_p, log_q, gain + k * self.step)
 
@@ -351,8 +272,3 @@ class _Seen:
 
 def _signed(epsilon: float, aim: Aim) -> float:
     return -epsilon if aim == "fall" else epsilon
-
-
-def _some_open(count: int, certain: bool, goal: Any) -> None:
-    if not count and certain:
-        raise GoalError("goal", goal, "is certain for every true value", "choose a narrower goal")

@@ -60,7 +60,7 @@ class Attribute:
 
     @property
     def range(self) -> tuple[float, float]:
-        """Which true values are possible: the prior's support within the declared bounds, or all of a sample's bounds."""
+        """Which true values are possible: the prior's support within the bounds; beside a sample the bounds."""
         if isinstance(self.prior, Finite):
             low, high = self.prior.between or (float(self.prior.points[0]), float(self.prior.points[-1]))
         elif isinstance(self.prior, LinePrior):
@@ -75,7 +75,7 @@ class Attribute:
         return self.bounds if isinstance(self.prior, Finite) and self.prior.between is not None else (low, high)
 
     def check_true(self, value: Any, field: str = "at") -> None:
-        """Refuse a true value that a finite prior rules out; between the values of a sample every number is possible."""
+        """Refuse a true value that a finite prior rules out; between those of a sample every number is possible."""
         assert isinstance(self.prior, Finite)
         if self.prior.between is not None and is_number(value) and math.isfinite(value):
             low, high = self.range
