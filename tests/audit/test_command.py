@@ -17,7 +17,7 @@ from guessproof.auditing import Audit, audit_choice
 from guessproof.auditing.examined import examined
 from guessproof.auditing.result import Verdict
 from guessproof.charts.audit import calibration, save
-from guessproof.cli.audit import MEANINGS, STYLES, audit, show_audit
+from guessproof.cli.audit import MEANINGS, STYLES, audit
 from guessproof.errors import ParameterError
 from guessproof.noise import Noise
 

@@ -105,9 +105,9 @@ def test_the_gap_to_a_distribution_is_small_for_its_own_noise_only(mechanism: An
 # Beliefs.
 
 
-def aim_of_goal(goal: Any, **knows: Any) -> Aim:
+def attacker_with(goal: Any, **knows: Any) -> Attacker:
     attributes = {a.name: a for a in goal.attributes}
-    return Aim(attributes, lambda parts: goal, None, knows or None)
+    return Attacker(attributes, lambda parts: goal, None, knows or None)
 
 
 def joint_goal() -> Any:
@@ -123,12 +123,12 @@ FACULTY = gp.Attribute("faculty", prior=gp.categorical({"math": 0.5, "cs": 0.3, 
 @pytest.mark.parametrize(
     "attacker",
     [
-        aim_of_goal(gp.within(TIME, 2)),
-        aim_of_goal(gp.within(TIME, 2), time=(10, 40)),
-        aim_of_goal(gp.within(TIME, 2) & gp.exactly(FACULTY)),
-        aim_of_goal(gp.exactly(FACULTY), faculty=frozenset({"cs", "law"})),
-        aim_of_goal(joint_goal()),
-        aim_of_goal(gp.within(gp.Attribute("x", prior=gp.exponential(3)), 1)),
+        attacker_with(gp.within(TIME, 2)),
+        attacker_with(gp.within(TIME, 2), time=(10, 40)),
+        attacker_with(gp.within(TIME, 2) & gp.exactly(FACULTY)),
+        attacker_with(gp.exactly(FACULTY), faculty=frozenset({"cs", "law"})),
+        attacker_with(joint_goal()),
+        attacker_with(gp.within(gp.Attribute("x", prior=gp.exponential(3)), 1)),
     ],
     ids=["normal", "knowing", "and", "some", "joint", "exponential"],
 )
@@ -153,7 +153,7 @@ def test_points_and_victims_come_from_the_same_belief(attacker: Attacker) -> Non
 
 def test_a_probability_on_cells_is_exact_where_the_goal_has_edges() -> None:
     goal = gp.within(TIME, 2)
-    blocks = blocks_of(aim_of_goal(goal), frozenset())
+    blocks = blocks_of(attacker_with(goal), frozenset())
     assert blocks
     truth = {"time": 17.3}
     points = points_of(blocks, 300, np.random.default_rng(0), goal_edges(goal, truth))
@@ -177,7 +177,7 @@ def test_goals_hold_where_they_should() -> None:
 
 
 def test_no_belief_no_blocks() -> None:
-    assert blocks_of(aim_of_goal(gp.within(gp.Attribute("x", prior=gp.unknown(0, 9)), 1)), frozenset()) is None
+    assert blocks_of(attacker_with(gp.within(gp.Attribute("x", prior=gp.unknown(0, 9)), 1)), frozenset()) is None
 
 
 # The rule.
@@ -189,11 +189,11 @@ def test_no_belief_no_blocks() -> None:
 def test_the_rules_success_is_what_simulation_shows(mechanism: Any) -> None:
     """Independent of the library's samplers: noise by inverting the distribution function."""
     goal = gp.within(gp.Attribute("x", prior=gp.empirical(list(range(12)))), 1)
-    blocks = blocks_of(aim_of_goal(goal), frozenset())
+    blocks = blocks_of(attacker_with(goal), frozenset())
     assert blocks
     points = points_of(blocks, 100, np.random.default_rng(0), {})
     answers = np.asarray(points.values["x"]) * 3
-    rule = trained(mechanism, goal, points, answers, truths_of(aim_of_goal(goal), blocks, 50))
+    rule = trained(mechanism, goal, points, answers, truths_of(attacker_with(goal), blocks, 50))
     right = rule.right(points.values)
     exact = rule.success(answers, right)
     rng = np.random.default_rng(8)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reference import linear_program
 
 from choosing.plans import plan
-from guessproof.choosing import Chooser, attacker_of, asked
+from guessproof.choosing import Chooser, asked, attacker_of
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import (

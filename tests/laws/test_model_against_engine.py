@@ -24,12 +24,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from guessproof.choosing.pledging import pledge
 from guessproof.choosing.reading import asked
 from guessproof.engines import open_engine
 from guessproof.errors import MetricError, QueryError, SourceError
-from guessproof.exposure import Pledge
-from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
+from guessproof.guarantee import Guarantee, guarantee_from_dict, guarantee_to_dict, total
 from guessproof.plan import plan_of
 from guessproof.releasing import prepared
 from guessproof.sql import DeclaredColumn, Measurement, Question
@@ -150,8 +148,8 @@ def _disagreement(m: Measurement, rows: list[Row], cells: Cells, index: int, gro
 def excesses(question: Question, table: Table, found: Sequence[Cells]) -> Iterator[str]:
     parts = [_Seen(question, m, j, found) for j, m in enumerate(question.measurements)]
     shares = [1 / len(parts)] * len(parts)
-    own = pledge(question, shares)
-    kept = pledge_from([pledge_to_dict(times(own, 1.0))])
+    own = total([m.guarantee.scaled(1 / len(parts) / m.guarantee.sensitivity) for m in question.measurements])
+    kept = guarantee_from_dict(guarantee_to_dict(own))
     for i in range(0, len(table.variants), 2):
         before, after = table.variants[i], table.variants[i + 1]
         for part in parts:
@@ -198,7 +196,7 @@ class _Seen:
 
     def _own(self, before: Row, after: Row) -> Iterator[tuple[str, float]]:
         guarantee = self.measurement.guarantee
-        moving = {n for n in guarantee.contribution.columns if n in NAMES and _differ(self.question, n, before, after)}
+        moving = {n for n in self.measurement.contribution.columns if n in NAMES and _differ(self.question, n, before, after)}
         yield "between", guarantee.between({n: before[n] for n in NAMES}, {n: after[n] for n in NAMES})
         apart = _distances(self.question, guarantee.columns, moving, before, after)
         if apart is not None:
@@ -211,13 +209,13 @@ class _Seen:
             yield "euclidean", guarantee.slope * straight + guarantee.rounding
 
 
-def _forms(question: Question, pledged: Pledge, before: Row, after: Row) -> Iterator[tuple[str, float]]:
+def _forms(question: Question, pledged: Guarantee, before: Row, after: Row) -> Iterator[tuple[str, float]]:
     if any(m.divisor != 1 for m in question.measurements):
         read = [question.declared.column(n).read(r[n]) for n in NAMES for r in (before, after)]
         if None in read:
             return
-    yield "limit", pledged.limit
-    if pledged.between is not None:
+    yield "change", pledged.change
+    if pledged.responses is not None:
         yield "between", pledged.between({n: before[n] for n in NAMES}, {n: after[n] for n in NAMES})
     moving = {n for n in NAMES if n in question.columns and _differ(question, n, before, after)}
     apart = _distances(question, pledged.columns, moving, before, after)
@@ -227,8 +225,8 @@ def _forms(question: Question, pledged: Pledge, before: Row, after: Row) -> Iter
     if apart is not None:
         yield "lines", apart
     straight = _straight(question, moving, before, after)
-    if pledged.euclidean is not None and straight is not None:
-        yield "euclidean", pledged.euclidean * straight + 2 * pledged.error
+    if pledged.slope is not None and straight is not None:
+        yield "euclidean", pledged.slope * straight + 2 * pledged.rounding
 
 
 def _differ(question: Question, name: str, before: Row, after: Row) -> bool:
