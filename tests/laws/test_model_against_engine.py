@@ -178,7 +178,7 @@ class _Seen:
         m, guarantee, moved = self.measurement, self.measurement.guarantee, self.moved(i, i + 1)
         keys = {key.column for key in self.question.keys}
         forms = [("change", m.per_answer.change * m.divisor)]
-        if m.guarantee.declared.unit.name == "records":
+        if m.declared.unit.name == "records":
             forms += [("sensitivity", m.per_answer.sensitivity * m.divisor)]
             gone = max(self.moved(i, -1), self.moved(i + 1, -1))
             if gone > m.per_answer.presence * m.divisor * (1 + 1e-9) + UNIT * 1.001:
