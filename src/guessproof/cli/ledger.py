@@ -70,7 +70,9 @@ def amend(
     ] = None,
     budget: Annotated[str | None, typer.Option(help="A larger ε for all releases together, as 2.0.")] = None,
     delta: Annotated[str | None, typer.Option(help="A larger δ for all releases together.")] = None,
-    advantage: Annotated[str | None, typer.Option(help="A larger limit on an attacker's rise over all releases.")] = None,
+    advantage: Annotated[
+        str | None, typer.Option(help="A larger limit on an attacker's rise over all releases.")
+    ] = None,
     ledger: File = "guessproof.ledger",
     key_file: KeyFile = None,
     as_json: AsJson = False,
