@@ -28,7 +28,8 @@ from guessproof.world.pieces import log_sum
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _FEW = 40  # classes of points up to which trees are faster than a solver
-_TREES = 400  # classes up to which they are tried where it fails
+_TREES = 400  # classes up to which they are used where it fails
+_WIDE = 30.0  # a diameter beyond which it would
 _OPEN = 1e-9  # bound and attack of a solver that are further apart have failed to meet
 _SMALL = 0.5  # up to this diameter the program works with L − 1 and keeps its digits
 
@@ -110,11 +111,11 @@ def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Arr
     distance = shortest_paths(distance)
     if float(np.max(distance, initial=0.0)) <= _SMALL:
         attack, bound, likelihood = _near_one(mass, share, distance, *_edges(distance))
-    elif mass.size <= _FEW:
+    elif mass.size <= _FEW or (mass.size <= _TREES and np.max(distance[np.isfinite(distance)]) > _WIDE):
         attack, bound, likelihood = _by_trees(mass, share, distance)
     else:
         attack, bound, likelihood = _scaled(mass, share, distance, *_edges(distance))
-        if bound - attack > _OPEN * (1 + bound) and mass.size <= _TREES:
+        if not bound - attack <= _OPEN * (1 + bound) and mass.size <= _TREES:
             attack, bound, likelihood = _by_trees(mass, share, distance)
     return attack, bound, likelihood[label]
 
@@ -174,15 +175,16 @@ def _scaled(prior: Array, goal: Array, distance: Array, rows: Any, cols: Any) ->
     if np.max(odds) == np.inf:
         return np.inf, np.inf, best
     log_in, log_out = _log_dot(inside, best), _log_dot(outside, best)
-    shape = np.exp(best)
-    a, o = inside * shape / np.exp(log_in), outside * np.exp(best - log_out)
+    with np.errstate(divide="ignore"):
+        a, o = np.exp(np.log(inside) + best - log_in), np.exp(np.log(outside) + best - log_out)
     ratio = np.exp(np.minimum(best[rows] - distance[rows, cols] - best[cols], 0.0))
     solution = _solve(o, a, rows, cols, ratio, np.zeros(len(rows)))
     base = np.log(inside.sum()) - np.log(outside.sum())
     if solution is None:
         return float(np.max(odds) - base), float(np.max(distance)), best
     m, y = solution
-    bound = _certified(o, a, rows, cols, ratio, y)
+    vanished = np.any((inside > 0) & (a == 0))  # the check would not see this mass
+    bound = 0.0 if vanished else _certified(o, a, rows, cols, ratio, y)
     likelihood = best + np.log(np.maximum(m, 1e-300))
     likelihood = np.min(distance + likelihood[None, :], axis=1)
     attack = max(float(_log_dot(inside, likelihood) - _log_dot(outside, likelihood)), float(np.max(odds)))
