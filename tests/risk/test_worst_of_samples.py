@@ -22,6 +22,7 @@ import guessproof as gp
 from guessproof.errors import GoalError, GuessproofError, InfeasibleError, TrueValueError
 from guessproof.risk.atoms import Atoms, balance, tents
 from guessproof.risk.runs import Slopes
+from guessproof.risk.worst_atoms import Runs
 
 PAIRS = [10, 11.5, 40, 41.5, 70, 71.5, 100, 101.5]
 
@@ -338,3 +339,40 @@ def test_large_samples_agree_with_every_true_value_asked(seed: int) -> None:
     assert attack.advantage(epsilon=epsilon, both=True).bound <= 0.04 + 1e-12
     assert attack.advantage(epsilon=epsilon * (1 + 1e-7), both=True).attack > 0.04
     assert attack.posterior(epsilon=epsilon).bound == pytest.approx(float(np.max(one.posterior(epsilon=epsilon).bound)))
+
+
+@pytest.mark.parametrize("aim", ["rise", "fall", "posterior"])
+def test_stretches_of_runs_are_bounded_by_what_is_in_them(aim: Any) -> None:
+    rng = np.random.default_rng(8)
+    for _ in range(25):
+        values = rng.choice([rng.normal(0, 3, 60).round(1), rng.integers(0, 50, 60), np.exp(rng.normal(0, 2, 60))])
+        x = gp.Attribute("x", prior=gp.empirical(values), bounds=(-100, 100))
+        runs = Runs.of(x, gp.within(x, float(rng.uniform(0.1, 2) * np.std(values))))
+        assert runs is not None
+        k = float(10 ** rng.uniform(-2, 0.5)) * (-1 if aim == "fall" else 1)
+        slopes = Slopes(runs.atoms.mass, runs.atoms.psi, k)
+        rows = np.arange(runs.at.size)
+        every = runs._at(slopes, rows, runs.first, runs.last, k, aim)
+        for _ in range(20):
+            u, v = np.sort(rng.choice(rows.size, 2, replace=False))
+            v = min(v, u + int(rng.integers(1, 9)))
+            bound = runs._between(slopes, every.pick([u]), every.pick([v]), k, aim)
+            assert np.all(every.value[u : v + 1] <= bound + 1e-12)
+        # The peak rises along the runs, which is what lets it be looked for between its neighbours.
+        assert np.all(np.diff(runs.atoms.psi[every.peak]) >= -1e-9)
+
+
+def test_what_is_returned_was_proven_for_every_run() -> None:
+    rng = np.random.default_rng(9)
+    for _ in range(40):
+        values = rng.choice([rng.normal(0, 3, 80), rng.integers(0, 30, 80), np.exp(rng.normal(0, 2, 80))])
+        x = gp.Attribute("x", prior=gp.empirical(values))
+        attack = gp.Attack(gp.within(x, float(rng.uniform(0.05, 1) * np.std(values))))
+        limit, both = float(rng.choice([1e-6, 0.01, 0.1, 0.3])), bool(rng.random() < 0.5)
+        try:
+            epsilon = attack.epsilon(advantage=limit, both=both)
+        except GoalError:
+            continue
+        if 0 < epsilon < math.inf:
+            assert attack.advantage(epsilon=epsilon, both=both).bound <= limit
+            assert attack.advantage(epsilon=epsilon * (1 + 1e-6), both=both).attack > limit * (1 - 1e-9)
