@@ -129,9 +129,7 @@ def goals(draw: Draw, columns: tuple[Column, ...]) -> Goal:
     other = _atom(draw, draw(st.sampled_from(rest)))
     names, moving = first.columns + other.columns, first.moving + other.moving
     if shape == "and":
-        return Goal(
-            f"{first.text} and {other.text}", lambda r, t: first.met(r, t) and other.met(r, t), names, moving
-        )
+        return Goal(f"{first.text} and {other.text}", lambda r, t: first.met(r, t) and other.met(r, t), names, moving)
     met = lambda r, t: first.met(r, t) or other.met(r, t)  # noqa: E731
     return Goal(f"{first.text} or {other.text}", met, names, moving, (first, other))
 
@@ -194,14 +192,20 @@ def roads(draw: Draw, *, attacked: bool = True) -> Road:
     if attacked and not any(c.believed for c in (*numbers, *labels)):
         labels = (Column(**{**vars(labels[0]), "believed": True}), *labels[1:])
     tied = draw(st.sampled_from([(), (), (numbers[0], labels[0]), labels, numbers]))
-    tied = tied if len(tied) == 2 and all(c.believed and not c.bounds or c.bounds and not c.bounds[0] for c in tied) else ()
+    tied = (
+        tied
+        if len(tied) == 2 and all((c.believed and not c.bounds) or (c.bounds and not c.bounds[0]) for c in tied)
+        else ()
+    )
     tied = tied if all(c.believed for c in tied) else ()
     key, public = _key(draw, protects, labels)
     kinds = ("avg", "sum") if averaged else ("count", "sum", "sum", "min", "max", "avg")
     columns = (*numbers, *labels, *((key,) if key is not None and public else ()))
     found = draw(items(numbers, labels, kinds))
     where = draw(tests(numbers, labels)) if draw(st.integers(0, 2)) == 0 else ALWAYS
-    others = draw(st.lists(st.fixed_dictionaries({c.name: st.sampled_from(_usual(c)) for c in columns}), min_size=1, max_size=3))
+    others = draw(
+        st.lists(st.fixed_dictionaries({c.name: st.sampled_from(_usual(c)) for c in columns}), min_size=1, max_size=3)
+    )
     road = Road(
         columns,
         tuple(found),
@@ -213,7 +217,9 @@ def roads(draw: Draw, *, attacked: bool = True) -> Road:
         protects,
         len(others) + 1 if averaged and key is None else None,
         mechanism=draw(st.sampled_from([None, None, "laplace", "cauchy"])),
-        targets=_targets(draw, [i for i in found if i.kind != "avg" or averaged and key is None and i.test is where is ALWAYS]),
+        targets=_targets(
+            draw, [i for i in found if i.kind != "avg" or (averaged and key is None and i.test is where is ALWAYS)]
+        ),
     )
     return _with(road, draw(attackers(road))) if attacked else road
 
@@ -290,7 +296,10 @@ def _targets(draw: Draw, found: list[Item]) -> dict[str, tuple[float, float]] | 
         return None
     wide = {"count": 60.0, "avg": 3000.0, "sum": 9000.0, "min": 9000.0, "max": 9000.0}
     return {
-        i.name: (wide[i.kind] * draw(st.sampled_from([0.05, 0.3, 1.0, 4.0])), draw(st.sampled_from([0.5, 0.9, 0.95, 0.99])))
+        i.name: (
+            wide[i.kind] * draw(st.sampled_from([0.05, 0.3, 1.0, 4.0])),
+            draw(st.sampled_from([0.5, 0.9, 0.95, 0.99])),
+        )
         for i in found
         if draw(st.booleans())
     }

@@ -192,7 +192,9 @@ class Belief:
 def extreme(mass: Floats, distance: Floats, mask: Floats, side: str) -> float:
     """The linear program, with combinations that nothing tells apart taken together."""
     label = np.unique(np.round(distance, 15), axis=0, return_inverse=True)[1].ravel()
-    label = np.asarray([next(j for j in range(len(label)) if label[j] == label[i] and distance[i, j] == 0) for i in range(len(label))])
+    label = np.asarray(
+        [next(j for j in range(len(label)) if label[j] == label[i] and distance[i, j] == 0) for i in range(len(label))]
+    )
     kept, label = np.unique(label, return_inverse=True)
     merged = np.bincount(label, mass)
     share = np.bincount(label, mass * mask) / merged
@@ -235,4 +237,4 @@ def loss(noise: Mapping[str, Any]) -> float:
 def gaussian_delta(noise: Mapping[str, Any]) -> float:
     """Balle & Wang: δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), μ = Δ/σ."""
     mu, epsilon = noise["sensitivity"] / noise["noise_scale"], noise["epsilon"]
-    return float(norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu))
+    return float(norm.cdf(mu / 2 - epsilon / mu) - np.exp(epsilon + norm.logcdf(-mu / 2 - epsilon / mu)))

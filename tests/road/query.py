@@ -51,7 +51,9 @@ class Term:
     smooth: bool = True  # no jumps: a small change of a column is a small change of the term
 
     def ends(self) -> tuple[float, float]:
-        axes = [[*c.bounds, *(k for k in self.kinks if c.bounds[0] < k < c.bounds[1])] for c in self.columns if c.bounds]
+        axes = [
+            [*c.bounds, *(k for k in self.kinks if c.bounds[0] < k < c.bounds[1])] for c in self.columns if c.bounds
+        ]
         names = [c.name for c in self.columns]
         found = [self.of(dict(zip(names, values, strict=True))) for values in itertools.product(*axes)]
         return min(f for f in found if f is not None), max(f for f in found if f is not None)
