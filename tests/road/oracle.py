@@ -1,7 +1,7 @@
 """What a printed choice must keep, re-derived from the plan's own words by brute force.
 
-The query is evaluated in Python on neighbouring tables, with the noise and the grid that were printed; the attacker is a
-linear program over all combinations of values that his prior knows.
+The query is evaluated in Python on neighbouring tables, with the noise and the grid that were printed; the attacker is
+a linear program over all combinations of values that his prior knows.
 """
 
 from __future__ import annotations
