@@ -138,7 +138,7 @@ def epsilon_needed(
     *,
     shaped_for: float | None = None,
 ) -> float:
-    """The least ε at which one answer lies this near, this surely; Cauchy noise may be shaped for another confidence."""
+    """The least ε at which one answer lies this near, this surely; `shaped_for`: Cauchy noise with a γ for that."""
     kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
     most, near = measurement.guarantee.sensitivity, within * measurement.divisor
     if kind == "geometric":

@@ -217,15 +217,15 @@ def test_the_ledger_judges_all_releases_together(drawn: list[Road]) -> None:
 
 def test_what_coarse_grids_add_is_added_up() -> None:
     """Far from 0 every answer is rounded; six of them tell six times as much about on which side of a step one is."""
-    columns = tuple(Column(n, (1e14 + 10, 1e14 + 10.015625), (3, 1), (1e14, 1e14 + 40)) for n in ("x", "y"))
-    atoms = [_near(c, 0.01) for c in columns]
+    columns = tuple(Column(n, (1e14 + 10.015625, 1e14 + 10.03125), (3, 1), (1e14, 1e14 + 40)) for n in ("x", "y"))
+    atoms = [_near(c, 0.005) for c in columns]
     goal = Goal(
         " and ".join(a.text for a in atoms),
         lambda row, truth: all(a.met(row, truth) for a in atoms),
         ("x", "y"),
         ("x", "y"),
     )
-    attacker = Attacker(goal, advantage=0.9, at={"x": 1e14 + 10, "y": 1e14 + 10})
+    attacker = Attacker(goal, advantage=0.9, at={"x": 1e14 + 10.015625, "y": 1e14 + 10.015625})
     base = Road(columns, (Item("o", "sum", summed(*columns)),), ALWAYS, ({"x": 1e14, "y": 1e14},), attacker=attacker)
     walked = [Road(**{**vars(base), "epsilon": 2.0 + k / 100}) for k in range(6)]
     judged, belief = _one_after_another(walked, [*base.others])

@@ -1,7 +1,7 @@
 """What a printed choice must keep, re-derived from the plan's own words by brute force.
 
-The query is evaluated in Python on neighbouring tables, with the noise and the grid that were printed; the attacker is a
-linear program over all combinations of values that his prior knows.
+The query is evaluated in Python on neighbouring tables, with the noise and the grid that were printed; the attacker is
+a linear program over all combinations of values that his prior knows.
 """
 
 from __future__ import annotations
@@ -237,4 +237,4 @@ def loss(noise: Mapping[str, Any]) -> float:
 def gaussian_delta(noise: Mapping[str, Any]) -> float:
     """Balle & Wang: δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), μ = Δ/σ."""
     mu, epsilon = noise["sensitivity"] / noise["noise_scale"], noise["epsilon"]
-    return float(norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu))
+    return float(norm.cdf(mu / 2 - epsilon / mu) - np.exp(epsilon + norm.logcdf(-mu / 2 - epsilon / mu)))

@@ -151,9 +151,11 @@ class Road:
         if self.joint is not None and tied & wanted:
             names = [c.name for c in self.joint.columns]
             blocks.append([(dict(zip(names, v, strict=True)), float(w)) for v, w in self.joint.weights.items()])
-        for c in self.columns:
-            if c.believed and c.name in wanted - tied:
-                blocks.append([({c.name: v}, float(w)) for v, w in zip(c.values, c.weights, strict=True)])
+        blocks += [
+            [({c.name: v}, float(w)) for v, w in zip(c.values, c.weights, strict=True)]
+            for c in self.columns
+            if c.believed and c.name in wanted - tied
+        ]
         found = [_merged(parts) for parts in itertools.product(*blocks)]
         found = [(row, weight) for row, weight in found if self.attacker.allows(row)]
         total = math.fsum(w for _, w in found)

@@ -200,7 +200,15 @@ class Chooser:
         noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
         for noise in noises:
             noise.check()
+        self._check_delta(noises)
         return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
+
+    def _check_delta(self, noises: tuple[Noise, ...]) -> None:
+        """What the grid adds to δ grows with ε; all of it must stay within what the plan allows."""
+        allowed = self.plan.release.delta
+        if allowed is not None and math.fsum(n.cost[1] for n in noises) > allowed:
+            problem = "this little Gaussian noise on numbers this large needs a larger failure probability"
+            raise self.plan.error(("release", "delta"), allowed, problem, "ask for less accuracy, or use laplace noise")
 
     def _recommended(self, fixed: float | None, needed: float, highest: float) -> tuple[float, bool]:
         if fixed is not None:
