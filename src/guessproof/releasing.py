@@ -25,7 +25,7 @@ from guessproof.errors import (
     SourceError,
 )
 from guessproof.exposure import Exposure
-from guessproof.guarantee import guarantee_from_dict, guarantee_to_dict, total
+from guessproof.guarantee import guarantee_to_dict, total_of_dicts
 from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded
 from guessproof.ledger.entry import canonical
 from guessproof.noise import Noise
@@ -259,8 +259,8 @@ def _judge(plan: Plan, book: Ledger) -> Any:
     both = plan.limits.both
 
     def judge(guarantees: list[dict[str, Any]]) -> float:
-        kept = total([guarantee_from_dict(table).merged() for table in guarantees])
-        return float(Exposure(attacker, kept.spelled(tuple(plan.columns))).advantage(1.0, both).bound)
+        kept = total_of_dicts(guarantees, tuple(plan.columns))
+        return float(Exposure(attacker, kept).advantage(1.0, both).bound)
 
     return judge
 

@@ -14,8 +14,7 @@ from pydantic import create_model
 
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import BudgetError, EngineError, LedgerError, RowsError
-from guessproof.exposure.aim import Pledge
-from guessproof.exposure.pledges import added, pledge_from, pledge_to_dict
+from guessproof.guarantee import VALUES, Guarantee, guarantee_to_dict, total, total_of_dicts
 from guessproof.ledger import Budget, Ledger, verify
 from guessproof.mechanisms import sampling
 from guessproof.plan import Plan, load_plan, loads_plan, model
@@ -77,19 +76,19 @@ def test_however_a_column_is_spelled_its_releases_add_up(tmp_path: Path) -> None
     assert 1 < many[0] < 40
 
 
-def _pledge(name: str, metric: float, error: float) -> Pledge:
-    return Pledge({name: Multiple(metric, Discrete())}, {}, metric, None, error)
+def _guarantee(name: str, metric: float, rounding: float) -> Guarantee:
+    return Guarantee(VALUES, {name: Multiple(metric, Discrete())}, {}, metric, metric, None, rounding)
 
 
 def test_what_several_releases_promise_is_added_with_all_its_parts() -> None:
-    parts = [_pledge("time", 1.0, 0.25), _pledge("Time", 2.0, 0.5), _pledge("TIME", 4.0, 0.125)]
-    told = pledge_from([pledge_to_dict(p) for p in parts], ["Time", "age"])
+    parts = [_guarantee("time", 1.0, 0.25), _guarantee("Time", 2.0, 0.5), _guarantee("TIME", 4.0, 0.125)]
+    told = total_of_dicts([guarantee_to_dict(p) for p in parts], ["Time", "age"])
     assert list(told.columns) == ["Time"]
     assert float(told.columns["Time"].distance(1.0, 2.0)) == 7.0
-    assert (told.limit, told.error) == (7.0, 0.875)
-    assert added(parts[:2]).error == 0.75
-    both = Pledge({"time": Discrete(), "TIME": Discrete()}, {}, 2.0)  # one query, two spellings of one column
-    assert float(pledge_from([pledge_to_dict(both)]).columns["time"].distance(1.0, 2.0)) == 2.0
+    assert (told.change, told.rounding) == (pytest.approx(7.0), 0.875)
+    assert total(parts[:2]).rounding == 0.75
+    both = Guarantee(VALUES, {"time": Discrete(), "TIME": Discrete()}, {}, 2.0, 2.0)  # one query, two spellings of one column
+    assert float(total_of_dicts([guarantee_to_dict(both)]).columns["time"].distance(1.0, 2.0)) == 2.0
 
 
 TIME, AGE = "[columns.time]\nbounds = [0, 120]\n", "[columns.age]\nbounds = [18, 99]\n"

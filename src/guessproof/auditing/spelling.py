@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from guessproof.choosing import Choice, asked
-from guessproof.guarantee import Guarantee, guarantee_from_dict, guarantee_to_dict, total
+from guessproof.guarantee import Guarantee, guarantee_to_dict, total_of_dicts
 from guessproof.plan import Plan, plan_of
 from guessproof.plan.grammar import read_names
 
@@ -18,8 +18,7 @@ def guarantee_of_both(choice: Choice) -> Guarantee:
     question = asked(plan)
     pairs = zip(choice.noises, question.measurements, strict=True)
     other = replace(choice, plan=plan, question=question, noises=tuple(replace(n, measurement=m) for n, m in pairs))
-    kept = [guarantee_from_dict(guarantee_to_dict(c.guarantee)).merged() for c in (choice, other)]
-    return total(kept).spelled(tuple(choice.plan.columns))
+    return total_of_dicts([guarantee_to_dict(c.guarantee) for c in (choice, other)], tuple(choice.plan.columns))
 
 
 def respelt_plan(plan: Plan) -> Plan:

@@ -9,11 +9,11 @@ it does not know might protect less. New keys may be added to a version only if 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guessproof.errors import LedgerError, MetricError
-from guessproof.guarantee.guarantee import Guarantee
+from guessproof.guarantee.guarantee import Guarantee, total
 from guessproof.guarantee.unit import VALUES, PrivacyUnit, unit_named
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Outcome, Sum
@@ -41,6 +41,14 @@ def guarantee_from_dict(table: Mapping[str, Any]) -> Guarantee:
         return _read(table)
     except (KeyError, TypeError, ValueError, AttributeError, MetricError):
         raise LedgerError("a guarantee in the ledger is not understood; was it written by another program?") from None
+
+
+def total_of_dicts(tables: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> Guarantee:
+    """What all releases of a ledger promise together, about columns that are spelled as in `names`.
+
+    Each plan spelled its columns in its own way. What looks like one column counts as one: that adds more, never less.
+    """
+    return total([guarantee_from_dict(table).merged() for table in tables]).spelled(names)
 
 
 def _read(table: Mapping[str, Any]) -> Guarantee:
