@@ -293,18 +293,18 @@ def test_keys_that_come_later_change_no_request() -> None:
     """New keys at their defaults: neither the request nor the first version's text moves."""
     asked = load_plan(OLD / "capital.toml")
     before = identity_text(asked.file, asked.digests), first_text(asked.file, asked.digests)
-    column: Any = create_model("Column", __base__=model.Column, kind=(str | None, None), true=(tuple[str, ...], ()))
-    data: Any = create_model("Data", __base__=model.Data, copies=(int, 1))
+    column: Any = create_model("Column", __base__=model.Column, later=(str | None, None), others=(tuple[str, ...], ()))
+    data: Any = create_model("Data", __base__=model.Data, newest=(int, 1))
     file: Any = create_model("PlanFile", __base__=model.PlanFile, data=(data, ...), columns=(dict[str, column], ...))
 
     def texts(**used: Any) -> tuple[str, str | None]:
         columns = {name: column(**dict(old)) for name, old in asked.file.columns.items()}
         columns["age"] = column(**dict(asked.file.columns["age"]), **used)
         grown = file(**{**dict(asked.file), "data": data(**dict(asked.file.data)), "columns": columns})
-        assert "copies" in grown.model_dump()["data"]
+        assert "newest" in grown.model_dump()["data"]
         return identity_text(grown, asked.digests), first_text(grown, asked.digests)
 
-    assert texts() == texts(kind=None) == before
-    later, first = texts(kind="number")
+    assert texts() == texts(later=None) == before
+    later, first = texts(later="number")
     assert later != before[0]
     assert first is None  # the first version could not have read it
