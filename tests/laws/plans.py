@@ -33,6 +33,11 @@ class Drawn:
     hidden: frozenset[str]  # protected
     flags: tuple[str, ...] | None
 
+    def levels(self, name: str) -> list[str]:
+        """What a column is declared to hold."""
+        column = self.tables["columns"].get(name, {})
+        return [*column.get("levels", column.get("prior", {}).get("categorical", ()))]
+
 
 def drawn(random: Random) -> Drawn:
     """One table and what is declared of it."""
@@ -40,7 +45,7 @@ def drawn(random: Random) -> Drawn:
     storages = {name: _storage(random, name) for name in NAMES}
     hidden = {"x", *(n for n in ("n", "c", "f", "d") if random.random() < 0.8)}
     flags = random.choice((*FLAGS, None))
-    columns = {name: _column(random, name, flags) for name in NAMES}
+    columns = {name: _column(random, name, flags, storages[name]) for name in NAMES}
     for name in NAMES:
         columns[name]["missing"] = random.random() < 0.5
         if protects == "values" and name not in hidden:
@@ -48,7 +53,7 @@ def drawn(random: Random) -> Drawn:
             columns[name] |= {"public": True} | ({"levels": [*prior["categorical"]]} if prior else {})
     if protects == "values" and "d" not in hidden and random.random() < 0.5:
         del columns["d"]
-    data = {"name": "drawn", "source": "t.duckdb", "table": "t", "protects": protects}
+    data: dict[str, Any] = {"name": "drawn", "source": "t.duckdb", "table": "t", "protects": protects}
     if protects == "values" and random.random() < 0.4:
         data["rows"] = 3
     tables = {"data": data, "columns": columns, "release": {"epsilon": 1.0}}
@@ -60,15 +65,16 @@ def _storage(random: Random, name: str) -> Storage:
     if name == "x":
         return next(s for s in STORAGES if s.type == "DOUBLE")
     fitting = [s for s in STORAGES if s.type.startswith(FITTING[KINDS[name]])]
-    return random.choice(fitting if random.random() < 0.9 else STORAGES)
+    return random.choice(fitting if random.random() < 0.85 else STORAGES)
 
 
-def _column(random: Random, name: str, flags: tuple[str, ...] | None) -> dict[str, Any]:
+def _column(random: Random, name: str, flags: tuple[str, ...] | None, storage: Storage) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": KINDS[name]} if random.random() < 0.3 else {}
     if name in BOUNDS:
         found["bounds"] = BOUNDS[name]
     elif name in ("c", "g"):
-        levels = random.sample(SHORT, random.randint(2, 5))
+        held = random.sample(storage.texts, min(2, len(storage.texts)))
+        levels = list(dict.fromkeys([*held, *random.sample(SHORT, random.randint(1, 3))]))
         if name == "g" or random.random() < 0.5:
             found["levels"] = levels
         elif random.random() < 0.8:
@@ -76,7 +82,7 @@ def _column(random: Random, name: str, flags: tuple[str, ...] | None) -> dict[st
     elif name == "f" and flags is not None:
         found["levels"] = flags
         if random.random() < 0.3:
-            found["true"], found["false"] = (flags[0],), (flags[1],)
+            found["true"], found["false"] = (flags[-2],), (flags[-1],)
     return json.loads(json.dumps(found))
 
 
@@ -85,8 +91,7 @@ class Maker:
 
     def __init__(self, random: Random, plan: Drawn) -> None:
         self.random, self.plan = random, plan
-        column = plan.tables["columns"]["c"]
-        self.labels = [*column.get("levels", column.get("prior", {}).get("categorical", SHORT))]
+        self.labels = plan.levels("c") or [*SHORT]
 
     def query(self) -> str:
         """One query, now and then by groups."""

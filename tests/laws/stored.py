@@ -1,4 +1,4 @@
-"""Every way in which DuckDB can store a column, with the values that are hard to read there, and what they are in Python."""
+"""Every way in which DuckDB can store a column, with values that are hard to read, and what they are in Python."""
 
 from __future__ import annotations
 

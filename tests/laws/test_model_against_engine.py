@@ -59,8 +59,12 @@ class Table:
 def written(folder: Path, plan: Drawn, random: Random) -> Table:
     """The table as DuckDB stores it, and its rows as Python has them."""
 
+    known = {n: [t for t in plan.storages[n].texts if t in plan.levels(n)] for n in NAMES}
+
     def cell(name: str) -> str | None:
-        return None if random.random() < 0.12 else random.choice(plan.storages[name].texts)
+        """Nothing, a level, or anything that the type can hold."""
+        pick = random.random()
+        return None if pick < 0.12 else random.choice((pick < 0.6 and known[name]) or plan.storages[name].texts)
 
     def row() -> dict[str, str | None]:
         return {name: cell(name) for name in NAMES}

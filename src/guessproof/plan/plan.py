@@ -90,7 +90,7 @@ class Plan:
         return dict(self.believed)
 
     def kind(self, name: str) -> Kind | None:
-        """What a column holds, as far as the plan tells; None where the query may say it (labels or truth values too)."""
+        """What a column holds, as far as the plan tells; None where the query may say it."""
         column = self.file.columns.get(name)
         if column is None:
             return None

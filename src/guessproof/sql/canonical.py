@@ -21,11 +21,14 @@ class Unlisted(Enum):
 OTHER = Unlisted.OTHER
 Label = str | Unlisted
 
+
+def _spelt(*words: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(spell(word) for word in words for spell in (str.lower, str.title, str.upper)))
+
+
 # What a truth value is called where the plan does not say: these spellings and no others.
-TRUE_WORDS = tuple(spelt(w) for w in ("true", "t", "yes", "y") for spelt in (str.lower, str.title, str.upper))
-TRUE_WORDS = (*dict.fromkeys(TRUE_WORDS), "1")
-FALSE_WORDS = tuple(spelt(w) for w in ("false", "f", "no", "n") for spelt in (str.lower, str.title, str.upper))
-FALSE_WORDS = (*dict.fromkeys(FALSE_WORDS), "0")
+TRUE_WORDS = (*_spelt("true", "t", "yes", "y"), "1")
+FALSE_WORDS = (*_spelt("false", "f", "no", "n"), "0")
 
 # A time as text: year to day, with hours and minutes, seconds, and a fraction of one if you like. No time zone.
 TIME = (
@@ -47,8 +50,8 @@ def number_of(value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError):
         return None
-    except OverflowError:
-        number = math.inf if value > 0 else -math.inf
+    except OverflowError:  # a whole number beyond the floats
+        return math.copysign(math.inf, int(value))
     return None if math.isnan(number) else number
 
 

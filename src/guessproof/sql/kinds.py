@@ -8,5 +8,5 @@ from guessproof.world.kinds import Kind
 
 def kinds_of(question: Question) -> dict[str, Kind]:
     """The kind of each column that the declaration or the query tells: number, label, truth or time."""
-    kinds = {name: question.declared.column(name).kind for name in sorted(question.columns)}
-    return {name: kind for name, kind in kinds.items() if kind is not None}
+    columns = [question.declared.column(name) for name in sorted(question.columns)]
+    return {column.name: column.kind for column in columns if column.kind is not None}

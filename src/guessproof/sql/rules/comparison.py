@@ -181,15 +181,13 @@ def _public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Conditio
     columns = reader.column(left), reader.column(right)
     if any(column.protected for column in columns):
         return None
-    kinds = {column.kind for column in columns} - {None}
+    kinds: list[Kind] = list(dict.fromkeys(c.kind for c in columns if c.kind is not None))
     if "truth" in kinds or any(column.levels is not None for column in columns):
         raise reader.refuse("lists of labels cannot be compared", right, "compare each column with a text")
     if len(kinds) != 1:
         problem = "what these two columns hold is not known" if not kinds else "these two columns differ in kind"
         raise reader.refuse(problem, right, 'declare them as public = true with kind = "number", "label" or "time"')
-    kind = kinds.pop()
-    assert kind is not None
-    a, b = (reader.used(c, kind, right, "compare columns of one kind") for c in columns)
+    a, b = (reader.used(c, kinds[0], right, "compare columns of one kind") for c in columns)
     return PublicTest(a, sign, b)
 
 

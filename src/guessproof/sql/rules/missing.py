@@ -17,7 +17,7 @@ from guessproof.sql.term import Condition, Node, Row
 
 @dataclass(frozen=True)
 class Missing(Condition):
-    """Whether a column holds nothing of its kind: NULL, and NaN or a text that is no number, no truth value, no time."""
+    """Whether a column holds nothing of its kind: NULL, NaN, a text that is no number, truth or time."""
 
     column: DeclaredColumn
 
