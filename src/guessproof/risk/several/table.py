@@ -28,6 +28,7 @@ _DENSE = 260  # combinations up to which every pair is a constraint
 _SPARSE = 900  # combinations up to which each is a point of its own
 _NEIGHBOURS = 20
 _MOST = 200_000
+_FAR = 600.0  # beyond this the spread within a group tells nothing of the group
 
 
 @dataclass(frozen=True)
@@ -192,6 +193,9 @@ def _grouped(scene: Scene, table: Table, marks: Array, k: float) -> Pair:
     gap = _pairwise(scene, table, centre[group])
     if not np.all(np.isfinite(gap)):
         raise GoalError("distance", np.inf, "so many combinations need finite distances", "give fewer combinations")
+    most = k * scene.diameter(_whole(table))
+    if k * float(np.max(gap)) > _FAR:
+        return 0.0, most
     goal = marks[centre]
     up, down = (np.bincount(group, table.mass * np.exp(s * k * gap)) for s in (+1, -1))
     distance = between(scene, table, centre, centre)
@@ -202,7 +206,7 @@ def _grouped(scene: Scene, table: Table, marks: Array, k: float) -> Pair:
     likelihood = np.concatenate(
         [np.max(heights - k * between(scene, table, part, centre), axis=1) for part in np.array_split(everyone, 64)]
     )
-    bound = min(solved.bound - prior, k * scene.diameter(_whole(table)))
+    bound = min(solved.bound - prior, most)
     return min(max(_odds(table.mass, marks, likelihood) - prior - 1e-13, 0.0), bound), bound
 
 
