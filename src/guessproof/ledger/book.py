@@ -6,6 +6,7 @@ Every charge counts, whatever became of it: answered, failed, or lost in a crash
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -145,6 +146,11 @@ class Account:
                 f"{shown(judged, up=True)}, and the budget allows {limit} ({shown(self.advantage, up=True)} is used, "
                 f"ε = {self.left.epsilon} is left); nothing was charged"
             )
+
+
+def copied(account: Account) -> Account:
+    """The account as it is now, whatever is booked later."""
+    return deepcopy(account)
 
 
 class Book:

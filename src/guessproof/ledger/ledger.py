@@ -11,6 +11,7 @@ import os
 import unicodedata
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -19,12 +20,12 @@ from typing import Any
 
 from guessproof.errors import EditedError, LedgerError, ParameterError
 from guessproof.ledger.amounts import Budget, Cost, Left, advantage_of
-from guessproof.ledger.book import Account, Charge
+from guessproof.ledger.book import Account, Charge, copied
 from guessproof.ledger.entry import Entry, canonical
 from guessproof.ledger.key import checked_key
 from guessproof.ledger.protection import Protection
 from guessproof.ledger.session import Clock, Contents, Session, read, writing
-from guessproof.ledger.store_sqlite import SqliteStore
+from guessproof.ledger.store_sqlite import SqliteStore, Stamp
 
 Judge = Callable[[list[dict[str, Any]]], float]
 
@@ -95,6 +96,7 @@ class Ledger:
         self._clock = clock
         self._store = SqliteStore(self.path, timeout)
         self._seen: Entry | None = None
+        self._known: tuple[Stamp, Contents] | None = None  # what was verified, and the file's looks at that time
         self._read()
 
     @classmethod
@@ -218,19 +220,19 @@ class Ledger:
 
     def accounts(self) -> Mapping[str, Account]:
         """Every name with its budget, charges and notes."""
-        return self._read().book.accounts
+        return {name: copied(account) for name, account in self._read().book.accounts.items()}
 
     def account(self, name: str) -> Account:
         """One name with its budget, charges and notes."""
-        return self._read().account(name)
+        return copied(self._read().account(name))
 
     def remaining(self, name: str) -> Left:
         """What is left of a name's budget."""
-        return self.account(name).left
+        return self._read().account(name).left
 
     def scanned(self, name: str) -> bool:
         """Whether a scan of this data was noted."""
-        return any(note.scan for note in self.account(name).notes)
+        return any(note.scan for note in self._read().account(name).notes)
 
     def _settle(self, charged: Charged, kind: str, body: dict[str, Any]) -> str:
         with self._session() as session:
@@ -241,15 +243,24 @@ class Ledger:
 
     @contextmanager
     def _session(self) -> Generator[Session]:
-        with writing(self._store, self._key, self._clock) as session:
+        with writing(self._store, self._key, self._clock, self._taken()) as session:
             self._refuse_rollback(session)
             yield session
         self._refuse_rollback(session)
+        self._known = self._store.stamp(), Contents(session.path, session.entries, session.book)
 
     def _read(self) -> Contents:
-        contents = read(self._store, self._key)
+        """The ledger as it is now."""
+        stamp = self._store.stamp()
+        contents = read(self._store, self._key, self._taken())
         self._refuse_rollback(contents)
+        self._known = stamp, contents
         return contents
+
+    def _taken(self) -> Contents | None:
+        """What was verified before, for one use: while nobody else wrote to the file its chain is not read again."""
+        known, self._known = self._known, None
+        return known[1] if known is not None and known[0] == self._store.stamp() else None
 
     def _refuse_rollback(self, contents: Contents) -> None:
         """What this process has seen must still be there."""
@@ -263,13 +274,13 @@ def _judged(account: Account, guarantee: dict[str, Any], judge: Judge | None) ->
     """The attacker's cumulative advantage with this release, where somebody judges it."""
     if judge is None:
         return None
-    return advantage_of(judge([*(charge.guarantee for charge in account.charges.values()), guarantee]))
+    return advantage_of(judge([*(deepcopy(charge.guarantee) for charge in account.charges.values()), guarantee]))
 
 
 def _settled(name: str, done: Charge, account: Account, head: str) -> Recorded | Failed:
     if done.answer is None:
         return Failed(name, done.seq, head, done.cost, account.left, done.time)
-    return Recorded(name, done.seq, head, done.cost, account.left, done.time, done.answer)
+    return Recorded(name, done.seq, head, done.cost, account.left, done.time, deepcopy(done.answer))
 
 
 def _in_work(name: str, charge: Charge, patience: float) -> LedgerError:
