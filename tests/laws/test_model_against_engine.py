@@ -200,7 +200,9 @@ class _Seen:
 
     def _own(self, before: Row, after: Row) -> Iterator[tuple[str, float]]:
         guarantee = self.measurement.guarantee
-        moving = {n for n in self.measurement.contribution.columns if n in NAMES and _differ(self.question, n, before, after)}
+        moving = {
+            n for n in self.measurement.contribution.columns if n in NAMES and _differ(self.question, n, before, after)
+        }
         yield "between", guarantee.between({n: before[n] for n in NAMES}, {n: after[n] for n in NAMES})
         apart = _distances(self.question, guarantee.columns, moving, before, after)
         if apart is not None:

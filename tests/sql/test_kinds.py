@@ -95,7 +95,7 @@ def test_a_label_that_is_neither_true_nor_false_is_missing() -> None:
     column = {"levels": ["yes", "no", "unknown"], "missing": False}
     measurement = question(sql, smoker=column).measurements[0]
     metric = measurement.guarantee.columns["smoker"]
-    assert measurement.change == 1000
+    assert measurement.per_answer.change == 1000
     assert [float(metric.distance("unknown", v)) for v in ("yes", "no")] == [999, 1000]
     counted = question("SELECT COUNT(smoker) AS n FROM t", smoker={**column, "kind": "truth"}).measurements[0]
     metric = counted.guarantee.columns["smoker"]

@@ -64,7 +64,7 @@ def ask(sql: str, declared: Declared) -> Question:
     >>> from guessproof.sql.declared import DeclaredColumn
     >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120))}, rows=120)
     >>> question = ask("SELECT AVG(time) AS mean FROM t WHERE faculty = 'math'", t)
-    >>> [m.change for m in question.measurements]
+    >>> [m.per_answer.change for m in question.measurements]
     [1.0]
     """
     select = parse(sql)
