@@ -25,7 +25,7 @@ def posterior(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
 def advantage(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
     """Belief after minus belief before, p·q·(ρ−1)/(q + p·ρ) with ρ = e^gain.
 
-    >>> float(advantage(np.log(0.25), np.log(0.75), np.log(3)))
+    >>> float(advantage(np.log(0.25), np.log(0.75), np.log(3)).round(12))
     0.25
     """
     p, q, size = np.exp(log_p), np.exp(log_q), np.abs(np.asarray(gain, dtype=np.float64))
