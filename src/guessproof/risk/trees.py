@@ -83,6 +83,8 @@ class Tree:
 
 def largest_log_odds(log_a: Array, log_c: Array, distance: Array) -> tuple[float, float, Array]:
     """(attack, bound) of the largest log-odds, and ln L on the rest's points, from which the goal's follow."""
+    if np.any(np.all(np.isinf(distance), axis=1)):  # a goal that nothing outside limits
+        return np.inf, np.inf, np.zeros(len(log_c))
     finite = np.where(np.isfinite(distance), distance, 0.0)
     apart = np.where(np.isfinite(distance), distance, _APART + 4 * float(np.max(finite, initial=0.0)))
     tree = _best_tent(log_a, log_c, apart)
