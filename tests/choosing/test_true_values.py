@@ -165,3 +165,16 @@ def test_levels_say_that_nobody_is_in_between(tmp_path: Path) -> None:
         for levels in ("", "levels = [0, 1, 3, 5],")
     )
     assert sampled < listed
+
+
+def test_what_is_known_narrows_the_true_values_of_combinations(tmp_path: Path) -> None:
+    """Known to lie in 0 … 1, everybody is near both values that are left: only g is to be guessed."""
+    sample = [Fraction(v) for v in (0, 1, 9, 10)]
+    more = "advantage = 0.1\nknows = { x = [0, 1] }"
+    goal, query = "x within 1 and g exactly", QUERIES[2]
+    free = gp.choose(_plan(tmp_path, sample, query, goal, more, (0, 20)))
+    each = [
+        gp.choose(_plan(tmp_path, sample, query, goal, f'{more}\nat = {{ x = 0.5, g = "{g}" }}', (0, 20))).epsilon
+        for g in LABELS
+    ]
+    assert free.epsilon == pytest.approx(min(each), rel=1e-6)

@@ -63,6 +63,9 @@ def test_bounds_widen_and_narrow_where_the_true_value_may_be() -> None:
     x = gp.Attribute("x", prior=gp.empirical(values))
     assert narrow.bound == gp.Attack(gp.within(x, 1), at={"x": 0.72}).advantage(epsilon=1.0).bound
     assert worst((-5, 5), {"x": (0, 1.8)}).bound == pytest.approx(hull.bound, rel=1e-12)
+    longer = gp.Attribute("x", prior=gp.empirical([*values, 10.0]))
+    known = gp.Attack(gp.within(longer, 1), knows={"x": (0, 1.8)}).advantage(epsilon=1.0)
+    assert known.bound == pytest.approx(hull.bound, rel=1e-12)
 
 
 def test_a_table_lists_all_that_people_can_have() -> None:
@@ -219,7 +222,7 @@ def _drawn(rng: np.random.Generator) -> World:
         None if by_percent else Fraction(int(rng.integers(1, 16))) * step / 2,
         int(rng.choice([5, 25, 50, 100])) if by_percent else None,
         bounds,
-        (knows[0], knows[1]) if rng.random() < 0.25 and knows[0] < knows[1] else None,
+        (knows[0], knows[1]) if rng.random() < 0.4 and knows[0] < knows[1] else None,
         metrics[int(rng.integers(len(metrics)))],
         1.0,
     )
@@ -363,16 +366,15 @@ def test_stretches_of_runs_are_bounded_by_what_is_in_them(aim: Any) -> None:
 
 
 def test_what_is_returned_was_proven_for_every_run() -> None:
-    rng = np.random.default_rng(9)
-    for _ in range(40):
-        values = rng.choice([rng.normal(0, 3, 80), rng.integers(0, 30, 80), np.exp(rng.normal(0, 2, 80))])
+    """The worst run moves with ε, so the first ε that one run allows can be a little too large for another."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        two = np.concatenate([rng.normal(0, 1, 300), rng.normal(6, 2, 100)])
+        values = [rng.normal(0, 3, 400), np.exp(rng.normal(0, 1, 400)), two][seed % 3]
         x = gp.Attribute("x", prior=gp.empirical(values))
-        attack = gp.Attack(gp.within(x, float(rng.uniform(0.05, 1) * np.std(values))))
-        limit, both = float(rng.choice([1e-6, 0.01, 0.1, 0.3])), bool(rng.random() < 0.5)
-        try:
-            epsilon = attack.epsilon(advantage=limit, both=both)
-        except GoalError:
-            continue
+        attack = gp.Attack(gp.within(x, float(np.std(values) * rng.uniform(0.1, 1))))
+        limit, both = float(rng.choice([0.02, 0.1, 0.2, 0.4, 1e-6])), seed % 5 == 0
+        epsilon = attack.epsilon(advantage=limit, both=both)
         if 0 < epsilon < math.inf:
             assert attack.advantage(epsilon=epsilon, both=both).bound <= limit
             assert attack.advantage(epsilon=epsilon * (1 + 1e-6), both=both).attack > limit * (1 - 1e-9)

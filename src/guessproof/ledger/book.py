@@ -150,7 +150,13 @@ class Account:
 
 def copied(account: Account) -> Account:
     """The account as it is now, whatever is booked later."""
-    return deepcopy(account)
+    return replace(
+        account,
+        charges=dict(account.charges),
+        notes=list(account.notes),
+        amendments=list(account.amendments),
+        pins=deepcopy(account.pins),
+    )
 
 
 class Book:

@@ -76,7 +76,7 @@ def listed(attribute: Attribute) -> list[Any]:
 
 
 def along(attribute: Attribute, goal: Goal) -> Array:
-    """True values beside a sample: each place where the correct guesses change, and the middle between any two."""
+    """True values beside a sample, rising: places where the correct guesses change, at even positions, and middles."""
     prior = attribute.prior
     assert isinstance(prior, Finite)
     low, high = attribute.range
@@ -84,7 +84,9 @@ def along(attribute: Attribute, goal: Goal) -> Array:
     beyond = 1 + 2 * float(np.max(np.abs(turns), initial=0.0))  # further out nothing changes
     low, high = max(low, -beyond), min(high, beyond)
     cuts = np.unique(np.concatenate([[low, high], turns[(turns >= low) & (turns <= high)]]))
-    return np.unique(np.concatenate([cuts, 0.5 * cuts[1:] + 0.5 * cuts[:-1]]))
+    found = np.empty(2 * cuts.size - 1)
+    found[::2], found[1::2] = cuts, 0.5 * cuts[1:] + 0.5 * cuts[:-1]
+    return found
 
 
 def turning_points(goal: Goal, name: str, points: Array) -> Array:

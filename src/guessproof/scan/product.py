@@ -48,7 +48,7 @@ class Part:
 
 def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
     """Records of several independent columns; NotCertifiedError where the rule does not hold or is too coarse."""
-    columns = tuple(_column(name, a) for name, a in attributes.items())
+    columns = tuple(_column(a, exposure.attacker.goal) for a in attributes.values())
     trees = _trees(exposure.attacker, exposure.attacker.goal, both)
     for _, tree in trees:
         check_independent(tree)
@@ -88,16 +88,16 @@ def _trees(attacker: Attacker, goal: Goal, both: bool) -> list[tuple[Key, Tree]]
     return found + ([((i, True), negated(tree)) for (i, _), tree in found] if both else [])
 
 
-def _column(name: str, attribute: Attribute) -> Column:
+def _column(attribute: Attribute, goal: Goal) -> Column:
     prior = attribute.prior
     if isinstance(prior, Finite):
-        return Values.of(name, prior)
-    return Grid.of(name, prior, attribute.bounds)
+        return Values.of(attribute, goal)
+    return Grid.of(attribute.name, prior, attribute.bounds)
 
 
 def _value(column: Column, cells: Mapping[str, Cells], place: int) -> Any:
     if isinstance(column, Values):
-        return column.values[place]
+        return column.shown(place)
     found = cells[column.name]
     return float(found.first[place]), float(found.last[place])
 

@@ -30,7 +30,7 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Near
 from guessproof.world.joint import JointTable, conditioned, joint_of
 
-MOST_VALUES = 20_000  # of one column
+MOST_VALUES = 40_000  # of one column; beside a sample, every place where the correct guesses change
 MOST_COMBINATIONS = 1000  # of several
 
 
@@ -41,7 +41,10 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
     priors = conditioned(attacker.goal.attributes, known)
     attributes = {name: priors[name] for name in attacker.names}
     if all(isinstance(a.prior, Finite) for a in attributes.values()):
-        found = _finite(plan, exposure, attributes, epsilon, both)
+        try:
+            found = _finite(plan, exposure, attributes, epsilon, both)
+        except NotCertifiedError:
+            raise _refused(plan) from None
     elif not _is_free(attacker):
         raise _refused(plan)
     else:
@@ -111,7 +114,7 @@ def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, 
 
 
 def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
-    columns = tuple(Values.of(name, a.prior) for name, a in attributes.items() if isinstance(a.prior, Finite))
+    columns = tuple(Values.of(a, exposure.attacker.goal) for a in attributes.values())
     sizes, names = tuple(c.size for c in columns), [c.name for c in columns]
     most = MOST_VALUES if len(columns) == 1 else MOST_COMBINATIONS
     if math.prod(sizes) > most:
@@ -122,7 +125,7 @@ def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute],
 
     def values(cell: int) -> dict[str, Any]:
         place = np.unravel_index(cell, sizes)
-        return {c.name: c.values[int(i)] for c, i in zip(columns, place, strict=True)}
+        return {c.name: c.shown(int(i)) for c, i in zip(columns, place, strict=True)}
 
     def judge(occupied: Mask | None) -> Judged:
         if len(columns) == 1:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.errors import GoalError, GuessproofError, NotCertifiedError
 from guessproof.exposure import Exposure
@@ -18,6 +19,7 @@ from guessproof.scan.columns import Values
 from guessproof.scan.curve import Curve, FlatCurve, RangeCurve, TentCurve
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
 from guessproof.world.goals import Within
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
@@ -72,26 +74,40 @@ def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -
 
 def each_value(exposure: Exposure, column: Values, epsilon: float, both: bool) -> tuple[Array, Array]:
     """(at least, at most) for all values of one column, many at a time where they are many."""
-    lower, upper = np.zeros(column.size), np.ones(column.size)
-    many = column.kind == "number" and column.size > _FEW
+    lower, upper = np.zeros(column.size), np.zeros(column.size)
+    rows = _open(exposure, column)
+    many = column.kind == "number" and rows.size > _FEW
     size = max(1, _AT_ONCE // column.size) if many else 1
-    for start in range(0, column.size, size):
-        part = slice(start, start + size)
-        found = _together(exposure, column, part, epsilon, both) if many else None
+    for start in range(0, rows.size, size):
+        part = rows[start : start + size]
+        values = [column.values[int(i)] for i in part]
+        found = _together(exposure, column.name, values, epsilon, both) if many else None
         if found is None:
-            pairs = [one_value(exposure, {column.name: v}, epsilon, both) for v in column.values[part]]
+            pairs = [one_value(exposure, {column.name: v}, epsilon, both) for v in values]
             found = np.asarray([p[0] for p in pairs]), np.asarray([p[1] for p in pairs])
         lower[part], upper[part] = found
     return lower, upper
 
 
+def _open(exposure: Exposure, column: Values) -> NDArray[np.int64]:
+    """The values at which the goal is neither certain nor impossible: at the others nothing is to be learnt."""
+    attacker = exposure.attacker
+    if len(attacker.names) != 1 or attacker.or_ == "each":  # each alternative may be open where their whole is certain
+        return np.arange(column.size)
+    attribute = Attack(attacker.goal, None, attacker.knows).attribute
+    prior = attribute.prior
+    assert isinstance(prior, Finite)
+    before = np.array([attacker.goal.chosen(prior, v) @ prior.mass for v in column.values])
+    return np.flatnonzero((before > 0) & (before < 1 - 1e-15))
+
+
 def _together(
-    exposure: Exposure, column: Values, part: slice, epsilon: float, both: bool
+    exposure: Exposure, name: str, values: list[Any], epsilon: float, both: bool
 ) -> tuple[Array, Array] | None:
     """Several values in one question; None where they must be asked one by one."""
-    at = np.asarray(column.values[part], dtype=np.float64)
+    at = np.asarray(values, dtype=np.float64)
     try:
-        reading = replace(exposure, attacker=replace(exposure.attacker, at={column.name: at})).views[0]
+        reading = replace(exposure, attacker=replace(exposure.attacker, at={name: at})).views[0]
         bracket = reading.advantage(epsilon, both)
     except GuessproofError:
         return None
