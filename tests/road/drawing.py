@@ -63,7 +63,7 @@ def tests(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...]) -
     if shape == "one":
         return one
     if shape == "not":
-        return q.negated(one)
+        return one if one.sql.endswith("IS NOT NULL") else q.negated(one)
     return (q.all_of if shape == "and" else q.any_of)(one, draw(st.one_of(simple)))
 
 
@@ -104,13 +104,13 @@ def _atom(draw: Draw, column: Column) -> Goal:
     name = column.name
     if column.bounds is not None:
         low = column.bounds[0]
-        if draw(st.integers(0, 3)) == 0:
+        if draw(st.integers(0, 5)) == 0:
             inside = (low + 3.0, low + 12.0)
             text = f"{name} inside {inside[0]!r} {inside[1]!r}"
             return Goal(text, lambda row, truth: inside[0] <= row[name] <= inside[1], (name,), ())
         radius = draw(st.sampled_from([0.25, 1.0, 6.0]))
         return Goal(f"{name} within {radius!r}", lambda r, t: abs(r[name] - t[name]) <= radius, (name,), (name,))
-    if draw(st.integers(0, 3)) == 0:
+    if draw(st.integers(0, 5)) == 0:
         chosen = column.values[:1]
         return Goal(f"{name} among {', '.join(chosen)}", lambda row, truth: row[name] in chosen, (name,), ())
     return Goal(f"{name} exactly", lambda row, truth: row[name] == truth[name], (name,), (name,))
