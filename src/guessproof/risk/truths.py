@@ -77,14 +77,19 @@ def listed(attribute: Attribute) -> list[Any]:
 
 def along(attribute: Attribute, goal: Goal) -> Array:
     """True values beside a sample: each place where the correct guesses change, and the middle between any two."""
+    cuts = cuts_along(attribute, goal)
+    return np.unique(np.concatenate([cuts, 0.5 * cuts[1:] + 0.5 * cuts[:-1]]))
+
+
+def cuts_along(attribute: Attribute, goal: Goal) -> Array:
+    """The true values beside a sample at which the correct guesses change, from one end of its range to the other."""
     prior = attribute.prior
     assert isinstance(prior, Finite)
     low, high = attribute.range
     turns = turning_points(goal, attribute.name, prior.points[prior.mass > 0])
     beyond = 1 + 2 * float(np.max(np.abs(turns), initial=0.0))  # further out nothing changes
     low, high = max(low, -beyond), min(high, beyond)
-    cuts = np.unique(np.concatenate([[low, high], turns[(turns >= low) & (turns <= high)]]))
-    return np.unique(np.concatenate([cuts, 0.5 * cuts[1:] + 0.5 * cuts[:-1]]))
+    return np.unique(np.concatenate([[low, high], turns[(turns >= low) & (turns <= high)]]))
 
 
 def turning_points(goal: Goal, name: str, points: Array) -> Array:

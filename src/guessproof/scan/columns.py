@@ -15,8 +15,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from guessproof.errors import EngineError
+from guessproof.risk.truths import along, cuts_along
+from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal
 from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
@@ -225,14 +228,23 @@ class Values:
     kind: str
 
     @staticmethod
-    def of(name: str, prior: Finite) -> Values:
-        """Every value that has a probability."""
+    def of(attribute: Attribute, goal: Goal) -> Values:
+        """Every value that has a probability; beside a sample every number that people can have."""
+        name, prior = attribute.name, attribute.prior
+        assert isinstance(prior, Finite)
+        if prior.between is not None:
+            cuts = cuts_along(attribute, goal)
+            return Stretches(name, tuple(along(attribute, goal).tolist()), "number", tuple(cuts.tolist()))
         values = tuple(v for v, w in zip(prior.values, prior.weights, strict=True) if w > 0)
         return Values(name, values, "number" if prior.is_line else "text")
 
     @property
     def size(self) -> int:
         return len(self.values)
+
+    def shown(self, place: int) -> Any:
+        """A place as it is told: a value, or a pair (from, to) without its ends."""
+        return self.values[place]
 
     def codes(self, values: pa.Array) -> Codes:
         return self._of_numbers(numbers(values)) if self.kind == "number" else self._of_labels(values)
@@ -253,6 +265,30 @@ class Values:
         if values.null_count:
             code[values.is_null().to_numpy(zero_copy_only=False)] = self.size + MISSING
         return code
+
+
+@dataclass(frozen=True)
+class Stretches(Values):
+    """Numbers beside a sample: `values` hold each place where the correct guesses change, and one for all between."""
+
+    cuts: tuple[float, ...]
+
+    def _of_numbers(self, x: Array) -> Codes:
+        points = np.asarray(self.values, dtype=np.float64)
+        after = np.searchsorted(points, x).clip(0, self.size - 1)
+        before = np.maximum(after - 1, 0)
+        # Beside a cut lies the one that stands for the stretch.
+        found = np.where((points[after] == x) | np.isin(points, self.cuts)[before], after, before)
+        within = (x >= points[0]) & (x <= points[-1])
+        if not within.all():
+            found = np.where(within, found, self.size + np.where(np.isinf(x), INFINITE, OUTSIDE))
+            found[np.isnan(x)] = self.size + MISSING
+        return found.astype(np.int64, copy=False)
+
+    def shown(self, place: int) -> Any:
+        value = self.values[place]
+        right = int(np.searchsorted(self.cuts, value))
+        return value if self.cuts[right] == value else (self.cuts[right - 1], self.cuts[right])
 
 
 def numbers(values: pa.Array) -> Array:

@@ -48,8 +48,9 @@ class Part:
 
 def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
     """Records of several independent columns; NotCertifiedError where the rule does not hold or is too coarse."""
-    columns = tuple(_column(name, a) for name, a in attributes.items())
-    trees = _trees(exposure.attacker, exposure.attacker.goal, both)
+    goal = exposure.attacker.goal
+    columns = tuple(_column(name, a, goal) for name, a in attributes.items())
+    trees = _trees(exposure.attacker, goal, both)
     for _, tree in trees:
         check_independent(tree)
     grids = [c for c in columns if isinstance(c, Grid)]
@@ -88,16 +89,16 @@ def _trees(attacker: Attacker, goal: Goal, both: bool) -> list[tuple[Key, Tree]]
     return found + ([((i, True), negated(tree)) for (i, _), tree in found] if both else [])
 
 
-def _column(name: str, attribute: Attribute) -> Column:
+def _column(name: str, attribute: Attribute, goal: Goal) -> Column:
     prior = attribute.prior
     if isinstance(prior, Finite):
-        return Values.of(name, prior)
+        return Values.of(attribute, goal)
     return Grid.of(name, prior, attribute.bounds)
 
 
 def _value(column: Column, cells: Mapping[str, Cells], place: int) -> Any:
     if isinstance(column, Values):
-        return column.values[place]
+        return column.shown(place)
     found = cells[column.name]
     return float(found.first[place]), float(found.last[place])
 

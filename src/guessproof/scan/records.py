@@ -111,7 +111,7 @@ def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, 
 
 
 def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
-    columns = tuple(Values.of(name, a.prior) for name, a in attributes.items() if isinstance(a.prior, Finite))
+    columns = tuple(Values.of(attribute, exposure.attacker.goal) for attribute in attributes.values())
     sizes, names = tuple(c.size for c in columns), [c.name for c in columns]
     most = MOST_VALUES if len(columns) == 1 else MOST_COMBINATIONS
     if math.prod(sizes) > most:
@@ -122,11 +122,11 @@ def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute],
 
     def values(cell: int) -> dict[str, Any]:
         place = np.unravel_index(cell, sizes)
-        return {c.name: c.values[int(i)] for c, i in zip(columns, place, strict=True)}
+        return {c.name: c.shown(int(i)) for c, i in zip(columns, place, strict=True)}
 
     def judge(occupied: Mask | None) -> Judged:
         if len(columns) == 1:
-            lower, upper = each_value(shared, columns[0], epsilon, both)
+            lower, upper = each_value(shared, columns[0], epsilon, both, occupied)
         else:
             combinations = itertools.product(*(c.values for c in columns))
             pairs = [one_value(shared, dict(zip(names, c, strict=True)), epsilon, both) for c in combinations]
@@ -138,9 +138,10 @@ def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute],
 
 
 def _impossible(attributes: Mapping[str, Attribute], columns: tuple[Values, ...]) -> Mask | None:
-    """Combinations that no row of a joint prior has."""
+    """Combinations that no row of a joint table has; beside a sample any values may go together."""
     names = [c.name for c in columns]
-    joints = {joint.names: joint for a in attributes.values() if isinstance(joint := joint_of(a), JointTable)}
+    found_joints = (joint_of(a) for a in attributes.values())
+    joints = {j.names: j for j in found_joints if isinstance(j, JointTable) and not j.sampled}
     if not joints:
         return None
     allowed: list[tuple[list[str], set[tuple[Any, ...]]]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
 from guessproof.risk.worst_case import Aim as Side
 from guessproof.risk.worst_case import Ranging
-from guessproof.scan.columns import Values
+from guessproof.scan.columns import Mask, Values
 from guessproof.scan.curve import Curve, FlatCurve, RangeCurve, TentCurve
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -70,28 +70,32 @@ def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -
     return Ranging(prior, form, lambda t: goal.edges(t)[0], *prior.support, goal.radius is not None)
 
 
-def each_value(exposure: Exposure, column: Values, epsilon: float, both: bool) -> tuple[Array, Array]:
-    """(at least, at most) for all values of one column, many at a time where they are many."""
+def each_value(
+    exposure: Exposure, column: Values, epsilon: float, both: bool, occupied: Mask | None = None
+) -> tuple[Array, Array]:
+    """(at least, at most) for the values of one column that records have, many at a time where they are many."""
     lower, upper = np.zeros(column.size), np.ones(column.size)
-    many = column.kind == "number" and column.size > _FEW
+    places = np.arange(column.size) if occupied is None else np.flatnonzero(occupied)
+    many = column.kind == "number" and places.size > _FEW
     size = max(1, _AT_ONCE // column.size) if many else 1
-    for start in range(0, column.size, size):
-        part = slice(start, start + size)
-        found = _together(exposure, column, part, epsilon, both) if many else None
+    for start in range(0, places.size, size):
+        part = places[start : start + size]
+        values = [column.values[i] for i in part]
+        found = _together(exposure, column.name, values, epsilon, both) if many else None
         if found is None:
-            pairs = [one_value(exposure, {column.name: v}, epsilon, both) for v in column.values[part]]
+            pairs = [one_value(exposure, {column.name: v}, epsilon, both) for v in values]
             found = np.asarray([p[0] for p in pairs]), np.asarray([p[1] for p in pairs])
         lower[part], upper[part] = found
     return lower, upper
 
 
 def _together(
-    exposure: Exposure, column: Values, part: slice, epsilon: float, both: bool
+    exposure: Exposure, name: str, values: Sequence[Any], epsilon: float, both: bool
 ) -> tuple[Array, Array] | None:
     """Several values in one question; None where they must be asked one by one."""
-    at = np.asarray(column.values[part], dtype=np.float64)
+    at = np.asarray(values, dtype=np.float64)
     try:
-        reading = replace(exposure, attacker=replace(exposure.attacker, at={column.name: at})).views[0]
+        reading = replace(exposure, attacker=replace(exposure.attacker, at={name: at})).views[0]
         bracket = reading.advantage(epsilon, both)
     except GuessproofError:
         return None
