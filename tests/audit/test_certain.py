@@ -103,6 +103,12 @@ def test_what_is_right_reaches_its_guarantee_and_no_more(text: str, stage_of: An
     assert found.measured == pytest.approx(1.0, abs=1e-6)
 
 
+def test_who_leaves_a_group_for_another_moves_both(stage_of: Any) -> None:
+    stage = stage_of(GROUPS)
+    furthest = max(float(a.moved[one, other, 0]) for a in asked(stage) for one, other in a.pairs)
+    assert furthest == 2.0
+
+
 def _less(form: str, column: str) -> Callable[[Measurement], Measurement]:
     """The guarantee with one form of it a tenth too small."""
 

@@ -91,6 +91,17 @@ SUMMED = (
 )
 
 
+LATE = (
+    START.format(
+        source="no.duckdb", protects="values", sql="SELECT COUNT(*) AS n FROM t WHERE colour = 'black' AND time > 5"
+    )
+    + BLACK.split("\n[query]")[1].split("\n", 2)[2].split("[attacker]")[0]
+    + "[columns.time]\nbounds = [0, 120]\nmissing = false\nprior = { normal = { mean = 20, sd = 6.28 } }\n"
+    + '[attacker]\ngoal = "colour exactly and time within 10"\nadvantage = 0.1\n'
+    + 'at = { colour = "white", time = 20 }\n[release]\nepsilon = 3.0\n'
+)
+
+
 def no_collation(patch: Patch) -> None:
     """A text is compared as its column is."""
     honest = DuckDBTarget.label
@@ -199,3 +210,13 @@ def test_the_types_of_the_source_itself_decide(stored: str, monkeypatch: Patch, 
     found = audited(BLACK, monkeypatch, tmp_path)
     assert found.passed == (stored == "VARCHAR"), found.failures
     assert "canary" not in repr(found)
+
+
+def test_a_belief_is_reckoned_with_what_the_engine_says(monkeypatch: Patch, tmp_path: Path) -> None:
+    """Plain arithmetic knows nothing of the collation: with its answers no trial would tell anything."""
+    with duckdb.connect(str(tmp_path / "no.duckdb")) as con:
+        con.execute("CREATE TABLE t (colour VARCHAR COLLATE NOCASE, time DOUBLE)")
+    assert audited(LATE, monkeypatch, tmp_path).passed
+    no_collation(monkeypatch)
+    found = audited(LATE, monkeypatch, tmp_path)
+    assert {"engine", "storage", "advantage", "belief"} <= {c.name for c in found.failures}

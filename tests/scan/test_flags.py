@@ -81,6 +81,7 @@ COUNTED = "SELECT SUM(x) AS s FROM t WHERE f = 'a'"
 SEVERAL = {
     "and": ({"f": F, "g": G}, TWO, "f exactly and g exactly", "", 2.0, PAIRS),
     "or": ({"f": F, "g": G}, TWO, "f exactly or g exactly", "", 2.0, PAIRS),
+    "or, both": ({"f": F, "g": G}, TWO, "f exactly or g exactly", "both = true", 2.0, [{"f": "c", "g": "u"}, PAIRS[1]]),
     "each": ({"f": F, "g": G}, TWO, "f exactly or g exactly", 'or = "each"', 2.0, PAIRS),
     "each, both": ({"f": F, "g": G}, TWO, "f exactly or g exactly", 'or = "each"\nboth = true', 2.0, PAIRS[:2]),
     "knowing the other": ({"f": F, "g": G}, TWO, "f exactly and g exactly", 'knows = { g = ["u"] }', 2.0, PAIRS[:1]),
@@ -149,6 +150,7 @@ def _agree(case: tuple[Any, ...], folder: Path, *, rel: float, extra: float) -> 
         ("both", ("listed", "listed, both")),
         ("knows", ("plain", "knowing")),
         ("knows", ("labels", "labels, knowing")),
+        ("both", ("or", "or, both")),
         ("or", ("or", "each")),
         ("or", ("mixed or", "mixed, each")),
     ],
