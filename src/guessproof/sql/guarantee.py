@@ -76,7 +76,7 @@ def guarantee(contribution: Contribution, declared: Declared, copies: int = 1) -
     return Guarantee(
         {name: _repeated(metric, copies) for name, metric in columns.items()},
         {name: LineMetric(metric.form.times(copies)) for name, metric in lines.items()},
-        copies * _changed(furthest, declared, copies),
+        copies * _changed(furthest, declared),
         copies * furthest.presence,
         None if steep is None else copies * steep,
         copies * 2 * furthest.error,
@@ -86,9 +86,9 @@ def guarantee(contribution: Contribution, declared: Declared, copies: int = 1) -
     )
 
 
-def _changed(furthest: Reach, declared: Declared, copies: int) -> float:
-    """One record for another may also be fewer rows for more, where the number of them is secret."""
-    if copies == 1 or declared.protects != "records":
+def _changed(furthest: Reach, declared: Declared) -> float:
+    """In a view one record for another may also be fewer rows for more, or none; with values the number is known."""
+    if declared.copies is None or declared.protects != "records":
         return furthest.change
     return max(furthest.change, furthest.presence)
 
