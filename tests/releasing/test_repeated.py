@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
-from guessproof.choosing import asked
+from guessproof.choosing import asked, choose
 from guessproof.engines import open_engine
 from guessproof.errors import GuessproofError, SourceError
+from guessproof.mechanisms.sampling import Grid
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import prepared
 
@@ -35,6 +37,7 @@ SOURCES: dict[str, tuple[str, int]] = {
     "view of a view": ("CREATE VIEW inner_t AS SELECT p.*, m AS month FROM people p, range(3) r(m); "
                        "CREATE VIEW t AS SELECT i.x, i.g, i.month FROM inner_t i, range(4) q(n)", MONTHS),
     "unnested": ("CREATE VIEW t AS SELECT p.*, UNNEST([0, 1, 2, 3]) AS month FROM people p", 4),
+    "uneven": ("CREATE VIEW t AS SELECT p.*, m AS month FROM people p JOIN range(12) r(m) ON m = 0 OR g = 'a'", MONTHS),
     "macro": ("CREATE MACRO t() AS TABLE SELECT p.*, m AS month FROM people p, range(12) r(m)", MONTHS),
     "view of a macro": ("CREATE MACRO f() AS TABLE SELECT p.*, m AS month FROM people p, range(12) r(m); "
                         "CREATE VIEW t AS FROM f()", MONTHS),
@@ -102,11 +105,43 @@ def person(draw: random.Random, complete: bool) -> tuple[float | None, str]:
     return draw.choice(pool), draw.choice("ab")
 
 
+def checked(tmp_path: Path, kind: str, plan: Plan, people: list[Any], changed_people: list[Any]) -> None:
+    """The last person changes, and goes: both move the answers by no more than every form of the guarantee says."""
+    make, grouped, protects = SOURCES[kind][0], "GROUP BY" in plan.query.sql, plan.data.protects
+    first, second = people[-1], changed_people[-1]
+    try:
+        question = asked(plan)
+    except GuessproofError:
+        return  # nothing in it is protected
+    made(tmp_path, make, people)
+    if kind == "macro" or (plan.data.copies is None and not make.startswith("CREATE TABLE t ")):
+        with pytest.raises(SourceError):
+            found(plan)
+        return
+    before = found(plan)
+    made(tmp_path, make, changed_people)
+    changed = found(plan)
+    made(tmp_path, make, people[:-1])
+    gone = found(plan)
+    for index, m in enumerate(question.measurements):
+        room = 1e-9 + m.copies * 2.0**EXPONENT
+        assert moved(plan, before, changed, index) <= m.per_answer.change * m.divisor + room
+        if protects == "records":
+            assert moved(plan, before, gone, index) <= m.per_answer.presence * m.divisor + room
+        values = (first[0], second[0])
+        if grouped or first[1] != second[1] or "x" not in m.guarantee.columns or None in values:
+            continue
+        if not any(v != v for v in values):  # every printed form of the guarantee, not only the whole change
+            forms = [m.guarantee.columns["x"].distance(*values), m.guarantee.lines["x"].distance(*values)]
+            forms.append(m.guarantee.between({"x": values[0]}, {"x": values[1]}))
+            assert moved(plan, before, changed, index) <= float(min(forms)) + room
+
+
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("seed", range(12))
 def test_one_record_moves_no_more_than_is_promised(tmp_path: Path, kind: str, seed: int) -> None:
     draw = random.Random(f"{kind} {seed}")
-    make, copies = SOURCES[kind]
+    copies = SOURCES[kind][1]
     protects = draw.choice(["values", "records"])
     what, by = draw.choice(AGGREGATES), draw.choice([None, None, "g", "month"])
     said = draw.choice([None, copies])
@@ -117,33 +152,14 @@ def test_one_record_moves_no_more_than_is_promised(tmp_path: Path, kind: str, se
     first, second = person(draw, bool(rows)), person(draw, bool(rows))
     if protects == "values":
         second = (second[0], first[1])  # the group is public
-    plan = plan_of(tmp_path, sql, protects, said, rows)
-    try:
-        question = asked(plan)
-    except GuessproofError:
-        return  # nothing in it is protected
-    made(tmp_path, make, [*others, first])
-    if kind == "macro" or (said is None and not make.startswith("CREATE TABLE t ")):
-        with pytest.raises(SourceError):
-            found(plan)
-        return
-    before = found(plan)
-    made(tmp_path, make, [*others, second])
-    changed = found(plan)
-    made(tmp_path, make, others)
-    gone = found(plan)
-    for index, m in enumerate(question.measurements):
-        room = 1e-9 + m.copies * 2.0**EXPONENT
-        assert moved(plan, before, changed, index) <= m.per_answer.change * m.divisor + room
-        if protects == "records":
-            assert moved(plan, before, gone, index) <= m.per_answer.presence * m.divisor + room
-        values = (first[0], second[0])
-        if by is not None or first[1] != second[1] or "x" not in m.guarantee.columns or None in values:
-            continue
-        if not any(v != v for v in values):  # every printed form of the guarantee, not only the whole change
-            forms = [m.guarantee.columns["x"].distance(*values), m.guarantee.lines["x"].distance(*values)]
-            forms.append(m.guarantee.between({"x": values[0]}, {"x": values[1]}))
-            assert moved(plan, before, changed, index) <= float(min(forms)) + room
+    checked(tmp_path, kind, plan_of(tmp_path, sql, protects, said, rows), [*others, first], [*others, second])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SOURCES if kind != "macro"])
+def test_one_record_for_another_in_every_aggregate(tmp_path: Path, kind: str) -> None:
+    for what in AGGREGATES:
+        plan = plan_of(tmp_path, f"SELECT {what} AS a FROM t", "records", SOURCES[kind][1], None)
+        checked(tmp_path, kind, plan, [(1.0, "a"), (10.0, "a")], [(1.0, "a"), (-2.0, "b")])
 
 
 def test_stored_tables_need_no_word_and_nothing_else_goes_without(tmp_path: Path) -> None:
@@ -166,3 +182,44 @@ def test_a_file_with_two_names_is_read_once(tmp_path: Path) -> None:
     (tmp_path / "three.parquet").symlink_to(tmp_path / "one.parquet")
     with open_engine(f"{tmp_path}/*.parquet", "t") as engine:
         assert engine.aggregates("SELECT COUNT(*) FROM t") == [(1,)]
+
+
+def test_every_row_of_a_record_is_rounded_by_itself(tmp_path: Path) -> None:
+    text = '[data]\nname = "p"\nsource = "p.csv"\nprotects = "records"\ncopies = 12\n[query]\n'
+    text += 'sql = "SELECT SUM(x) AS a FROM t"\n[columns.x]\nbounds = [0, 10]\n[release]\nepsilon = 1.0\n'
+    for more in ("", 'mechanism = "gaussian"\ndelta = 1e-6\n'):
+        [noise] = choose(loads_plan(text + more, folder=tmp_path)).noises
+        coarse = replace(noise, grid=Grid(0))
+        alone = replace(
+            coarse, measurement=replace(coarse.measurement, guarantee=replace(coarse.measurement.guarantee, copies=1))
+        )
+        rounded = [n.step * n.mechanism.scale for n in (alone, coarse)]
+        assert rounded[1] == pytest.approx(12 * rounded[0])
+        assert max(c - a for a, c in zip(alone.cost, coarse.cost, strict=True)) > 0
+
+
+def test_a_view_of_twelve_months(tmp_path: Path) -> None:
+    text = """
+    [data]
+    name = "staff"
+    source = "staff.duckdb"
+    protects = "values"
+    copies = 12
+    [query]
+    sql = "SELECT SUM(salary) AS total FROM t"
+    [columns.salary]
+    bounds = [0, 10000]
+    missing = false
+    prior = { normal = { mean = 2000, sd = 235.7 } }
+    [attacker]
+    goal = "salary within 100"
+    at = { salary = 2000 }
+    advantage = 0.1
+    [release]
+    mechanism = "laplace"
+    """
+    choice = choose(loads_plan(text, folder=tmp_path))
+    assert choice.noise_scale == pytest.approx(5396.6, abs=0.05)
+    assert any("at most 12 of the table's rows" in words for words in choice.assumptions)
+    without = loads_plan(text.replace("copies = 12", ""), folder=tmp_path)
+    assert "copies" not in without.canonical()  # a request that was made before keeps its name

@@ -192,7 +192,7 @@ def check_drawable(mechanism: Any, grid: Grid) -> None:
     Traceback (most recent call last):
     ...
     guessproof.errors.ParameterError: noise: a scale of 1e+18 does not fit into 64-bit steps of 1
-        (got 'Geometric'); use a larger epsilon, another unit, or mechanism = "laplace"
+        (got 'Geometric'); use a larger epsilon or another unit
     """
     name, scale = type(mechanism).__name__, mechanism.scale
     if grid.exponent not in EXPONENTS:
@@ -203,7 +203,7 @@ def check_drawable(mechanism: Any, grid: Grid) -> None:
         raise ParameterError("noise", name, problem, "choose units in which answers and their noise are moderate")
     if isinstance(mechanism, (Laplace, Geometric, Gaussian)) and scale > math.ldexp(1.0, grid.exponent + WIDEST):
         problem = f"a scale of {scale:.3g} does not fit into 64-bit steps of {grid.step:g}"
-        raise ParameterError("noise", name, problem, 'use a larger epsilon, another unit, or mechanism = "laplace"')
+        raise ParameterError("noise", name, problem, "use a larger epsilon or another unit")
 
 
 @lru_cache(maxsize=256)
