@@ -192,3 +192,17 @@ def test_units_read_a_risk_profile_in_their_own_way() -> None:
 def test_an_unknown_unit_is_refused_with_a_hint() -> None:
     with pytest.raises(ParameterError, match="did you mean records"):
         unit_named("record")
+
+
+def test_rounding_of_several_parts_adds_up() -> None:
+    one = Clamp(0, 3, 0.0).guarantee()
+    assert (one.rounded(0.25) + one.rounded(0.5)).rounding == 0.75
+    assert one.rounded(0.25).scaled(2.0).rounding == 0.5
+
+
+def test_a_sum_of_capped_distances_leaves_the_caps_out_on_the_line_only() -> None:
+    capped = LineMetric(LineForm((0.0, 9.0), (0.0, 1.0, 0.0), (0.0, 0.0), cap=2.0))
+    one = Guarantee(VALUES, {"x": capped}, {"x": capped}, 2.0, 2.0)
+    both = one + one
+    assert float(both.columns["x"].distance(0.0, 9.0)) == 4.0
+    assert float(both.lines["x"].distance(0.0, 9.0)) == 18.0
