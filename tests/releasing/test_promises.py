@@ -157,14 +157,14 @@ def test_too_few_rows_exit_with_5_every_time(folder: Path) -> None:
     assert len(ledger.account("test").charges) == 1
 
 
-@pytest.mark.parametrize("fault", [ValueError("SECRET"), MemoryError("SECRET"), EngineError()])
+@pytest.mark.parametrize("fault", [ValueError, MemoryError, EngineError])
 def test_whatever_fails_after_the_charge_is_noted_in_constant_words(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fault: type[Exception]
 ) -> None:
     ledger = budget(folder)
 
     def broken(*_: Any) -> list[Any]:
-        raise fault
+        raise fault() if fault is EngineError else fault("SECRET")
 
     monkeypatch.setattr(DuckDB, "aggregates", broken)
     with pytest.raises(EngineError) as caught:
