@@ -6,7 +6,7 @@ VENV    ?= .venv
 BIN     := $(VENV)/bin
 PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help demo test check bench format clean
+.PHONY: help demo test check bench mutants format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -27,6 +27,9 @@ check: $(VENV)/.check  ## style, types, architecture, doctests
 
 bench: $(VENV)/.bench  ## measured speed, as ratios within one run
 	$(BIN)/python benchmarks/run.py
+
+mutants: $(VENV)/.mutants  ## plants mistakes and counts which the tests catch; takes hours
+	$(BIN)/python tools/mutants.py
 
 format: $(VENV)/.check  ## apply the style
 	$(BIN)/ruff check --fix .
@@ -53,6 +56,10 @@ $(VENV)/.check: $(VENV)/.test
 
 $(VENV)/.bench: $(VENV)/.run
 	$(PIP) --editable '.[bench]'
+	@touch $@
+
+$(VENV)/.mutants: $(VENV)/.test
+	$(PIP) --editable '.[test,mutants]'
 	@touch $@
 
 clean:  ## remove everything that was set up

@@ -90,8 +90,8 @@ def items(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...], k
             again = draw(st.sampled_from(found))
             found.append(Item(f"o{place}", again.kind, again.term, again.test))
             continue
-        kind = draw(st.sampled_from(kinds))
-        term = None if kind == "count" and draw(st.booleans()) else draw(terms(numbers, labels, kind))
+        kind = draw(st.sampled_from(kinds)) if numbers else "count"
+        term = draw(terms(numbers, labels, kind)) if numbers and (kind != "count" or draw(st.booleans())) else None
         test = draw(tests(numbers, labels)) if kind == "count" or draw(st.integers(0, 2)) == 0 else ALWAYS
         found.append(Item(f"o{place}", kind, term, test))
     return found
@@ -181,31 +181,21 @@ def _with(road: Road, attacker: Attacker) -> Road:
 
 @st.composite
 def roads(draw: Draw, *, attacked: bool = True) -> Road:
-    """Under "values" or "records", with or without groups, targets, a public count."""
+    """Under "values" or "records", with or without groups, targets, a public count, dependent columns."""
     protects = draw(st.sampled_from(["values", "values", "values", "records"]))
-    numbers = tuple(draw(number(n)) for n in ("x", "y")[: draw(st.sampled_from([1, 1, 2]))])
-    labels = tuple(draw(label(n)) for n in ("g", "h")[: draw(st.sampled_from([1, 1, 2]))])
     averaged = protects == "values" and draw(st.integers(0, 2)) == 0
-    if averaged:  # which values are missing is taken as known behind an average
-        numbers = tuple(_never_missing(c) for c in numbers)
-        labels = tuple(_never_missing(c) for c in labels)
-    if attacked and not any(c.believed for c in (*numbers, *labels)):
-        labels = (Column(**{**vars(labels[0]), "believed": True}), *labels[1:])
-    tied = draw(st.sampled_from([(), (), (numbers[0], labels[0]), labels, numbers]))
-    tied = (
-        tied
-        if len(tied) == 2 and all((c.believed and not c.bounds) or (c.bounds and not c.bounds[0]) for c in tied)
-        else ()
-    )
-    tied = tied if all(c.believed for c in tied) else ()
+    numbers, labels = _columns(draw, averaged, attacked)
+    tied = _tied(draw, numbers, labels)
     key, public = _key(draw, protects, labels)
-    kinds = ("avg", "sum") if averaged else ("count", "sum", "sum", "min", "max", "avg")
     columns = (*numbers, *labels, *((key,) if key is not None and public else ()))
-    found = draw(items(numbers, labels, kinds))
-    where = draw(tests(numbers, labels)) if draw(st.integers(0, 2)) == 0 else ALWAYS
-    others = draw(
-        st.lists(st.fixed_dictionaries({c.name: st.sampled_from(_usual(c)) for c in columns}), min_size=1, max_size=3)
-    )
+    hidden = draw(st.sampled_from([None, *tied]))  # the query may read only what goes together with the goal
+    seen = [tuple(c for c in kind if c != hidden) for kind in (numbers, labels)]
+    found = draw(items(*seen, ("avg", "sum") if averaged else ("count", "sum", "sum", "min", "max", "avg")))
+    where = draw(tests(*seen)) if any(seen) and draw(st.integers(0, 2)) == 0 else ALWAYS
+    rows = st.fixed_dictionaries({c.name: st.sampled_from(_usual(c)) for c in columns})
+    others = draw(st.lists(rows, min_size=1, max_size=3))
+    counted = averaged and key is None
+    exact = [i for i in found if i.kind != "avg" or (counted and i.test is where is ALWAYS)]
     road = Road(
         columns,
         tuple(found),
@@ -215,13 +205,28 @@ def roads(draw: Draw, *, attacked: bool = True) -> Road:
         key,
         public,
         protects,
-        len(others) + 1 if averaged and key is None else None,
+        len(others) + 1 if counted else None,
         mechanism=draw(st.sampled_from([None, None, "laplace", "cauchy"])),
-        targets=_targets(
-            draw, [i for i in found if i.kind != "avg" or (averaged and key is None and i.test is where is ALWAYS)]
-        ),
+        targets=_targets(draw, exact),
     )
     return _with(road, draw(attackers(road))) if attacked else road
+
+
+def _columns(draw: Draw, averaged: bool, attacked: bool) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    numbers = tuple(draw(number(n)) for n in ("x", "y")[: draw(st.sampled_from([1, 1, 2]))])
+    labels = tuple(draw(label(n)) for n in ("g", "h")[: draw(st.sampled_from([1, 1, 2]))])
+    if averaged:  # which values are missing is taken as known behind an average
+        numbers, labels = (tuple(_with_(c, missing=False) for c in kind) for kind in (numbers, labels))
+    if attacked and not any(c.believed for c in (*numbers, *labels)):
+        labels = (_with_(labels[0], believed=True), *labels[1:])
+    return numbers, labels
+
+
+def _tied(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Two columns that depend on each other, or none."""
+    pair = draw(st.sampled_from([(), (numbers[0], labels[0]), labels, numbers]))
+    fits = len(pair) == 2 and all(c.believed and (c.bounds is None or c.bounds[0] == 0) for c in pair)
+    return pair if fits else ()
 
 
 @st.composite
@@ -274,8 +279,8 @@ def profiled_roads(draw: Draw) -> tuple[Road, list[tuple[float, float, float]]]:
     return road, allowed
 
 
-def _never_missing(column: Column) -> Column:
-    return Column(**{**vars(column), "missing": False})
+def _with_(column: Column, **changes: Any) -> Column:
+    return Column(**{**vars(column), **changes})
 
 
 def _usual(column: Column) -> list[Any]:

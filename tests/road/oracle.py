@@ -52,11 +52,10 @@ def measured(road: Road, noises: Sequence[Mapping[str, Any]]) -> list[Measured]:
     found: list[Measured] = []
     seen: set[tuple[str, str]] = set()
     left = list(noises)
+    counted: dict[str, bool] = {}  # averages over a public count
     for item in road.items:
-        public_count = road.rows is not None and (item.sql, "avg") in seen
-        if left and item.kind == "avg":
-            public_count = public_count or left[0]["measurement"].startswith("AVG")
-        for part in item.parts(public_count):
+        whole = counted.setdefault(item.sql, bool(left) and left[0]["measurement"].startswith("AVG"))
+        for part in item.parts(whole):
             if (part.sql, part.kind) not in seen:
                 seen.add((part.sql, part.kind))
                 divisor = float(road.rows or 1) if part.kind == "avg" else 1.0

@@ -70,7 +70,9 @@ class Combinations:
             bad = [np.log((1 - self.goals) @ (self.mass * part)) for part in (1 - second, second)]
 
         def odds(log_ratio: Array) -> Array:
-            return np.logaddexp(good[0], good[1] + log_ratio) - np.logaddexp(bad[0], bad[1] + log_ratio)
+            # Relative to the likelier class: a large ratio added to both sides would swallow what they differ by.
+            first, second = np.minimum(-log_ratio, 0.0), np.minimum(log_ratio, 0.0)
+            return np.logaddexp(good[0] + first, good[1] + second) - np.logaddexp(bad[0] + first, bad[1] + second)
 
         def gain(k: Array) -> tuple[Array, Array]:
             reach = np.abs(k) * gap
