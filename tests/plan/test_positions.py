@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guessproof.plan.positions import Key, lines
+from guessproof.plan.places import Key, lines
 
 KEYS = st.sampled_from(["a", "b-1", "c_2", "3", "with space", "do.t", "quo'te", "é", "#", "]", "x = 1", "(a, b)"])
 TEXTS = st.sampled_from(["", "plain", "a # b", "] }", "it's", "x = 1", "[t]", "a, b"])

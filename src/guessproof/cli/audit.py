@@ -49,7 +49,7 @@ def audit(
     Example: guessproof audit plan.toml --chart audit.svg
     """
     from guessproof.plan import load_plan
-    from guessproof.plan.inputs import inputs_of
+    from guessproof.plan.plan import inputs_of
 
     loaded = load_plan(plan)
     if chart is not None:

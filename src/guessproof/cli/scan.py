@@ -39,7 +39,7 @@ def scan(
     from guessproof.outputs import check_output, write_output
     from guessproof.plain import json_text
     from guessproof.plan import load_plan
-    from guessproof.plan.inputs import inputs_of
+    from guessproof.plan.plan import inputs_of
     from guessproof.scan import scan as scanned
 
     loaded = load_plan(plan)

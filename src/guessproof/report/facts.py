@@ -13,10 +13,10 @@ from guessproof.choosing import Choice, Limit, asked, choose
 from guessproof.errors import InfeasibleError, PlanError
 from guessproof.ledger import Account, Ledger
 from guessproof.plan import Plan, loads_plan
-from guessproof.plan.words import is_secret, redacted
+from guessproof.plan.identity import first_requests, request_of
+from guessproof.plan.places import is_secret, redacted
 from guessproof.report.shift import Shift, shift_of
 from guessproof.report.words import goal_words
-from guessproof.requests import first_requests, request_of
 from guessproof.sql.question import Output
 
 

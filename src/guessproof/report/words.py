@@ -9,7 +9,7 @@ from typing import Any
 
 from guessproof.ledger.amounts import shown
 from guessproof.plan.grammar import Joined, Tree, Wish
-from guessproof.plan.model import Risk
+from guessproof.plan.tables import RiskTable
 
 BASES = (100, 1000, 10_000, 100_000, 1_000_000)
 THIN = "\u202f"  # a narrow space that does not break
@@ -175,10 +175,10 @@ def goal_words(tree: Tree, whose: str = "your") -> str | None:
     return f"{listed(plain, 'or')} (one is enough)"
 
 
-def profile_words(risk: Risk) -> str:
+def profile_words(risk: RiskTable) -> str:
     """What a risk profile demands.
 
-    >>> profile_words(Risk(constant=3))
+    >>> profile_words(RiskTable(constant=3))
     'a release makes nothing more than 3 times as probable, whatever is believed beforehand'
     """
     parts: list[str] = []

@@ -11,8 +11,8 @@ from typing import Any
 from guessproof.engines.files import is_text_table
 from guessproof.errors import ParameterError, PriorError
 from guessproof.outputs import check_output, write_output
+from guessproof.plan.places import close_name
 from guessproof.plan.plan import is_elsewhere
-from guessproof.plan.words import close_name
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
 from guessproof.starting.templates import TEMPLATES, Draft, Template
 from guessproof.starting.writing import note

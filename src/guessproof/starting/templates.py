@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from guessproof.plan.blanks import question
+from guessproof.plan.checks import question
 from guessproof.starting.helpers import Belief, Preset, ReadyAttacker
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
 
