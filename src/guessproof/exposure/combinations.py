@@ -39,6 +39,7 @@ class Combinations:
     distance: Array
     truths: list[dict[str, Any]]
     goals: Array  # one row per truth: which combinations are correct guesses
+    complete: bool  # nothing protected is read beside them, so that the distances are the query's own
 
     @cached_property
     def belief(self) -> Belief:
@@ -132,7 +133,8 @@ def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | Non
     mass = np.asarray([weight for _, weight in states])
     mass = mass / mass.sum()
     truths, goals = _goals(aim, rows, mass)
-    return Combinations(rows, mass, _table(rows, pledge.between, pledge.error), truths, goals)
+    table = _table(rows, pledge.between, pledge.error)
+    return Combinations(rows, mass, table, truths, goals, set(pledge.columns) <= set(names))
 
 
 def _read(aim: Aim, pledge: Pledge) -> set[str]:

@@ -104,7 +104,7 @@ def _combined(aim: Aim, world: Combinations, error: float) -> Reading:
         lambda e, both: worst(advantage_bracket(world.belief, np.asarray(e), both)),
         lambda e: worst(posterior_bracket(world.belief, np.asarray(e), "upper")),
         invert,
-        tight=True,
+        tight=world.complete,
         error=error,
     )
 
