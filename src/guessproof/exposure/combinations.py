@@ -118,7 +118,7 @@ def _told_all(mass: Array, share: Array) -> tuple[float, float]:
 def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | None:
     """The world of a goal about several finite columns; None where it is not one, or too large."""
     names = [*aim.names, *sorted(tied | _read(aim, pledge))]
-    if pledge.between is None or aim.or_ == "each" or isinstance(aim.goal, Near):
+    if pledge.between is None or isinstance(aim.goal, Near):
         return None
     if not tied and not any(n in pledge.columns for n in aim.names):
         return None  # the query reads nothing that tells of the goal

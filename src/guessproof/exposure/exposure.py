@@ -2,13 +2,14 @@
 
 A guarantee on several columns can be read in more than one sound way: column by column (their changes add up), by
 straight-line distance, as one distance between any two records, or exactly on a table of all combinations. Every
-reading bounds the attacker; the least bound counts.
+reading bounds the attacker; the least bound counts. Where every alternative of an OR is protected on its own, each is
+an attacker of his own, and the most exposed counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from guessproof.exposure.aim import Aim, Pledge
 from guessproof.exposure.readings import Reading, lowered, readings
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.several.answer import joined
 
 Answer = TypeVar("Answer")
 
@@ -37,10 +39,14 @@ class Exposure:
 
     def advantage(self, epsilon: float, both: bool = False) -> Bracket:
         """How far his belief can rise (or, with both, move) after releases of this ε in all."""
+        if self._alternatives:
+            return joined([one.advantage(epsilon, both) for one in self._alternatives])
         return self._least(lambda r: r.advantage(epsilon, both))
 
     def posterior(self, epsilon: float) -> Bracket:
         """How high his belief can get."""
+        if self._alternatives:
+            return joined([one.posterior(epsilon) for one in self._alternatives])
         return self._least(lambda r: r.posterior(epsilon))
 
     @property
@@ -53,8 +59,15 @@ class Exposure:
 
     def epsilon(self, limits: Limits) -> float:
         """The largest ε at which every limit is proven to hold, rounding included; math.inf where none can break."""
+        if self._alternatives:
+            return min(one.epsilon(limits) for one in self._alternatives)
         inner = lowered(limits, self.step)
         return max(found for _, found in self._answers(lambda r: r.epsilon(inner)))
+
+    @cached_property
+    def _alternatives(self) -> list[Exposure]:
+        """Each alternative of an OR on its own, where the plan says so."""
+        return [replace(self, aim=aim) for aim in self.aim.alternatives]
 
     def _least(self, question: Callable[[Reading], Bracket]) -> Bracket:
         answers = self._answers(question)

@@ -139,7 +139,7 @@ def _attacked(aim: Aim, metrics: Mapping[str, Metric], norm: Norm, *, tight: boo
     for name, attribute in aim.attributes.items():
         metric = metrics.get(name, Multiple(0.0, Discrete()))
         parts[name] = replace(attribute, metric=_fitting(metric, attribute), scale=1.0)
-    attack = Attack(aim.build(parts), aim.at, aim.knows, norm=norm, or_=aim.or_)
+    attack = Attack(aim.build(parts), aim.at, aim.knows, norm=norm)
 
     return Reading(
         lambda e, both: attack.advantage(epsilon=e, both=both),
@@ -176,7 +176,7 @@ def _fitting(metric: Metric, attribute: Attribute) -> Metric:
 def _whole(aim: Aim, pledge: Pledge) -> Reading:
     """Any two records are at most `limit` apart: only the goal's own probability matters."""
     parts = {n: replace(a, metric=_fitting(Discrete(), a), scale=1.0) for n, a in aim.attributes.items()}
-    attack = Attack(aim.build(parts), aim.at, aim.knows, norm="linf", or_=aim.or_)
+    attack = Attack(aim.build(parts), aim.at, aim.knows, norm="linf")
     limit = pledge.limit
     return Reading(
         lambda e, both: attack.advantage(epsilon=limit * e, both=both),
