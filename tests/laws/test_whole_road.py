@@ -18,7 +18,7 @@ from road import oracle
 from road.drawing import profiled_roads, quiet_roads, roads, several_roads
 from road.oracle import Belief, Measured, Movement
 from road.plans import Attacker, Goal, Road
-from road.query import ALWAYS, Column, Item, summed
+from road.query import ALWAYS, Column, Item, above, plain, summed
 from road.releases import opened, released, table
 
 import guessproof as gp
@@ -216,23 +216,59 @@ def test_the_ledger_judges_all_releases_together(drawn: list[Road]) -> None:
     assert judged >= belief.most(belief.distances, attacker.both)[0] - HAIR
 
 
-def test_what_coarse_grids_add_is_added_up() -> None:
-    """Far from 0 every answer is rounded; six of them tell six times as much about on which side of a step one is."""
-    columns = tuple(Column(n, (1e14 + 10.015625, 1e14 + 10.03125), (3, 1), (1e14, 1e14 + 40)) for n in ("x", "y"))
+def _beside_a_step(*names: str) -> Road:
+    """Far from 0 every contribution is rounded; the believed values lie on two sides of where it changes."""
+    values, bounds = (1e14 + 10.015625, 1e14 + 10.03125), (1e14, 1e14 + 40)
+    columns = tuple(Column(name, values, (3, 1), bounds) for name in names)
     atoms = [_near(c, 0.005) for c in columns]
-    goal = Goal(
-        " and ".join(a.text for a in atoms),
-        lambda row, truth: all(a.met(row, truth) for a in atoms),
-        ("x", "y"),
-        ("x", "y"),
-    )
-    attacker = Attacker(goal, advantage=0.9, at={"x": 1e14 + 10.015625, "y": 1e14 + 10.015625})
-    base = Road(columns, (Item("o", "sum", summed(*columns)),), ALWAYS, ({"x": 1e14, "y": 1e14},), attacker=attacker)
+    text = " and ".join(a.text for a in atoms)
+    goal = Goal(text, lambda row, truth: all(a.met(row, truth) for a in atoms), names, names)
+    attacker = Attacker(goal, advantage=0.9, at=dict.fromkeys(names, values[0]))
+    item = Item("o", "sum", summed(*columns) if len(columns) > 1 else plain(*columns))
+    return Road(columns, (item,), ALWAYS, (dict.fromkeys(names, 1e14),), attacker=attacker)
+
+
+def test_what_a_coarse_grid_adds_is_part_of_the_bound() -> None:
+    road = Road(**{**vars(_beside_a_step("x")), "epsilon": 5.0})
+    printed = chosen(road)
+    assert printed is not None
+    belief = Belief(road, Movement(road, parted(road, printed)))
+    best = belief.most(belief.distances, False)[0]
+    assert best > 5e-4
+    assert printed["advantage"]["bound"] >= best - 1e-9
+
+
+def test_what_coarse_grids_add_is_added_up() -> None:
+    """Six answers tell six times as much of the side of a step on which somebody is."""
+    base = _beside_a_step("x", "y")
     walked = [Road(**{**vars(base), "epsilon": 2.0 + k / 100}) for k in range(6)]
     judged, belief = _one_after_another(walked, [*base.others])
     best = belief.most(belief.distances, False)[0]
     assert best > 1e-3
     assert judged >= best - 1e-9
+
+
+def test_a_limit_that_the_largest_noise_free_step_would_break_is_searched_for() -> None:
+    """With next to no noise the grid would tell of the side; with a little more it need not."""
+    road = _beside_a_step("x")
+    attacker = Attacker(**{**vars(road.attacker), "advantage": 0.2})
+    road = Road(**{**vars(road), "attacker": attacker})
+    printed = chosen(road)
+    assert printed is not None
+    assert printed["noise"]
+    check_belief(road, printed)
+    assert printed["advantage"]["bound"] >= 0.19
+
+
+def test_a_failure_probability_is_shared_among_all_that_may_fail() -> None:
+    """Not charged more often than the plan allows, and not refused for it."""
+    x = Column("x", (0.0, 40.0), (1, 1), (0.0, 40.0))
+    asked = (Item("o0", "sum", plain(x)), Item("o1", "count", plain(x), above(x, 10.0)), Item("o2", "max", plain(x)))
+    road = Road((x,), asked, ALWAYS, ({"x": 0.0},), mechanism="gaussian", delta=1e-6, epsilon=1.0)
+    printed = chosen(road)
+    assert printed is not None
+    check_noise(road, printed)
+    assert printed["delta"] == pytest.approx(1e-6, rel=1e-3)
 
 
 def _near(column: Column, radius: float) -> Goal:

@@ -158,7 +158,7 @@ class Chooser:
         try:
             found = exposure.epsilon(self.plan.limits)
             coarser = self.rounded(exposure, found)
-            return found if coarser.step == exposure.step else coarser.epsilon(self.plan.limits)
+            return found if coarser.step == exposure.step else self._on_its_grid(exposure, coarser, found)
         except (InfeasibleError, PlanError):
             raise
         except GuessproofError as error:
@@ -167,6 +167,26 @@ class Chooser:
             problem = getattr(error, "problem", str(error))
             remedy = getattr(error, "remedy", "give the true value: at = { … }")
             raise self.plan.error(("attacker", "goal"), attacker.goal, problem, remedy) from None
+
+    def _on_its_grid(self, exposure: Exposure, coarser: Exposure, highest: float) -> float:
+        """The largest ε that keeps the limits with the step of its own grid: a smaller ε has a smaller step."""
+        try:
+            low = coarser.epsilon(self.plan.limits)
+        except InfeasibleError:  # with the step of the largest ε, not with every one
+            low = 0.0
+        high = highest
+        for _ in range(24):
+            if low >= 0.999 * high:
+                break
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self._keeps(self.rounded(exposure, middle), middle) else (low, middle)
+        return low
+
+    def _keeps(self, exposure: Exposure, epsilon: float) -> bool:
+        limits = self.plan.limits
+        if limits.advantage is not None and float(exposure.advantage(epsilon, limits.both).bound) > limits.advantage:
+            return False
+        return limits.posterior is None or float(exposure.posterior(epsilon).bound) <= limits.posterior
 
     def _risk(self) -> Limit:
         profile = self.plan.risk

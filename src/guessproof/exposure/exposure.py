@@ -1,6 +1,7 @@
 """What an attacker can learn from releases whose guarantee is known.
 
-Every view of the guarantee bounds the attacker; the least bound counts.
+Every view of the guarantee bounds the attacker; the least bound counts. Where every alternative of an OR is protected
+on its own, each is an attacker of his own, and the most exposed counts.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from guessproof.exposure.views import GuaranteeView, views
 from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.several.answer import joined
 
 Found = TypeVar("Found")
 
@@ -36,10 +38,14 @@ class Exposure:
 
     def advantage(self, epsilon: float, both: bool = False) -> Bracket:
         """How far his belief can rise (or, with both, move) after releases of this ε in all."""
+        if self._alternatives:
+            return joined([one.advantage(epsilon, both) for one in self._alternatives])
         return self._least(lambda view: view.advantage(epsilon, both))
 
     def posterior(self, epsilon: float) -> Bracket:
         """How high his belief can get."""
+        if self._alternatives:
+            return joined([one.posterior(epsilon) for one in self._alternatives])
         return self._least(lambda view: view.posterior(epsilon))
 
     @property
@@ -53,8 +59,15 @@ class Exposure:
 
     def epsilon(self, limits: Limits) -> float:
         """The largest ε at which every limit is proven to hold, rounding included; math.inf where none can break."""
+        if self._alternatives:
+            return min(one.epsilon(limits) for one in self._alternatives)
         inner = _lowered(limits, self.step)
         return max(found for _, found in self._answers(lambda view: view.epsilon(inner)))
+
+    @cached_property
+    def _alternatives(self) -> list[Exposure]:
+        """Each alternative of an OR on its own, where the plan says so."""
+        return [replace(self, attacker=attacker) for attacker in self.attacker.alternatives]
 
     def _least(self, question: Callable[[GuaranteeView], Bracket]) -> Bracket:
         answers = self._answers(question)

@@ -146,7 +146,7 @@ def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
     """Every sound view of a guarantee for a goal, the tight one first."""
     world = combinations(attacker, guarantee)
     if world is not None:
-        yield CombinationView(True, 2 * guarantee.rounding, attacker, world)
+        yield CombinationView(world.complete, 2 * guarantee.rounding, attacker, world)
     # A column that depends on one outside the goal is reached through it: only the whole change bounds that.
     if not attacker.tied:
         yield from _by_column(attacker, guarantee)
@@ -184,14 +184,14 @@ def _attacked(
     for name, attribute in attacker.attributes.items():
         metric = metrics.get(name, Multiple(0.0, Discrete()))
         parts[name] = replace(attribute, metric=_fitting(metric, attribute), scale=1.0)
-    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm=norm, or_=attacker.or_)
+    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm=norm)
     return AttackView(tight, rounding, attack)
 
 
 def _by_whole_change(attacker: Attacker, guarantee: Guarantee) -> AttackView:
     """Any two records are at most `change` apart: only the goal's own probability matters."""
     parts = {n: replace(a, metric=_fitting(Discrete(), a), scale=1.0) for n, a in attacker.attributes.items()}
-    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm="linf", or_=attacker.or_)
+    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm="linf")
     return AttackView(False, 0.0, attack, guarantee.change)
 
 
