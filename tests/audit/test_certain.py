@@ -457,4 +457,6 @@ def test_every_output_is_looked_at_in_both_directions(stage_of: Any) -> None:
 
 def test_a_list_too_long_and_a_density_are_left_to_the_trials(stage_of: Any) -> None:
     stage = stage_of(SALARIES)
-    assert certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1)) is None
+    assert (
+        certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1)) is None
+    )

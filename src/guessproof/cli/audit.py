@@ -42,7 +42,7 @@ def audit(
     chart: Annotated[str | None, typer.Option(help="Also draw the calibration plot: .svg, .png or .html.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play the attacker against the real engine and sampler, on made-up tables. The plan's table is never opened.
+    """Play the attacker against the real engine and sampler, on made-up tables. The table's values are never read.
 
     Exits with 7 when more is found than was promised.
 
