@@ -142,9 +142,10 @@ def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute],
 
 
 def _impossible(attributes: Mapping[str, Attribute], columns: tuple[Values, ...]) -> Mask | None:
-    """Combinations that no row of a joint prior has."""
+    """Combinations that no row of a joint table has; beside a sample any values may go together."""
     names = [c.name for c in columns]
-    joints = {joint.names: joint for a in attributes.values() if isinstance(joint := joint_of(a), JointTable)}
+    found_joints = [joint_of(a) for a in attributes.values()]
+    joints = {j.names: j for j in found_joints if isinstance(j, JointTable) and not j.sampled}
     if not joints:
         return None
     allowed: list[tuple[list[str], set[tuple[Any, ...]]]] = []
