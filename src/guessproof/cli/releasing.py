@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanFile, down, in_people, percent, print_json, up
+from guessproof.cli.printing import AsJson, PlanFile, in_people, percent, print_json
+from guessproof.rounded import down, up
 
 if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
