@@ -12,7 +12,7 @@ from guessproof.rounded import down, percent_down, percent_up, round_places, up
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from guessproof.calculate import Choice as Calculated
+    from guessproof.calculate import Calculation
     from guessproof.choosing import Choice
     from guessproof.cli.screen import Screen
     from guessproof.explain import Explanation
@@ -181,7 +181,7 @@ def _calculate(
         raise typer.Exit(3)
 
 
-def _show_calculated(choice: Calculated) -> None:
+def _show_calculated(choice: Calculation) -> None:
     from rich.table import Table
 
     from guessproof.cli.screen import Screen, styled

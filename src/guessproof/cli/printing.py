@@ -12,10 +12,10 @@ from guessproof.rounded import percent_up
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
 
-__all__ = ["AsJson", "PlanFile", "in_people", "percent", "print_json", "say"]
+__all__ = ["AsJson", "PlanArgument", "in_people", "percent", "print_json", "say"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-PlanFile = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
+PlanArgument = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
 
 
 def print_json(table: Any) -> None:

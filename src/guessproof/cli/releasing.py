@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanFile, in_people, percent, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, in_people, percent, print_json
 from guessproof.rounded import down, up
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def release(
-    plan: PlanFile,
+    plan: PlanArgument,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Also write the answers: .csv, .json or .parquet.")
     ] = None,

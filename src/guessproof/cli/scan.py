@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanFile, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, print_json
 from guessproof.rounded import percent_down, percent_up
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def scan(
-    plan: PlanFile,
+    plan: PlanArgument,
     epsilon: Annotated[float | None, typer.Option(help="The ε to scan at; left out: the one the plan chooses.")] = None,
     top: Annotated[int, typer.Option(help="How many of the most exposed values (and rows) are shown.")] = 10,
     by: Annotated[str | None, typer.Option(help="A column whose groups are compared.")] = None,
