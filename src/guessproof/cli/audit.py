@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanFile, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, print_json
 
 if TYPE_CHECKING:
     from guessproof.auditing import Audit
@@ -33,7 +33,7 @@ STYLES = {"pass": "green", "fail": "bold red", "not computed": "dim"}
 
 
 def audit(
-    plan: PlanFile,
+    plan: PlanArgument,
     trials: Annotated[int, typer.Option(help="How many noises are drawn for each measurement.")] = 100_000,
     seconds: Annotated[float, typer.Option(help="Drawing stops after this time, whatever was drawn.")] = 30.0,
     seed: Annotated[

@@ -11,11 +11,6 @@ from guessproof.risk.several.formula import alternatives
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
 from guessproof.world.joint import joint_of
-<<<<<<< HEAD:src/guessproof/exposure/attacker.py
-=======
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Metric
->>>>>>> joints:src/guessproof/exposure/aim.py
 from guessproof.world.priors import Unknown, stretched
 
 
@@ -40,7 +35,6 @@ class Attacker:
         return tuple(a.name for a in self.goal.attributes)
 
     @cached_property
-<<<<<<< HEAD:src/guessproof/exposure/attacker.py
     def tied(self) -> frozenset[str]:
         """Columns outside the goal on which one inside depends."""
         joints = [joint_of(self.attributes[n]) for n in self.names if n in self.attributes]
@@ -51,9 +45,8 @@ class Attacker:
         """Whether more than a range is known of the goal's columns."""
         return not any(isinstance(self.attributes[n].prior, Unknown) for n in self.names)
 
-    def stretched(self, factor: float) -> Attacker | None:
-=======
-    def alternatives(self) -> tuple[Aim, ...]:
+    @cached_property
+    def alternatives(self) -> tuple[Attacker, ...]:
         """The attackers that are judged one by one where every alternative of an OR is protected; empty otherwise.
 
         Each has his own goal, and with it his own ties to columns outside of it.
@@ -61,16 +54,15 @@ class Attacker:
         goals = alternatives(self.goal) if self.or_ == "each" else ()
         return tuple(self._only(place, goal) for place, goal in enumerate(goals)) if len(goals) > 1 else ()
 
-    def _only(self, place: int, goal: Goal) -> Aim:
+    def _only(self, place: int, goal: Goal) -> Attacker:
         names = {a.name for a in goal.attributes}
         joints = [joint_of(a) for a in goal.attributes]
         ties = names.union(*(joint.names for joint in joints if joint is not None))
         at = {n: v for n, v in (self.at or {}).items() if n in names}
         knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
-        return Aim(self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None)
+        return Attacker(self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None)
 
-    def stretched(self, factor: float) -> Aim | None:
->>>>>>> joints:src/guessproof/exposure/aim.py
+    def stretched(self, factor: float) -> Attacker | None:
         """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""
         found = {n: stretched(a.prior, factor) for n, a in self.attributes.items() if n in self.names}
         if not any(p is not None for p in found.values()):

@@ -40,11 +40,8 @@ class Combinations:
     distance: Array
     truths: list[dict[str, Any]]
     goals: Array  # one row per truth: which combinations are correct guesses
-<<<<<<< HEAD
-    certain: dict[str, Any] | None = None  # a truth at which every combination is a correct guess
-=======
     complete: bool  # nothing protected is read beside them, so that the distances are the query's own
->>>>>>> joints
+    certain: dict[str, Any] | None = None  # a truth at which every combination is a correct guess
 
     @cached_property
     def belief(self) -> Belief:
@@ -122,14 +119,9 @@ def _told_all(mass: Array, share: Array) -> tuple[float, float]:
 
 def combinations(attacker: Attacker, guarantee: Guarantee) -> Combinations | None:
     """The world of a goal about several finite columns; None where it is not one, or too large."""
-<<<<<<< HEAD
     tied = attacker.tied
     names = [*attacker.names, *sorted(tied | _read(attacker, guarantee))]
-    if guarantee.responses is None or attacker.or_ == "each" or isinstance(attacker.goal, Near):
-=======
-    names = [*aim.names, *sorted(tied | _read(aim, pledge))]
-    if pledge.between is None or isinstance(aim.goal, Near):
->>>>>>> joints
+    if guarantee.responses is None or isinstance(attacker.goal, Near):
         return None
     if not tied and not any(n in guarantee.columns for n in attacker.names):
         return None  # the query reads nothing that tells of the goal
@@ -143,13 +135,9 @@ def combinations(attacker: Attacker, guarantee: Guarantee) -> Combinations | Non
     rows = [dict(zip(names, values, strict=True)) for values, _ in states]
     mass = np.asarray([weight for _, weight in states])
     mass = mass / mass.sum()
-<<<<<<< HEAD
-    return Combinations(rows, mass, _table(rows, guarantee), *_goals(attacker, rows, mass))
-=======
-    truths, goals = _goals(aim, rows, mass)
-    table = _table(rows, pledge.between, pledge.error)
-    return Combinations(rows, mass, table, truths, goals, set(pledge.columns) <= set(names))
->>>>>>> joints
+    truths, goals, certain = _goals(attacker, rows, mass)
+    complete = set(guarantee.columns) <= set(names)
+    return Combinations(rows, mass, _table(rows, guarantee), truths, goals, complete, certain)
 
 
 def _read(attacker: Attacker, guarantee: Guarantee) -> set[str]:

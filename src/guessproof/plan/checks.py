@@ -10,7 +10,7 @@ from typing import Any
 from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import NEEDED_KEYS, UNITS
 from guessproof.names import folded
-from guessproof.plan.places import Key, Place, dotted, is_secret, lines
+from guessproof.plan.places import Key, Place, find_lines, is_secret, spell_key
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
@@ -19,7 +19,7 @@ from guessproof.plan.tables import (
     ReleaseTable,
     RiskTable,
     TargetTable,
-    given,
+    given_keys,
 )
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.attributes import Attribute
@@ -177,7 +177,7 @@ def _check_release(release: ReleaseTable, place: Place) -> None:
         raise place.error(("release", "delta"), release.delta, problem, 'leave it out, or use mechanism = "gaussian"')
 
 
-def posterior_limit(attacker: AttackerTable, place: Place) -> float | None:
+def read_posterior_limit(attacker: AttackerTable, place: Place) -> float | None:
     """The stricter of posterior and odds, "1 in 3" being the probability 1/3."""
     if attacker.odds is None:
         return attacker.posterior
@@ -200,18 +200,18 @@ def posterior_limit(attacker: AttackerTable, place: Place) -> float | None:
 def check_limits(file: PlanFile, place: Place) -> None:
     """An attacker without a limit is one that nothing protects from."""
     attacker = file.attacker
-    if attacker is None or given(attacker, ("advantage", "posterior", "odds")):
+    if attacker is None or given_keys(attacker, ("advantage", "posterior", "odds")):
         return
     if file.risk is None and file.release.epsilon is None:
         problem = "no limit says how much he may learn"
         raise place.error(("attacker",), attacker.goal, problem, "add advantage = 0.05, posterior or odds")
 
 
-def risk_profile(risk: RiskTable | None, protects: str, place: Place) -> RiskProfile | None:
+def read_profile(risk: RiskTable | None, protects: str, place: Place) -> RiskProfile | None:
     """The profile that keeps everything that [risk] holds."""
     if risk is None:
         return None
-    kinds = given(risk, tuple(RiskTable.model_fields))
+    kinds = given_keys(risk, tuple(RiskTable.model_fields))
     if not kinds:
         raise place.error(("risk",), {}, "says nothing", f"give one of {', '.join(RiskTable.model_fields)}")
     whole: RiskProfile | None = None
@@ -249,10 +249,10 @@ def kind_of(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
         return column.kind
     if column.true is not None or column.false is not None:
         return "truth"
-    return _told(column, attribute)
+    return _kind_from_values(column, attribute)
 
 
-def _told(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
+def _kind_from_values(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
     if column.bounds is not None:
         return "number"
     if attribute is not None and not isinstance(attribute.prior, Finite):
@@ -276,7 +276,7 @@ def _is_number(value: Any) -> bool:
 def check_kind(name: str, column: ColumnTable, attribute: Attribute | None, place: Place) -> None:
     """One kind a column: what contradicts it is refused."""
     path: Key = ("columns", name)
-    kind, told = kind_of(column, attribute), _told(column, attribute)
+    kind, told = kind_of(column, attribute), _kind_from_values(column, attribute)
     values = _values(column, attribute)
     if (column.true is None) != (column.false is None):
         key, other = ("true", "false") if column.false is None else ("false", "true")
@@ -314,10 +314,10 @@ def _check_truth(path: Key, column: ColumnTable, values: list[Any], place: Place
 BLANK = "?"
 
 
-def question(path: Key) -> str:
+def describe_blank(path: Key) -> str:
     """What is asked for at a place of the plan.
 
-    >>> question(("columns", "time", "bounds"))
+    >>> describe_blank(("columns", "time", "bounds"))
     'the smallest and largest time that can occur, from public knowledge'
     """
     name = "".join(map(str, path[1:2]))
@@ -354,8 +354,8 @@ def find_blanks(text: str) -> list[tuple[int | None, str, str]]:
     >>> find_blanks('[columns.time]\\nbounds = "?"')
     [(2, 'columns.time.bounds', 'the smallest and largest time that can occur, from public knowledge')]
     """
-    where = lines(text)
-    found = [(where.find(path), dotted(path), question(path)) for path in _blanks(tomllib.loads(text), ())]
+    where = find_lines(text)
+    found = [(where.find(path), spell_key(path), describe_blank(path)) for path in _blanks(tomllib.loads(text), ())]
     return sorted(found, key=lambda blank: blank[0] or 0)
 
 
@@ -365,8 +365,8 @@ def refuse_blanks(raw: Mapping[str, Any], place: Place) -> None:
     if not found:
         return
     first, *others = found
-    more = "".join(f"\n  line {place.lines.find(p)}: fill in {dotted(p)}: {question(p)}" for p in others)
-    raise place.error(first, BLANK, "is blank", f"fill in {first[-1]}: {question(first)}{more}")
+    more = "".join(f"\n  line {place.lines.find(p)}: fill in {spell_key(p)}: {describe_blank(p)}" for p in others)
+    raise place.error(first, BLANK, "is blank", f"fill in {first[-1]}: {describe_blank(first)}{more}")
 
 
 def _blanks(value: Any, path: Key) -> Iterator[Key]:

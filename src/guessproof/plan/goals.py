@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from guessproof.errors import GoalError, InputError, KnowledgeError, PlanError
-from guessproof.plan.grammar import Joined, Misread, Token, Tree, Wish, read_tree, wishes
-from guessproof.plan.places import Key, Place, close_name, dotted, underlined
+from guessproof.plan.grammar import Joined, Misread, Token, Tree, Wish, read_tree, walk_wishes
+from guessproof.plan.places import Key, Place, spell_key, suggest_name, underline
 from guessproof.plan.tables import AttackerTable, PlanFile
 from guessproof.risk.attack import Attack
 from guessproof.world import goals
@@ -34,7 +34,7 @@ class GoalText:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that it speaks of, each once."""
-        return tuple(dict.fromkeys(column.text for wish in wishes(self.tree) for column in wish.columns))
+        return tuple(dict.fromkeys(column.text for wish in walk_wishes(self.tree) for column in wish.columns))
 
     def build(self, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...] = ()) -> Goal:
         """The goal on these attributes; `without_prior` names columns that are known but have no prior.
@@ -45,17 +45,17 @@ class GoalText:
         ~(time within 2) | time in [10, 12]
         """
         with _underlining(self.text):
-            return _built(self.tree, attributes, without_prior)
+            return _build(self.tree, attributes, without_prior)
 
 
-def read_goal(text: str) -> GoalText:
-    """A goal's words, understood; GoalError underlines what is not.
+def read_goal(text: str, column: str | None = None) -> GoalText:
+    """A goal's words, understood; GoalError underlines what is not. `column` is meant where none is named.
 
     >>> read_goal("(lon, lat) within 5 by l2 and not faculty among math, 'computer science'").names
     ('lon', 'lat', 'faculty')
     """
     with _underlining(text):
-        return GoalText(text, read_tree(text))
+        return GoalText(text, read_tree(text, column))
 
 
 @contextmanager
@@ -63,13 +63,13 @@ def _underlining(text: str) -> Generator[None]:
     try:
         yield
     except Misread as error:
-        mark = underlined(text, error.start, error.end)
+        mark = underline(text, error.start, error.end)
         raise GoalError("goal", text, error.problem, error.remedy + mark) from None
 
 
-def _built(tree: Tree, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...]) -> Goal:
+def _build(tree: Tree, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...]) -> Goal:
     if isinstance(tree, Joined):
-        parts = [_built(part, attributes, without_prior) for part in tree.parts]
+        parts = [_build(part, attributes, without_prior) for part in tree.parts]
         if tree.word == "not":
             return ~parts[0]
         whole = parts[0]
@@ -86,11 +86,11 @@ def _built(tree: Tree, attributes: Mapping[str, Attribute], without_prior: tuple
 def _attribute(column: Token, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...]) -> Attribute:
     if column.text in attributes:
         return attributes[column.text]
-    header = dotted(("columns", column.text))
+    header = spell_key(("columns", column.text))
     if column.text in without_prior:
         remedy = f'add prior to [{header}]; prior = "unknown" where nothing is known but the bounds'
         raise Misread(column.start, column.end, "the attacker's belief about this column is not given", remedy)
-    hint = close_name(column.text, [*attributes, *without_prior], f"declare it as [{header}]")
+    hint = suggest_name(column.text, [*attributes, *without_prior], f"declare it as [{header}]")
     raise Misread(column.start, column.end, "is not a declared column", hint)
 
 
@@ -123,7 +123,7 @@ def _value(token: Token, attribute: Attribute) -> Any:
         if spells(token.text, value):
             return value
     names = [label_of(value) for value in prior.values]
-    hint = close_name(token.text, names, f"choose from {', '.join(names[:6])}{', …' if len(names) > 6 else ''}")
+    hint = suggest_name(token.text, names, f"choose from {', '.join(names[:6])}{', …' if len(names) > 6 else ''}")
     raise Misread(token.start, token.end, f"is not a value that {attribute.name} can have", hint)
 
 
@@ -140,7 +140,7 @@ def _number(token: Token) -> float:
 _GOAL: Key = ("attacker", "goal")
 
 
-def read_aim(file: PlanFile, attributes: Mapping[str, Attribute], place: Place) -> tuple[GoalText, AttackerTable]:
+def read_attacker(file: PlanFile, attributes: Mapping[str, Attribute], place: Place) -> tuple[GoalText, AttackerTable]:
     """The goal, understood, and the attacker with `at` and `knows` as the priors' own values."""
     attacker = file.attacker
     assert attacker is not None
@@ -151,9 +151,9 @@ def read_aim(file: PlanFile, attributes: Mapping[str, Attribute], place: Place) 
     except InputError as error:
         raise place.error(_GOAL, attacker.goal, error.problem, error.remedy) from None
     _check_believed(file, goal, place)
-    knows = _knowledge(attacker.knows, goal, attributes, place)
-    believed = _conditioned(goal, attributes, knows, place)
-    at = _truth(attacker.at, text, believed, place)
+    knows = _read_knowledge(attacker.knows, goal, attributes, place)
+    believed = _condition(goal, attributes, knows, place)
+    at = _read_truth(attacker.at, text, believed, place)
     attacker = attacker.model_copy(update={"at": at, "knows": knows})
     _check_possible(goal, attacker, place)
     return text, attacker
@@ -173,7 +173,7 @@ def _check_believed(file: PlanFile, goal: Goal, place: Place) -> None:
                 raise place.error(("attacker", key), getattr(attacker, key), problem, remedy)
 
 
-def _knowledge(
+def _read_knowledge(
     raw: Mapping[str, Any] | None, goal: Goal, attributes: Mapping[str, Attribute], place: Place
 ) -> dict[str, Any] | None:
     if raw is None:
@@ -184,15 +184,15 @@ def _knowledge(
     for name, known in raw.items():
         path: Key = ("attacker", "knows", name)
         if name not in allowed:
-            raise _stranger(path, name, allowed, place)
+            raise _refuse_stranger(path, name, allowed, place)
         try:
-            found[name] = _known(attributes[name], known)
+            found[name] = _read_known(attributes[name], known)
         except InputError as error:
             raise place.error(path, known, error.problem, error.remedy) from None
     return found
 
 
-def _known(attribute: Attribute, known: Any) -> Any:
+def _read_known(attribute: Attribute, known: Any) -> Any:
     """An interval as a pair of numbers, a choice of values as a set."""
     values = known if isinstance(known, (list, tuple)) else (known,)
     prior = attribute.prior
@@ -211,11 +211,11 @@ def _own_value(prior: Finite, value: Any, kind: type[InputError]) -> Any:
         if spells(label_of(value), own):
             return own
     names = [label_of(own) for own in prior.values]
-    hint = close_name(label_of(value), names, f"choose from {', '.join(names[:6])}{', …' if len(names) > 6 else ''}")
+    hint = suggest_name(label_of(value), names, f"choose from {', '.join(names[:6])}{', …' if len(names) > 6 else ''}")
     raise kind("value", value, "is not a value of the prior", hint)
 
 
-def _conditioned(
+def _condition(
     goal: Goal, attributes: Mapping[str, Attribute], knows: Mapping[str, Any] | None, place: Place
 ) -> Mapping[str, Attribute]:
     try:
@@ -227,7 +227,7 @@ def _conditioned(
         raise place.error(path, value, error.problem, error.remedy) from None
 
 
-def _truth(
+def _read_truth(
     raw: Mapping[str, Any] | None, text: GoalText, believed: Mapping[str, Attribute], place: Place
 ) -> dict[str, Any] | None:
     if raw is None:
@@ -236,12 +236,12 @@ def _truth(
     for name, value in raw.items():
         path: Key = ("attacker", "at", name)
         if name not in believed:
-            raise _stranger(path, name, set(believed), place)
+            raise _refuse_stranger(path, name, set(believed), place)
         try:
             found[name] = _true_value(believed[name], value)
         except InputError as error:
             raise place.error(path, value, error.problem, error.remedy) from None
-    moving = [c.text for wish in wishes(text.tree) if wish.verb in ("within", "exactly") for c in wish.columns]
+    moving = [c.text for wish in walk_wishes(text.tree) if wish.verb in ("within", "exactly") for c in wish.columns]
     for name in moving:
         if name not in found:
             raise place.error(("attacker", "at"), dict(raw), f"the true value of {name} is missing", "give all or none")
@@ -281,7 +281,7 @@ def _check_possible(goal: Goal, attacker: AttackerTable, place: Place) -> None:
         raise place.error(_GOAL, attacker.goal, error.problem, error.remedy) from None
 
 
-def _stranger(path: Key, name: str, known: set[str], place: Place) -> PlanError:
+def _refuse_stranger(path: Key, name: str, known: set[str], place: Place) -> PlanError:
     names = sorted(known)
-    hint = close_name(name, names, f"the goal speaks of {', '.join(names)}")
+    hint = suggest_name(name, names, f"the goal speaks of {', '.join(names)}")
     return place.error(path, name, "is not a column of the goal", hint)

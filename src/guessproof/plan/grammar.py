@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from guessproof.plan.places import close_name
+from guessproof.plan.places import suggest_name
 
 KEYWORDS = frozenset({"and", "or", "not", "within", "exactly", "among", "inside", "by"})
 _PATTERN = re.compile(
@@ -137,18 +137,22 @@ class Joined:
 Tree = Wish | Joined
 
 
-def read_tree(text: str) -> Tree:
-    """The tree of a goal's words; Misread where they are not understood."""
-    return _Reader(Tokens(read_tokens(text))).whole()
+def read_tree(text: str, column: str | None = None) -> Tree:
+    """The tree of a goal's words; Misread where they are not understood. `column` is meant where none is named.
+
+    >>> [c.text for c in next(walk_wishes(read_tree("within 5%", "time"))).columns]
+    ['time']
+    """
+    return _Reader(Tokens(read_tokens(text)), column).whole()
 
 
-def wishes(tree: Tree) -> Iterator[Wish]:
+def walk_wishes(tree: Tree) -> Iterator[Wish]:
     """The single wishes of a tree, from left to right."""
     if isinstance(tree, Wish):
         yield tree
     else:
         for part in tree.parts:
-            yield from wishes(part)
+            yield from walk_wishes(part)
 
 
 def read_names(text: str) -> tuple[str, ...]:
@@ -168,6 +172,7 @@ def read_names(text: str) -> tuple[str, ...]:
 @dataclass
 class _Reader:
     tokens: Tokens
+    column: str | None = None  # what a wish is about that names none
     depth: int = 0
 
     def whole(self) -> Tree:
@@ -212,10 +217,11 @@ class _Reader:
 
     def _wish(self) -> Wish:
         start = self.tokens.now.start
-        columns = self.columns()
+        spoken = self.column is None or not any(self.tokens.now.is_word(verb) for verb in VERBS)
+        columns = self.columns() if spoken else (Token("quoted", str(self.column), start, start),)
         verb = self.tokens.next()
         if not any(verb.is_word(v) for v in VERBS):
-            hint = close_name(verb.text, VERBS, f"say {columns[0].text} within, exactly, among or inside")
+            hint = suggest_name(verb.text, VERBS, f"say {columns[0].text} within, exactly, among or inside")
             raise Misread(verb.start, verb.end, "says not what is wanted of the column", hint)
         name = verb.text.lower()
         if len(columns) > 1 and name != "within":

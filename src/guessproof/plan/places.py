@@ -41,10 +41,10 @@ class Lines:
         return self.of.get(path)
 
 
-def lines(text: str) -> Lines:
+def find_lines(text: str) -> Lines:
     """The line of every key of a valid TOML text.
 
-    >>> found = lines('[data]\\nname = "x"\\n[columns.time]\\nprior = { normal = { mean = 20,\\n sd = 6 } }')
+    >>> found = find_lines('[data]\\nname = "x"\\n[columns.time]\\nprior = { normal = { mean = 20,\\n sd = 6 } }')
     >>> found.find(("data", "name")), found.find(("columns", "time", "prior", "normal", "sd"))
     (2, 5)
     """
@@ -186,7 +186,9 @@ class Place:
     def error(self, path: Key, value: Any, problem: str, remedy: str) -> PlanError:
         """An error about a key."""
         line = self.lines.find(path)
-        return PlanError(dotted(path) or "plan", redacted(value), problem, redacted(remedy), line=line, file=self.file)
+        return PlanError(
+            spell_key(path) or "plan", hide_secrets(value), problem, hide_secrets(remedy), line=line, file=self.file
+        )
 
     def about(self, path: Key, error: InputError) -> PlanError:
         """An error of another room, with the key that it is about."""
@@ -200,10 +202,10 @@ _LOGIN = re.compile(r"(?m)(^|[\s\"'])[^\s:/@\"']+:[^\s/@\"']+@")
 _PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd|token|secret)(\s*[=:]\s*)('[^']*'|[^\s;&'\"]+)")
 
 
-def close_name(name: str, known: Iterable[str], otherwise: str) -> str:
+def suggest_name(name: str, known: Iterable[str], otherwise: str) -> str:
     """The known name that was probably meant, as a question; otherwise a general hint.
 
-    >>> close_name("sorce", ["name", "source"], "use one of name, source")
+    >>> suggest_name("sorce", ["name", "source"], "use one of name, source")
     'did you mean source?'
     """
     names = list(known)
@@ -212,10 +214,10 @@ def close_name(name: str, known: Iterable[str], otherwise: str) -> str:
     return f"did you mean {folded[close[0]]}?" if close else otherwise
 
 
-def dotted(path: Iterable[str | int]) -> str:
+def spell_key(path: Iterable[str | int]) -> str:
     """A path of keys as TOML spells it.
 
-    >>> dotted(("columns", "my time", "bounds", 1))
+    >>> spell_key(("columns", "my time", "bounds", 1))
     'columns."my time".bounds[1]'
     """
     text = ""
@@ -228,27 +230,27 @@ def dotted(path: Iterable[str | int]) -> str:
     return text
 
 
-def redacted(value: Any) -> Any:
+def hide_secrets(value: Any) -> Any:
     """The same value without what looks like a password, so that an error can show it.
 
-    >>> redacted("postgresql://me:secret@host/db")
+    >>> hide_secrets("postgresql://me:secret@host/db")
     'postgresql://***@host/db'
     """
     if isinstance(value, str):
         return _PASSWORD.sub(r"\1\2***", _LOGIN.sub(r"\1***@", _ADDRESS.sub(r"\1***@", value)))
     if isinstance(value, Mapping):
-        return {redacted(key): redacted(item) for key, item in value.items()}
+        return {hide_secrets(key): hide_secrets(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [redacted(item) for item in value]
+        return [hide_secrets(item) for item in value]
     return value
 
 
 def is_secret(text: str) -> bool:
     """Whether a text looks like a connection string rather than the name of a file."""
-    return "://" in text or redacted(text) != text
+    return "://" in text or hide_secrets(text) != text
 
 
-def underlined(text: str, start: int, end: int) -> str:
+def underline(text: str, start: int, end: int) -> str:
     """The line of a text that holds a place, with the place marked below it."""
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)

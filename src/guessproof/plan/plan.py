@@ -25,15 +25,15 @@ from guessproof.plan.checks import (
     check_limits,
     check_tables,
     kind_of,
-    posterior_limit,
+    read_posterior_limit,
+    read_profile,
     refuse_blanks,
-    risk_profile,
 )
-from guessproof.plan.goals import GoalText, read_aim
+from guessproof.plan.goals import GoalText, read_attacker
 from guessproof.plan.identity import canonical_text
-from guessproof.plan.places import Key, Lines, Place, lines, redacted
+from guessproof.plan.places import Key, Lines, Place, find_lines, hide_secrets
 from guessproof.plan.priors import Beliefs
-from guessproof.plan.refusals import refusal
+from guessproof.plan.refusals import explain_refusal
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
@@ -179,29 +179,29 @@ def plan_of(tables: Mapping[str, Any], *, folder: str | Path = ".") -> Plan:
     """
     if not isinstance(tables, Mapping):
         raise PlanError("plan", tables, "is not a table of tables", 'write {"data": {…}, "query": {…}, …}')
-    return _understood(dict(tables), Place(_lines(""), None), None, Path(folder).absolute())
+    return _understand(dict(tables), Place(_lines(""), None), None, Path(folder).absolute())
 
 
 def _plan(text: str, path: Path | None, folder: Path | None = None, name: str | None = None) -> Plan:
     folder = path.absolute().parent if path is not None else (folder or Path(".")).absolute()
     name = str(path) if path is not None else name
-    raw = _parsed(text, name)
-    return _understood(raw, Place(_lines(text), name), path, folder)
+    raw = _parse(text, name)
+    return _understand(raw, Place(_lines(text), name), path, folder)
 
 
-def _understood(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
+def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
     refuse_blanks(raw, place)
     try:
         file = PlanFile.model_validate(_tuples(raw))
     except ValidationError as error:
-        raise refusal(error, raw, place) from None
-    return _checked(file, place, path, folder)
+        raise explain_refusal(error, raw, place) from None
+    return _check(file, place, path, folder)
 
 
-def _checked(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Plan:
+def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Plan:
     check_tables(file, place)
     check_limits(file, place)
-    profile = risk_profile(file.risk, file.data.protects, place)
+    profile = read_profile(file.risk, file.data.protects, place)
     source = None if is_elsewhere(file.data.source) else folder / file.data.source
     beliefs = Beliefs(file, place, folder, source)
     attributes = beliefs.attributes()
@@ -209,8 +209,8 @@ def _checked(file: PlanFile, place: Place, path: Path | None, folder: Path) -> P
         check_kind(name, column, attributes.get(name), place)
     limits, wanted, attacker = Limits(), None, file.attacker
     if attacker is not None:
-        limits = Limits(attacker.advantage, posterior_limit(attacker, place), attacker.both)
-        wanted, attacker = read_aim(file, attributes, place)
+        limits = Limits(attacker.advantage, read_posterior_limit(attacker, place), attacker.both)
+        wanted, attacker = read_attacker(file, attributes, place)
     for output in file.accuracy.outputs:
         file.accuracy.remember(output, place.lines.find(("accuracy", output)), place.file)
     digests = {name: table.digest for name, table in beliefs.tables.items()}
@@ -243,7 +243,7 @@ def _text(path: Path) -> str:
         raise PlanError("plan", name, problem, "save it as UTF-8", line=line, file=name) from None
 
 
-def _parsed(text: str, name: str | None) -> dict[str, Any]:
+def _parse(text: str, name: str | None) -> dict[str, Any]:
     if not text.strip():
         raise PlanError("plan", text, "is empty", _START, file=name)
     try:
@@ -259,7 +259,7 @@ def _syntax(text: str, message: str, name: str | None) -> PlanError:
     last = text.rstrip("\n").count("\n") + 1
     line = None if where is None else int(where[1]) if where[1] else last
     said = _WHERE.sub("", message)
-    shown = redacted(text.split("\n")[line - 1].strip()) if line is not None else "…"
+    shown = hide_secrets(text.split("\n")[line - 1].strip()) if line is not None else "…"
     for words, problem, remedy in _SYNTAX:
         if words in said:
             return PlanError("plan", shown, problem, remedy, line=line, file=name)
@@ -287,7 +287,7 @@ _SYNTAX = (
 
 def _lines(text: str) -> Lines:
     try:
-        return lines(text)
+        return find_lines(text)
     except (IndexError, RecursionError, ValueError):  # lines are a courtesy: without them errors still name the key
         return Lines({})
 

@@ -10,9 +10,17 @@ from typing import Any
 
 from guessproof.errors import InputError, ParameterError, PriorError
 from guessproof.plan.grammar import Misread, read_names
-from guessproof.plan.places import Key, Place, close_name, dotted, underlined
+from guessproof.plan.places import Key, Place, spell_key, suggest_name, underline
 from guessproof.plan.public import PublicFile, numbers_or_texts, read_public
-from guessproof.plan.tables import JOINT_KINDS, PRIOR_KINDS, ColumnTable, JointPriorTable, PlanFile, PriorTable, given
+from guessproof.plan.tables import (
+    JOINT_KINDS,
+    PRIOR_KINDS,
+    ColumnTable,
+    JointPriorTable,
+    PlanFile,
+    PriorTable,
+    given_keys,
+)
 from guessproof.world import joint, priors
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
@@ -72,7 +80,7 @@ class Beliefs:
         return made
 
     def _one_of(self, path: Key, table: PriorTable | JointPriorTable, kinds: tuple[str, ...]) -> None:
-        names = [_alias(kind) for kind in given(table, kinds)]
+        names = [_alias(kind) for kind in given_keys(table, kinds)]
         if not names:
             remedy = f"give one of {', '.join(_alias(kind) for kind in kinds)}"
             raise self.place.error(path, {}, "says nothing", remedy)
@@ -83,7 +91,7 @@ class Beliefs:
         """The same prior: all its values are levels, and people have no others."""
         for value in prior.values:
             if value not in levels:
-                hint = close_name(label_of(value), [label_of(level) for level in levels], "add it to levels")
+                hint = suggest_name(label_of(value), [label_of(level) for level in levels], "add it to levels")
                 raise self.place.error(path, value, "the prior holds a value that is not among the levels", hint)
         return replace(prior, between=None)
 
@@ -145,14 +153,14 @@ class Beliefs:
         try:
             names = read_names(key)
         except Misread as error:
-            remedy = 'write the columns as [prior."(lon, lat)"]' + underlined(key, error.start, error.end)
+            remedy = 'write the columns as [prior."(lon, lat)"]' + underline(key, error.start, error.end)
             raise self.place.error(path, key, "is not a list of columns", remedy) from None
         if len(names) < 2:
-            remedy = f"put it into [{dotted(('columns', *names))}], or join several as (a, b)"
+            remedy = f"put it into [{spell_key(('columns', *names))}], or join several as (a, b)"
             raise self.place.error(path, key, "a joint prior is about several columns", remedy)
         for name in names:
             if name not in self.file.columns:
-                hint = close_name(name, self.file.columns, f"declare it as [{dotted(('columns', name))}]")
+                hint = suggest_name(name, self.file.columns, f"declare it as [{spell_key(('columns', name))}]")
                 raise self.place.error(path, name, "is not a declared column", hint)
         return names
 

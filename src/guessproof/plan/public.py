@@ -15,7 +15,7 @@ from typing import Any
 
 from guessproof.errors import PriorError
 from guessproof.outputs import leads_to
-from guessproof.plan.places import close_name
+from guessproof.plan.places import suggest_name
 
 LARGEST_FILE = 256 * 1024 * 1024
 _REMEDY = "name a public csv, tsv or parquet file"
@@ -32,7 +32,7 @@ class PublicFile:
     def column(self, name: str) -> list[Any]:
         """All values of a column, missing ones as None."""
         if name not in self.columns:
-            hint = close_name(name, self.columns, f"it has {', '.join(list(self.columns)[:8])}")
+            hint = suggest_name(name, self.columns, f"it has {', '.join(list(self.columns)[:8])}")
             raise PriorError("from", self.name, f"the file has no column {name}", f"{hint} Say it with column = …")
         return self.columns[name]
 
@@ -56,7 +56,7 @@ def read_public(name: str, folder: Path, source: Path | None) -> PublicFile:
     digest = hashlib.sha256(content).hexdigest()
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".gz"]:
-        content, suffixes = _unpacked(name, content), suffixes[:-1]
+        content, suffixes = _unpack(name, content), suffixes[:-1]
     kind = suffixes[-1] if suffixes else ""
     if kind == ".parquet":
         return PublicFile(name, _parquet(name, content), digest)
@@ -101,7 +101,7 @@ def _bytes(name: str, path: Path) -> bytes:
     return content
 
 
-def _unpacked(name: str, content: bytes) -> bytes:
+def _unpack(name: str, content: bytes) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             plain = file.read(LARGEST_FILE + 1)

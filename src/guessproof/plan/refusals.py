@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from guessproof.errors import PlanError
-from guessproof.plan.places import Key, Place, close_name, dotted
+from guessproof.plan.places import Key, Place, spell_key, suggest_name
 from guessproof.plan.tables import PlanFile, PlanTable
 
 _QUOTED_NUMBER = re.compile(r"\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\Z")
@@ -44,7 +44,7 @@ _WRITTEN = {
 }
 
 
-def refusal(error: ValidationError, raw: Mapping[str, Any], place: Place) -> PlanError:
+def explain_refusal(error: ValidationError, raw: Mapping[str, Any], place: Place) -> PlanError:
     """The first thing that is wrong; a misspelt key before what is missing because of it."""
     found: dict[Key, list[Any]] = {}
     for each in error.errors(include_url=False):
@@ -57,8 +57,8 @@ def refusal(error: ValidationError, raw: Mapping[str, Any], place: Place) -> Pla
     if unknown:
         table = _table_at(path[:-1])
         keys = _keys(table)
-        where = f"is not a key of [{dotted(path[:-1])}]" if path[:-1] else "is not a table of a plan"
-        return place.error(path, value, where, close_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}"))
+        where = f"is not a key of [{spell_key(path[:-1])}]" if path[:-1] else "is not a table of a plan"
+        return place.error(path, value, where, suggest_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}"))
     words = _words(path, found[path], value)
     there: Any = value if value is not None else list(_value_at(raw, path[:-1]))  # what is there, where a key is not
     return place.error(path, there, *words)
@@ -77,7 +77,7 @@ def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", context["expected"])
         shown = " or ".join(f'"{choice}"' for choice in choices)
-        return "is not one of its values", close_name(str(value), choices, f"write {shown}")
+        return "is not one of its values", suggest_name(str(value), choices, f"write {shown}")
     for limit, words in _LIMITS.items():
         if limit in context:
             of = "of " if words.startswith("at") else ""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from guessproof.errors import PlanError
-from guessproof.plan.places import close_name
+from guessproof.plan.places import suggest_name
 
 Scalar = str | int | float | bool
 
@@ -41,7 +41,7 @@ Numbers = tuple[float, ...]
 Span = Annotated[tuple[Share, Share], BeforeValidator(_pair, json_schema_input_type=Share | tuple[Share, Share])]
 
 
-def given(table: PlanTable, names: tuple[str, ...]) -> tuple[str, ...]:
+def given_keys(table: PlanTable, names: tuple[str, ...]) -> tuple[str, ...]:
     """Which of some keys of a table hold a value."""
     return tuple(name for name in names if getattr(table, name) is not None)
 
@@ -116,7 +116,7 @@ class PriorTable(PlanTable):
     @property
     def kind(self) -> str:
         """The key that was given."""
-        return given(self, PRIOR_KINDS)[0]
+        return given_keys(self, PRIOR_KINDS)[0]
 
 
 PRIOR_KINDS = tuple(name for name in PriorTable.model_fields if name != "column")
@@ -149,7 +149,7 @@ class JointPriorTable(PlanTable):
     @property
     def kind(self) -> str:
         """The key that was given."""
-        return given(self, JOINT_KINDS)[0]
+        return given_keys(self, JOINT_KINDS)[0]
 
 
 JOINT_KINDS = tuple(JointPriorTable.model_fields)
@@ -335,7 +335,7 @@ class AccuracyTable(TargetTable):
         for output in self.outputs:
             if output not in names:
                 line, file = self._lines.get(output, (None, None))
-                hint = close_name(output, names, f"use one of {', '.join(names)}")
+                hint = suggest_name(output, names, f"use one of {', '.join(names)}")
                 problem = "is not an output of the query"
                 raise PlanError(f"accuracy.{output}", output, problem, hint, line=line, file=file)
         found: dict[str, tuple[float, float]] = {}
