@@ -60,7 +60,8 @@ class Attacker:
         ties = names.union(*(joint.names for joint in joints if joint is not None))
         at = {n: v for n, v in (self.at or {}).items() if n in names}
         knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
-        return Attacker(self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None)
+        attributes, build = self.attributes, self.build
+        return Attacker(attributes, lambda parts: alternatives(build(parts))[place], at or None, knows or None)
 
     def stretched(self, factor: float) -> Attacker | None:
         """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""

@@ -75,10 +75,9 @@ def _prior(draft: Draft, name: str, example: str) -> str:
 
 
 def _key_column(name: str) -> str:
-    return table(
-        f"columns.{toml_key(name)}",
-        pair("levels", BLANK, f"Fill in: {describe_blank(('columns', name, 'levels'))}. Each is one row of the answer."),
-    )
+    asked = describe_blank(("columns", name, "levels"))
+    levels = pair("levels", BLANK, f"Fill in: {asked}. Each is one row of the answer.")
+    return table(f"columns.{toml_key(name)}", levels)
 
 
 def _attacker(draft: Draft, goal: str, example: str, knows: str, place: str = "") -> str:
