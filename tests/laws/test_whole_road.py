@@ -260,6 +260,19 @@ def test_a_limit_that_the_largest_noise_free_step_would_break_is_searched_for() 
     assert printed["advantage"]["bound"] >= 0.19
 
 
+@pytest.mark.parametrize("targets", [(50.0, 900.0), (900.0, 50.0)])
+@pytest.mark.parametrize("mechanism", ["laplace", "cauchy"])
+def test_one_number_under_two_names_keeps_both_targets(targets: tuple[float, float], mechanism: str) -> None:
+    x = Column("x", (0.0, 40.0), (1, 1), (0.0, 40.0))
+    asked = (Item("o0", "sum", plain(x)), Item("o1", "sum", plain(x)))
+    both = {"o0": (targets[0], 0.9), "o1": (targets[1], 0.99)}
+    road = Road((x,), asked, ALWAYS, ({"x": 0.0},), targets=both, mechanism=mechanism)
+    printed = chosen(road)
+    assert printed is not None
+    assert len(printed["noise"]) == 1
+    check_noise(road, printed)
+
+
 def test_a_failure_probability_is_shared_among_all_that_may_fail() -> None:
     """Not charged more often than the plan allows, and not refused for it."""
     x = Column("x", (0.0, 40.0), (1, 1), (0.0, 40.0))

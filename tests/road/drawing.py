@@ -86,7 +86,7 @@ def terms(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...], k
 def items(draw: Draw, numbers: tuple[Column, ...], labels: tuple[Column, ...], kinds: tuple[str, ...]) -> list[Item]:
     found: list[Item] = []
     for place in range(draw(st.integers(1, 3))):
-        if found and draw(st.integers(0, 3)) == 0:  # the same number under another name
+        if found and draw(st.integers(0, 2)) == 0:  # the same number under another name
             again = draw(st.sampled_from(found))
             found.append(Item(f"o{place}", again.kind, again.term, again.test))
             continue
