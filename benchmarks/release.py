@@ -21,11 +21,10 @@ import duckdb
 from timing import shown
 
 from guessproof import releasing as room
-from guessproof.choosing import Choice, choose
+from guessproof.choosing import choose
 from guessproof.engines import open_engine
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import load_plan
-from guessproof.sql.kinds import kinds_of
 
 Row = tuple[str, str, str]
 SIZES = (1_000_000, 10_000_000)
@@ -88,12 +87,12 @@ def _work(title: str, folder: Path, size: int, protects: str, sql: str) -> Itera
     start = time.perf_counter()
     choice = choose(plan)
     chosen = time.perf_counter() - start
-    with _opened(plan, choice) as engine:
+    with _opened(plan) as engine:
         rewritten = room.prepared(engine, choice.question, [n.grid.exponent for n in choice.noises]).sql
         warm, warm_plain = _each(lambda: engine.aggregates(rewritten), lambda: engine.aggregates(sql), repeats=7)
 
     def asked(query: str) -> Any:
-        with _opened(plan, choice) as engine:
+        with _opened(plan) as engine:
             return engine.aggregates(query)
 
     ledgers = iter([_ledger(folder) for _ in range(9)])
@@ -117,8 +116,8 @@ def _plan(folder: Path, size: int, protects: str, sql: str) -> Any:
     return load_plan(path)
 
 
-def _opened(plan: Any, choice: Choice) -> Any:
-    return open_engine(plan.source, plan.data.table, kinds=kinds_of(choice.question))
+def _opened(plan: Any) -> Any:
+    return open_engine(plan.source, plan.data.table)
 
 
 def _ledger(folder: Path) -> Path:

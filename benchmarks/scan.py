@@ -84,7 +84,7 @@ def _compared(folder: Path, source: str, column: str) -> list[tuple[str, str, st
 
     def stream() -> int:
         with open_engine(path, "t") as engine:
-            return sum(batch.column(0).null_count for batch in engine.batches([column]))
+            return sum(batch.column(0).null_count for batch in engine.batches(f'SELECT "{column}" FROM t'))
 
     work: dict[str, Callable[[], Any]] = {
         "scan": lambda: scan(plan, epsilon=5.0),

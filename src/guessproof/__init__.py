@@ -33,11 +33,12 @@ if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
     from guessproof.risk.cumulative import cumulative_advantage
     from guessproof.risk.finite import FiniteWorld
-    from guessproof.risk.profile import RiskProfile, relative_risk
+    from guessproof.risk.profile import Published, RiskProfile, lee_clifton, relative_risk, wood
     from guessproof.world.attributes import Attribute
     from guessproof.world.goals import among, exactly, inside, near, within
     from guessproof.world.joint import joint_histogram, joint_sample, joint_table
-    from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold, minimum
+    from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold
+    from guessproof.world.minimum import minimum
     from guessproof.world.priors import (
         categorical,
         empirical,
@@ -69,8 +70,11 @@ _HOMES = {
     "guessproof.risk.cumulative": ("cumulative_advantage",),
     "guessproof.risk.finite": ("FiniteWorld",),
     "guessproof.risk.profile": (
+        "Published",
         "RiskProfile",
+        "lee_clifton",
         "relative_risk",
+        "wood",
     ),
     "guessproof.world.attributes": ("Attribute",),
     "guessproof.world.goals": (
@@ -88,8 +92,8 @@ _HOMES = {
         "Matrix",
         "Outcome",
         "Threshold",
-        "minimum",
     ),
+    "guessproof.world.minimum": ("minimum",),
     "guessproof.world.priors": (
         "categorical",
         "empirical",
@@ -123,6 +127,7 @@ __all__ = [
     "Matrix",
     "Outcome",
     "Plan",
+    "Published",
     "RiskProfile",
     "Threshold",
     "__version__",
@@ -141,6 +146,7 @@ __all__ = [
     "joint_sample",
     "joint_table",
     "laplace",
+    "lee_clifton",
     "load_plan",
     "loads_plan",
     "minimum",
@@ -154,6 +160,7 @@ __all__ = [
     "uniform",
     "unknown",
     "within",
+    "wood",
     "write_report",
 ]
 

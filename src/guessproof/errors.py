@@ -18,7 +18,7 @@
     ├── LedgerError             a ledger that is missing, was edited, or is used against its rules
     │   ├── BudgetError         the budget does not allow this release; says what is left
     │   └── EditedError         the ledger does not fit: it was edited, cut off or replaced
-    ├── RowsError               fewer rows than the plan declares to be public knowledge
+    ├── RowsError               fewer rows than the plan declares to be public knowledge; found after the charge
     ├── InfeasibleError         no ε, however small, keeps the limit
     ├── NotCertifiedError       an answer exists but cannot be certified as asked
     └── MissingExtraError (also an ImportError)     an optional part is not installed; gives the pip command
@@ -26,11 +26,21 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
+
+from guessproof.plain import plain, plain_lines
+
+SCALARS = (str, bytes, bool, int, float, complex, Fraction, Decimal, type(None))
+MOST_ITEMS = 12  # of a list that is shown: what a plan holds, not what a table holds
 
 
 class GuessproofError(Exception):
-    """Base of all exceptions that guessproof raises on purpose."""
+    """Base of all exceptions that guessproof raises on purpose. Its words are one line that steers no terminal."""
+
+    def __str__(self) -> str:
+        return plain(super().__str__())
 
 
 class InputError(GuessproofError, ValueError):
@@ -47,7 +57,10 @@ class InputError(GuessproofError, ValueError):
         self.value = value
         self.problem = problem
         self.remedy = remedy
-        super().__init__(f"{field}: {problem} (got {_short(value)}); {remedy}")
+        super().__init__(f"{plain(field)}: {plain(problem)} (got {_short(value)}); {remedy}")
+
+    def __str__(self) -> str:  # a remedy may show the place in a line of its own
+        return plain_lines(Exception.__str__(self))
 
 
 class PriorError(InputError):
@@ -89,7 +102,7 @@ class PlanError(InputError):
         self.file = file
 
     def __str__(self) -> str:
-        where = self.file or "plan"
+        where = plain(self.file or "plan")
         place = where if self.line is None else f"{where}, line {self.line}"
         return f"{place}: {super().__str__()}"
 
@@ -143,7 +156,13 @@ class EditedError(LedgerError):
 
 
 class RowsError(GuessproofError):
-    """Fewer rows than the plan declares to be public knowledge: the noise would be too small."""
+    """Fewer rows than the plan declares to be public knowledge: the noise would be too small. A constant message."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "fewer rows match than data.rows declares to be public knowledge, so the noise would be too small; the "
+            "charge stays, and asking again neither runs nor charges. Declare a number that is surely reached"
+        )
 
 
 class InfeasibleError(GuessproofError):
@@ -164,8 +183,28 @@ class MissingExtraError(GuessproofError, ImportError):
 
 
 def _short(value: Any, limit: int = 120) -> str:
-    text = repr(value)
+    """A value as an error shows it: a plain one or a short list, never the rows of a table or an array.
+
+    >>> _short([0.5, 0.6]), _short([["Ann", 41], ["Bob", 37]]), _short(range(9))
+    ('[0.5, 0.6]', 'a list of 2', 'a range of 9')
+    """
+    text = _seen(value)
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _seen(value: Any) -> str:
+    kind = type(value)
+    if isinstance(value, SCALARS) or kind.__module__.split(".")[0] in ("guessproof", "datetime"):
+        return repr(value)
+    if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+        return _seen(value.item())
+    items = list(value.items()) if isinstance(value, dict) else value
+    if isinstance(value, (list, tuple, set, frozenset, dict)) and len(value) <= MOST_ITEMS:
+        parts = [part for item in items for part in (item if isinstance(value, dict) else (item,))]
+        if all(isinstance(part, SCALARS) for part in parts):
+            return repr(value)
+    size = f" of {len(value)}" if isinstance(value, (list, tuple, set, frozenset, dict, range)) else ""
+    return f"a {kind.__name__}{size}"
 
 
 def _underlined(sql: str, place: tuple[int, int] | None) -> str:
@@ -177,4 +216,4 @@ def _underlined(sql: str, place: tuple[int, int] | None) -> str:
     last = sql.find("\n", start)
     line = sql[first : len(sql) if last < 0 else last]
     width = max(1, min(end, first + len(line)) - start)
-    return f"\n  {line}\n  {' ' * (start - first)}{'^' * width}"
+    return f"\n  {plain(line)}\n  {' ' * (start - first)}{'^' * width}"

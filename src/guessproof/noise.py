@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from guessproof.errors import ParameterError
+from guessproof.guarantee import Guarantee
 from guessproof.mechanisms.cauchy import Cauchy, best_gamma
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
-from guessproof.mechanisms.sampling import Grid, grid_for, sampler
+from guessproof.mechanisms.sampling import WIDEST, Grid, IntegerSampler, check_drawable, grid_for, sampler
 from guessproof.sql.question import Measurement
 
 Mechanism = Laplace | Geometric | Gaussian | Cauchy
@@ -39,18 +41,26 @@ class Noise:
         """The noise scale b in units of the answer."""
         return self.mechanism.scale / self.measurement.divisor
 
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What one protected unit can do to the log-likelihood of this answer: the measurement's, over the noise."""
+        return self.measurement.guarantee.scaled(self.mechanism.epsilon / self.mechanism.sensitivity)
+
     @property
     def step(self) -> float:
         """What rounding contributions to the grid adds to the metric between any two different values."""
-        if self.measurement.is_whole:
+        if self.measurement.is_whole and self.grid.exponent <= 0:
             return 0.0
-        return self.grid.step * self.mechanism.epsilon / self.mechanism.sensitivity
+        rounded = self.grid.step * self.measurement.copies  # each of a record's rows is rounded by itself
+        return rounded * self.mechanism.epsilon / self.mechanism.sensitivity
 
     @property
     def cost(self) -> tuple[float, float]:
         """(ε, δ) of one answer as it is really drawn."""
         if isinstance(self.mechanism, Gaussian):  # a grid adds to δ even where nothing is rounded
-            return sampler(self.mechanism, self.grid).charged()
+            drawing = sampler(self.mechanism, self.grid)
+            assert isinstance(drawing, IntegerSampler)
+            return drawing.charged(self.measurement.copies)
         epsilon = self.mechanism.epsilon
         return (math.nextafter(epsilon + self.step, math.inf) if self.step else epsilon), 0.0
 
@@ -61,6 +71,10 @@ class Noise:
     def confidence(self, within: float) -> float:
         """How surely the answer lies this near."""
         return self.mechanism.confidence(within=within * self.measurement.divisor)
+
+    def check(self) -> None:
+        """Refuse noise that could not be drawn: before anything is charged."""
+        check_drawable(self.mechanism, self.grid)
 
     def drawn(self, units: list[int]) -> list[int]:
         """Whole numbers of grid steps with noise."""
@@ -77,7 +91,7 @@ class Noise:
             "measurement": self.measurement.text,
             "account": self.measurement.account,
             "mechanism": self.name,
-            "sensitivity": self.measurement.sensitivity,
+            "sensitivity": self.measurement.per_answer.sensitivity,
             "epsilon": self.mechanism.epsilon,
             "delta": self.cost[1],
             "noise_scale": self.scale,
@@ -100,7 +114,7 @@ def noise_for(
 ) -> Noise:
     """Noise that costs ε for the most that one record can do to the measurement."""
     kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
-    most = measurement.sensitivity * measurement.divisor
+    most = measurement.guarantee.sensitivity
     if kind == "geometric":
         if not measurement.is_whole:
             problem, remedy = f"{measurement.text} is no whole number", 'say mechanism = "laplace"'
@@ -126,7 +140,7 @@ def epsilon_needed(
 ) -> float:
     """The least ε at which one answer lies this near, this surely; `shaped_for`: Cauchy noise with a γ for that."""
     kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
-    most, near = measurement.sensitivity * measurement.divisor, within * measurement.divisor
+    most, near = measurement.guarantee.sensitivity, within * measurement.divisor
     if kind == "geometric":
         return Geometric.epsilon_for(sensitivity=_ceiling(most), within=near, confidence=confidence)
     if kind == "gaussian":
@@ -139,12 +153,15 @@ def epsilon_needed(
 
 
 def _grid(scale: float, measurement: Measurement) -> Grid:
-    """A grid as fine as the noise wants and 64-bit whole numbers allow; a whole answer sits on it without rounding."""
+    """A grid as fine as the noise wants and 64-bit whole numbers allow; a whole answer sits on it without rounding.
+
+    Noise so wide that it would not fit into 64-bit steps of 1 gets a coarser grid, and the rounding is charged.
+    """
     fine = grid_for(scale).exponent
     size = measurement.range.size
     coarsest = math.frexp(size)[1] - WHOLE_BITS if size else fine
     exponent = max(fine, coarsest)
-    return Grid(min(exponent, 0) if measurement.is_whole else exponent)
+    return Grid(min(exponent, 0) if measurement.is_whole and scale < 2.0**WIDEST else exponent)
 
 
 def _ceiling(value: float) -> float:

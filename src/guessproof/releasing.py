@@ -6,16 +6,14 @@ and the charge stays.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from guessproof.choosing import Choice, Chooser, aim_of, choose
+from guessproof.choosing import Choice, attacker_of, choose
 from guessproof.engines import open_engine
 from guessproof.errors import (
     BudgetError,
@@ -26,14 +24,15 @@ from guessproof.errors import (
     RowsError,
     SourceError,
 )
-from guessproof.exposure import Exposure, Pledge
-from guessproof.exposure.pledges import pledge_from, pledge_to_dict, times
-from guessproof.ledger import Charged, Cost, Ledger, Recorded
+from guessproof.exposure import Exposure
+from guessproof.guarantee import guarantee_to_dict, total_of_dicts
+from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded
+from guessproof.ledger.entry import canonical
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.sql import Question, Rewritten, rewrite
+from guessproof.requests import first_requests, request_of
+from guessproof.sql import Declared, Question, Rewritten, rewrite, target_of
 from guessproof.sql import formula as formulas
-from guessproof.sql.kinds import kinds_of
 from guessproof.sql.ranges import Range
 
 if TYPE_CHECKING:
@@ -143,44 +142,70 @@ def release(
     name = plan.data.name
     if choice is not None and choice.plan is not plan:
         raise ParameterError("choice", "…", "was made for another plan", "choose for this plan, or leave it out")
+    settled = book.settled(name, _requests(book, plan, choice))
+    if settled is not None:  # what was paid for is given whatever has become of the table
+        return _given_again(book, settled)
     choice = choice or choose(plan)
     choice = replace(choice, data_dependent=book.scanned(name))
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
+    rehearse(choice)
     exponents = [n.grid.exponent for n in choice.noises]
-    with open_engine(plan.source, plan.data.table, timeout=timeout, kinds=kinds_of(choice.question)) as engine:
+    with open_engine(plan.source, plan.data.table, timeout=timeout) as engine:
         rewritten = prepared(engine, choice.question, exponents)
         charged = _charge(book, plan, choice)
-        if isinstance(charged, Recorded):
-            return Answer.from_record(charged.answer, _left(book, name), charged.head)
+        if not isinstance(charged, Charged):
+            return _given_again(book, charged)
         answer = _answered(book, charged, engine, rewritten, choice)
     head = book.record(charged, answer.record())
     return replace(answer, remaining=_left(book, name), head=head)
 
 
+def rehearse(choice: Choice) -> None:
+    """All that follows the charge, on an empty table: what can fail for its own sake fails before anything is paid."""
+    canonical("answer", noisy(choice, {}).record())
+
+
+def _given_again(book: Ledger, settled: Recorded | Failed) -> Answer:
+    """The answer that was recorded, or the failure that would come again."""
+    if isinstance(settled, Failed):
+        raise RowsError
+    return Answer.from_record(settled.answer, _left(book, settled.name), settled.head)
+
+
 def prepared(engine: Engine, question: Question, exponents: Sequence[int]) -> Rewritten:
     """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
-    schema = engine.schema()
-    known = {name.casefold() for name in schema}
-    for column in sorted(question.columns):
-        if column.casefold() not in known:
-            names = ", ".join(sorted(schema))
-            raise SourceError(f"the table has no column {column}; it has {names}")
-    rewritten = rewrite(question, exponents, schema, engine.dialect)
+    check_rows(engine, question.declared)
+    rewritten = rewrite(question, exponents, target_of(engine.dialect, engine.types()))
     engine.check()
     engine.prepare(rewritten.sql)
     return rewritten
 
 
-def request_digest(plan: Plan, choice: Choice) -> str:
-    """The same for the same canonical plan, query, noise and data name."""
-    noise = [[n.name, repr(n.mechanism), n.grid.exponent] for n in choice.noises]
-    body = json.dumps([plan.data.name, plan.canonical(), choice.question.sql, noise], ensure_ascii=False)
-    return hashlib.sha256(body.encode()).hexdigest()
+def check_rows(engine: Engine, declared: Declared) -> None:
+    """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
+    if not engine.is_stored and declared.copies is None:
+        raise SourceError(
+            f"{declared.table} is a view, and several of its rows may repeat one record; write copies = N under "
+            "[data], where one record is in N of its rows at most, or ask the table behind it"
+        )
 
 
-def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded:
-    guarantee = pledge_to_dict(total_pledge(choice))
+def request_digest(plan: Plan, choice: Choice | None = None) -> str:
+    """The same for the same plan; a choice that what is left of a budget decided on is a request of its own."""
+    limited = choice is not None and choice.binding == "budget"
+    return request_of(plan, choice.epsilon if choice is not None and limited else None)
+
+
+def _requests(book: Ledger, plan: Plan, choice: Choice | None) -> frozenset[str]:
+    """The names under which this request may have been charged."""
+    request = request_digest(plan, choice)
+    earlier = first_requests(plan, book.account(plan.data.name)) if request == request_of(plan) else frozenset[str]()
+    return earlier | {request}
+
+
+def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Failed:
+    guarantee = guarantee_to_dict(choice.guarantee)
     describe = {
         "query": plan.query.sql,
         "protects": plan.data.protects,
@@ -189,8 +214,12 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded:
     }
     judge = _judge(plan, book)
     cost = Cost(choice.exact_cost, choice.delta)
+    request, aliases = request_digest(plan, choice), _requests(book, plan, choice)
+    protection = protection_of(choice.question)
     try:
-        return book.charge(plan.data.name, request_digest(plan, choice), cost, guarantee, describe, judge)
+        return book.charge(
+            plan.data.name, request, cost, guarantee, describe, judge, protection=protection, aliases=aliases
+        )
     except BudgetError as error:
         left = _left(book, plan.data.name)["epsilon"]
         if not 0 < left < choice.cost or choice.targets:
@@ -200,18 +229,29 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded:
         ) from None
 
 
-def total_pledge(choice: Choice) -> Pledge:
-    """D/b of the whole release, with what rounding adds."""
-    pledge = Chooser(choice.plan, choice.question, None, False).pledge()
-    return times(pledge, choice.epsilon, math.fsum(n.step for n in choice.noises))
+def protection_of(question: Question) -> Protection:
+    """What the ledger pins: the unit, the protected columns, and what the query takes to be known."""
+    declared = question.declared
+    read = {name: declared.column(name) for name in question.columns}
+    # An average over a public number of rows takes it as known who has a value.
+    counted = {n for m in question.measurements if m.divisor != 1 for n in m.contribution.columns | m.filter.columns}
+    known = {name for name, column in read.items() if column.protected and (not column.missing or name in counted)}
+    chosen = not declared.unit.hides_presence
+    return Protection(
+        declared.unit.name,
+        tuple(sorted(name for name, column in declared.columns.items() if column.protected and chosen)),
+        tuple(sorted(name for name, column in read.items() if not column.protected)),
+        tuple(sorted(name for name, column in read.items() if column.protected and name not in known)),
+        tuple(sorted(known)),
+    )
 
 
 def _judge(plan: Plan, book: Ledger) -> Any:
     """The attacker's cumulative advantage over all releases; metrics add."""
-    aim = aim_of(plan)
+    attacker = attacker_of(plan)
     if book.account(plan.data.name).budget.advantage is None:
         return None
-    if aim is None:
+    if attacker is None:
         raise LedgerError(
             f"{plan.data.name} has a budget of the attacker's advantage, but the plan has no [attacker] with a limit; "
             "add one, so that it can be judged"
@@ -219,41 +259,34 @@ def _judge(plan: Plan, book: Ledger) -> Any:
     both = plan.limits.both
 
     def judge(guarantees: list[dict[str, Any]]) -> float:
-        return float(Exposure(aim, pledge_from(guarantees)).advantage(1.0, both).bound)
+        kept = total_of_dicts(guarantees, tuple(plan.columns))
+        return float(Exposure(attacker, kept).advantage(1.0, both).bound)
 
     return judge
 
 
 def _answered(book: Ledger, charged: Charged, engine: Engine, rewritten: Rewritten, choice: Choice) -> Answer:
-    """Run and add noise; whatever fails is noted, and the charge stays."""
+    """Run and add noise; whatever fails is noted in constant words, and the charge stays."""
     try:
-        rows = engine.aggregates(rewritten.sql)
-        found = rewritten.read(rows)
-    except EngineError:
+        found = rewritten.read(engine.aggregates(rewritten.sql))
+        answer = noisy(choice, found) if _has_rows(choice, found) else None
+    except Exception:  # any text of it might quote data
         book.failed(charged)
-        raise
-    short = _short_of_rows(choice, found)
-    if short is not None:
-        book.failed(charged)
-        raise RowsError(short)
-    return noisy(choice, found)
+        raise EngineError from None
+    if answer is None:
+        book.failed(charged, final=True)
+        raise RowsError
+    return answer
 
 
-def _short_of_rows(choice: Choice, found: Mapping[Group, list[tuple[int | None, int | None]]]) -> str | None:
+def _has_rows(choice: Choice, found: Mapping[Group, list[tuple[int | None, int | None]]]) -> bool:
     """The public count behind an average must be there, or the noise would be too small."""
-    rows = choice.plan.data.rows
-    for group in _groups(choice.question):
-        for index, measurement in enumerate(choice.question.measurements):
-            if measurement.divisor == 1:
-                continue
-            count = found[group][index][1] if group in found else 0
-            if (count or 0) < measurement.divisor:
-                where = f" in the group {', '.join(group)}" if group else ""
-                return (
-                    f"fewer rows match{where} than data.rows = {rows} declares to be public knowledge, so the noise "
-                    "would be too small; the charge stays. Declare a number that is surely reached"
-                )
-    return None
+    return all(
+        ((found[group][index][1] if group in found else 0) or 0) >= measurement.divisor
+        for group in _groups(choice.question)
+        for index, measurement in enumerate(choice.question.measurements)
+        if measurement.divisor != 1
+    )
 
 
 def noisy(choice: Choice, found: Mapping[Group, list[tuple[int | None, int | None]]]) -> Answer:

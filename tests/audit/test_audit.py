@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sqlglot
+from sqlglot import exp
 
 from audit.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
 from guessproof import releasing
 from guessproof.auditing import Audit, audit, audit_choice
+from guessproof.auditing import tables as written
 from guessproof.auditing.facts import clopper_pearson
 from guessproof.auditing.groups import beliefs_over_groups
 from guessproof.auditing.judging import chance_checks
@@ -26,10 +29,11 @@ from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
 from guessproof.plan import loads_plan
-from guessproof.sql.rules.column import NumberColumn, number
+from guessproof.sql.rules.column import NumberColumn
 from guessproof.sql.rules.logic import Both
 
 rewriting = sys.modules["guessproof.sql.rewrite"]  # the package gives its function the same name
+FILTERED = "AVG(time) FILTER (WHERE faculty = 'math') AS mean_time FROM t"
 SURELY = 1e-7  # the false-alarm rate of tests that must not fail by chance
 
 
@@ -40,8 +44,9 @@ def verdicts(found: Audit) -> dict[str, str]:
 
 
 def run(text: str, monkeypatch: pytest.MonkeyPatch, draw: Any = None, trials: int = 12_000) -> Audit:
-    """An audit with a seeded sampler in the place of the real one: the same outcome every time."""
+    """An audit with a seeded sampler in the place of the real one; what needs no chance is left to test_certain."""
     monkeypatch.setattr(Noise, "drawn", draw or fast(7))
+    monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
     return audit_choice(chosen(text), trials=trials, seed=5, false_alarm=1e-3)
 
 
@@ -52,7 +57,6 @@ def run(text: str, monkeypatch: pytest.MonkeyPatch, draw: Any = None, trials: in
 def test_the_real_engine_and_the_real_sampler_pass(kind: str) -> None:
     found = audit_choice(chosen(KINDS[kind]), trials=6000, seed=1, false_alarm=SURELY)
     assert found.passed, [c for c in found.checks if c.verdict == "fail"]
-    assert not found.findings
     assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["ledger"] == "pass"
     assert {"guesser", "two tables", "ratios", "noise", "independence"} <= set(verdicts(found))
     assert found.trials >= 5900
@@ -91,15 +95,73 @@ def test_the_belief_that_trials_reach_is_the_exact_bound(monkeypatch: pytest.Mon
         assert check.expected - 1e-4 < check.measured <= check.expected + 1e-6
 
 
-def test_a_belief_above_its_bound_is_a_finding_and_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["posterior", "advantage"])
+def test_a_belief_above_its_bound_fails_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engine and noise are as declared; the bound is a thousandth too low."""
     choice = chosen(CAFETERIA)
-    assert choice.posterior is not None
-    low = replace(choice, posterior=replace(choice.posterior, bound=0.26, attack=0.25))
+    bracket = getattr(choice, name)
+    low = replace(choice, **{name: replace(bracket, bound=bracket.bound - 1e-3, attack=0.0)})
     monkeypatch.setattr(Noise, "drawn", fast(3))
     found = audit_choice(low, trials=4000, seed=5)
-    assert [c.name for c in found.findings] == ["belief"]
-    assert found.passed
-    assert found.to_dict()["findings"] == ["belief"]
+    assert not found.passed
+    assert [c.name for c in found.failures] == ["belief" if name == "posterior" else "advantage"]
+    assert found.to_dict()["failures"] == [c.name for c in found.failures]
+
+
+def test_the_belief_without_a_prior_fails_above_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tables at even odds: an ε that was printed too small is exceeded by what the noise lets through."""
+    choice = chosen(SALARIES.split("[attacker]")[0] + "[release]\nepsilon = 1.0\n")
+    noises = tuple(replace(n, mechanism=replace(n.mechanism, epsilon=1.01)) for n in choice.noises)
+    monkeypatch.setattr(type(choice), "cost", property(lambda _: 1.0))
+    monkeypatch.setattr(Noise, "drawn", fast(3))
+    for told, verdict in ((choice, "pass"), (replace(choice, noises=noises), "fail")):
+        assert verdicts(audit_choice(told, trials=4000, seed=5))["belief"] == verdict
+
+
+def test_victims_are_as_frequent_as_the_prior_says() -> None:
+    """Each label once in a table, and in the trials as often as the attacker expects it."""
+    act = _stage(CATS).acts[0]
+    colours = [victim["colour"] for victim in act.victims if victim is not None]
+    met = [colours[turn] for turn in act.turns]
+    for colour, chance in {"black": 0.4, "tabby": 0.25, "tortoise": 0.05}.items():
+        assert met.count(colour) / len(met) == pytest.approx(chance, abs=0.1)
+    assert met.count("black") > 4 * met.count("tortoise")
+    assert len(met) > 3 * len(act.victims)
+
+
+def test_both_columns_of_a_victim_vary() -> None:
+    act = _stage(CATS).acts[0]
+    for name, size in (("colour", 5), ("gender", 2)):
+        assert len({victim[name] for victim in act.victims if victim is not None}) == size
+    two = _stage(TWO_SUMS)
+    for act, index, column in ((two.acts[0], 0, "a"), (two.acts[-1], 1, "b")):
+        near, far = act.scene.pairs[index]
+        assert near is not None
+        assert far is not None
+        assert near[column] != far[column]
+
+
+def test_an_average_that_counts_rows_outside_its_filter_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sum is right; it is divided by too many."""
+    text = CAFETERIA.replace("AVG(time) AS mean_time FROM t WHERE faculty = 'math'", FILTERED).replace(
+        "120\n", "40\n", 1
+    )
+    text = text.replace("within = 1.5", "within = 12")
+    assert run(text, monkeypatch, trials=2000).passed
+    honest = written.prepared
+
+    def careless(*given: Any) -> Any:
+        rewritten = honest(*given)
+        select = sqlglot.parse_one(rewritten.sql, dialect="duckdb")
+        (count,) = [e for e in select.find_all(exp.Alias) if e.alias == "n0"]
+        count.this.this.replace(exp.Literal.number(1))  # CASE WHEN filter THEN term END
+        return replace(rewritten, sql=select.sql("duckdb"))
+
+    monkeypatch.setattr(written, "prepared", careless)
+    found = run(text, monkeypatch, trials=2000)
+    engine = next(c for c in found.checks if c.name == "engine")
+    assert engine.verdict == "fail"
+    assert "counts other rows" in engine.words
 
 
 def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,8 +176,8 @@ def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.Mo
     with tempfile.TemporaryDirectory() as folder:
         bare = replace(chosen(SURVEY), plan=plan, question=question, noises=(noise,))
         stage = staged(bare, Path(folder), np.random.default_rng(4), lambda _s, _w: None)
-    assert stage.aim is not None
-    seen = beliefs_over_groups(stage, stage.aim, np.random.default_rng(4))
+    assert stage.attacker is not None
+    seen = beliefs_over_groups(stage, stage.attacker, np.random.default_rng(4))
     after, before, guess = max(seen, key=lambda s: s[0])
     assert before == pytest.approx(0.5)
     assert guess == {"age_group": "18-44"}
@@ -214,7 +276,7 @@ def test_a_query_that_forgets_the_clamp_is_found(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(NumberColumn, "write", careless)
     found = run(SALARIES, monkeypatch)
     assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["noise"] == "fail"
-    monkeypatch.setattr(NumberColumn, "write", lambda self, types: number(self.name, types))
+    monkeypatch.setattr(NumberColumn, "write", lambda self, target: target.number(self.column))
     assert verdicts(run(SALARIES, monkeypatch)) == {"engine": "fail"}
 
 
@@ -310,7 +372,8 @@ def test_time_stops_the_drawing_and_progress_is_told(monkeypatch: pytest.MonkeyP
     assert all(0 <= s <= 1 for s in shares)
 
 
-def test_the_same_seed_makes_the_same_tables_and_never_the_same_noise() -> None:
+def test_the_same_seed_makes_the_same_tables_and_never_the_same_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
     one, other = (audit_choice(chosen(SALARIES), trials=2000, seed=9) for _ in range(2))
     expected = [[c.expected for c in found.checks if c.name.startswith("guesser")] for found in (one, other)]
     measured = [[c.measured for c in found.checks if c.name.startswith("noise")] for found in (one, other)]

@@ -6,15 +6,18 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
-from audit.plans import SALARIES, chosen, fast
+from audit.plans import CATS, SALARIES, chosen, fast
 from guessproof.auditing import Audit, audit_choice
+from guessproof.auditing.examined import examined
+from guessproof.auditing.result import Verdict
 from guessproof.charts.audit import calibration, save
-from guessproof.cli.audit import MEANINGS, STYLES, audit, show_audit
+from guessproof.cli.audit import MEANINGS, STYLES, audit
 from guessproof.errors import ParameterError
 from guessproof.noise import Noise
 
@@ -32,6 +35,7 @@ def plan(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Noise, "drawn", fast(53))
+    monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
 
 
 def typed(*words: str) -> tuple[int, str, str]:
@@ -77,13 +81,24 @@ def test_what_fails_exits_with_7_and_is_named(plan: str, monkeypatch: pytest.Mon
     assert json.loads(out)["passed"] is False
 
 
-def test_a_finding_is_not_passed_over_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
-    sound = found()
-    checks = tuple(replace(c, verdict="finding") if c.name == "belief" else c for c in sound.checks)
-    show_audit(replace(sound, checks=checks))
-    out = re.sub(r"\s+", " ", capsys.readouterr().out)
-    assert "a belief went above its bound" in out
+def test_a_belief_above_its_bound_exits_with_7(plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from guessproof.auditing import run
+
+    honest = run.exposed
+    monkeypatch.setattr(
+        run,
+        "exposed",
+        lambda *given: [replace(c, verdict="fail") if c.name == "belief" else c for c in honest(*given)],
+    )
+    code, out, _ = typed(plan, "--trials", "2000", "--seed", "1")
+    assert code == 7
+    assert "do not release" in out
+    assert "belief: over all trials the belief" in re.sub(r"\s+", " ", out)
     assert "Nothing more was found" not in out
+    code, out, _ = typed(plan, "--trials", "2000", "--seed", "1", "--json")
+    assert code == 7
+    table = json.loads(out)
+    assert (table["passed"], table["failures"]) == (False, ["belief"])
 
 
 def test_wrong_options_are_refused_before_anything_is_done(plan: str) -> None:
@@ -119,7 +134,8 @@ def test_the_picture_holds_every_point_and_says_what_failed() -> None:
     assert "NOT as promised: engine" in json.dumps(calibration(broken).to_dict())
 
 
-def test_every_check_and_verdict_has_its_words() -> None:
-    for check in found().checks:
-        assert check.name.split(",")[0] in MEANINGS
-        assert check.verdict in STYLES
+def test_every_check_and_verdict_has_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guessproof.auditing.run.examined", examined)
+    seen = {c.name.split(",")[0] for text in (SALARIES, CATS) for c in audit_choice(chosen(text), trials=2000).checks}
+    assert seen == set(MEANINGS)
+    assert set(STYLES) == set(get_args(Verdict))

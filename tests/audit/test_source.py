@@ -52,7 +52,13 @@ def test_only_made_up_tables_are_given_to_the_engine(tmp_path: Path, monkeypatch
     monkeypatch.setattr(written, "open_engine", recording)
     (tmp_path / "salaries.csv").write_text("salary\n1234\n")
     assert audit(plan_in(tmp_path), trials=2000, seed=1).passed
-    assert len(opened) == 3
+    assert {Path(source).stem.rstrip("0123456789") for source in opened} >= {
+        "scene",
+        "near0-",
+        "far0-",
+        "storage",
+        "crowd",
+    }
     assert all(Path(source).parent.name.startswith("guessproof-audit-") for source in opened)
 
 

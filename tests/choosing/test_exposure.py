@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 from reference import linear_program
 
 from choosing.plans import plan
-from guessproof.choosing import Chooser, aim_of, asked
+from guessproof.choosing import Chooser, asked, attacker_of
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
-from guessproof.exposure.aim import Pledge
-from guessproof.exposure.pledges import added, metric_from_dict, metric_to_dict, pledge_from, pledge_to_dict, times
+from guessproof.guarantee import (
+    VALUES,
+    Guarantee,
+    guarantee_from_dict,
+    guarantee_to_dict,
+    metric_from_dict,
+    metric_to_dict,
+)
 from guessproof.plan import Plan
 from guessproof.world.metrics import Discrete, Matrix, Outcome
 
@@ -92,7 +98,7 @@ def test_the_bound_dominates_the_best_attack_on_the_query_itself(
     states = list(itertools.product(NUMBERS, LABELS))
     mass = np.asarray([w * s for w, s in itertools.product(weights, shares)])
     scales = [
-        s / (m.sensitivity * m.divisor) for s, m in zip(chooser.shares, chooser.question.measurements, strict=True)
+        s / m.guarantee.sensitivity for s, m in zip(chooser.shares, chooser.question.measurements, strict=True)
     ]
     terms = [m.contribution for m in chooser.question.measurements]
     moved = [[scale * abs(t.at(_row(a)) - t.at(_row(b))) for scale, t in zip(scales, terms, strict=True)]
@@ -105,7 +111,7 @@ def test_the_bound_dominates_the_best_attack_on_the_query_itself(
     bracket = exposure.posterior(epsilon)
     assert float(bracket.bound) >= best - 1e-7
     if bracket.status == "exact":  # over all releases that keep the promise, which may be a little more than the query
-        promised = np.asarray([exposure.pledge.between(_row(a), _row(b)) for a in states for b in states])  # pyright: ignore[reportOptionalCall]
+        promised = np.asarray([exposure.guarantee.between(_row(a), _row(b)) for a in states for b in states])
         most = linear_program.posterior(mass, promised.reshape(distance.shape), mask, epsilon)
         assert float(bracket.bound) <= most + 1e-6
 
@@ -167,11 +173,11 @@ def test_a_column_that_the_query_does_not_read_tells_nothing() -> None:
         },
         '[attacker]\ngoal = "z within 1"\nadvantage = 0.1\nat = { z = 0 }',
     )
-    exposure = Exposure(aim_of(found), Chooser(found, asked(found), None, False).pledge())  # pyright: ignore[reportArgumentType]
+    exposure = Exposure(attacker_of(found), Chooser(found, asked(found), None, False).guarantee)  # pyright: ignore[reportArgumentType]
     assert float(exposure.advantage(50.0).bound) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_pledges_survive_the_ledger_and_add_up() -> None:
+def test_guarantees_survive_the_ledger_and_add_up() -> None:
     found = plan(
         "SELECT SUM(x) AS y, COUNT(*) AS n FROM t WHERE g = 'a' AND x BETWEEN 2 AND 5",
         {
@@ -180,16 +186,17 @@ def test_pledges_survive_the_ledger_and_add_up() -> None:
         },
         '[attacker]\ngoal = "x within 1"\nadvantage = 0.1\nat = { x = 3 }',
     )
-    pledge = times(Chooser(found, asked(found), None, False).pledge(), 0.7, 1e-9)
-    kept = pledge_from([pledge_to_dict(pledge)])
-    aim = aim_of(found)
-    assert aim is not None
-    once, twice = Exposure(aim, kept), Exposure(aim, pledge_from([pledge_to_dict(pledge)] * 2))
+    guarantee = Chooser(found, asked(found), None, False).guarantee.scaled(0.7).rounded(1e-9)
+    kept = guarantee_from_dict(guarantee_to_dict(guarantee))
+    assert guarantee_to_dict(kept) == guarantee_to_dict(guarantee)
+    attacker = attacker_of(found)
+    assert attacker is not None
+    once, twice = Exposure(attacker, kept), Exposure(attacker, kept + kept)
     assert float(once.advantage(1.0).bound) == pytest.approx(
-        float(Exposure(aim, pledge).advantage(1.0).bound), rel=1e-9
+        float(Exposure(attacker, guarantee).advantage(1.0).bound), rel=1e-9
     )
     assert float(twice.advantage(1.0).bound) == pytest.approx(float(once.advantage(2.0).bound), rel=1e-6)
-    assert added([pledge, pledge]).limit == pytest.approx(2 * pledge.limit)
+    assert (guarantee + guarantee).change == pytest.approx(2 * guarantee.change)
 
 
 @pytest.mark.parametrize(
@@ -205,11 +212,11 @@ def test_metrics_survive_the_ledger(metric: Any) -> None:
 @pytest.mark.parametrize("table", [{}, {"columns": {}}, {"columns": {"x": {"code": "1+1"}}, "lines": {}, "limit": 1}])
 def test_a_guarantee_that_is_none_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(GuessproofError):
-        pledge_from([table])
+        guarantee_from_dict(table)
 
 
-def test_an_empty_pledge_says_nothing() -> None:
-    assert Pledge({}, {}, 0.0).limit == 0
+def test_an_empty_guarantee_says_nothing() -> None:
+    assert Guarantee(VALUES, {}, {}, 0.0, 0.0).between({"x": 1}, {"x": 2}) == 0
 
 
 def test_the_key_of_a_group_is_told_by_the_groups() -> None:

@@ -54,11 +54,10 @@ def opened(
     types: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> Engine:
-    """The rows behind an engine; a CSV file's columns are declared as what the values are."""
+    """The rows behind an engine; the columns of a CSV file are texts."""
     types = dict(types or {}) or {column: _type([row[column] for row in rows]) for column in rows[0]}
     source = write(folder, rows, form, table=table, types=types)
-    kinds = {column: KINDS.get(kind, "time") for column, kind in types.items()} if form == "csv" else None
-    return open_engine(source, table, timeout=timeout, kinds=kinds)
+    return open_engine(source, table, timeout=timeout)
 
 
 def _type(values: Sequence[Any]) -> str:

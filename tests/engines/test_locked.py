@@ -149,7 +149,7 @@ def test_the_engine_refuses_everything_but_one_select_over_the_table(engine: Eng
         with pytest.raises(EngineError) as failed:
             engine.aggregates(text)
         assert failed.value.__context__ is None, statement
-    assert engine.aggregates("SELECT COUNT(*), SUM(x) FROM t") == [(10, 45.0)]
+    assert engine.aggregates("SELECT COUNT(*), SUM(TRY_CAST(x AS DOUBLE)) FROM t") == [(10, 45.0)]
     assert fingerprints(tmp_path) == before
 
 
@@ -160,7 +160,7 @@ def test_duckdb_itself_is_locked_behind_that(engine: Engine, tmp_path: Path) -> 
     for statement in (*READING, *WRITING, *EXTENDING, *SETTING, *CHANGING):
         with pytest.raises(duckdb.Error):
             engine._run(engine._con, put(statement, tmp_path))
-    assert engine.aggregates("SELECT COUNT(*), SUM(x) FROM t") == [(10, 45.0)]
+    assert engine.aggregates("SELECT COUNT(*), SUM(TRY_CAST(x AS DOUBLE)) FROM t") == [(10, 45.0)]
     assert fingerprints(tmp_path) == before
 
 
@@ -221,9 +221,9 @@ def test_a_python_variable_does_not_answer_for_a_table(engine: Engine) -> None:
 def test_working_leaves_the_source_and_its_folder_as_they_were(engine: Engine, tmp_path: Path) -> None:
     before = fingerprints(tmp_path)
     engine.check()
-    engine.prepare("SELECT SUM(x) FROM t")
-    assert engine.aggregates("SELECT SUM(x) FROM t") == [(45.0,)]
-    assert sum(batch.num_rows for batch in engine.batches(["x", "s"])) == 10
+    engine.prepare("SELECT SUM(TRY_CAST(x AS DOUBLE)) FROM t")
+    assert engine.aggregates("SELECT SUM(TRY_CAST(x AS DOUBLE)) FROM t") == [(45.0,)]
+    assert sum(batch.num_rows for batch in engine.batches("SELECT x, s FROM t")) == 10
     engine.close()
     engine.close()
     assert fingerprints(tmp_path) == before

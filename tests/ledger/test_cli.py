@@ -129,7 +129,7 @@ def test_open_sets_a_budget_once() -> None:
     assert code == 0
     assert text == (
         "Opened cafeteria in guessproof.ledger: ε = 1.0, δ = 0, cumulative advantage at most 0.1.\n"
-        "This budget is set once; no plan and no command can raise it.\n"
+        "This budget is set once; no plan can raise it.\n"
         f"head {head}\n"
         "Keep the head outside this machine: `guessproof ledger verify --head …` then shows what was cut off."
     )
@@ -245,7 +245,7 @@ def test_a_damaged_name_does_not_stop_the_report(tmp_path: Path) -> None:
         assert "entry 1 was edited" in text
 
 
-@pytest.mark.parametrize("command", ["open", "show", "verify"])
+@pytest.mark.parametrize("command", ["open", "amend", "show", "verify"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     code, text = run(command, "--help")
     assert code == 0
@@ -254,8 +254,33 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     assert "--key-file" in text
 
 
-def test_there_is_no_command_that_raises_a_budget() -> None:
-    assert sorted(typer.main.get_command(ledger_app).commands) == ["open", "show", "verify"]  # type: ignore[attr-defined]
+def test_only_the_owners_command_amends_and_it_shows() -> None:
+    commands = sorted(typer.main.get_command(ledger_app).commands)  # type: ignore[attr-defined]
+    assert commands == ["amend", "open", "show", "verify"]
+    run("open", "cafeteria", "--budget", "1.0")
+    code, text = run("amend", "cafeteria", "--protect", "salary", "--protect", "Age", "--budget", "2.5")
+    assert code == 0
+    assert text == (
+        "cafeteria protects salary from now on; a plan that does not is refused.\n"
+        "cafeteria protects Age from now on; a plan that does not is refused.\n"
+        "The budget of cafeteria is now ε = 2.5, δ = 0.\n"
+        f"head {Ledger('guessproof.ledger').head}"
+    )
+    _, text = run("show", "cafeteria")
+    assert "protected values: Age, salary" in text
+    assert "protects salary, Age budget ε = 2.5" in text
+    shown = asked("show")["names"][0]
+    assert (shown["protected"], shown["budget"]["epsilon"]) == (["Age", "salary"], "2.5")
+    assert shown["amendments"][0]["protect"] == ["salary", "Age"]
+    assert asked("amend", "cafeteria", "--delta", "1e-6")["budget"]["delta"] == "0.000001"
+    for words in (("--budget", "2"), ("--protect", "AGE"), ("--advantage", "0.5")):
+        assert run("amend", "cafeteria", *words)[0] == 4
+    assert run("amend", "cafeteria")[0] == 2
+
+
+def test_what_was_answered_can_be_read_from_the_ledger(tmp_path: Path) -> None:
+    _, text = run("show", "cafeteria", "--ledger", filled(tmp_path).path)
+    assert "answer: mean_time = 19.75" in " ".join(text.replace("│", " ").split())
 
 
 def test_the_commands_load_nothing_heavy() -> None:

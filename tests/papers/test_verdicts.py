@@ -7,22 +7,25 @@ import math
 import pytest
 
 from guessproof.errors import ParameterError
+from guessproof.papers import kazan_reiter, laud_pankova, laud_pankova_appendix, mugunthan, render, slides
 from guessproof.papers import kazan_reiter_profiles as kp
-from guessproof.papers import laud_pankova, mugunthan, slides
 from guessproof.papers import laud_pankova_examples as examples
 from guessproof.papers.judges import laud_pankova_several
 from guessproof.papers.judges.truth import salary
-from guessproof.papers.verdict import judge_bounds, judge_epsilons, judge_print, judge_promise
-from guessproof.papers.verdicts import WORDS, WORKS, Verdict, ids, verdict, verdicts
+from guessproof.papers.verdict import judge_applied, judge_bounds, judge_epsilons, judge_print, judge_promise
+from guessproof.papers.verdicts import JUDGED, WORDS, WORKS, Verdict, ids, verdict, verdicts
 
+FIGURE_2, FIGURE_3 = kp.figure_2(), kp.figure_3()
 TIGHT = [
     "lp-def",
     "lp-3.2",
     "lp-3.2-both",
     "lp-4.1-worst-prior",
     "lp-4.1-list",
+    "lp-4.2-one-a",
     "lp-thm3",
     "lp-thm4",
+    "lp-5-split",
     "lp-6.1-and",
     "lp-A.1-laplace",
     "lp-A.1-cauchy",
@@ -30,6 +33,10 @@ TIGHT = [
     "slides-worst-advantage",
     "slides-worst-epsilon",
     "slides-plot",
+    "slides-25-30",
+    "slides-stronger",
+    "slides-weaker-advantage",
+    "slides-weaker-independent",
     "kr-def1",
     "kr-def2",
     "kr-5-7",
@@ -48,6 +55,9 @@ TIGHT = [
     "kr-table3",
     "kr-table4",
     "kr-fig1",
+    "kr-fig2",
+    "kr-fig3",
+    "kr-37-40",
     "mxk-thm2",
     "mxk-fig1",
 ]
@@ -65,13 +75,17 @@ LOOSE = [
     "slides-or",
     "kr-8",
     "kr-42",
+    "kr-lee-clifton-range",
     "kr-16-case",
     "mxk-thm1",
 ]
+ELSEWHERE = ["kr-41"]
 UNSOUND = [
     "lp-4.1-evaluated",
     "lp-4.1-corner-cut",
     "lp-4.1-partly-known",
+    "lp-4.1-squeeze",
+    "lp-4.2-norm",
     "lp-thm1",
     "lp-4.3-prior",
     "lp-thm2",
@@ -84,6 +98,7 @@ UNSOUND = [
     "lp-A-lambert",
     "lp-eq2",
     "lp-B1",
+    "lp-B1-converse",
     "lp-B2-def7",
     "lp-B2-def6",
     "lp-B2-search",
@@ -91,7 +106,6 @@ UNSOUND = [
     "slides-ring-step",
     "slides-ring-sum",
     "slides-and",
-    "kr-41",
     "mxk-lemma1",
     "mxk-thm1-ceiling",
     "mxk-thm3",
@@ -117,7 +131,8 @@ MISPRINT = [
     "kr-16-root",
     "kr-16-first",
 ]
-EXPECTED = {name: word for word, names in zip(WORDS, (TIGHT, LOOSE, UNSOUND, MISPRINT), strict=True) for name in names}
+LISTS = (TIGHT, LOOSE, ELSEWHERE, UNSOUND, MISPRINT)
+EXPECTED = {name: word for word, names in zip(WORDS, LISTS, strict=True) for name in names}
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +173,8 @@ def test_misprints_differ_from_their_correction(found: dict[str, Verdict]) -> No
 DELIVERED = {
     "lp-4.1-corner-cut": ("advantage delivered", 0.02),
     "lp-4.1-partly-known": ("advantage delivered", 0.1),
+    "lp-4.1-squeeze": ("advantage, attacker who knows", 0.1),
+    "lp-4.2-norm": ("advantage delivered, ℓ2", 0.1),
     "lp-thm1": ("advantage delivered", 0.1),
     "lp-thm2": ("advantage delivered", 0.1),
     "lp-6.1-or": ("advantage delivered", 0.1),
@@ -170,12 +187,12 @@ DELIVERED = {
     "lp-B2-def7": ("failure", 0.05),
     "lp-B2-search": ("advantage for a far output", 0.1),
     "slides-ring-integral": ("advantage delivered", 0.1),
-    "kr-41": ("posterior reached", 1 / 3),
+    "kr-41": ("posterior reached, exactly one missing", 1 / 3),
 }
 
 
 @pytest.mark.parametrize("name", DELIVERED)
-def test_unsound_verdicts_break_a_promise(found: dict[str, Verdict], name: str) -> None:
+def test_verdicts_that_say_so_break_a_promise(found: dict[str, Verdict], name: str) -> None:
     key, promised = DELIVERED[name]
     assert found[name].figures[key] > promised
 
@@ -188,6 +205,10 @@ FIGURES = {
     ("lp-4.1-partly-known", "printed worst p (q = 0.8, δ = 0.1)"): (-1.25, 1e-12),
     ("lp-4.3-prior", "published prior"): (0.012, 5e-4),
     ("lp-4.3-prior", "exact prior"): (0.541, 5e-4),
+    ("lp-thm2", "printed prior of the OR"): (0.99, 1e-12),
+    ("lp-thm2", "true prior of the OR"): (0.19, 1e-12),
+    ("lp-4.1-partly-known", "zero of the printed slope (q = 0.8, δ = 0.1)"): (0.35, 1e-9),
+    ("slides-25-30", "εR, two values"): (math.log(9 / 7), 1e-9),
     ("lp-6.1-and", "exact ε for this query"): (0.709, 5e-4),
     ("lp-6.1-or", "advantage delivered"): (0.10025, 5e-6),
     ("lp-A-lambert", "advantage delivered"): (0.071, 5e-4),
@@ -204,7 +225,7 @@ FIGURES = {
     ("slides-or", "published, normal"): (0.915, 5e-4),
     ("slides-or", "proven, normal"): (0.7078, 5e-5),
     ("kr-14", "ã/p̃ = r̃: exact"): (math.log(0.15 * 0.95 / (0.05 * 0.85)), 1e-9),
-    ("kr-41", "posterior reached"): (0.4286, 5e-5),
+    ("kr-41", "posterior reached, exactly one missing"): (0.4286, 5e-5),
     ("kr-41", "published ε"): (math.log(1.5), 1e-12),
     ("mxk-thm3", "Laplace: delivered at 0.95"): (0.934, 5e-4),
     ("mxk-fig1", "threshold"): (0.921508, 5e-7),
@@ -288,3 +309,64 @@ def test_verdicts_are_frozen(found: dict[str, Verdict]) -> None:
         one.verdict = "unsound"  # type: ignore[misc]
     with pytest.raises(TypeError):
         one.figures["x"] = 1.0  # type: ignore[index]
+
+
+# --- the entries on the search for a, on attackers, and on section 5 of [KR] follow their numbers too ---
+
+
+@pytest.mark.parametrize(
+    ("room", "function", "instead", "name", "word"),
+    [
+        (laud_pankova, "squeezed_epsilon", lambda *_: 0.01, "lp-4.1-squeeze", "sound but loose"),
+        (laud_pankova, "half_widths", lambda a, ranges: [0.7 * a + 0.3] * 2, "lp-4.2-one-a", "sound but loose"),
+        (laud_pankova, "theorem_1", lambda *_: 0.5, "lp-4.2-norm", "sound but loose"),
+        (laud_pankova, "equal_split", lambda e, n, p: [0.2, *[0.4] * (n - 1)], "lp-5-split", "sound but loose"),
+        (laud_pankova_appendix, "success_for_gain", lambda *_: 0.5, "lp-B1-converse", "sound but loose"),
+        (slides, "guessing_advantage", lambda before, after: after / before - 1, "slides-25-30", "unsound"),
+        (slides, "simplified", lambda p, e, r=1.0: p, "slides-weaker-independent", "unsound"),
+        (slides, "simplified", lambda p, e, r=1.0: 0.9, "slides-weaker-advantage", "unsound"),
+        (kp, "figure_2", lambda: {r: (0.3 / r, e) for r, (_, e) in FIGURE_2.items()}, "kr-fig2", "misprint"),
+        (kp, "figure_2", lambda: {r: (p, 1.1 * e) for r, (p, e) in FIGURE_2.items()}, "kr-fig2", "unsound"),
+        (kp, "figure_3", lambda: {a: (q, 0.9 * e) for a, (q, e) in FIGURE_3.items()}, "kr-fig3", "sound but loose"),
+        (kazan_reiter, "equation_40", lambda n, a: 0.9 * n * a, "kr-37-40", "unsound"),
+        (kazan_reiter, "LEE_CLIFTON_RANGE", (0.34, 1.26), "kr-lee-clifton-range", "misprint"),
+        (kazan_reiter, "assumption_2", lambda _: 0.0, "kr-41", "unsound"),
+        (kazan_reiter, "equation_41", lambda *_: 2.0, "kr-41", "unsound"),
+        (kazan_reiter, "equation_41", lambda *_: 0.1, "kr-41", "sound but loose"),
+    ],
+)
+def test_another_print_would_get_another_word(monkeypatch: pytest.MonkeyPatch, room, function, instead, name, word):
+    monkeypatch.setattr(room, function, instead)
+    assert verdict(name).verdict == word != EXPECTED[name]
+
+
+def test_the_sentence_on_theorem_2_quotes_the_printed_prior() -> None:
+    found = verdict("lp-thm2")
+    assert "here 0.99 where the truth is 0.19" in found.truth
+    assert found.figures["ε₀"] == math.inf
+    assert laud_pankova.or_prior([1.0, 1.0], [0.1, 0.1]) == pytest.approx(0.99)
+
+
+def test_41_is_exact_under_the_assumption_that_it_states(found: dict[str, Verdict]) -> None:
+    one = found["kr-41"]
+    assert one.figures["published ε"] == pytest.approx(one.figures["exact ε, others independent"], rel=1e-9)
+    assert one.figures["distance from Assumption 2"] == pytest.approx(1)
+    assert "Assumption 2" in one.truth
+    assert "does not apply to" in one.truth
+
+
+def test_a_result_carried_over() -> None:
+    assert judge_applied("tight", False, "unsound") == "does not apply"
+    assert judge_applied("sound but loose", False, "unsound") == "does not apply"
+    assert judge_applied("unsound", False, "unsound") == "unsound"
+    assert judge_applied("tight", True, "unsound") == "unsound"
+    assert judge_applied("tight", False, "sound but loose") == "sound but loose"
+
+
+def test_one_line_says_what_kind_of_documents_were_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\n" not in JUDGED
+    for part in ("transcriptions", "manuscript [LP]", "slides", "draft of 23 April 2023 [KR]", "poster abstract [MXK]"):
+        assert part in JUDGED
+    assert render.run([]) == 0
+    assert " ".join(JUDGED.split()) in " ".join(capsys.readouterr().out.split())
+    assert JUDGED in render.page([])

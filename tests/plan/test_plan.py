@@ -183,14 +183,46 @@ def test_paths_are_relative_to_the_plan_and_names_of_variables_stay() -> None:
     assert loads_plan(BASE.replace("x.csv", "/else/x.csv"), folder="/srv/data").source == "/else/x.csv"
 
 
-def test_whether_a_column_holds_numbers() -> None:
+def test_what_a_column_holds() -> None:
     plan = load_plan(GOOD / "public_prior.toml")
-    kinds = {name: plan.is_number(name) for name in [*plan.columns, "elsewhere"]}
+    kinds = {name: plan.kind(name) for name in [*plan.columns, "elsewhere"]}
     assert kinds == {
-        "time": True, "department": False, "smoker": False, "children": True, "group": False, "elsewhere": None
+        "time": "number", "department": None, "smoker": "truth", "children": "number", "group": None, "elsewhere": None
     }  # fmt: skip
-    assert load_plan(GOOD / "cats.toml").is_number("sex") is False
-    assert loads_plan(BASE + "[columns.b]").is_number("b") is None
+    for said, kind in (
+        ("", None),
+        ('kind = "label"', "label"),
+        ("levels = [true, false]", "truth"),
+        ('true = ["yes"]\nfalse = ["no"]', "truth"),
+        ("levels = [1, 2]", "number"),
+        ('levels = ["1", "2"]', None),
+        ("prior = { categorical = [[true, 0.5], [false, 0.5]] }", "truth"),
+    ):
+        assert loads_plan(BASE + f"[columns.b]\n{said}").kind("b") == kind, said
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ('kind = "label"\nbounds = [0, 1]', "hold numbers"),
+        ('kind = "truth"\nlevels = [0, 1]', "hold numbers"),
+        ('kind = "number"\nlevels = ["a"]', "hold labels"),
+        ('kind = "number"\nlevels = [true, false]', "hold labels"),
+        ('kind = "number"\nprior = { categorical = { a = 1 } }', "hold labels"),
+        ('kind = "time"\nlevels = ["2020-01-01"]', "of times"),
+        ('kind = "label"\ntrue = ["a"]\nfalse = ["b"]', "holds labels"),
+        ('true = ["a"]', "needs false"),
+        ('false = ["a"]', "needs true"),
+        ('true = []\nfalse = ["a"]', "names no label"),
+        ('true = ["a"]\nfalse = ["b", "a"]', "named twice"),
+        ('levels = ["a", "b"]\ntrue = ["a"]\nfalse = ["c"]', "not among"),
+    ],
+)
+def test_a_column_has_one_kind(said: str, problem: str) -> None:
+    with pytest.raises(PlanError, match=problem) as caught:
+        loads_plan(BASE + f"[columns.b]\n{said}")
+    assert caught.value.line is not None
+    assert caught.value.remedy
 
 
 def test_a_plan_is_frozen() -> None:

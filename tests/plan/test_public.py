@@ -65,7 +65,7 @@ def test_categories_by_their_frequency(folder: Path) -> None:
 def test_declared_levels_decide_the_type(folder: Path) -> None:
     (folder / "codes.csv").write_text("a\n01\n02\n01\n01\n")
     numbers = made(folder, "codes.csv")
-    assert numbers.attributes()["a"].prior == gp.categorical({1.0: 0.75, 2.0: 0.25})
+    assert numbers.attributes()["a"].prior == gp.empirical([1, 1, 1, 2])
     texts = made(folder, "codes.csv", text=PLAN.replace("prior =", 'levels = ["01", "02"], prior ='))
     assert texts.attributes()["a"].prior == gp.categorical({"01": 0.75, "02": 0.25})
     flags = PLAN.replace("prior =", "levels = [true, false], prior =")

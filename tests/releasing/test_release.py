@@ -29,7 +29,6 @@ from guessproof.mechanisms.gaussian import Gaussian, gdp_delta
 from guessproof.mechanisms.sampling import sampler
 from guessproof.plan import loads_plan
 from guessproof.releasing import Answer, noisy, prepared, release, request_digest
-from guessproof.sql.kinds import kinds_of
 from guessproof.writing import write_answers
 from releasing.tables import ROWS, budget, plan, table
 
@@ -137,7 +136,7 @@ def test_counts_are_whole_numbers(folder: Path) -> None:
 def _drawn(folder: Path, sql: str, epsilon: float, trials: int) -> list[Answer]:
     """Many draws on what the engine says once: the way of a release without its ledger."""
     choice = choose(plan(folder, sql, epsilon=epsilon))
-    with open_engine(choice.plan.source, "t", kinds=kinds_of(choice.question)) as engine:
+    with open_engine(choice.plan.source, "t") as engine:
         rewritten = prepared(engine, choice.question, [n.grid.exponent for n in choice.noises])
         found = rewritten.read(engine.aggregates(rewritten.sql))
     return [noisy(choice, found) for _ in range(trials)]
@@ -166,7 +165,7 @@ def test_the_sampler_s_own_account_agrees_with_the_charge(folder: Path, mechanis
     text = f"mechanism = '{mechanism}'\n{delta}"
     noise = choose(plan(folder, sql, text, epsilon=epsilon)).noises[0]
     source = sampler(noise.mechanism, noise.grid)
-    most = noise.measurement.sensitivity * noise.measurement.divisor / noise.grid.step
+    most = noise.measurement.per_answer.sensitivity * noise.measurement.divisor / noise.grid.step
     if isinstance(noise.mechanism, Gaussian):
         rho = source.measurement.map(most)
         assert rho == pytest.approx(noise.mechanism.mu**2 / 2, rel=1e-6)
@@ -188,12 +187,14 @@ def test_the_same_request_is_answered_from_the_ledger(folder: Path) -> None:
     assert not release(plan(folder, PLAIN[0], epsilon=0.5000001)).replayed
 
 
-def test_a_request_is_named_by_its_noise_too(folder: Path) -> None:
-    """Another version that drew other noise for the same plan would not pass for the same request."""
+def test_a_request_is_its_plan_and_nothing_that_is_computed_from_it(folder: Path) -> None:
+    """A version that chooses another noise for the same plan gives the answer that was paid for, not a second one."""
     asked = plan(folder, PLAIN[7], epsilon=0.5)
     choice, other = choose(asked), choose(plan(folder, PLAIN[7], epsilon=0.6))
-    assert request_digest(asked, choice) == request_digest(asked, choose(asked))
-    assert request_digest(asked, choice) != request_digest(asked, replace(choice, noises=other.noises))
+    assert request_digest(asked, choice) == request_digest(asked, replace(choice, noises=other.noises))
+    assert request_digest(asked, choice) != request_digest(other.plan, other)
+    limited = replace(choice, binding="budget", epsilon=0.25)  # a choice that the plan alone does not decide on
+    assert len({request_digest(asked, c) for c in (choice, limited, replace(limited, epsilon=0.125))}) == 3
 
 
 def test_a_budget_is_kept_and_refusals_cost_nothing(tmp_path: Path) -> None:

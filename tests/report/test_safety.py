@@ -271,7 +271,7 @@ def test_a_failure_while_writing_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("guessproof.report.writing.os.replace", full)
+    monkeypatch.setattr("guessproof.outputs.os.replace", full)
     with pytest.raises(ParameterError, match="No space left"):
         write_report(loads_plan(QUICK, folder=tmp_path), tmp_path / "report.html", text=QUICK)
     assert list(tmp_path.iterdir()) == []

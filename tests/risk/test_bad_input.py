@@ -212,7 +212,10 @@ TRUE_VALUES: list[Bad] = [
     ("not a category", TrueValueError, "at", lambda: ask(gp.exactly(faculty()), at={"faculty": "art"})),
     ("a NaN", TrueValueError, "at", lambda: ask(gp.within(time(), 2), at={"time": NAN})),
     ("infinite", TrueValueError, "at", lambda: ask(gp.within(time(), 2), at={"time": INF})),
-    ("not in the sample", TrueValueError, "at", lambda: ask(gp.within(_sample(), 2), at={"x": 1.5})),
+    ("beyond the sample", TrueValueError, "at", lambda: ask(gp.within(_sample(), 2), at={"x": 30.5})),
+    ("below the sample", TrueValueError, "at", lambda: ask(gp.within(_sample(), 2), at={"x": 0.5})),
+    ("no number beside a sample", TrueValueError, "at", lambda: ask(gp.within(_sample(), 2), at={"x": "one"})),
+    ("not in the table", TrueValueError, "at", lambda: ask(gp.within(_table(), 2), at={"x": 1.5})),
     ("a misspelt name", UnknownAttributeError, "tme", lambda: ask(gp.within(time(), 2), at={"tme": 20})),
     (
         "one name too many",
@@ -221,6 +224,10 @@ TRUE_VALUES: list[Bad] = [
         lambda: ask(gp.within(time(), 2), at={"time": 20, "age": 3}),
     ),
 ]
+
+
+def _table() -> Any:
+    return gp.Attribute("x", prior=gp.categorical({1: 0.5, 2: 0.5}))
 
 
 def _sample() -> Any:

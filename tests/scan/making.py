@@ -75,7 +75,7 @@ def alone(plan: Plan, at: dict[str, Any], epsilon: float) -> tuple[float, float]
             return "infinite"
     exposure = exposure_of(plan)
     try:
-        bracket = replace(exposure, aim=replace(exposure.aim, at=at)).advantage(epsilon, plan.limits.both)
+        bracket = replace(exposure, attacker=replace(exposure.attacker, at=at)).advantage(epsilon, plan.limits.both)
     except GoalError:
         return 0.0, 0.0
     except GuessproofError:

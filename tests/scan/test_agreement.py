@@ -150,6 +150,42 @@ def test_many_numbers_of_a_list(tmp_path: Path) -> None:
     assert found.exposed[0].advantage[1] - found.exposed[0].advantage[0] < 1e-6
 
 
+SAMPLE = [10.0, 11.5, 40.0, 41.5, 70.0, 71.5, 100.0, 101.5]
+BESIDE = [10.0, 10.5, 11.0, 12.5, 9.0, 8.99, 25.0, 40.5, 41.0, 71.0, 101.0, 0.0, 120.0, 121.0, None, math.inf]
+
+
+@pytest.mark.parametrize("goal", ["x within 1", "x within 5%", "x within 40"])
+@pytest.mark.parametrize("both", [False, True])
+def test_records_beside_a_sample_are_judged_too(tmp_path: Path, goal: str, both: bool) -> None:
+    """Whoever has a value that no one of the sample has can lose most: 11 lies within 1 of two of them."""
+    columns = {"x": f"bounds = [0, 120]\nprior = {{ empirical = {SAMPLE} }}"}
+    more = f"advantage = 0.05\nboth = {str(both).lower()}"
+    plan = made(tmp_path, text(columns=columns, goal=goal, more=more), ["x"], [[v] for v in BESIDE])
+    found = scan(plan, epsilon=4.0, top=100)
+    answers = judged(plan, found, [{"x": v} for v in BESIDE], 4.0)
+    check_ranks(found, answers)
+    assert found.outside == 1
+    for value in (v for v in BESIDE if v is not None and v <= 120):
+        own = alone(plan, {"x": value}, 4.0)
+        assert not isinstance(own, str)
+        shown = [e.advantage for e in found.exposed if _holds(e.values["x"], value)]
+        assert any(abs(low - own[0]) < 1e-8 and abs(high - own[1]) < 1e-8 for low, high in shown), value
+
+
+def test_a_sample_beside_labels(tmp_path: Path) -> None:
+    columns = {
+        "x": "bounds = [0, 9]\nmissing = false\nprior = { empirical = [0, 1, 2, 5, 9] }",
+        "f": "missing = false\nprior = { categorical = { a = 0.4, b = 0.6 } }",
+    }
+    sql, goal = "SELECT SUM(x) AS s FROM t WHERE f = 'a'", "x within 1 and f exactly"
+    rows = [(0.5, "a"), (1.0, "b"), (3.5, "a"), (9.0, "b")]
+    plan = made(tmp_path, text(columns=columns, sql=sql, goal=goal), ["x", "f"], rows)
+    found = scan(plan, epsilon=3.0, top=100)
+    assert found.judged == 4
+    answers = [alone(plan, {"x": x, "f": f}, 3.0) for x, f in rows]
+    check_ranks(found, [a for a in answers if not isinstance(a, str)])
+
+
 CATS = {
     "colour": "prior = { categorical = { red = 0.2, tabby = 0.3, black = 0.5 } }",
     "gender": "prior = { categorical = { M = 0.5, F = 0.5 } }",

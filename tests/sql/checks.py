@@ -38,7 +38,7 @@ class _Seen:
         self.protected = [i for i, name in enumerate(self.used) if declared.column(name).protected]
         keys = {key.column for key in question.keys}
         self.moving = [i for i in self.protected if self.used[i] not in keys]
-        self.records = declared.protects == "records"
+        self.records = declared.unit.name == "records"
 
     def faults(self, random: Random) -> Iterator[str]:
         """Everything that is wrong."""
@@ -60,18 +60,18 @@ class _Seen:
         most = float(np.max(np.max(self.answers, axis=axes) - np.min(self.answers, axis=axes))) if axes else 0.0
         if most > self._room(self.measurement.guarantee.change / self.measurement.divisor):
             yield f"moves by {most * UNIT}, change says {self.measurement.guarantee.change}"
-        if most > self._room(self.measurement.change):
-            yield f"moves by {most * UNIT}, the measurement's change says {self.measurement.change}"
+        if most > self._room(self.measurement.per_answer.change):
+            yield f"moves by {most * UNIT}, the measurement's change says {self.measurement.per_answer.change}"
         if self.records and self.question.keys:
             by_group = self.away.reshape(-1, self.away.shape[-1]).max(axis=0)  # the key g is the last axis
             moved = float(np.sum(np.sort(by_group)[-2:]))
-            if moved > self._room(self.measurement.change) + 1:
-                yield f"two groups move by {moved * UNIT}, change says {self.measurement.change}"
+            if moved > self._room(self.measurement.per_answer.change) + 1:
+                yield f"two groups move by {moved * UNIT}, change says {self.measurement.per_answer.change}"
 
     def _presence(self) -> Iterator[str]:
         most = float(np.max(self.away))
-        if most > self._room(self.measurement.presence):
-            yield f"coming or going moves by {most * UNIT}, presence says {self.measurement.presence}"
+        if most > self._room(self.measurement.per_answer.presence):
+            yield f"coming or going moves by {most * UNIT}, presence says {self.measurement.per_answer.presence}"
 
     def _column(self, axis: int) -> Iterator[str]:
         name = self.used[axis]
@@ -119,7 +119,7 @@ class _Seen:
             yield tuple(first), tuple(second)
 
     def _euclidean(self, random: Random) -> Iterator[str]:
-        steep = self.measurement.guarantee.euclidean
+        steep = self.measurement.guarantee.slope
         axes = [i for i in self.moving if self.used[i] in self.measurement.guarantee.lines]
         for first, second in self._pairs(axes, random) if steep is not None else ():
             ends = [[self._value(i, spot[i]) for i in axes] for spot in (first, second)]
@@ -127,7 +127,7 @@ class _Seen:
                 continue
             apart = float(np.linalg.norm(np.subtract(*ends)))
             moved = float(np.abs(self.answers[first] - self.answers[second]).sum()) * UNIT
-            if moved > steep * apart * (1 + 1e-9) + UNIT + self.measurement.guarantee.error:
+            if moved > steep * apart * (1 + 1e-9) + UNIT + self.measurement.guarantee.rounding:
                 yield f"from {ends[0]} to {ends[1]} moves by {moved}, euclidean says {steep * apart}"
                 return
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from guessproof.guarantee import unit_named
 from guessproof.sql import Declared, DeclaredColumn
 from guessproof.sql.rules import RULES
 
@@ -13,14 +14,14 @@ COLUMNS = {
     "salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False),
     "lon": DeclaredColumn("lon", bounds=(-180, 180), missing=False),
     "lat": DeclaredColumn("lat", bounds=(-90, 90), missing=False),
-    "colour": DeclaredColumn("colour", levels=("black", "white", "brown"), is_number=False),
-    "smoker": DeclaredColumn("smoker", levels=("true", "false"), is_number=False, missing=False),
-    "faculty": DeclaredColumn("faculty", levels=("math", "law"), is_number=False, protected=False),
+    "colour": DeclaredColumn("colour", levels=("black", "white", "brown")),
+    "smoker": DeclaredColumn("smoker", levels=("true", "false"), missing=False),
+    "faculty": DeclaredColumn("faculty", levels=("math", "law"), protected=False),
     "speed": DeclaredColumn("speed", bounds=(20, 90), missing=False, protected=False),
 }
 VALUES = Declared("t", COLUMNS)
 COUNTED = Declared("t", COLUMNS, rows=120)
-RECORDS = Declared("t", {n: DeclaredColumn(n, c.bounds, c.levels, c.is_number) for n, c in COLUMNS.items()}, "records")
+RECORDS = Declared("t", {n: DeclaredColumn(n, c.bounds, c.levels, c.kind) for n, c in COLUMNS.items()}, unit_named("records"))
 
 
 @dataclass(frozen=True)

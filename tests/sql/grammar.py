@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from random import Random
 
+from guessproof.guarantee import unit_named
 from guessproof.sql import Declared, DeclaredColumn
 
 BOUNDS = {"x": (-2.0, 10.0), "y": (1.0, 6.5), "p": (0.0, 4.0)}
@@ -60,12 +61,11 @@ def setting(random: Random) -> Setting:
             name,
             bounds=BOUNDS.get(name),
             levels=levels,
-            is_number=name in BOUNDS,
             missing=name not in present,
             protected=open_to_all or name in hidden,
         )
     rows = random.choice((None, None, 3))
-    return Setting(Declared("t", columns, protects, rows), present)
+    return Setting(Declared("t", columns, unit_named(protects), rows), present)
 
 
 class Maker:

@@ -18,11 +18,11 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from guessproof.sql import Declared, Measurement, Question, rewrite
+from guessproof.sql import Declared, Measurement, Question, rewrite, target_of
 from sql.grammar import POOL
 
 AXES = ("x", "y", "c", "f", "p", "g")
-KINDS = {"x": "number", "y": "number", "p": "number", "c": "text", "g": "text", "f": "boolean"}
+TYPES = {"x": "DOUBLE", "y": "DOUBLE", "p": "DOUBLE", "c": "VARCHAR", "g": "VARCHAR", "f": "BOOLEAN"}
 ARROW = {"x": pa.float64(), "y": pa.float64(), "p": pa.float64(), "c": pa.string(), "g": pa.string(), "f": pa.bool_()}
 EXPONENT = -20
 Array = np.ndarray[Any, np.dtype[np.float64]]
@@ -50,7 +50,9 @@ class Bench:
     def answers(self, question: Question) -> list[Answers]:
         """The answers for every variant; what no row gives is filled in."""
         used = tuple(a for a in AXES if a in question.columns)
-        sql = rewrite(question, [EXPONENT] * len(question.measurements), KINDS).sql
+        sql = rewrite(
+            question, [EXPONENT] * len(question.measurements), target_of("duckdb", {**TYPES, **self.stored})
+        ).sql
         tree = sqlglot.parse_one(sql, dialect="duckdb")
         assert isinstance(tree, exp.Select)
         table = tree.find(exp.Table)
@@ -71,6 +73,7 @@ class Bench:
         shape = tuple(len(POOL[a]) for a in used)
         values = np.full((math.prod(shape) + 1, width), round(measurement.contribution.absent * 2.0**-EXPONENT), float)
         numbers = np.ma.filled(np.ma.asarray(column, dtype=float), np.nan)
+        numbers = numbers * 2.0**-EXPONENT if measurement.kind == "count" else numbers  # counts are scaled when read
         known = ~np.isnan(numbers)
         values[variant[known], groups[known]] = numbers[known]
         return Answers(used, values[:-1].reshape(*shape, width), values[-1])

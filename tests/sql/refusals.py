@@ -7,21 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from guessproof.guarantee import unit_named
 from guessproof.sql import Declared, DeclaredColumn
 
 COLUMNS = {
     "time": DeclaredColumn("time", bounds=(0, 120)),
     "age": DeclaredColumn("age", bounds=(0, 100)),
-    "height": DeclaredColumn("height", is_number=True),
-    "colour": DeclaredColumn("colour", levels=("black", "white", "brown"), is_number=False),
-    "faculty": DeclaredColumn("faculty", levels=("math", "law"), is_number=False, protected=False),
-    "town": DeclaredColumn("town", is_number=False, protected=False),
-    "smoker": DeclaredColumn("smoker", levels=("true", "false"), is_number=False),
+    "height": DeclaredColumn("height", kind="number"),
+    "colour": DeclaredColumn("colour", levels=("black", "white", "brown")),
+    "faculty": DeclaredColumn("faculty", levels=("math", "law"), protected=False),
+    "town": DeclaredColumn("town", kind="label", protected=False),
+    "smoker": DeclaredColumn("smoker", levels=("true", "false")),
     "lon": DeclaredColumn("lon", bounds=(-180, 180)),
     "lat": DeclaredColumn("lat", bounds=(-90, 90)),
 }
 TABLE = Declared("t", COLUMNS)
-RECORDS = Declared("t", COLUMNS, "records")
+RECORDS = Declared("t", COLUMNS, unit_named("records"))
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,7 @@ FILTERS = [
     _refuse("SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM t)", "an aggregate or a subquery in a filter", None),
     _refuse("SELECT COUNT(*) FROM t WHERE time > AVG(time)", "an aggregate or a subquery in a filter", "AVG(time)"),
     _refuse("SELECT COUNT(*) FROM t WHERE time IN (age, 3)", "IN needs constants", "age"),
-    _refuse("SELECT COUNT(*) FROM t WHERE time IN (1, 'a')", "numbers and texts in one list", None),
+    _refuse("SELECT COUNT(*) FROM t WHERE time IN (1, 'a')", "values of several kinds in one list", None),
     _refuse("SELECT COUNT(*) FROM t WHERE time IS DISTINCT FROM 3", "is not understood", None),
     _refuse("SELECT COUNT(*) FROM t WHERE smoker IS TRUE", "only IS NULL and IS NOT NULL", None),
     _refuse("SELECT COUNT(*) FROM t WHERE smoker > FALSE", "truth values have no order", None),

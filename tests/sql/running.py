@@ -10,7 +10,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from guessproof.sql import Question, rewrite
+from guessproof.sql import Question, Target, rewrite, target_of
 
 CONNECTION = duckdb.connect(":memory:", config={"threads": 1})
 
@@ -25,20 +25,31 @@ def run(sql: str, rows: Sequence[dict[str, Any]], columns: dict[str, Any], table
         CONNECTION.unregister(table)
 
 
+STORED = {"number": "DOUBLE", "label": "VARCHAR", "truth": "VARCHAR", "time": "TIMESTAMP", None: "DOUBLE"}
+ARROW = {"DOUBLE": pa.float64(), "VARCHAR": pa.string(), "TIMESTAMP": pa.timestamp("us")}
+
+
+def stored(question: Question) -> dict[str, str]:
+    """By which type each column is stored: the plainest of its kind."""
+    return {n: STORED[question.declared.column(n).kind] for n in question.columns}
+
+
+def target(question: Question, **types: str) -> Target:
+    """DuckDB's SQL for a table that stores the columns of a query plainly, or as is said."""
+    return target_of("duckdb", {**stored(question), **types})
+
+
 def types(question: Question) -> dict[str, Any]:
-    """Doubles for numbers and text for the rest; at least one column."""
-    declared = question.declared
-    return {
-        n: pa.float64() if declared.column(n).is_number is not False else pa.string() for n in question.columns
-    } or {"any": pa.float64()}
+    """The columns of a query as Arrow holds them; at least one."""
+    return {n: ARROW[kind] for n, kind in stored(question).items()} or {"any": pa.float64()}
 
 
 def whole_numbers(question: Question, tables: Sequence[Sequence[dict[str, Any]]], exponent: int) -> list[int]:
     """The first measurement of each table, in units of 2^exponent: all tables in one query."""
     assert not question.keys
     measurement = question.measurements[0]
-    sql = rewrite(question, [exponent] * len(question.measurements), {}).sql
-    tree = sqlglot.parse_one(sql, dialect="duckdb")
+    rewritten = rewrite(question, [exponent] * len(question.measurements), target(question))
+    tree = sqlglot.parse_one(rewritten.sql, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     rows = [{**row, "variant": i} for i, table in enumerate(tables) for row in table]
     grouped = tree.select("variant").group_by("variant").sql("duckdb")
@@ -47,5 +58,5 @@ def whole_numbers(question: Question, tables: Sequence[Sequence[dict[str, Any]]]
         for row in run(grouped, rows, {**types(question), "variant": pa.int64()}, question.declared.table)
     }
     empty = round(measurement.contribution.absent * 2.0**-exponent)
-    found = [answers.get(i) for i in range(len(tables))]
+    found = [rewritten.units(0, answers.get(i)) for i in range(len(tables))]
     return [empty if whole is None else int(whole) for whole in found]

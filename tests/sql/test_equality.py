@@ -10,32 +10,32 @@ import pyarrow as pa
 import pytest
 
 from guessproof.errors import QueryError
-from guessproof.sql import Declared, DeclaredColumn, Measurement, Question, ask, formula, rewrite
+from guessproof.guarantee import unit_named
+from guessproof.sql import Declared, DeclaredColumn, Measurement, Question, ask, formula, rewrite, target_of
 from sql.grammar import BOUNDS, CUTS, LEVELS, Maker, setting
 from sql.running import run
 
 EXPONENT = -24
 COLUMNS = {"x": pa.float64(), "y": pa.float64(), "p": pa.float64(), "c": pa.string(), "g": pa.string(), "f": pa.bool_()}
-KINDS = {"x": "number", "y": "number", "p": "number", "c": "text", "g": "text", "f": "boolean"}
+TYPES = {"x": "DOUBLE", "y": "DOUBLE", "p": "DOUBLE", "c": "VARCHAR", "g": "VARCHAR", "f": "BOOLEAN"}
 Row = dict[str, Any]
 ROUNDS, EACH = 6, 50
 
 
-def record(random: Random, *, protected: set[str]) -> Row:
-    """A record inside the bounds; NaN only where it is declared to count as missing."""
+def record(random: Random, declared: Declared) -> Row:
+    """A record inside the bounds; nothing is missing where that is declared."""
 
     def number(name: str) -> float | None:
-        pick = random.random()
-        if pick < 0.15:
-            return None
-        if pick < 0.25 and name in protected:
-            return math.nan
+        pick, missing = random.random(), declared.column(name).missing
+        if pick < 0.25 and missing:
+            return None if pick < 0.15 else math.nan
         if pick < 0.5:
             return random.choice((*CUTS[name], *BOUNDS[name]))
         return random.uniform(*BOUNDS[name])
 
     row: Row = {name: number(name) for name in BOUNDS}
-    return {**row, **{name: random.choice((*levels, None)) for name, levels in LEVELS.items()}}
+    nothing = {name: (None,) if declared.column(name).missing else () for name in LEVELS}
+    return {**row, **{name: random.choice((*levels, *nothing[name])) for name, levels in LEVELS.items()}}
 
 
 def stored(row: Row) -> Row:
@@ -46,7 +46,7 @@ def stored(row: Row) -> Row:
 def answers(question: Question, rows: list[Row]) -> dict[tuple[str, ...], dict[int, float]]:
     """The measurements of every group, from the query that is really run."""
     exponents = [EXPONENT] * len(question.measurements)
-    rewritten = rewrite(question, exponents, KINDS)
+    rewritten = rewrite(question, exponents, target_of("duckdb", TYPES))
     found: dict[tuple[str, ...], dict[int, float]] = {}
     for key, values in rewritten.read(run(rewritten.sql, [stored(r) for r in rows], COLUMNS)).items():
         found[key] = {i: _measured(m, *v) for i, (m, v) in enumerate(zip(question.measurements, values, strict=True))}
@@ -59,9 +59,8 @@ def _measured(measurement: Measurement, whole: int | None, count: int | None) ->
 
 
 def plain(question: Question, rows: list[Row]) -> dict[tuple[str, ...], list[Any]]:
-    """The same query as it was written, by DuckDB; NaN is NULL where that is what it counts as."""
-    hidden = {n for n in BOUNDS if question.declared.column(n).protected}
-    cleaned = [{n: None if n in hidden and v != v else v for n, v in stored(r).items()} for r in rows]
+    """The same query as it was written, by DuckDB; NaN is NULL, for that is what it counts as."""
+    cleaned = [{n: None if v != v else v for n, v in stored(r).items()} for r in rows]
     width = len(question.keys)
     return {tuple(map(str, r[:width])): list(r[width:]) for r in run(question.sql, cleaned, COLUMNS)}
 
@@ -98,8 +97,7 @@ def test_without_noise_the_answer_is_that_of_the_plain_query(first: int) -> None
             question = ask(maker.query(), declared)
         except QueryError:
             continue
-        protected = {n for n in BOUNDS if declared.column(n).protected}
-        rows = [record(random, protected=protected) for _ in range(random.choice((0, 1, 5, 30)))]
+        rows = [record(random, declared) for _ in range(random.choice((0, 1, 5, 30)))]
         compare(question, rows, seed)
         compared += 1
     assert compared >= EACH // 2
@@ -144,16 +142,16 @@ WRITTEN = [
 @pytest.mark.parametrize("protects", ["values", "records"])
 def test_queries_as_people_write_them(sql: str, protects: Any) -> None:
     columns = {n: DeclaredColumn(n, bounds=b) for n, b in BOUNDS.items()}
-    columns |= {n: DeclaredColumn(n, levels=v, is_number=False, protected=n != "g") for n, v in LEVELS.items()}
+    columns |= {n: DeclaredColumn(n, levels=v, protected=n != "g") for n, v in LEVELS.items()}
     random = Random(sql)
     for size in (0, 1, 40):
-        rows = [record(random, protected={"x", "y", "p"}) for _ in range(size)]
-        compare(ask(sql, Declared("t", columns, protects)), rows)
+        declared = Declared("t", columns, unit_named(protects))
+        compare(ask(sql, declared), [record(random, declared) for _ in range(size)])
 
 
 def test_having_order_and_limit_act_on_the_answer() -> None:
     columns = {n: DeclaredColumn(n, bounds=b) for n, b in BOUNDS.items()}
-    columns["g"] = DeclaredColumn("g", levels=("north", "south"), is_number=False, protected=False)
+    columns["g"] = DeclaredColumn("g", levels=("north", "south"), protected=False)
     sql = "SELECT g, SUM(x) AS s FROM t GROUP BY g HAVING s > 3 AND NOT g = 'south' ORDER BY s DESC, 1 LIMIT 1"
     question = ask(sql, Declared("t", columns))
     assert question.limit == 1

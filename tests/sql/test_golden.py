@@ -14,9 +14,9 @@ import sqlglot
 
 from guessproof.sql import ask, rewrite
 from sql.examples import PAGES, Example
+from sql.running import target
 
 FOLDER = Path(__file__).parent / "golden"
-KINDS = {"smoker": "boolean"}
 
 
 def page(examples: list[Example]) -> str:
@@ -27,8 +27,8 @@ def page(examples: list[Example]) -> str:
 def written(example: Example) -> str:
     question = ask(example.sql, example.declared)
     exponents = [0 if m.is_whole else -10 for m in question.measurements]
-    run = rewrite(question, exponents, KINDS).sql
-    protects = example.declared.protects + (f", {example.declared.rows} rows" if example.declared.rows else "")
+    run = rewrite(question, exponents, target(question)).sql
+    protects = example.declared.unit.name + (f", {example.declared.rows} rows" if example.declared.rows else "")
     accounts = "".join(f"-- {m.account}\n" for m in question.measurements)
     return f"-- {protects}: {example.sql}\n{accounts}{sqlglot.transpile(run, 'duckdb', 'duckdb', pretty=True)[0]};\n"
 

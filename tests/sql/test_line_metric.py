@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guessproof.errors import MetricError, ParameterError
+from guessproof.guarantee import unit_named
 from guessproof.sql import Declared, DeclaredColumn, ask
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
@@ -74,10 +75,10 @@ def test_what_is_no_distance_is_refused(change: dict[str, object]) -> None:
         lambda: DeclaredColumn("x", bounds=(5, 1)),
         lambda: DeclaredColumn("x", bounds=(0, math.inf)),
         lambda: DeclaredColumn("x", bounds=(math.nan, 1)),
-        lambda: DeclaredColumn("x", bounds=(0, 1), is_number=False),
+        lambda: DeclaredColumn("x", bounds=(0, 1), kind="label"),
         lambda: DeclaredColumn("x", levels=("a", "a")),
         lambda: DeclaredColumn("x", levels=()),
-        lambda: Declared("t", {}, "person"),  # type: ignore[arg-type]
+        lambda: Declared("t", {}, unit_named("person")),
         lambda: Declared("t", {}, rows=0),
         lambda: Declared("t", {"x": DeclaredColumn("x"), "X": DeclaredColumn("X")}),
     ],

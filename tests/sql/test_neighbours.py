@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from guessproof.errors import QueryError
+from guessproof.guarantee import RECORDS, unit_named
 from guessproof.sql import Declared, DeclaredColumn, Question, ask
 from sql.checks import faults
 from sql.grammar import Maker, setting
@@ -59,7 +60,7 @@ def test_no_answer_moves_further_than_its_guarantee(first: int, bench: str) -> N
 def test_a_guarantee_that_is_too_small_is_found() -> None:
     """The brute force itself: 10 % less than the guarantee of simple queries is found out by each check."""
     numbers = {n: DeclaredColumn(n, bounds=b, missing=False) for n, b in (("x", (-2.0, 10.0)), ("y", (1.0, 6.5)))}
-    question = ask("SELECT SUM(x) AS o FROM t", Declared("t", numbers, "records"))
+    question = ask("SELECT SUM(x) AS o FROM t", Declared("t", numbers, RECORDS))
     measurement = question.measurements[0]
     kept = measurement.guarantee
     line = kept.lines["x"]
@@ -68,7 +69,7 @@ def test_a_guarantee_that_is_too_small_is_found() -> None:
         ({"change": 0.9 * kept.change}, "change says"),
         ({"presence": 0.9 * kept.presence}, "presence says"),
         ({"columns": {"x": shorter}}, "its metric says"),
-        ({"euclidean": 0.9}, "euclidean says"),
+        ({"slope": 0.9}, "euclidean says"),
         ({"lines": {"x": shorter}}, "line form"),
     ):
         smaller = dataclasses.replace(measurement, guarantee=dataclasses.replace(kept, **wrong))
@@ -82,7 +83,7 @@ X = DeclaredColumn("x", bounds=(-2, 10), missing=False)
 
 
 def table(*columns: DeclaredColumn, protects: str = "values", rows: int | None = None) -> Declared:
-    return Declared("t", {c.name: c for c in columns}, protects, rows)  # type: ignore[arg-type]
+    return Declared("t", {c.name: c for c in columns}, unit_named(protects), rows)
 
 
 def moved(question: Question, rows: list[dict[str, object]], exponent: int = -20) -> float:
@@ -102,7 +103,7 @@ def test_an_average_over_a_count_that_depends_on_protected_values_measures_both(
         question = ask(sql, table(X, rows=100))
         assert [(m.kind, m.divisor) for m in question.measurements] == [("sum", 1), ("count", 1)], sql
     public = ask("SELECT AVG(x) FROM t WHERE g = 'north'", table(X, rows=100))
-    assert [(m.kind, m.divisor, m.change) for m in public.measurements] == [("sum", 100, 0.12)]
+    assert [(m.kind, m.divisor, m.per_answer.change) for m in public.measurements] == [("sum", 100, 0.12)]
 
 
 def test_rounding_what_hardly_moves_still_jumps_by_a_step() -> None:
@@ -133,24 +134,27 @@ def test_a_divisor_near_zero_by_rounding_counts_at_its_smallest() -> None:
     declared = table(DeclaredColumn("x", bounds=(0, 1), missing=False))
     question = ask("SELECT SUM(1 / ((x + 1e9) - 1e9 + 0.000001)) FROM t", declared)
     values = [k * 1e-8 for k in range(40)]
-    assert moved(question, [{"x": v} for v in values], -10) <= question.measurements[0].change + 2.0**-10
+    assert moved(question, [{"x": v} for v in values], -10) <= question.measurements[0].per_answer.change + 2.0**-10
 
 
-def test_a_label_that_was_not_declared_moves_no_further_than_change_says() -> None:
-    """c < 'ba' holds for no level, and yet for a label that the table may hold."""
-    colour = DeclaredColumn("c", levels=("black", "white", "bay"), is_number=False)
-    question = ask("SELECT COUNT(*) FROM t WHERE c < 'ba'", table(colour))
-    assert moved(question, [{"c": "Black"}, {"c": "bay"}]) == question.measurements[0].change == 1
+def test_a_label_that_was_not_declared_is_one_other_label() -> None:
+    """It equals no level, is like nothing, and comes before nothing; so a level is all that it can be told from."""
+    colour = DeclaredColumn("c", levels=("black", "white", "bay"))
+    others = [{"c": "Black"}, {"c": "bay "}, {"c": ""}]
+    for test in ("c < 'bb'", "c LIKE 'b%'", "c <> 'bay'", "c IN ('bay', 'black')", "NOT c <= 'bay'"):
+        question = ask(f"SELECT COUNT(*) FROM t WHERE {test}", table(colour))
+        assert moved(question, others) == 0
+        assert moved(question, [*others, {"c": "bay"}]) == question.measurements[0].per_answer.change == 1
 
 
 @pytest.mark.parametrize("levels", [("True", "False"), ("true", "false")])
 def test_flags_are_told_apart_however_their_levels_are_spelled(levels: tuple[str, str]) -> None:
-    flag = DeclaredColumn("f", levels=levels, is_number=False, missing=False)
+    flag = DeclaredColumn("f", levels=levels, missing=False)
     for sql in ("SELECT COUNT(*) FROM t WHERE f", "SELECT COUNT(*) FROM t WHERE f <> TRUE"):
         measurement = ask(sql, table(flag)).measurements[0]
-        assert measurement.change == 1
+        assert measurement.per_answer.change == 1
         assert float(measurement.guarantee.columns["f"].distance(*levels)) == 1
-        assert measurement.guarantee.between({"f": True}, {"f": False}) == 1
+        assert measurement.guarantee.between({"f": levels[0]}, {"f": levels[1]}) == 1
 
 
 def test_two_spellings_are_one_column() -> None:
@@ -193,7 +197,7 @@ TIGHT = [
 def test_the_bound_is_attained(aggregate: str, protects: str, bound: float) -> None:
     question = ask(f"SELECT {aggregate} FROM t", table(X, protects=protects))
     measurement = question.measurements[0]
-    assert (measurement.presence if protects == "records" and "x - x" not in aggregate else measurement.change) == (
+    assert (measurement.per_answer.presence if protects == "records" and "x - x" not in aggregate else measurement.per_answer.change) == (
         pytest.approx(bound, rel=1e-12)
     )
     if "x - x" in aggregate:
@@ -215,8 +219,8 @@ def test_a_sum_twice_is_a_sum_of_twice() -> None:
 
 def test_the_cats() -> None:
     """MATHEMATICS 6: 0/1 on the filter's outcome, and two values on the same side are at distance 0."""
-    colour = DeclaredColumn("colour", levels=("black", "white", "brown"), is_number=False, missing=False)
-    gender = DeclaredColumn("gender", levels=("M", "F"), is_number=False, missing=False)
+    colour = DeclaredColumn("colour", levels=("black", "white", "brown"), missing=False)
+    gender = DeclaredColumn("gender", levels=("M", "F"), missing=False)
     sql = "SELECT COUNT(*) FROM cats WHERE colour = 'black' AND gender = 'M'"
     guarantee = ask(sql, Declared("cats", {"colour": colour, "gender": gender})).measurements[0].guarantee
     assert guarantee.change == 1
@@ -229,7 +233,7 @@ def test_the_cats() -> None:
 def test_the_salaries() -> None:
     salary = DeclaredColumn("salary", bounds=(1000, 4000), missing=False)
     guarantee = ask("SELECT SUM(salary) FROM t", table(salary)).measurements[0].guarantee
-    assert (guarantee.change, guarantee.slopes, guarantee.euclidean) == (3000, {"salary": 1}, 1)
+    assert (guarantee.change, guarantee.slopes, guarantee.slope) == (3000, {"salary": 1}, 1)
     assert float(guarantee.columns["salary"].distance(2000, 2100)) == 100
 
 
@@ -241,18 +245,18 @@ def test_the_ships() -> None:
     for distance in spellings:
         question = ask(f"SELECT MIN(({distance}) / speed) FROM t", table(lon, lat, speed))
         guarantee = question.measurements[0].guarantee
-        assert guarantee.euclidean == pytest.approx(1 / 20, rel=1e-12)
+        assert guarantee.slope == pytest.approx(1 / 20, rel=1e-12)
         assert guarantee.slopes == pytest.approx({"lon": 1 / 20, "lat": 1 / 20}, rel=1e-12)
         far = moved(question, [{"lon": 3.0, "lat": 4.0, "speed": 20.0}, {"lon": 63.0, "lat": 84.0, "speed": 20.0}])
-        assert far == pytest.approx(guarantee.euclidean * 100, rel=1e-6)
+        assert far == pytest.approx(guarantee.slope * 100, rel=1e-6)
 
 
 def test_groups_under_records_count_twice() -> None:
     """A record may leave one group and enter another."""
-    g = DeclaredColumn("g", levels=("a", "b"), is_number=False)
+    g = DeclaredColumn("g", levels=("a", "b"))
     question = ask("SELECT g, SUM(x) FROM t GROUP BY g", table(X, g, protects="records"))
     measurement = question.measurements[0]
-    assert (measurement.presence, measurement.change, measurement.sensitivity) == (10, 20, 20)
+    assert (measurement.per_answer.presence, measurement.per_answer.change, measurement.per_answer.sensitivity) == (10, 20, 20)
 
 
 def test_each_part_of_a_filter_is_a_jump() -> None:

@@ -14,6 +14,7 @@ from guessproof.errors import QueryError
 from guessproof.sql import Declared, DeclaredColumn, Question, ask, rewrite
 from sql.grammar import Maker, setting
 from sql.refusals import RECORDS, REFUSALS, TABLE, Refusal
+from sql.running import target
 
 JARGON = re.compile(r"<class|sqlglot|Token|Expression\b|exp\.|keyword:|None|Unexpected|ParseError|NoneType|[a-z]_")
 
@@ -56,7 +57,7 @@ def test_what_hides_in_quotes_and_comments_stays_a_constant(sql: str) -> None:
         question = ask(sql, TABLE)
     except QueryError:
         return
-    written = rewrite(question, [0] * len(question.measurements), {}).sql
+    written = rewrite(question, [0] * len(question.measurements), target(question)).sql
     outside = re.sub(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"", "", written)
     assert "--" not in outside
     assert "/*" not in outside
@@ -70,7 +71,7 @@ def test_names_are_quoted() -> None:
     name = 'x" FROM secret; --'
     declared = Declared('t"; --', {name: DeclaredColumn(name, bounds=(0, 1))})
     question = ask('SELECT SUM("x"" FROM secret; --") FROM "t""; --"', declared)
-    written = rewrite(question, [0], {}).sql
+    written = rewrite(question, [0], target(question)).sql
     assert '"x"" FROM secret; --"' in written
     assert written.endswith('FROM "t""; --"')
 
@@ -99,7 +100,7 @@ LONG = [
 
 @pytest.mark.parametrize("sql", LONG, ids=lambda s: s[:50] + "…")
 def test_long_and_deep_queries_end_soon(sql: str) -> None:
-    longest = DeclaredColumn("colour", levels=tuple("ab" * 2000 + str(i) for i in range(50)), is_number=False)
+    longest = DeclaredColumn("colour", levels=tuple("ab" * 2000 + str(i) for i in range(50)))
     declared = Declared("t", {**TABLE.columns, "colour": longest})
     assert calls(lambda: attempt(sql, declared), limit=20_000_000)
 
@@ -157,7 +158,7 @@ def attempt(sql: str, declared: Declared) -> None:
         assert outcome.remedy
         assert str(outcome)
     else:
-        written = rewrite(outcome, [0] * len(outcome.measurements), {}).sql
+        written = rewrite(outcome, [0] * len(outcome.measurements), target(outcome)).sql
         assert written.count(f'FROM "{declared.table}"') == 1
 
 

@@ -131,10 +131,10 @@ def test_the_question_asked_matches_the_query(tmp_path: Path) -> None:
         columns = ((column, "other")[: len(TEMPLATES[template].kinds)]) if own else ()
         plan = load(first_plan(Wishes(template, columns)))
         declared = {
-            name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.is_number(name), c.missing, not c.public)
+            name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.kind(name), c.missing, not c.public)
             for name, c in plan.columns.items()
         }
-        table: Any = sql.Declared(plan.data.table, declared, plan.data.protects, plan.data.rows)
+        table: Any = sql.Declared(plan.data.table, declared, plan.unit, plan.data.rows)
         assert sql.ask(plan.query.sql, table).outputs, template
 
 
@@ -196,7 +196,7 @@ def test_labels_are_counted_and_numbers_averaged_where_nothing_is_said() -> None
 )
 def test_wishes_that_cannot_be_met(wishes: Wishes, schema: dict[str, str] | None, words: str) -> None:
     with pytest.raises(GuessproofError, match=words.replace("?", r"\?")):
-        first_plan(wishes, schema=schema, table=None if schema is None else "people.csv")
+        first_plan(wishes, schema=schema, table=None if schema is None else "people.parquet")
 
 
 def test_half_of_people_is_the_middle_half_of_the_prior() -> None:

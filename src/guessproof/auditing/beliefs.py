@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.exposure import Aim
+from guessproof.exposure import Attacker
 from guessproof.risk.several.formula import alternatives
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Among, Compound, Exactly, Goal, Near, Not, Or
@@ -53,13 +53,13 @@ class Points:
         return [dict(zip(names, row, strict=True)) for row in zip(*self.values.values(), strict=True)]
 
 
-def blocks_of(aim: Aim, read: frozenset[str]) -> list[Block] | None:
+def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[Block] | None:
     """The independent parts of what the attacker believes; None where the plan states no belief to start from."""
-    needed = {*aim.names, *(n for n in aim.attributes if n in read)}
+    needed = {*attacker.names, *(n for n in attacker.attributes if n in read)}
     for name in tuple(needed):
-        joint = joint_of(aim.attributes[name])
+        joint = joint_of(attacker.attributes[name])
         needed |= set(joint.names) if joint is not None else set()
-    believed = conditioned([aim.attributes[n] for n in aim.attributes if n in needed], dict(aim.knows or {}))
+    believed = conditioned([attacker.attributes[n] for n in attacker.attributes if n in needed], dict(attacker.knows or {}))
     found: list[Block] = []
     seen: set[str] = set()
     for name, attribute in believed.items():
@@ -67,7 +67,7 @@ def blocks_of(aim: Aim, read: frozenset[str]) -> list[Block] | None:
             continue
         prior, joint = attribute.prior, joint_of(attribute)
         if isinstance(prior, (Unknown, PartlyKnown)):
-            if name in aim.names:
+            if name in attacker.names:
                 return None
             continue
         block = (
@@ -222,16 +222,16 @@ def goal_edges(goal: Goal, truth: Mapping[str, Any]) -> dict[str, list[float]]:
     return {name: [float(end) for pair in goal.edges(truth.get(name, math.nan)) for end in pair]}
 
 
-def goals_of(aim: Aim) -> list[Goal]:
+def goals_of(attacker: Attacker) -> list[Goal]:
     """The goal, or each of its alternatives where each is protected on its own."""
-    return list(alternatives(aim.goal)) if aim.or_ == "each" else [aim.goal]
+    return list(alternatives(attacker.goal)) if attacker.or_ == "each" else [attacker.goal]
 
 
-def truths_of(aim: Aim, blocks: Sequence[Block], most: int) -> list[dict[str, Any]]:
+def truths_of(attacker: Attacker, blocks: Sequence[Block], most: int) -> list[dict[str, Any]]:
     """Values to guess: all of them where they are few, else a grid of quantiles; the stated truth among them."""
-    if not aim.goal.depends_on_truth:
+    if not attacker.goal.depends_on_truth:
         return [{}]
-    wanted = [b for b in blocks if set(b.names) & set(aim.names)]
+    wanted = [b for b in blocks if set(b.names) & set(attacker.names)]
     listed = math.prod(b.size for b in wanted if b.size is not None)
     lines = sum(b.lines for b in wanted)
     fine = max(4, int((most / min(listed, most)) ** (1 / lines))) if lines else 1
@@ -243,5 +243,5 @@ def truths_of(aim: Aim, blocks: Sequence[Block], most: int) -> list[dict[str, An
         rows = [{**row, **dict(zip(block.names, cell, strict=True))} for row in rows for cell in cells]
         if len(rows) > 4 * most:
             rows = rows[:: len(rows) // most]
-    stated = [] if aim.at is None else [{**rows[0], **aim.at}]
+    stated = [] if attacker.at is None else [{**rows[0], **attacker.at}]
     return [*stated, *rows]

@@ -17,9 +17,11 @@ from guessproof.sql.kinds import kinds_of
 from guessproof.sql.rules.matching import Like
 from guessproof.sql.term import Node
 from guessproof.world.finite import Finite
+from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
 
 Row = dict[str, Any]
+ROW = "guessproof_row"  # the only column of a table whose rows are merely counted
 OTHER = "some other, with a comma"  # a label that nobody declared, and that a careless CSV would tear in two
 
 
@@ -35,14 +37,12 @@ class Field:
     is_key: bool = False
 
     def stored(self, value: Any) -> Any:
-        """A value as the table holds it."""
+        """A value as the plan writes it: a number, or the text of a label. The table's own types come later."""
         if value is None:
             return None
         if self.kind == "number":
             return float(value)
-        if self.kind == "boolean":
-            return value if isinstance(value, bool) else str(value).lower() == "true"
-        return str(value).lower() if isinstance(value, bool) else str(value)
+        return label_of(value)
 
 
 def fields_of(plan: Plan, question: Question) -> dict[str, Field]:
@@ -53,26 +53,19 @@ def fields_of(plan: Plan, question: Question) -> dict[str, Field]:
     found: dict[str, Field] = {}
     for name in sorted({declared.column(n).name for n in (*plan.columns, *question.columns)}):
         column = declared.column(name)
-        kind = told.get(name) or _guessed(name, column.is_number, nodes)
+        kind = told.get(name) or column.kind or "label"
         if name in keys:
             values: Iterable[Any] = keys[name].levels
         elif kind == "number":
             values = _numbers(plan, name, column.bounds, nodes)
-        elif kind == "boolean":
-            values = (True, False)
+        elif kind == "truth":
+            values = (*(column.levels or (*column.trues[:1], *column.falses[:1])), OTHER)
         else:
             values = _labels(plan, name, column.levels, nodes, kind)
         blank = Field(name, kind, column.protected and name not in keys, column.missing, ())
         listed = tuple(dict.fromkeys(blank.stored(v) for v in values))
         found[name] = Field(name, kind, blank.secret, column.missing, listed, name in keys)
-    return found
-
-
-def _guessed(name: str, is_number: bool | None, nodes: list[Node]) -> str:
-    if is_number is not None:
-        return "number" if is_number else "text"
-    compared = [n for n in nodes if name in (getattr(n, "left", None), getattr(n, "right", None))]
-    return "number" if compared else "text"
+    return found or {ROW: Field(ROW, "label", False, False, ("x",))}
 
 
 def _numbers(plan: Plan, name: str, bounds: tuple[float, float] | None, nodes: list[Node]) -> list[float]:
@@ -100,10 +93,11 @@ def _numbers(plan: Plan, name: str, bounds: tuple[float, float] | None, nodes: l
 def _labels(plan: Plan, name: str, levels: tuple[str, ...] | None, nodes: list[Node], kind: str) -> list[Any]:
     found: list[Any] = list(levels or ())
     for node in nodes:
-        if getattr(node, "name", None) != name:
+        if name not in node.columns:
             continue
         named = getattr(node, "value", None)
         found += [named] if isinstance(named, str) else []
+        found += [named.isoformat(sep=" ")] if isinstance(named, datetime.datetime) else []
         found += sorted(str(v) for v in getattr(node, "values", ()))
         if isinstance(node, Like):
             found += [node.pattern.replace("%", ""), node.pattern.replace("%", "x").replace("_", "y")]

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from guessproof.auditing.beliefs import Points, goal_edges, goals_of, holds, points_of, truths_of
+from guessproof.auditing.beliefs import goal_edges, goals_of, holds, points_of, truths_of
 from guessproof.auditing.groups import beliefs_over_groups, has_goal_about_groups
 from guessproof.auditing.guesser import beliefs, grid_guesses, log_likelihood
 from guessproof.auditing.playing import Played
 from guessproof.auditing.result import Check
-from guessproof.auditing.stage import Act, Stage, completed, cuts_of
+from guessproof.auditing.stage import Act, Stage, completed, cuts_of, expected_of
 from guessproof.choosing import Choice
-from guessproof.exposure import Aim
+from guessproof.exposure import Attacker
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.world.goals import Goal
 
-COARSE, FINE, PLANE = 800, 6000, 40_000
+FINE, PLANE, ASKED = 6000, 40_000, 1200
 GUESSES, KEPT = 80, 6
 
 
@@ -42,15 +42,15 @@ class Seen:
 
 def exposed(stage: Stage, played: Played, rng: Any) -> list[Check]:
     """The checks of belief and of advantage."""
-    choice, aim = stage.choice, stage.aim
-    if aim is not None and has_goal_about_groups(aim, stage.fields):
-        over_groups = beliefs_over_groups(stage, aim, rng)
+    choice, attacker = stage.choice, stage.attacker
+    if attacker is not None and has_goal_about_groups(attacker, stage.fields):
+        over_groups = beliefs_over_groups(stage, attacker, rng)
         return _checks(choice, [Seen(after, before, 0.0, guess, ()) for after, before, guess in over_groups])
-    if aim is None or not stage.has_belief:
+    if attacker is None or not stage.has_belief:
         return [_even_odds(stage, played)]
     seen: list[Seen] = []
-    for number, act in enumerate(stage.acts):
-        seen += _largest(choice, aim, act, played.outputs[number], stage.fields, rng)
+    for number in range(len(stage.acts)):
+        seen += _largest(stage, attacker, number, played.outputs[number], rng)
     return _checks(choice, seen)
 
 
@@ -80,42 +80,40 @@ def _compared(name: str, measured: float, seen: Seen, bound: float) -> Check:
     )
     if seen.tolerance > 1e-6:
         words += f"; reckoned to about {seen.tolerance:.0e}"
-    return Check(name, measured, None, bound, "holds" if holds_true else "finding", words)
+    return Check(name, measured, None, bound, "pass" if holds_true else "fail", words)
 
 
 def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _largest(choice: Choice, aim: Aim, act: Act, outputs: Any, fields: Any, rng: Any) -> list[Seen]:
-    """The largest beliefs and gains: found on coarse points over all trials, reckoned again on fine ones."""
-    points = points_of(act.blocks, COARSE, rng, cuts_of(act.scene, act.blocks))
-    answers = _answers(choice, act, points, fields)
+def _largest(stage: Stage, attacker: Attacker, number: int, outputs: Any, rng: Any) -> Iterator[Seen]:
+    """The largest beliefs and gains: found with the engine's answers over all trials, reckoned again on fine points."""
+    choice, act = stage.choice, stage.acts[number]
+    assert act.expected is not None
+    points, answers = act.expected.points, act.expected.answers
     mechanisms = [n.mechanism for n in choice.noises]
-    found: list[Seen] = []
-    for goal in goals_of(aim):
-        truths = [dict(aim.at or {})] if aim.at is not None or not goal.depends_on_truth else _guesses(aim, act)
+    for turn, goal in enumerate(goals_of(attacker)):
+        truths = [dict(attacker.at or {})] if attacker.at is not None or not goal.depends_on_truth else _guesses(attacker, act)
         fits = np.stack([np.asarray(holds(goal, points.values, t), dtype=float) for t in truths], axis=1)
-        for output, place in _best(mechanisms, outputs, answers, points.weights, fits, choice.plan.limits.both):
-            found.append(_again(choice, act, goal, truths[place], output, fields, rng))
-    return found
+        best = _best(mechanisms, outputs, answers, points.weights, fits, choice.plan.limits.both)
+        for output, place in dict.fromkeys(best):
+            yield _again(stage, act, goal, truths[place], output, rng)
+        for output, place in {best[0], best[KEPT]}:  # the loudest two by the engine's answers, not by plain arithmetic
+            name = f"again{number}-{turn}-{best.index((output, place))}"
+            yield _again(stage, act, goal, truths[place], output, rng, name)
 
 
-def _guesses(aim: Aim, act: Act) -> list[dict[str, Any]]:
-    truths = truths_of(aim, act.blocks, 4 * GUESSES)
+def _guesses(attacker: Attacker, act: Act) -> list[dict[str, Any]]:
+    truths = truths_of(attacker, act.blocks, 4 * GUESSES)
     return [truths[i] for i in grid_guesses(GUESSES, len(truths))]
-
-
-def _answers(choice: Choice, act: Act, points: Points, fields: Any) -> list[Any]:
-    rows = completed(points, act.base, fields)
-    return [act.scene.answers(j, rows) for j in range(len(choice.noises))]
 
 
 def _best(
     mechanisms: Sequence[Any], outputs: Any, answers: Sequence[Any], weights: Any, fits: Any, both: bool
-) -> list[tuple[Any, int]]:
-    """Outputs and guesses with the largest gain and the largest belief."""
-    top: list[tuple[float, float, Any, int]] = []
+) -> list[tuple[tuple[float, ...], int]]:
+    """Outputs and guesses: first those with the largest gain, then those with the largest belief, KEPT of each."""
+    top: list[tuple[float, float, tuple[float, ...], int]] = []
     for start in range(0, len(outputs), 2000):
         chunk = outputs[start : start + 2000]
         after, before = beliefs(mechanisms, chunk, answers, weights, fits)
@@ -123,25 +121,37 @@ def _best(
         for score in (gain, after):
             flat = np.argsort(score, axis=None)[-KEPT:]
             for trial, guess in zip(*np.unravel_index(flat, score.shape), strict=True):
-                top.append((float(gain[trial, guess]), float(after[trial, guess]), chunk[trial], int(guess)))
-    kept: dict[tuple[Any, ...], tuple[Any, int]] = {}
-    for measure in (0, 1):
-        for entry in sorted(top, key=lambda e: -e[measure])[:KEPT]:
-            kept[(*entry[2].tolist(), entry[3])] = (entry[2], entry[3])
-    return list(kept.values())
+                seen = tuple(chunk[trial].tolist())
+                top.append((float(gain[trial, guess]), float(after[trial, guess]), seen, int(guess)))
+    ranked = (sorted(top, key=lambda e: -e[0])[:KEPT], sorted(top, key=lambda e: -e[1])[:KEPT])
+    return [(entry[2], entry[3]) for side in ranked for entry in side]
 
 
-def _again(choice: Choice, act: Act, goal: Goal, truth: Mapping[str, Any], output: Any, fields: Any, rng: Any) -> Seen:
-    """One belief on fine points whose edges are those of the goal and of the query."""
+def _again(
+    stage: Stage,
+    act: Act,
+    goal: Goal,
+    truth: Mapping[str, Any],
+    output: tuple[float, ...],
+    rng: Any,
+    asked: str | None = None,
+) -> Seen:
+    """One belief on points whose edges are those of the goal and of the query: fine ones, or the engine is asked."""
+    choice = stage.choice
     edges = cuts_of(act.scene, act.blocks)
     for name, ends in goal_edges(goal, truth).items():
         edges[name] = [*edges.get(name, []), *ends]
     lines = sum(b.lines for b in act.blocks)
-    points = points_of(act.blocks, FINE if lines < 2 else PLANE, rng, edges)
-    answers = _answers(choice, act, points, fields)
+    points = points_of(act.blocks, ASKED if asked else FINE if lines < 2 else PLANE, rng, edges)
+    if asked:
+        answers = expected_of(choice, act.scene, stage.shop, points, act.base, asked).answers
+    else:
+        rows = completed(points, act.base, stage.fields)
+        answers = [act.scene.answers(j, rows) for j in range(len(choice.noises))]
     fits = np.asarray(holds(goal, points.values, truth), dtype=float)[:, None]
-    after, before = beliefs([n.mechanism for n in choice.noises], output[None, :], answers, points.weights, fits)
-    return Seen(float(after[0, 0]), float(before[0]), points.tolerance, truth, tuple(output.tolist()))
+    seen = np.array([output])
+    after, before = beliefs([n.mechanism for n in choice.noises], seen, answers, points.weights, fits)
+    return Seen(float(after[0, 0]), float(before[0]), points.tolerance, truth, output)
 
 
 # Without a prior: two tables at even odds.
@@ -167,4 +177,4 @@ def _even_odds(stage: Stage, played: Played) -> Check:
         f"who held the two most distant tables for equally likely came to believe in one of them up to {belief:.4f}; "
         f"the bound is {bound:.4f}, {bound - belief:+.4f} away"
     )
-    return Check("belief", belief, None, bound, "holds" if belief <= bound + 1e-9 else "finding", words)
+    return Check("belief", belief, None, bound, "pass" if belief <= bound + 1e-9 else "fail", words)

@@ -20,18 +20,18 @@ from guessproof.auditing.scenes import Scene
 from guessproof.auditing.stage import Stage, completed, stored
 from guessproof.auditing.tables import Group, is_level
 from guessproof.choosing import Choice
-from guessproof.exposure import Aim
+from guessproof.exposure import Attacker
 
 TRIALS, POINTS, GUESSES = 300, 600, 60
 
 Seen = tuple[float, float, Mapping[str, Any]]  # belief after, before, and in which guess
 
 
-def beliefs_over_groups(stage: Stage, aim: Aim, rng: Any) -> list[Seen]:
+def beliefs_over_groups(stage: Stage, attacker: Attacker, rng: Any) -> list[Seen]:
     """Beliefs in each guess after each trial, largest gains and largest beliefs first found."""
     choice, act = stage.choice, stage.acts[0]
     read = frozenset(n for n, f in stage.fields.items() if f.secret or f.is_key)
-    blocks = blocks_of(aim, choice.question.columns & read)
+    blocks = blocks_of(attacker, choice.question.columns & read)
     if blocks is None:
         return []
     points = points_of(blocks, POINTS, rng, {})
@@ -44,7 +44,7 @@ def beliefs_over_groups(stage: Stage, aim: Aim, rng: Any) -> list[Seen]:
     logs = _logs(choice, scenes, rows, outputs)
     joint = np.exp(logs - logs.max(axis=1, keepdims=True)) * points.weights
     after = joint / joint.sum(axis=1, keepdims=True)
-    return list(_largest(aim, points, after, truths_of(aim, blocks, GUESSES), choice.plan.limits.both))
+    return list(_largest(attacker, points, after, truths_of(attacker, blocks, GUESSES), choice.plan.limits.both))
 
 
 def _group(choice: Choice, row: Row) -> Group | None:
@@ -81,9 +81,9 @@ def _logs(choice: Choice, scenes: Mapping[Group, Scene], rows: Sequence[Row], ou
     return total
 
 
-def _largest(aim: Aim, points: Points, after: Any, truths: Sequence[Mapping[str, Any]], both: bool) -> Any:
-    for goal in goals_of(aim):
-        asked = [dict(aim.at)] if aim.at is not None else list(truths)
+def _largest(attacker: Attacker, points: Points, after: Any, truths: Sequence[Mapping[str, Any]], both: bool) -> Any:
+    for goal in goals_of(attacker):
+        asked = [dict(attacker.at)] if attacker.at is not None else list(truths)
         for truth in asked:
             fits = np.asarray(holds(goal, points.values, truth), dtype=float)
             before = float(points.weights @ fits)
@@ -93,6 +93,6 @@ def _largest(aim: Aim, points: Points, after: Any, truths: Sequence[Mapping[str,
                 yield float(seen.min()), before, truth
 
 
-def has_goal_about_groups(aim: Aim, fields: Mapping[str, Field]) -> bool:
+def has_goal_about_groups(attacker: Attacker, fields: Mapping[str, Field]) -> bool:
     """Whether the attacker wants to know in which group the victim is."""
-    return any(name in fields and fields[name].is_key for name in aim.names)
+    return any(name in fields and fields[name].is_key for name in attacker.names)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from guessproof.auditing.facts import Compared, Counted, worst
 from guessproof.auditing.playing import Played
 from guessproof.auditing.result import Check, Point
-from guessproof.auditing.stage import Act, Stage
+from guessproof.auditing.stage import Act, Stage, value_of
 from guessproof.auditing.tables import Cell, Plain
 from guessproof.noise import Noise
 
@@ -27,7 +28,7 @@ def engine_check(stage: Stage) -> Check:
     for act in stage.acts:
         for j, noise in enumerate(stage.choice.noises):
             for (unit, count), plain in _answers(act, j):
-                difference = abs(_value(noise, unit) - plain.value)
+                difference = abs(value_of(noise, (unit, count)) - plain.value)
                 if count is not None and count != plain.count:
                     difference = math.inf
                 if difference / plain.slack > strained:
@@ -44,10 +45,9 @@ def _answers(act: Act, j: int) -> Iterator[tuple[Cell, Plain]]:
     for index, tables in act.pairs.items():
         for cells, victim in zip(tables, act.scene.pairs[index], strict=True):
             yield cells[j], act.scene.plain(j, victim)
-
-
-def _value(noise: Noise, unit: int | None) -> float:
-    return noise.measurement.contribution.absent if unit is None else noise.grid.value(unit)
+    if act.expected is not None:
+        for cells, row in zip(act.expected.alone, act.expected.rows, strict=True):
+            yield cells[j], replace(act.scene, others=()).plain(j, row)
 
 
 def _unit(noise: Noise, unit: int | None) -> int:
@@ -77,13 +77,13 @@ def _moves(stage: Stage, act: Act, j: int) -> Iterator[tuple[float, float]]:
     """Distances between the engine's answers, and what the guarantee allows for them."""
     noise = stage.choice.noises[j]
     measurement = noise.measurement
-    whole = measurement.sensitivity * measurement.divisor
+    whole = measurement.guarantee.sensitivity
     units = [_unit(noise, cells[j][0]) for cells in act.cells]
     yield (max(units) - min(units)) * noise.grid.step, whole
     for tables in act.pairs.values():
         ends = [_unit(noise, cells[j][0]) for cells in tables]
         yield abs(ends[0] - ends[1]) * noise.grid.step, whole
-    if stage.choice.question.declared.protects == "records":
+    if measurement.declared.unit.hides_presence:
         return
     secret = [f.name for f in stage.fields.values() if f.secret]
     for i in range(min(PAIRS, len(act.victims) - 1)):

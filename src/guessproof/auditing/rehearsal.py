@@ -6,9 +6,9 @@ from pathlib import Path
 
 from guessproof.auditing.result import Check
 from guessproof.auditing.stage import Stage
-from guessproof.exposure.pledges import pledge_to_dict
+from guessproof.guarantee import guarantee_to_dict
 from guessproof.ledger import Budget, Charged, Cost, Ledger, Recorded
-from guessproof.releasing import noisy, request_digest, total_pledge
+from guessproof.releasing import noisy, request_digest
 
 
 def ledger_check(stage: Stage, folder: Path) -> Check:
@@ -16,7 +16,7 @@ def ledger_check(stage: Stage, folder: Path) -> Check:
     choice, name = stage.choice, "audit"
     act = stage.acts[0]
     cost = Cost(choice.cost, choice.delta)
-    guarantee = pledge_to_dict(total_pledge(choice))
+    guarantee = guarantee_to_dict(choice.guarantee)
     book = Ledger.create(folder / "audit.ledger", name, Budget(2 * choice.cost, min(2 * choice.delta, 0.5)))
     request = request_digest(choice.plan, choice)
     charged = book.charge(name, request, cost, guarantee, {"audit": True}, None)

@@ -6,12 +6,12 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Verdict = Literal["pass", "fail", "holds", "finding", "not computed"]
+Verdict = Literal["pass", "fail", "not computed"]
 
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison. Only "fail" makes an audit fail; "finding" is a belief above its bound, to be looked into."""
+    """One comparison. An audit passes if none of its checks fails."""
 
     name: str
     measured: float | None
@@ -53,14 +53,9 @@ class Audit:
         """The checks that failed."""
         return tuple(c for c in self.checks if c.verdict == "fail")
 
-    @property
-    def findings(self) -> tuple[Check, ...]:
-        """Beliefs above their bound."""
-        return tuple(c for c in self.checks if c.verdict == "finding")
-
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; a number that is not finite is null."""
-        return _finite({**asdict(self), "findings": [c.name for c in self.findings]})
+        return _finite({**asdict(self), "failures": [c.name for c in self.failures]})
 
 
 def _finite(value: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from guessproof.auditing.examined import examined
 from guessproof.auditing.exposed import exposed
 from guessproof.auditing.judging import chance_checks, engine_check, movement_check, points_of_plot
 from guessproof.auditing.playing import Watch, play
@@ -46,8 +47,6 @@ def audit(
     if progress is not None:
         progress(0.0, "choosing ε")
     choice = choose(plan)
-    if not choice.feasible or not choice.noises:
-        raise InfeasibleError(choice.explanation)
     return audit_choice(choice, trials=trials, seconds=seconds, seed=seed, false_alarm=false_alarm, progress=progress)
 
 
@@ -62,6 +61,8 @@ def audit_choice(
 ) -> Audit:
     """The same for a choice that was made already."""
     _check(trials, seconds, false_alarm, seed)
+    if not choice.feasible or not choice.noises:
+        raise InfeasibleError(choice.explanation)
     started = time.monotonic()
     show = progress or _silent
     planted = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
@@ -70,10 +71,10 @@ def audit_choice(
         os.chmod(folder, 0o700)
         try:
             stage = staged(choice, Path(folder), rng, show)
+            certain = (*examined(stage, rng, show), ledger_check(stage, Path(folder)))
+            return _played(stage, trials, seconds, planted, false_alarm, show, certain, started, rng)
         except EngineError:
             return _broken(choice, planted, false_alarm, started)
-        rehearsed = ledger_check(stage, Path(folder))
-    return _played(stage, trials, seconds, planted, false_alarm, show, rehearsed, started, rng)
 
 
 def _broken(choice: Choice, seed: int, false_alarm: float, started: float) -> Audit:
@@ -93,7 +94,7 @@ def _played(
     seed: int,
     false_alarm: float,
     progress: Progress,
-    rehearsed: Check,
+    certain: tuple[Check, ...],
     started: float,
     rng: Any,
 ) -> Audit:
@@ -104,7 +105,7 @@ def _played(
         movement_check(stage),
         *chance_checks(stage, played, level),
         *exposed(stage, played, rng),
-        rehearsed,
+        *certain,
     )
     progress(1.0, "done")
     return Audit(
@@ -133,7 +134,7 @@ def _notes(stage: Stage) -> Any:
         yield f"data.rows = {rows} was not built up: {MOST_ROWS} rows stand for them, which changes no noise."
     if len(stage.choice.noises) > 1:
         yield "Guesser, ratios and noise are audited for each measurement alone; beliefs use all of them together."
-    if stage.aim is None or not stage.has_belief:
+    if stage.attacker is None or not stage.has_belief:
         yield (
             "Without a prior to start from, or with a goal about the group itself, the attacker has to tell the two "
             "most distant tables apart."

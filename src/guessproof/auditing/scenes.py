@@ -49,9 +49,14 @@ class Scene:
         measurement = self.question.measurements[index]
         rest = self.plain(index, None).value
         own = np.array([measurement.contribution.at(v) for v in victims], dtype=float)
-        if measurement.kind in ("count", "sum"):
-            return rest + own
-        return np.minimum(rest, own) if measurement.kind == "min" else np.maximum(rest, own)
+        return joined(measurement.kind, rest, own)
+
+
+def joined(kind: str, rest: float, own: Any) -> Any:
+    """An aggregate of a table from those of the others and of each victim alone."""
+    if kind in ("count", "sum"):
+        return rest + own
+    return np.minimum(rest, own) if kind == "min" else np.maximum(rest, own)
 
 
 def scenes_of(question: Question, fields: dict[str, Field], steps: tuple[float, ...], rng: Any) -> list[Scene]:
@@ -68,7 +73,7 @@ def _furthest(
 ) -> tuple[Row, Row | None, Row | None]:
     """The public side on which secrets move the measurement most, and the two secrets."""
     secret = [f for f in fields.values() if f.secret]
-    absence = [None] if question.declared.protects == "records" else []
+    absence = [None] if question.declared.unit.hides_presence else []
     best: tuple[float, Row, Row | None, Row | None] | None = None
     for frame in _frames(fields, rng):
         tried: list[Row | None] = [{**frame, **s} for s in _assignments(secret, measurement, TRIES, rng)]

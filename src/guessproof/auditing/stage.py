@@ -13,15 +13,16 @@ import numpy as np
 from guessproof.auditing.beliefs import Block, Points, as_array, blocks_of, drawn, points_of, truths_of
 from guessproof.auditing.columns import Field, Row, fields_of
 from guessproof.auditing.guesser import Guesser, trained
-from guessproof.auditing.scenes import Scene, scenes_of
+from guessproof.auditing.scenes import Scene, joined, scenes_of
+from guessproof.auditing.storage import Storage, own_types, storages, stored_types
 from guessproof.auditing.tables import Cell, Group, Plain, Shop, form_of
-from guessproof.choosing import Choice, aim_of
-from guessproof.exposure import Aim
+from guessproof.choosing import Choice, attacker_of
+from guessproof.exposure import Attacker
 from guessproof.noise import Noise
 
 VICTIMS = 200  # drawn from the prior for each scene
 MOST_BATCHED = 400_000  # rows of the one file that holds a scene's copies
-POINTS, GUESSES = 1500, 300
+POINTS, GUESSES = 1000, 300
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,16 @@ class Role:
     right: Any  # victims × cells
     success: Any  # by victim; NaN for victims that are not his
     overall: float  # over the whole prior
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the attacker reckons with: values that he holds for possible, and the real engine's answer for each."""
+
+    points: Points
+    rows: tuple[Row, ...]
+    alone: tuple[list[Cell], ...]  # by point: the engine's answer for a table of this record alone
+    answers: tuple[Any, ...]  # measurements × points: with the other records
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,7 @@ class Act:
     roles: Mapping[int, Role]
     base: Row  # what the attacker knows of the victim
     blocks: tuple[Block, ...]  # what he believes of the rest; empty without a prior
+    expected: Expected | None  # None without a prior
 
     @cached_property
     def plain(self) -> Any:
@@ -59,12 +71,19 @@ class Stage:
     """All scenes of an audit."""
 
     choice: Choice
-    aim: Aim | None
+    attacker: Attacker | None
     acts: tuple[Act, ...]
     fields: Mapping[str, Field]
     tables: int
     rows: int
     form: str
+    shop: Shop
+    storages: tuple[Storage, ...]
+
+    @property
+    def protected(self) -> frozenset[str]:
+        """The columns, keys among them, that one record may change."""
+        return frozenset(n for n in self.fields if self.choice.question.declared.column(n).protected)
 
     @property
     def has_belief(self) -> bool:
@@ -82,26 +101,27 @@ def staged(choice: Choice, folder: Path, rng: Any, progress: Progress) -> Stage:
     steps = tuple(n.grid.step for n in choice.noises)
     form = form_of(choice.plan.data.source)
     exponents = tuple(n.grid.exponent for n in choice.noises)
-    shop = Shop(folder, form, choice.plan.data.table, fields, question, exponents)
-    aim = aim_of(choice.plan)
+    known = stored_types(choice.plan)
+    shop = Shop(folder, form, choice.plan.data.table, fields, own_types(fields, known), question, exponents)
+    attacker = attacker_of(choice.plan)
     secret = frozenset(f.name for f in fields.values() if f.secret)
     # A goal about the group itself moves the victim between groups; one group is audited, so two tables take its place.
-    reachable = aim is not None and set(aim.names) <= secret
-    blocks = blocks_of(aim, question.columns & secret) if aim is not None and reachable else None
+    reachable = attacker is not None and set(attacker.names) <= secret
+    blocks = blocks_of(attacker, question.columns & secret) if attacker is not None and reachable else None
     scenes = scenes_of(question, fields, steps, rng)
     acts: list[Act] = []
     for number, scene in enumerate(scenes):
         progress(number / len(scenes), "building tables, asking the engine")
-        acts.append(_act(choice, scene, shop, aim, blocks, rng, number))
+        acts.append(_act(choice, scene, shop, attacker, blocks, rng, number))
     tables = sum(len(act.victims) + 2 * len(act.pairs) for act in acts)
     rows = sum((len(act.victims) + 2 * len(act.pairs)) * (len(act.scene.others) + 1) for act in acts)
-    return Stage(choice, aim, tuple(acts), fields, tables, rows, form)
+    return Stage(choice, attacker, tuple(acts), fields, tables, rows, form, shop, tuple(storages(fields, known)))
 
 
 def _act(
-    choice: Choice, scene: Scene, shop: Shop, aim: Aim | None, blocks: list[Block] | None, rng: Any, number: int
+    choice: Choice, scene: Scene, shop: Shop, attacker: Attacker | None, blocks: list[Block] | None, rng: Any, number: int
 ) -> Act:
-    believing = aim is not None and bool(blocks)
+    believing = attacker is not None and bool(blocks)
     base = _base(scene, shop.fields, blocks or [], rng) if believing else dict(scene.frame)
     victims, turns, drawn_values = _cast(scene, shop.fields, blocks if believing else None, base, rng)
     batch = shop.ask_all(scene.others, victims, f"scene{number}")
@@ -116,18 +136,36 @@ def _act(
     answers = tuple(tuple(scene.plain(j, victim) for victim in victims) for j in range(len(choice.noises)))
     plain = np.array([[p.value for p in row] for row in answers])
     roles: dict[int, Role] = {}
-    if believing and aim is not None and blocks:
+    expected: Expected | None = None
+    if believing and attacker is not None and blocks:
         points = points_of(blocks, POINTS, rng, cuts_of(scene, blocks))
-        truths = truths_of(aim, blocks, GUESSES)
-        rows = completed(points, base, shop.fields)
+        truths = truths_of(attacker, blocks, GUESSES)
+        expected = expected_of(choice, scene, shop, points, base, f"points{number}")
         for index in scene.pairs:
-            asked = scene.answers(index, rows)
-            roles[index] = _role(choice.noises[index], aim, points, truths, asked, plain[index], drawn_values)
+            asked = expected.answers[index]
+            roles[index] = _role(choice.noises[index], attacker, points, truths, asked, plain[index], drawn_values)
     else:
         for place, index in enumerate(scene.pairs):
             roles[index] = _two_tables(choice.noises[index], plain[index], 2 * place, len(victims))
     kept = tuple(blocks or ()) if believing else ()
-    return Act(scene, victims, turns, cells, answers, pairs, roles, base, kept)
+    return Act(scene, victims, turns, cells, answers, pairs, roles, base, kept, expected)
+
+
+def expected_of(choice: Choice, scene: Scene, shop: Shop, points: Points, base: Row, name: str) -> Expected:
+    """Each possible victim asked by himself: sums and extremes of a table are those of its parts."""
+    rows = completed(points, base, shop.fields)
+    asked = shop.ask_each([scene.others, *([row] for row in rows)], name)
+    rest, *alone = (_of_group(found, scene.group, len(choice.noises)) for found in asked)
+    answers: list[Any] = []
+    for j, noise in enumerate(choice.noises):
+        others, own = value_of(noise, rest[j]), np.array([value_of(noise, cells[j]) for cells in alone])
+        answers.append(joined(noise.measurement.kind, others, own))
+    return Expected(points, tuple(rows), tuple(alone), tuple(answers))
+
+
+def value_of(noise: Noise, cell: Cell) -> float:
+    """An answer of the engine as a number; nothing at all is what it adds up to."""
+    return noise.measurement.contribution.absent if cell[0] is None else noise.grid.value(cell[0])
 
 
 def _of_group(found: Mapping[Group, list[Cell]], group: Group, width: int) -> list[Cell]:
@@ -193,9 +231,9 @@ def cuts_of(scene: Scene, blocks: Sequence[Block]) -> dict[str, list[float]]:
 
 
 def _role(
-    noise: Noise, aim: Aim, points: Points, truths: Sequence[Row], asked: Any, plain: Any, values: dict[str, Any]
+    noise: Noise, attacker: Attacker, points: Points, truths: Sequence[Row], asked: Any, plain: Any, values: dict[str, Any]
 ) -> Role:
-    guesser = trained(noise.mechanism, aim.goal, points, asked, truths)
+    guesser = trained(noise.mechanism, attacker.goal, points, asked, truths)
     right = guesser.right(values)
     overall = float(points.weights @ guesser.success(asked, guesser.right(points.values)))
     return Role(guesser, right, guesser.success(plain, right), overall)

@@ -9,12 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from guessproof.auditing.columns import Field, Row
+from guessproof.auditing.storage import TEXT, quoted
 from guessproof.engines import open_engine
 from guessproof.releasing import prepared
 from guessproof.sql import Question
-from guessproof.sql.kinds import kinds_of
 from guessproof.sql.question import Key, Measurement
+from guessproof.world.kinds import label_of
 
 Cell = tuple[int | None, int | None]  # a whole number of grid steps and, behind an average, the rows counted
 Group = tuple[str, ...]
@@ -29,6 +32,7 @@ class Shop:
     form: str
     table: str
     fields: Mapping[str, Field]
+    types: Mapping[str, str]
     question: Question
     exponents: tuple[int, ...]
 
@@ -38,19 +42,33 @@ class Shop:
         return self._asked(path, self.question)
 
     def ask_all(self, others: Sequence[Row], victims: Sequence[Row | None], name: str) -> list[dict[Group, list[Cell]]]:
-        """Many tables that differ in the victim, in one file: the same query with one more key to group by."""
-        kept: list[Row] = []
-        for index, victim in enumerate(victims):
-            rows = others if victim is None else [*others, victim]
-            kept += [{**row, COPY: f"copy{index}"} for row in rows]
-        levels = tuple(f"copy{index}" for index in range(len(victims)))
+        """Many tables that differ in the victim: `ask_each` with the victim last."""
+        return self.ask_each([[*others, *([] if v is None else [v])] for v in victims], name)
+
+    def ask_each(self, tables: Sequence[Sequence[Row]], name: str) -> list[dict[Group, list[Cell]]]:
+        """Many tables in one file: the same query with one more key to group by."""
+        levels = tuple(f"copy{index}" for index in range(len(tables)))
+        kept = [{**row, COPY: level} for level, rows in zip(levels, tables, strict=True) for row in rows]
         question = replace(self.question, keys=(Key(COPY, COPY, levels), *self.question.keys))
-        marked = [*self.fields.values(), Field(COPY, "text", False, False, levels)]
+        marked = [*self.fields.values(), Field(COPY, "label", False, False, levels)]
         found = self._asked(self._written(kept, marked, name), question)
-        return [{g[1:]: cells for g, cells in found.items() if g[0] == level} for level in levels]
+        by_copy: dict[str, dict[Group, list[Cell]]] = {level: {} for level in levels}
+        for group, cells in found.items():
+            by_copy[group[0]][group[1:]] = cells
+        return list(by_copy.values())
+
+    def ask_crowd(self, row: Row, rows: int, name: str) -> dict[Group, list[Cell]]:
+        """A table of very many equal rows, made by DuckDB itself."""
+        path = self.folder / f"{name}.duckdb"
+        fields = list(self.fields.values())
+        with duckdb.connect(str(path)) as con:
+            _filled(con, self.table, _arrow([row], fields), [self.types[f.name] for f in fields])
+            name = _name(self.table)
+            con.execute(f"INSERT INTO {name} SELECT t.* FROM {name} AS t, range(?)", [rows - 1])  # noqa: S608
+        return self._asked(path, self.question)
 
     def _asked(self, path: Path, question: Question) -> dict[Group, list[Cell]]:
-        with open_engine(str(path), self.table, kinds=kinds_of(question)) as engine:
+        with open_engine(str(path), self.table) as engine:
             rewritten = prepared(engine, question, self.exponents)
             return rewritten.read(engine.aggregates(rewritten.sql))
 
@@ -62,13 +80,11 @@ class Shop:
                 writer.writerow([f.name for f in fields])
                 writer.writerows([[_typed(row.get(f.name)) for f in fields] for row in rows])
             return path
-        table = _arrow(rows, fields)
-        if self.form == "parquet":
-            import pyarrow.parquet as parquet
-
-            parquet.write_table(table, path)
-        else:
-            _save_duckdb(table, path, self.table)
+        types = [self.types.get(f.name, TEXT) for f in fields]
+        with duckdb.connect(str(path) if self.form == "duckdb" else ":memory:") as con:
+            _filled(con, self.table, _arrow(rows, fields), types)
+            if self.form == "parquet":
+                con.execute(f"COPY {_name(self.table)} TO {quoted(str(path))} (FORMAT parquet)")
         return path
 
 
@@ -81,29 +97,32 @@ def form_of(source: str) -> str:
 
 
 def _typed(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
     return repr(value) if isinstance(value, float) else "" if value is None else value
 
 
 def _arrow(rows: Sequence[Row], fields: Sequence[Field]) -> Any:
     import pyarrow as pa
 
-    kinds = {"number": pa.float64(), "boolean": pa.bool_(), "text": pa.string(), "time": pa.string()}
-    columns: dict[str, Any] = {}
-    for field in fields:
-        column = pa.array([row.get(field.name) for row in rows], kinds[field.kind], from_pandas=False)
-        columns[field.name] = column.cast(pa.timestamp("us")) if field.kind == "time" else column
-    return pa.table(columns)
+    kinds = [pa.float64() if f.kind == "number" else pa.string() for f in fields]
+    columns = [
+        pa.array([r.get(f.name) for r in rows], k, from_pandas=False) for f, k in zip(fields, kinds, strict=True)
+    ]
+    return pa.table(dict(zip((f.name for f in fields), columns, strict=True)))
 
 
-def _save_duckdb(table: Any, path: Path, name: str) -> None:
-    import duckdb
+def _filled(con: duckdb.DuckDBPyConnection, table: str, rows: Any, types: Sequence[str]) -> None:
+    """A table of these very types, in the order of the rows; what a type cannot hold is NULL."""
+    names = [_name(name) for name in rows.column_names]
+    declared = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
+    con.execute(f"CREATE TABLE {_name(table)} ({declared})")
+    casts = (f"TRY_CAST({n} AS {k.split(' COLLATE ', maxsplit=1)[0]})" for n, k in zip(names, types, strict=True))
+    con.register("guessproof_made_up", rows)
+    con.execute(f"INSERT INTO {_name(table)} SELECT {', '.join(casts)} FROM guessproof_made_up")  # noqa: S608
+    con.unregister("guessproof_made_up")
 
-    with duckdb.connect(str(path)) as con:
-        con.register("made_up", table)
-        quoted = '"' + name.replace('"', '""') + '"'
-        con.execute(f"CREATE TABLE {quoted} AS SELECT * FROM made_up")  # noqa: S608
+
+def _name(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 # The same by plain arithmetic: what the attacker expects, and what the engine is held to.
@@ -130,7 +149,7 @@ def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> 
         value, moved = pick(values, default=contribution.absent), 1
     if measurement.contribution.is_whole:
         return Plain(value, len(counted), 0.25)
-    slack = (moved + 1) * (step + measurement.guarantee.error) + 1e-14 * abs(value)
+    slack = (moved + 1) * (step + measurement.guarantee.rounding) + 1e-14 * abs(value)
     return Plain(value, len(counted), slack)
 
 
@@ -143,4 +162,4 @@ def is_level(value: Any, level: str) -> bool:
     """Whether a stored value is this level of a key."""
     if isinstance(value, float):
         return str(value) == level or (value.is_integer() and str(int(value)) == level)
-    return value is not None and (str(value).lower() if isinstance(value, bool) else str(value)) == level
+    return value is not None and label_of(value) == level

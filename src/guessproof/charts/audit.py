@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import altair as alt
 
 from guessproof.auditing import Audit
-from guessproof.errors import ParameterError
+from guessproof.outputs import Kept, check_output, write_output
 
 INK, QUIET, SAFE, ALARM = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d"
 SHADES = [SAFE, INK, "#e9a23b", "#7a5c99", ALARM, "#5b8c5a"]
@@ -85,17 +87,16 @@ def _difference(rows: list[dict[str, Any]]) -> Any:
     return (zero + bars + points).properties(width=SIZE, height=SIZE)
 
 
-def check_chart(path: str) -> None:
+def check_chart(path: str, kept: Iterable[Kept] = ()) -> Path:
     """Refuse a file name that no chart can have, before anything is computed."""
-    if Path(path).suffix.lower().lstrip(".") not in FORMS:
-        raise ParameterError("chart", path, "is not the name of a picture", f"end it in {', '.join(FORMS)}")
-    if not Path(path).absolute().parent.is_dir():
-        raise ParameterError("chart", path, "its folder does not exist", "make it first")
+    return check_output("chart", path, [f".{form}" for form in FORMS], kept)
 
 
-def save(found: Audit, path: str, *, title: str = "") -> None:
+def save(found: Audit, path: str, *, title: str = "", kept: Iterable[Kept] = ()) -> None:
     """Write the plot as SVG, PNG or HTML, without a browser or a network."""
-    check_chart(path)
-    chart = calibration(found, title=title)
-    form = Path(path).suffix.lower().lstrip(".")
-    chart.save(path, format=form, **({"inline": True} if form == "html" else {}))
+    target = check_chart(path, kept)
+    form = target.suffix.lower().lstrip(".")
+    picture = io.BytesIO() if form == "png" else io.StringIO()
+    calibration(found, title=title).save(picture, format=form, **({"inline": True} if form == "html" else {}))
+    content = picture.getvalue()
+    write_output(target, content if isinstance(content, bytes) else content.encode(), field="chart")

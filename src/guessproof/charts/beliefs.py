@@ -43,8 +43,3 @@ def belief_curve(attack: Attack, epsilon: float, *, title: str, unit: str = "", 
         .encode(x=x, y=y, text="text:N")
     )
     return (line + before + named + drop + point + label).properties(width=460, height=280, title=title)
-
-
-def save_svg(chart: Any, path: str) -> None:
-    """Write a chart as SVG, without a browser or a network."""
-    chart.save(path, format="svg")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import altair as alt
+import vl_convert
 
+from guessproof.errors import ParameterError
 from guessproof.papers import figures
 
 INK, QUIET, SAFE, ALARM = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d"
@@ -138,6 +142,61 @@ def _curve(rows: list[figures.Row], mark: figures.Row, x: Any, y: Any) -> Any:
     return (line + point).properties(width=260, height=150)
 
 
+def kr_figure_2() -> Any:
+    """[KR] Figure 2: Example 1's profiles, coloured by the ε that they imply, with the bindings of Table 3."""
+    return _coloured(figures.kr_figure_2(), "p, the prior of being in the data (q = 1)", "posterior ≤ 0.25 or ratio ≤ ")
+
+
+def kr_figure_3() -> Any:
+    """[KR] Figure 3: Example 2's profiles, coloured by the ε that they imply, with the bindings of Table 4."""
+    return _coloured(figures.kr_figure_3(), "q, the prior of the value (p = 0.05)", "ratio ≤ 3 or posterior ≤ ")
+
+
+def _coloured(data: dict[str, list[figures.Row]], prior: str, asks: str) -> Any:
+    """One panel an agency, all on the same scales; grey where certainty itself keeps the ratio."""
+    top, most = 40.0, 3.0
+    x = alt.X("prior:Q", title=prior, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=5))
+    y = alt.Y(
+        "ratio:Q",
+        title="ratio allowed",
+        scale=alt.Scale(type="log", domain=[1, top], nice=False),
+        axis=alt.Axis(values=[1, 2, 3, 6, 10, 20, 40], format="~g"),
+    )
+    colour = alt.Color(
+        "epsilon:Q",
+        title="ε implied",
+        scale=alt.Scale(domain=[0.5, most], scheme="viridis", reverse=True, clamp=True),
+        legend=alt.Legend(values=[0.5, 1, 1.5, 2, 2.5, 3], labelExpr=f"datum.value == {most:g} ? '≥ 3' : datum.label"),
+    )
+    panels = []
+    for mark in data["binding"]:
+        rows = [row for row in data["curves"] if row["agency"] == mark["agency"] and row["ratio"] <= top]
+        free, bound = ([row for row in rows if (row["epsilon"] is None) is idle] for idle in (True, False))
+        ends = [{"prior": row["end"], "ratio": row["to"]} for row in free[-1:]]
+        grey = alt.Chart(alt.Data(values=free + ends)).mark_line(color=QUIET, strokeWidth=4).encode(x=x, y=y)
+        pieces = alt.Chart(alt.Data(values=bound)).mark_rule(strokeWidth=4, strokeCap="round", clip=True)
+        line = pieces.encode(x=x, x2="end:Q", y=y, y2="to:Q", color=colour)
+        panels.append((grey + line + _binding(mark, x, y)).properties(width=200, height=220, title=_agency(mark, asks)))
+    drawn = alt.hconcat(*panels).resolve_scale(color="shared")
+    idle = any(row["epsilon"] is None for row in data["curves"])
+    return drawn.properties(title="Grey: even certainty keeps the ratio, so that no ε is asked for") if idle else drawn
+
+
+def _agency(mark: figures.Row, asks: str) -> Any:
+    noise = f"noise sd {mark['standard_deviation']:.2f}, exact {mark['exact_probability']:.0%}"
+    return alt.TitleParams(mark["agency"], subtitle=[f"{asks}{mark['parameter']:g}", noise], anchor="start")
+
+
+def _binding(mark: figures.Row, x: Any, y: Any) -> Any:
+    """The point that binds, with its ε as the table prints it."""
+    place = alt.Chart(alt.Data(values=[{**mark, "text": f"ε = {mark['epsilon']:.2f}"}])).encode(x=x, y=y)
+    left = mark["prior"] > 0.5
+    words = place.mark_text(
+        color=ALARM, fontWeight="bold", align="right" if left else "left", dx=-8 if left else 9, dy=14
+    ).encode(text="text:N")
+    return place.mark_point(color="white", fill=ALARM, size=110, strokeWidth=1.5, opacity=1, clip=False) + words
+
+
 def mxk_figure_1() -> Any:
     """[MXK] Figure 1: the ratio of the two ε, and beside it what the second one delivers."""
     data = figures.mxk_figure_1()
@@ -173,5 +232,36 @@ ALL = {
     "lp-figure-2a": lp_figure_2a,
     "lp-figure-2b": lp_figure_2b,
     "kr-figure-1": kr_figure_1,
+    "kr-figure-2": kr_figure_2,
+    "kr-figure-3": kr_figure_3,
     "mxk-figure-1": mxk_figure_1,
 }
+
+
+def save(folder: str | Path) -> list[Path]:
+    """Draw every figure into a folder, as SVG and as PNG; each file whole or not at all."""
+    target = Path(folder)
+    written: list[Path] = []
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        for name, draw in ALL.items():
+            spec = draw().configure_view(stroke=None).to_json()
+            for ending, content in (
+                ("svg", vl_convert.vegalite_to_svg(spec).encode()),
+                ("png", vl_convert.vegalite_to_png(spec, scale=2)),
+            ):
+                written.append(_put(target / f"{name}.{ending}", content))
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror or 'no reason is known'})"
+        raise ParameterError("figures", str(folder), problem, "name a folder that you may write to") from None
+    return written
+
+
+def _put(path: Path, content: bytes) -> Path:
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        scratch.write_bytes(content)
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+    return path

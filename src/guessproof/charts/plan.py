@@ -22,6 +22,7 @@ from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.noise import Noise
+from guessproof.plain import plain
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Or, Within
@@ -34,7 +35,6 @@ MOST_ROWS = 12  # true values that are drawn one by one
 STEPS = 61  # true values along a line
 HOUSE = mechanisms.WIDTH  # how wide the other charts of the house are drawn
 
-_UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _SVG = "{http://www.w3.org/2000/svg}"
 _SAFE_COLOURS = {  # the house's colours, darkened where they carry text
     mechanisms.SAFE: ACCENT,
@@ -62,9 +62,9 @@ def inline(chart: Any, name: str, label: str) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """The same without characters that no XML may hold, and none that turn the direction of a text around."""
+    """The same in characters that can be seen: none that no XML may hold, or that end a line of an expression."""
     if isinstance(value, str):
-        return _UNFIT.sub("�", value)
+        return plain(value)
     if isinstance(value, dict):
         return {k: _clean(v) for k, v in value.items()}
     return [_clean(v) for v in value] if isinstance(value, list) else value
@@ -201,7 +201,7 @@ def truths(choice: Choice) -> Truths | None:
     name, places = found
     rows: list[tuple[Any, float, float]] = []
     for shown, at in places:
-        one = Exposure(replace(exposure.aim, at=at), exposure.pledge, exposure.step)
+        one = replace(exposure, attacker=replace(exposure.attacker, at=at))
         try:
             before, after = one.prior, float(one.posterior(choice.epsilon).bound)
         except GuessproofError:  # a true value that cannot occur
@@ -215,8 +215,8 @@ def truths(choice: Choice) -> Truths | None:
 
 
 def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] | None:
-    aim, goal = exposure.aim, exposure.aim.goal
-    attributes = [aim.attributes[n] for n in aim.names]
+    attacker, goal = exposure.attacker, exposure.attacker.goal
+    attributes = [attacker.attributes[n] for n in attacker.names]
     only = attributes[0]
     if len(attributes) == 1 and isinstance(goal, Within) and isinstance(only.prior, LinePrior):
         low, high = (float(only.prior.quantile(u)) for u in (0.0005, 0.9995))
@@ -225,7 +225,7 @@ def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] 
         grid = np.linspace(low, high, STEPS).tolist() if low < high else []
         return only.name, [(float(t), {only.name: float(t)}) for t in grid]
     plain = isinstance(goal, And | Or) or len(attributes) == 1
-    if aim.or_ == "each" or not plain or not goal.depends_on_truth:
+    if attacker.or_ == "each" or not plain or not goal.depends_on_truth:
         return None
     lists = [_possible(a.prior) for a in attributes if isinstance(a.prior, Finite)]
     if len(lists) < len(attributes):
@@ -235,7 +235,7 @@ def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] 
     places: list[dict[str, Any]] = [{}]
     for attribute, values in zip(attributes, lists, strict=True):
         places = [{**place, attribute.name: value} for place in places for value in values]
-    return ", ".join(aim.names), [(", ".join(map(str, place.values())), place) for place in places]
+    return ", ".join(attacker.names), [(", ".join(map(str, place.values())), place) for place in places]
 
 
 def _possible(prior: Finite) -> list[Any]:

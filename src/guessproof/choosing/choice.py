@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
+from guessproof.guarantee import Guarantee, total
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.sql import Question
 
 ASSUMPTIONS = {
-    "values": "The declared columns of one record are protected. Everything else, who is in the table and how many "
-    "rows it has included, is assumed known to the attacker.",
-    "records": "The presence of one row is protected, and with it everything in that row.",
     "independence": "Records are independent of each other given what the attacker knows; columns with separate "
     "priors are independent of each other.",
     "mechanism": "The attacker knows the query, the mechanism and its noise scale.",
     "prior": "The prior is what the attacker believes; a wrong prior is the largest real risk, so the ε without any "
     "prior and with narrower and wider ones stand beside the answer.",
+    "copies": "One record is in at most {copies} of the table's rows, with the same protected values in each, and "
+    "which rows those are does not depend on protected values.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
     "from a lower start can be larger.",
 }
@@ -92,13 +92,19 @@ class Choice:
 
     def _with_prior(self, factor: float) -> float | None:
         exposure = self.exposure
-        aim = None if exposure is None else exposure.aim.stretched(factor)
-        if exposure is None or aim is None:
+        attacker = None if exposure is None else exposure.attacker.stretched(factor)
+        if exposure is None or attacker is None:
             return None
         try:
-            return Exposure(aim, exposure.pledge, exposure.step).epsilon(self.plan.limits)
+            return replace(exposure, attacker=attacker).epsilon(self.plan.limits)
         except GuessproofError:
             return None
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the whole release promises about one protected unit, as its noise is really drawn."""
+        step = math.fsum(n.step for n in self.noises)
+        return total([n.guarantee for n in self.noises]).rounded(step)
 
     @property
     def delta(self) -> float:
@@ -119,18 +125,15 @@ class Choice:
     @property
     def epsilon_add_remove(self) -> float | None:
         """For adding or removing one record, where records are protected."""
-        if self.plan.data.protects != "records" or not self.noises:
-            return None
-        return math.fsum(n.mechanism.epsilon * n.measurement.presence / n.measurement.sensitivity for n in self.noises)
+        return self.plan.unit.add_remove(total([n.guarantee for n in self.noises])) if self.noises else None
 
     @property
     def epsilon_per_unit(self) -> dict[str, float]:
         """For one unit of each column of numbers."""
         found: dict[str, float] = {}
         for noise in self.noises:
-            per = noise.mechanism.epsilon / (noise.measurement.sensitivity * noise.measurement.divisor)
-            for name, slope in noise.measurement.guarantee.slopes.items():
-                found[name] = found.get(name, 0.0) + slope * per
+            for name, slope in noise.guarantee.slopes.items():
+                found[name] = found.get(name, 0.0) + slope
         return found
 
     @property
@@ -141,9 +144,10 @@ class Choice:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for the numbers to mean what they say."""
-        keys = [self.plan.data.protects, "mechanism", "independence", "others"]
+        copies = self.plan.data.copies
+        keys = [*(["copies"] if copies is not None else []), "mechanism", "independence", "others"]
         keys += ["prior"] if self.plan.attacker is not None else []
-        return tuple(ASSUMPTIONS[key] for key in keys)
+        return self.plan.unit.assumption, *(ASSUMPTIONS[key].format(copies=copies) for key in keys)
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer."""

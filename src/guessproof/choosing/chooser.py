@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 
 from guessproof.choosing.changes import changes
 from guessproof.choosing.choice import Choice, Limit
-from guessproof.choosing.pledging import pledge
-from guessproof.choosing.reading import aim_of, asked
+from guessproof.choosing.reading import asked, attacker_of
 from guessproof.choosing.words import binding, explained, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
-from guessproof.exposure import Exposure, Pledge, knows_no_prior
+from guessproof.exposure import Exposure
+from guessproof.guarantee import Guarantee, total
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
-from guessproof.risk.profile.aware import aware_epsilon
 from guessproof.sql import Question
 
 ROUNDING = 2.0**-38  # what the noise's grid adds to one answer, in log-likelihood; checked against the noise itself
@@ -101,9 +101,11 @@ class Chooser:
 
     # Risk.
 
-    def pledge(self) -> Pledge:
-        """What the whole release promises per unit of ε."""
-        return pledge(self.question, self.shares)
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What the whole release promises per unit of ε, of which each measurement has its share."""
+        parts = zip(self.shares, self.question.measurements, strict=True)
+        return total([m.guarantee.scaled(share / m.guarantee.sensitivity) for share, m in parts])
 
     def noises(self, epsilon: float) -> tuple[Noise, ...]:
         """The noise of every measurement when all of it costs ε, the rounding to a grid included.
@@ -122,8 +124,8 @@ class Chooser:
 
     def exposure(self) -> Exposure | None:
         """What the plan's attacker learns from this release."""
-        aim = aim_of(self.plan)
-        if aim is None:
+        attacker = attacker_of(self.plan)
+        if attacker is None:
             return None
         if self.mechanism == "gaussian":
             raise self.plan.error(
@@ -132,7 +134,7 @@ class Chooser:
                 "no limit on an attacker holds for every output of Gaussian noise",
                 "use laplace, geometric or cauchy with [attacker]",
             )
-        return Exposure(aim, self.pledge(), ROUNDING * len(self.shares))
+        return Exposure(attacker, self.guarantee, ROUNDING * len(self.shares))
 
     def rounded(self, exposure: Exposure, epsilon: float) -> Exposure:
         """The same with the step that the noise really has at ε: a small scale may need a coarser grid."""
@@ -189,13 +191,9 @@ class Chooser:
     def _risk(self) -> Limit:
         profile = self.plan.risk
         assert profile is not None
-        if self.plan.data.protects == "values":
-            return Limit("risk", profile.epsilon(bounded=True), "at most", f"{profile!r}, for one who took part")
-        presence = math.fsum(
-            s * m.presence / m.sensitivity for s, m in zip(self.shares, self.question.measurements, strict=True)
-        )
+        unit = self.plan.unit
         return Limit(
-            "risk", profile.epsilon() / presence * (1 - 1e-14), "at most", f"{profile!r} in the three-point world"
+            "risk", unit.profile_epsilon(profile, self.guarantee), "at most", f"{profile!r}{unit.takes_profiles}"
         )
 
     def bounds(self, exposure: Exposure | None = None) -> list[Limit]:
@@ -220,6 +218,8 @@ class Chooser:
             raise self.plan.error((), None, problem, "add [attacker], [risk], [accuracy] or release.epsilon")
         epsilon, feasible = self._recommended(fixed, needed, highest)
         noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
+        for noise in noises:
+            noise.check()
         self._check_delta(noises)
         return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
 
@@ -252,36 +252,27 @@ class Chooser:
         exposure = None if exposure is None else self.rounded(exposure, asked_at)
         askable = exposure is not None and math.isfinite(asked_at)
         advantage = exposure.advantage(asked_at, self.plan.limits.both) if askable and exposure else None
-        believed = exposure is not None and askable and not knows_no_prior(exposure.aim)
+        believed = exposure is not None and askable and exposure.attacker.has_prior
         posterior = exposure.posterior(asked_at) if believed and exposure else None
         decides = binding(bounds, feasible, self.plan.release.epsilon)
         possible = tuple(changes(self, exposure, interval))
+        profile, unit = self.plan.risk, self.plan.unit
         return Choice(
-            self.plan,
-            self.question,
-            feasible,
-            epsilon,
-            interval,
-            tuple(bounds),
-            decides,
-            noises,
-            self.targets,
-            advantage,
-            posterior,
-            exposure.prior if exposure is not None else None,
-            self._query_aware(),
-            possible,
-            explained(self.plan, bounds, epsilon, feasible, interval, noises, advantage, possible),
-            self.data_dependent,
-            exposure,
+            plan=self.plan,
+            question=self.question,
+            feasible=feasible,
+            epsilon=epsilon,
+            interval=interval,
+            limits=tuple(bounds),
+            binding=decides,
+            noises=noises,
+            targets=self.targets,
+            advantage=advantage,
+            posterior=posterior,
+            prior=exposure.prior if exposure is not None else None,
+            query_aware_epsilon=None if profile is None else unit.query_aware_epsilon(profile, self.guarantee),
+            changes=possible,
+            explanation=explained(self.plan, bounds, epsilon, feasible, interval, noises, advantage, possible),
+            data_dependent=self.data_dependent,
+            exposure=exposure,
         )
-
-    def _query_aware(self) -> float | None:
-        """The profile's ε with this query's own distances: changing a record may cost less than twice adding one."""
-        profile = self.plan.risk
-        if profile is None or self.plan.data.protects != "records":
-            return None
-        parts = list(zip(self.shares, self.question.measurements, strict=True))
-        change = math.fsum(s * m.change / m.sensitivity for s, m in parts)
-        presence = math.fsum(s * m.presence / m.sensitivity for s, m in parts)
-        return aware_epsilon(profile, change, presence)

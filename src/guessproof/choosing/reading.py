@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from guessproof.exposure import Aim
+from guessproof.exposure import Attacker
 from guessproof.plan import Plan
 from guessproof.sql import Declared, DeclaredColumn, Question, ask
 from guessproof.world.finite import Finite
+from guessproof.world.kinds import label_of
 
 
 def asked(plan: Plan) -> Question:
@@ -17,12 +19,9 @@ def asked(plan: Plan) -> Question:
 
 def declared(plan: Plan) -> Declared:
     """What the plan says of its table, as the query reader needs it."""
-    protects = plan.data.protects
-    if protects == "persons":
-        problem = "several rows of one person are not supported yet"
-        raise plan.error(("data", "protects"), protects, problem, 'use "records" or "values"')
+    unit = plan.unit  # refused here, where there is one that cannot be protected
     columns = {name: _column(plan, name) for name in plan.columns}
-    return Declared(plan.data.table, columns, protects, plan.data.rows)
+    return Declared(plan.data.table, columns, unit, plan.data.rows, copies=plan.data.copies)
 
 
 def _column(plan: Plan, name: str) -> DeclaredColumn:
@@ -30,18 +29,18 @@ def _column(plan: Plan, name: str) -> DeclaredColumn:
     values: list[Any] = list(column.levels or ())
     if attribute is not None and isinstance(attribute.prior, Finite) and not attribute.prior.is_line:
         values += [v for v in attribute.prior.values if v not in values]
-    levels = tuple(_label(v) for v in values) or None
-    public = column.public and plan.data.protects == "values"
-    return DeclaredColumn(name, column.bounds, levels, plan.is_number(name), column.missing, not public)
+    kind = plan.kind(name)
+    levels = tuple(label_of(v) for v in values) or None
+    protected = plan.unit.protects(declared=True, public=bool(column.public))
+    told = DeclaredColumn(name, column.bounds, levels, kind, column.missing, protected)
+    if column.true is None or column.false is None:
+        return told
+    return replace(told, true=tuple(map(label_of, column.true)), false=tuple(map(label_of, column.false)))
 
 
-def _label(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def aim_of(plan: Plan) -> Aim | None:
+def attacker_of(plan: Plan) -> Attacker | None:
     """The plan's attacker, if it has one with limits."""
     attacker, limits = plan.attacker, plan.limits
     if attacker is None or (limits.advantage is None and limits.posterior is None):
         return None
-    return Aim(plan.attributes(), plan.goal, attacker.at, attacker.knows, attacker.or_)
+    return Attacker(plan.attributes(), plan.goal, attacker.at, attacker.knows, attacker.or_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Annotated
 
@@ -15,12 +16,13 @@ from guessproof.cli.printing import AsJson
 from guessproof.cli.releasing import release
 from guessproof.cli.report import report
 from guessproof.cli.scan import scan
+from guessproof.plain import plain_lines
 
 app = typer.Typer(
     name="guessproof",
     help="Choose the ε of differential privacy from what people can judge; release, account, attack and report.",
     epilog="Exit codes: 0 done, 2 a value that cannot be meant, 3 no ε keeps the limits, 4 the ledger refuses, "
-    "5 the engine failed after the charge, 6 the ledger was edited, 7 the audit found more than promised.",
+    "5 the release failed after the charge, 6 the ledger was edited, 7 the audit found more than promised.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
@@ -45,17 +47,28 @@ def _version(
 @app.command()
 def papers(
     name: Annotated[str | None, typer.Option("--id", help="One result in full, as lp-thm1.")] = None,
+    figures: Annotated[
+        str | None, typer.Option("--figures", help="Draw the works' figures into this folder (SVG and PNG) and stop.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every result of the works guessproof stands on, recomputed: what it says, what is true.
 
     Example: guessproof papers --id lp-6.2
     """
-    from rich.console import Console
+    from guessproof.cli.screen import Screen
+
+    if figures is not None:
+        from guessproof.charts.papers import save
+
+        with Screen(stderr=True).status("drawing …"):
+            files = [str(path) for path in save(figures)]
+        typer.echo(json.dumps({"figures": files}, indent=2, ensure_ascii=False) if as_json else "\n".join(files))
+        return
 
     from guessproof.papers.render import show
 
-    with Console(stderr=True).status("recomputing every published result …"):
+    with Screen(stderr=True).status("recomputing every published result …"):
         show(name=name, as_text=not as_json)
 
 
@@ -79,12 +92,13 @@ def main() -> None:
         errors.EditedError: 6,
         errors.LedgerError: 4,
         errors.EngineError: 5,
+        errors.RowsError: 5,
         errors.GuessproofError: 2,
     }
     try:
         app()
     except errors.GuessproofError as error:
-        typer.echo(f"guessproof: {error}", err=True)
+        typer.echo(plain_lines(f"guessproof: {error}"), err=True)
         sys.exit(next(code for kind, code in codes.items() if isinstance(error, kind)))
     except BrokenPipeError:
         sys.exit(0)

@@ -9,10 +9,11 @@ import typer
 from guessproof.cli.printing import AsJson, down, in_people, percent, print_json, up
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.text import Text
 
     from guessproof.calculate import Choice as Calculated
     from guessproof.choosing import Choice
+    from guessproof.cli.screen import Screen
     from guessproof.explain import Explanation
     from guessproof.meaning import Meaning
 
@@ -51,15 +52,14 @@ def choose(
 
 
 def _choose_plan(path: str, as_json: bool) -> None:
-    from rich.console import Console
-
     from guessproof.choosing import choose as chosen
     from guessproof.cli.budgets import budget_left
+    from guessproof.cli.screen import Screen
     from guessproof.plan import load_plan
 
     plan = load_plan(path)
     left, scanned = budget_left(plan)
-    with Console(stderr=True).status("weighing limits and targets …"):
+    with Screen(stderr=True).status("weighing limits and targets …"):
         choice = chosen(plan, remaining=left, data_dependent=scanned)
     print_json(choice.to_dict()) if as_json else show_choice(choice)
     if not choice.feasible:
@@ -68,11 +68,10 @@ def _choose_plan(path: str, as_json: bool) -> None:
 
 def show_choice(choice: Choice) -> None:
     """The decision, the line of bounds, what the attacker learns, and what would help."""
-    from rich.console import Console
+    from guessproof.cli.screen import Screen
 
-    console = Console(highlight=False)
-    colour = "bold green" if choice.feasible else "bold red"
-    console.print(f"\n[{colour}]{choice.explanation}[/]\n")
+    console = Screen()
+    console.print(f"\n{choice.explanation}\n", style="bold green" if choice.feasible else "bold red")
     _show_bounds(console, choice)
     if choice.feasible and choice.noises:
         _show_consequences(console, choice)
@@ -80,13 +79,14 @@ def show_choice(choice: Choice) -> None:
         _show_changes(console, choice)
     for measurement in choice.question.measurements:
         console.print(f"• {measurement.account}.", style="dim")
-    console.print(f"• {choice.assumptions[0]}", style="dim")
+    for assumption in choice.assumptions[: 1 if choice.plan.data.copies is None else 2]:
+        console.print(f"• {assumption}", style="dim")
     if choice.data_dependent:
         console.print("• A scan of the records was made before: this choice may depend on the data.", style="yellow")
     console.print()
 
 
-def _show_bounds(console: Console, choice: Choice) -> None:
+def _show_bounds(console: Screen, choice: Choice) -> None:
     from rich.table import Table
 
     table = Table(title="Bounds on ε (changing one record)", title_justify="left")
@@ -98,11 +98,13 @@ def _show_bounds(console: Console, choice: Choice) -> None:
     console.print(table)
 
 
-def _show_consequences(console: Console, choice: Choice) -> None:
+def _show_consequences(console: Screen, choice: Choice) -> None:
     from rich.table import Table
 
+    from guessproof.cli.screen import styled
+
     table = Table(show_header=False)
-    rows: list[tuple[str, str]] = [("ε", f"[bold]{down(choice.epsilon)}[/bold]")]
+    rows: list[tuple[str, str | Text]] = [("ε", styled(down(choice.epsilon), "bold"))]
     if choice.epsilon_add_remove is not None:
         rows.append(("ε for adding or removing a record", down(choice.epsilon_add_remove)))
     rows += [(f"ε per unit of {n}", down(e)) for n, e in choice.epsilon_per_unit.items() if e]
@@ -137,7 +139,7 @@ def _show_consequences(console: Console, choice: Choice) -> None:
     console.print(table)
 
 
-def _show_changes(console: Console, choice: Choice) -> None:
+def _show_changes(console: Screen, choice: Choice) -> None:
     from rich.table import Table
 
     word = "is enough" if not choice.feasible else "would still do"
@@ -179,17 +181,18 @@ def _calculate(
 
 
 def _show_calculated(choice: Calculated) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    from guessproof.cli.screen import Screen, styled
+
+    console = Screen()
     if not choice.feasible:
-        console.print(f"[bold red]No ε keeps this limit.[/bold red] {choice.explanation}")
+        console.print(styled("No ε keeps this limit.", "bold red"), choice.explanation)
         return
     console.print(f"\n{choice.explanation}\n")
     table = Table(show_header=False)
     rows = [
-        ("ε per unit of distance", f"[bold]{down(choice.epsilon)}[/bold]"),
+        ("ε per unit of distance", styled(down(choice.epsilon), "bold")),
         ("Laplace noise on a sum of this attribute, scale", f"{choice.noise_scale:.6g}"),
         ("belief before", "" if choice.prior is None else f"{choice.prior:.2%}"),
         ("belief after, at most", percent(choice.belief)),
@@ -233,10 +236,11 @@ def explain(
 
 
 def _show_meaning(found: Meaning) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from guessproof.cli.screen import Screen
+
+    console = Screen()
     table = Table(show_header=False, title=f"ε = {found.epsilon:g} for this plan", title_justify="left")
     for noise in found.noises:
         table.add_row(f"noise on {noise.measurement.text}", f"{noise.name}, scale {noise.scale:.6g}")
@@ -250,20 +254,23 @@ def _show_meaning(found: Meaning) -> None:
     if found.advantage is not None:
         table.add_row("advantage, at most", percent(found.advantage))
     for limit in found.limits:
-        verdict = "[green]kept[/green]" if limit.kept else "[red]broken[/red]"
+        verdict = "kept" if limit.kept else "broken"
         shown = "any" if limit.epsilon == float("inf") else f"{limit.epsilon:.6g}"
-        table.add_row(f"{limit.name}: ε {limit.side} {shown}", f"{verdict}: {limit.how}")
+        table.add_row(
+            f"{limit.name}: ε {limit.side} {shown}", f"{verdict}: {limit.how}", style="" if limit.kept else "red"
+        )
     console.print(table)
     _show_explanation(found.general)
 
 
 def _show_explanation(answer: Explanation) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    from guessproof.cli.screen import Screen
+
+    console = Screen()
     console.print(
-        f"\nAt [bold]ε = {answer.epsilon:g}[/bold] no output can multiply an attacker's odds on one person's value by "
+        f"\nAt ε = {answer.epsilon:g} no output can multiply an attacker's odds on one person's value by "
         f"more than {answer.odds_factor:.4g}. Whatever he believed before, his belief rises by at most "
         f"{answer.worst_advantage:.1%} (most for a prior of {answer.worst_prior:.1%}).\n"
     )

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from guessproof.cli.printing import print_json, say
+
 
 def init(
     table: Annotated[
@@ -46,14 +48,12 @@ def init(
     write_plan(path, text, force=force, table=table)
     blanks = find_blanks(text)
     if as_json:
-        import json
-
         rows = [{"line": line, "key": key, "question": question} for line, key, question in blanks]
-        typer.echo(json.dumps({"plan": str(path), "blanks": rows}, indent=2, ensure_ascii=False))
+        print_json({"plan": str(path), "blanks": rows})
         return
-    typer.echo(f"Wrote {path}.")
+    say(f"Wrote {path}.")
     if blanks:
-        typer.echo("Fill in, from public knowledge and never from the table:")
+        say("Fill in, from public knowledge and never from the table:")
     for line, key, question in blanks:
-        typer.echo(f"  line {line}: {key}: {question}")
-    typer.echo(f"Then: guessproof choose {path}")
+        say(f"  line {line}: {key}: {question}")
+    say(f"Then: guessproof choose {path}")

@@ -1,10 +1,12 @@
-"""`guessproof ledger open | show | verify`. Heavy rooms are imported inside the commands."""
+"""`guessproof ledger open | amend | show | verify`. Heavy rooms are imported inside the commands."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from guessproof.cli.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -24,8 +26,6 @@ File = Annotated[str, typer.Option("--ledger", help="The ledger's file.")]
 KeyFile = Annotated[
     str | None, typer.Option("--key-file", help="A file with the key of a sealed ledger; else $GUESSPROOF_LEDGER_KEY.")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-
 BAR = 30
 
 
@@ -41,7 +41,9 @@ def open_(
     key_file: KeyFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set the budget of one table, once. No plan and no command can raise it afterwards.
+    """Set the budget of one table, once. No plan can raise it afterwards.
+
+    The first release pins what is protected. Only `ledger amend` adds to either, as an entry that everybody sees.
 
     Example: guessproof ledger open cafeteria --budget 1.0
     """
@@ -51,13 +53,57 @@ def open_(
     key = read_key(key_file)
     head = Ledger.create(ledger, name, limits, key).head
     if as_json:
-        _json({"ledger": ledger, "name": name, "budget": limits.to_dict(), "sealed": key is not None, "head": head})
+        print_json(
+            {"ledger": ledger, "name": name, "budget": limits.to_dict(), "sealed": key is not None, "head": head}
+        )
         return
     extra = "" if limits.advantage is None else f", cumulative advantage at most {limits.advantage}"
-    typer.echo(f"Opened {name} in {ledger}: ε = {limits.epsilon}, δ = {limits.delta}{extra}.")
-    typer.echo("This budget is set once; no plan and no command can raise it.")
-    typer.echo(f"head {head}")
-    typer.echo("Keep the head outside this machine: `guessproof ledger verify --head …` then shows what was cut off.")
+    say(f"Opened {name} in {ledger}: ε = {limits.epsilon}, δ = {limits.delta}{extra}.")
+    say("This budget is set once; no plan can raise it.")
+    say(f"head {head}")
+    say("Keep the head outside this machine: `guessproof ledger verify --head …` then shows what was cut off.")
+
+
+@ledger_app.command()
+def amend(
+    name: Annotated[str, typer.Argument(help="What the plans call the data, as cafeteria.")],
+    protect: Annotated[
+        list[str] | None, typer.Option(help="A column to protect from now on, as salary; may be given several times.")
+    ] = None,
+    budget: Annotated[str | None, typer.Option(help="A larger ε for all releases together, as 2.0.")] = None,
+    delta: Annotated[str | None, typer.Option(help="A larger δ for all releases together.")] = None,
+    advantage: Annotated[
+        str | None, typer.Option(help="A larger limit on an attacker's rise over all releases.")
+    ] = None,
+    ledger: File = "guessproof.ledger",
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """The owner's: protect more columns, or allow a larger budget. A visible entry; nothing is ever taken back.
+
+    A column that a release has read as public cannot be protected under the same name any more.
+
+    Example: guessproof ledger amend cafeteria --protect salary
+    """
+    from guessproof.ledger import Budget, Ledger, read_key
+
+    book = Ledger(ledger, read_key(key_file))
+    now = book.account(name).budget
+    limits = None
+    if not (budget is None and delta is None and advantage is None):
+        limits = Budget(budget or now.epsilon, now.delta if delta is None else delta, advantage or now.advantage)
+    head = book.amend(name, protect=protect or (), budget=limits)
+    account = book.account(name)
+    if as_json:
+        print_json(
+            {"ledger": ledger, "name": name, **_pins_json(account), "budget": account.budget.to_dict(), "head": head}
+        )
+        return
+    for column in protect or ():
+        say(f"{name} protects {column} from now on; a plan that does not is refused.")
+    if limits is not None:
+        say(f"The budget of {name} is now ε = {limits.epsilon}, δ = {limits.delta}.")
+    say(f"head {head}")
 
 
 @ledger_app.command()
@@ -82,11 +128,11 @@ def show(
     accounts = list(book.accounts().values()) if name is None else [book.account(name)]
     if as_json:
         names = [_account_json(account) for account in accounts]
-        _json({"ledger": ledger, "sealed": verdict.sealed, "head": verdict.head, "names": names})
+        print_json({"ledger": ledger, "sealed": verdict.sealed, "head": verdict.head, "names": names})
         return
     for account in accounts:
         _show_account(account)
-    typer.echo(f"head {verdict.head}")
+    say(f"head {verdict.head}")
 
 
 @ledger_app.command()
@@ -111,34 +157,37 @@ def verify(
 
 def _report(verdict: Verdict, *, as_json: bool) -> None:
     if as_json:
-        _json(verdict.to_dict())
+        print_json(verdict.to_dict())
         return
     sealed = "sealed" if verdict.sealed else "not sealed"
-    names = ", ".join(_clean(name) for name in verdict.names) or "no names"
-    typer.echo(f"{verdict.path}: {verdict.entries} entries ({names}), {sealed}")
-    typer.echo("checked:")
+    names = ", ".join(verdict.names) or "no names"
+    say(f"{verdict.path}: {verdict.entries} entries ({names}), {sealed}")
+    say("checked:")
     for what in verdict.checked:
-        typer.echo(f"  - {what}")
+        say(f"  - {what}")
     for defect in verdict.defects:
-        typer.echo(f"  ✗ {_clean(str(defect))}")
+        say(f"  ✗ {defect}")
     for note in verdict.notes:
-        typer.echo(f"  note: {note}")
-    typer.echo(f"head {verdict.head}")
+        say(f"  note: {note}")
+    say(f"head {verdict.head}")
     found = f"{len(verdict.defects)} defect{'' if len(verdict.defects) == 1 else 's'} found"
-    typer.echo("Everything that was checked fits." if verdict.ok else f"NOT VERIFIED: {found}.")
+    say("Everything that was checked fits." if verdict.ok else f"NOT VERIFIED: {found}.")
 
 
 def _show_account(account: Account) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from guessproof.cli.screen import Screen
+
     budget, left = account.budget, account.left
-    typer.echo(f"{account.name}, opened {_when(account.opened)}")
+    say(f"{account.name}, opened {_when(account.opened)}")
     _bar("ε", account.epsilon, budget.epsilon, left.epsilon)
     if budget.delta:
         _bar("δ", account.delta, budget.delta, left.delta)
     if budget.advantage is not None and left.advantage is not None:
         _bar("advantage", account.advantage, budget.advantage, left.advantage)
+    if account.pins.unit is not None or account.pins.protected:
+        typer.echo(f"protected {_clean(_protected(account))}")
     charges = list(account.charges.values())
     if charges:
         table = Table()
@@ -147,11 +196,15 @@ def _show_account(account: Account) -> None:
         table.add_column("on what", overflow="fold")
         for charge in charges:
             table.add_row(*_row(charge, delta=bool(budget.delta)))
-        Console().print(table)
+        Screen().print(table)
     if any(charge.outcome == "no answer" for charge in charges):
-        typer.echo("NO ANSWER: that run died or is still at work. Its charge stays; asking again is charged again.")
+        say("NO ANSWER: that run died or is still at work. Its charge stays; asking again is charged again.")
+    for amendment in account.amendments:
+        raised = "" if amendment.budget is None else f" budget ε = {amendment.budget.epsilon}"
+        more = f" protects {', '.join(amendment.protect)}" if amendment.protect else ""
+        say(f"amended {amendment.seq}, {_when(amendment.time)}:{more}{raised}")
     for note in account.notes:
-        typer.echo(f"note {note.seq}, {_when(note.time)}{' (scan)' if note.scan else ''}: {_clean(note.text)}")
+        say(f"note {note.seq}, {_when(note.time)}{' (scan)' if note.scan else ''}: {note.text}")
 
 
 def _row(charge: Charge, *, delta: bool) -> list[Any]:
@@ -161,10 +214,35 @@ def _row(charge: Charge, *, delta: bool) -> list[Any]:
 
     style = {"answered": "green", "failed": "yellow"}.get(charge.outcome, "bold red")
     became = Text("NO ANSWER" if charge.outcome == "no answer" else charge.outcome, style)
-    on_what = "\n".join(f"{key}: {_words(value)}" for key, value in charge.describe.items())
+    on_what = "\n".join([*(f"{key}: {_words(value)}" for key, value in charge.describe.items()), *_answer(charge)])
     amounts = [charge.cost.epsilon, *([charge.cost.delta] if delta else [])]
     paid = [shown(amount, up=True) for amount in amounts]
-    return [str(charge.seq), _when(charge.time).removesuffix(" UTC"), *paid, became, Text(_clean(on_what, lines=True))]
+    return [str(charge.seq), _when(charge.time).removesuffix(" UTC"), *paid, became, Text(_clean(on_what))]
+
+
+def _answer(charge: Charge) -> list[str]:
+    """What was paid for can be read here, whatever became of the run that asked for it."""
+    rows: list[Any] = (charge.answer or {}).get("answers", [])
+    return [
+        f"answer: {' '.join([*map(str, row.get('group', {}).values()), str(row.get('name'))])} = {row.get('value')}"
+        for row in rows
+        if isinstance(row, dict)
+    ]
+
+
+def _protected(account: Account) -> str:
+    pins = account.pins
+    columns = ", ".join(sorted(pins.protected.values()))
+    return f"{pins.unit or 'values'}{f': {columns}' if columns else ''}"
+
+
+def _pins_json(account: Account) -> dict[str, Any]:
+    pins = account.pins
+    return {
+        "protects": pins.unit,
+        "protected": sorted(pins.protected.values()),
+        "public": sorted(spelled for spelled, _ in pins.public.values()) if pins.is_complete else [],
+    }
 
 
 def _bar(symbol: str, spent: Decimal, whole: Decimal, left: Decimal) -> None:
@@ -175,7 +253,7 @@ def _bar(symbol: str, spent: Decimal, whole: Decimal, left: Decimal) -> None:
 
     filled = BAR if left <= 0 else min(BAR - 1, math.ceil(spent * BAR / whole))
     words = f"{shown(spent, up=True)} of {shown(whole, up=False)} spent, {shown(left, up=False)} left"
-    typer.echo(f"{symbol:>9} {'█' * filled}{'░' * (BAR - filled)} {words}")
+    say(f"{symbol:>9} {'█' * filled}{'░' * (BAR - filled)} {words}")
 
 
 def _account_json(account: Account) -> dict[str, Any]:
@@ -185,6 +263,16 @@ def _account_json(account: Account) -> dict[str, Any]:
         "name": account.name,
         "opened": account.opened,
         "budget": account.budget.to_dict(),
+        **_pins_json(account),
+        "amendments": [
+            {
+                "entry": amendment.seq,
+                "time": amendment.time,
+                "protect": list(amendment.protect),
+                "budget": None if amendment.budget is None else amendment.budget.to_dict(),
+            }
+            for amendment in account.amendments
+        ],
         "spent": {
             "epsilon": str(account.epsilon),
             "delta": str(account.delta),
@@ -204,6 +292,7 @@ def _account_json(account: Account) -> dict[str, Any]:
                 "outcome": charge.outcome,
                 "request": charge.request,
                 "describe": charge.describe,
+                "protection": None if charge.protection is None else charge.protection.to_dict(),
                 "guarantee": charge.guarantee,
                 "answer": charge.answer,
             }
@@ -225,13 +314,8 @@ def _words(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _clean(text: str, *, lines: bool = False) -> str:
-    """What a ledger says must not steer the terminal."""
-    return "".join(c if c.isprintable() or (lines and c == "\n") else "�" for c in text)
+def _clean(text: str) -> str:
+    """What a ledger says, line by line."""
+    from guessproof.plain import plain_lines
 
-
-def _json(table: dict[str, Any]) -> None:
-    import json
-
-    text = json.dumps(table, indent=2, ensure_ascii=False)
-    typer.echo(text.encode("utf-8", "replace").decode())  # an edited ledger may hold what no terminal can show
+    return plain_lines(text)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from guessproof.plain import json_text, plain
 from guessproof.rounded import down, up
 
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
 
-__all__ = ["AsJson", "PlanFile", "down", "in_people", "percent", "print_json", "up"]
+__all__ = ["AsJson", "PlanFile", "down", "in_people", "percent", "print_json", "say", "up"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PlanFile = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
 
 
 def print_json(table: Any) -> None:
-    """One JSON document."""
-    typer.echo(json.dumps(table, indent=2, ensure_ascii=False, default=str))
+    """One JSON document, safe for parsers and terminals."""
+    typer.echo(json_text(table))
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """One line for people."""
+    typer.echo(plain(text), err=err)
 
 
 def percent(bracket: Bracket | None) -> str:

@@ -9,6 +9,7 @@ import typer
 from guessproof.cli.printing import AsJson, PlanFile, down, in_people, percent, print_json, up
 
 if TYPE_CHECKING:
+    from guessproof.cli.screen import Screen
     from guessproof.plan import Plan
     from guessproof.releasing import Answer
 
@@ -28,8 +29,7 @@ def release(
 
     Example: guessproof release plan.toml
     """
-    from rich.console import Console
-
+    from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
     from guessproof.plan import load_plan
     from guessproof.releasing import release as released
@@ -37,22 +37,23 @@ def release(
 
     loaded = load_plan(plan)
     if output is not None:
-        check_target(output)  # before anything is charged
-    with Console(stderr=True).status("charging, asking, adding noise …"):
+        check_target(output, loaded, key_file)  # before anything is charged
+    with Screen(stderr=True).status("charging, asking, adding noise …"):
         answer = released(loaded, key=read_key(key_file), timeout=timeout)
-    if output is not None:
-        write_answers(answer, output)
     print_json(answer.to_dict()) if as_json else show_answer(answer, loaded)
+    if output is not None:  # last: an answer that was paid for is shown even if the disk is full
+        write_answers(answer, output, loaded)
 
 
 def show_answer(answer: Answer, plan: Plan) -> None:
     """The answer, what it tells an attacker, what is left."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False)
+    from guessproof.cli.screen import Screen, styled
+
+    console = Screen()
     if answer.replayed:
-        console.print("\n[yellow]This very request was answered before: the same answer, no new charge.[/yellow]")
+        console.print("\nThis very request was answered before: the same answer, no new charge.", style="yellow")
     table = Table(title=f"\n{plan.query.sql}", title_justify="left", title_style="dim")
     keys = list(answer.answers[0].group) if answer.answers else []
     for key in (*keys, "answer"):
@@ -64,7 +65,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
         table.add_row(
             *(row.group[k] for k in keys),
             row.name,
-            "none" if row.value is None else f"[bold]{row.value:.6g}[/bold]",
+            "none" if row.value is None else styled(f"{row.value:.6g}", "bold"),
             "" if row.error is None else f"± {up(row.error)}",
             f"{row.confidence:.0%}",
             between,
@@ -82,12 +83,9 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     console.print(f"Ledger head {answer.head}\n", style="dim")
 
 
-def _show_learned(console: object, answer: Answer) -> None:
-    from rich.console import Console
-
+def _show_learned(console: Screen, answer: Answer) -> None:
     from guessproof.risk.bracket import Bracket
 
-    assert isinstance(console, Console)
     known, gained = answer.learned.get("posterior"), answer.learned.get("advantage")
     if known is not None:
         bracket = Bracket(**known)

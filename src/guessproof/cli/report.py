@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from guessproof.cli.printing import print_json, say
+
 
 def report(
     plan: Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")],
@@ -25,29 +27,26 @@ def report(
     """
     import hashlib
 
-    from rich.console import Console
-
+    from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
     from guessproof.plan import load_plan
     from guessproof.report import write_report
     from guessproof.report.parts.opening import decision
 
     loaded = load_plan(plan)
-    with Console(stderr=True).status("writing the report …"):
-        made = write_report(loaded, output, ledger=ledger, key=read_key(key_file))
+    with Screen(stderr=True).status("writing the report …"):
+        made = write_report(loaded, output, ledger=ledger, key=read_key(key_file), key_file=key_file)
     facts = made.facts
     if as_json:
-        import json
-
         written = {
             "report": output,
             "sha256": hashlib.sha256(made.html.encode()).hexdigest(),
             "released": len(facts.own),
             **made.to_dict(),
         }
-        typer.echo(json.dumps(written, indent=2, ensure_ascii=False))
+        print_json(written)
         return
-    typer.echo(f"Wrote {output}.")
-    typer.echo(decision(facts))
+    say(f"Wrote {output}.")
+    say(decision(facts))
     if facts.head is not None:
-        typer.echo(f"head {facts.head}")
+        say(f"head {facts.head}")

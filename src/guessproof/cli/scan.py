@@ -9,8 +9,7 @@ import typer
 from guessproof.cli.printing import AsJson, PlanFile, print_json
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from guessproof.cli.screen import Screen
     from guessproof.scan import Scan
     from guessproof.scan.result import Enclosed
 
@@ -36,16 +35,17 @@ def scan(
 
     Example: guessproof scan plan.toml
     """
-    import json
-
     from guessproof.ledger import read_key
+    from guessproof.outputs import check_output, write_output
+    from guessproof.plain import json_text
     from guessproof.plan import load_plan
+    from guessproof.plan.inputs import inputs_of
     from guessproof.scan import scan as scanned
-    from guessproof.scan.private import check_private, write_private
 
     loaded = load_plan(plan)
-    target = None if output is None else check_private("output", output, (".json",))
-    picture = None if chart is None else check_private("chart", chart, (".svg", ".png", ".html"))
+    kept = inputs_of(loaded, key_file=key_file)
+    target = None if output is None else check_output("output", output, (".json",), kept)
+    picture = None if chart is None else check_output("chart", chart, (".svg", ".png", ".html"), kept)
     with _Bar() as bar:
         found = scanned(
             loaded,
@@ -57,11 +57,11 @@ def scan(
             progress=bar.rows,
         )
     if target is not None:
-        write_private(target, (json.dumps(found.to_dict(), indent=2, ensure_ascii=False) + "\n").encode())
+        write_output(target, (json_text(found.to_dict()) + "\n").encode(), private=True)
     if picture is not None:
         from guessproof.charts.scan import drawn
 
-        write_private(picture, drawn(found, picture.suffix.lower()))
+        write_output(picture, drawn(found, picture.suffix.lower()), private=True, field="chart")
     print_json(found.to_dict()) if as_json else show_scan(found)
 
 
@@ -69,12 +69,13 @@ class _Bar:
     """Rows read so far, on stderr; how many there are is not known beforehand."""
 
     def __init__(self) -> None:
-        from rich.console import Console
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        words = TextColumn("[progress.description]{task.description}")
+        from guessproof.cli.screen import Screen
+
+        words = TextColumn("{task.description}", style="progress.description", markup=False)
         rows = TextColumn("{task.completed:,} rows")
-        console = Console(stderr=True)
+        console = Screen(stderr=True)
         self._bar = Progress(SpinnerColumn(), words, rows, TimeElapsedColumn(), console=console, transient=True)
         self._task = self._bar.add_task("scanning", total=None)
 
@@ -92,10 +93,10 @@ class _Bar:
 
 def show_scan(found: Scan) -> None:
     """The banner, how many were judged, the distribution, the most exposed."""
-    from rich.console import Console
+    from guessproof.cli.screen import Screen, styled
 
-    console = Console(highlight=False)
-    console.print(f"\n[bold white on red] {found.banner} [/]\n")
+    console = Screen()
+    console.print("", styled(f" {found.banner} ", "bold white on red"), "", sep="\n")
     console.print(f"“{found.goal}” at ε = {found.epsilon:.6g}: each record's own advantage, {found.how}.")
     _show_counts(console, found)
     if found.mean is None:
@@ -108,10 +109,10 @@ def show_scan(found: Scan) -> None:
         _show_groups(console, found)
     if found.identified is not None:
         _show_identified(console, found)
-    console.print(f"[bold red]{found.banner}[/]\n")
+    console.print(f"{found.banner}\n", style="bold red")
 
 
-def _show_counts(console: Console, found: Scan) -> None:
+def _show_counts(console: Screen, found: Scan) -> None:
     parts = [f"{found.rows:,} rows, {found.judged:,} judged"]
     for count, words in (
         (found.missing, "without a value"),
@@ -125,16 +126,20 @@ def _show_counts(console: Console, found: Scan) -> None:
         console.print("A prior that rules out values of real records is wrong: correct it.", style="yellow")
 
 
-def _show_limit(console: Console, found: Scan) -> None:
+def _show_limit(console: Screen, found: Scan) -> None:
+    from guessproof.cli.screen import styled
+
     if found.limit is None or found.exceeding is None:
         return
     surely, possibly = found.exceeding
     count = f"{surely:,}" if surely == possibly else f"between {surely:,} and {possibly:,}"
     style = "green" if possibly == 0 else "red"
-    console.print(f"Records beyond the plan's limit of {found.limit:.2%}: [bold {style}]{count}[/].")
+    console.print(
+        f"Records beyond the plan's limit of {found.limit:.2%}: ", styled(count, f"bold {style}"), ".", sep=""
+    )
 
 
-def _show_distribution(console: Console, found: Scan) -> None:
+def _show_distribution(console: Screen, found: Scan) -> None:
     table = _table("Advantage", ("records", "left"), ("at least", "right"), ("at most", "right"))
     assert found.mean is not None
     table.add_row("mean", *_ends(found.mean))
@@ -144,7 +149,7 @@ def _show_distribution(console: Console, found: Scan) -> None:
     console.print(table)
 
 
-def _show_exposed(console: Console, found: Scan) -> None:
+def _show_exposed(console: Screen, found: Scan) -> None:
     if not found.exposed:
         return
     columns = [(name, "right") for name in found.columns]
@@ -154,19 +159,19 @@ def _show_exposed(console: Console, found: Scan) -> None:
     console.print(table)
 
 
-def _show_groups(console: Console, found: Scan) -> None:
+def _show_groups(console: Screen, found: Scan) -> None:
     columns = ((found.by or "", "left"), ("records", "right"), ("mean", "right"), ("95 %", "right"), ("most", "right"))
     table = _table("Groups, advantage at most", *columns)
     for group in found.groups or ():
         ends = [("" if p is None else _ends(p)[1]) for p in (group.mean, group.most_of_them, group.largest)]
-        table.add_row(_plain(group.value), f"{group.rows:,}", *ends)
+        table.add_row(str(group.value), f"{group.rows:,}", *ends)
     console.print(table)
 
 
-def _show_identified(console: Console, found: Scan) -> None:
+def _show_identified(console: Screen, found: Scan) -> None:
     table = _table("Most exposed rows", ("row", "left"), ("at least", "right"), ("at most", "right"))
     for row in found.identified or ():
-        table.add_row(_plain(row.identity), *_ends(row.advantage))
+        table.add_row(str(row.identity), *_ends(row.advantage))
     console.print(table)
 
 
@@ -175,7 +180,7 @@ def _table(title: str, *columns: tuple[str, str]) -> Any:
 
     table = Table(title=f"\n{title}", title_justify="left")
     for name, side in columns:
-        table.add_column(_plain(name), justify=side)  # pyright: ignore[reportArgumentType]
+        table.add_column(name, justify=side)  # pyright: ignore[reportArgumentType]
     return table
 
 
@@ -187,11 +192,4 @@ def _ends(pair: Enclosed) -> tuple[str, str]:
 
 
 def _value(value: Any) -> str:
-    return f"{value[0]:.6g} … {value[1]:.6g}" if isinstance(value, tuple) else _plain(value)
-
-
-def _plain(value: Any) -> str:
-    """Text of the table must not be read as markup."""
-    from rich.markup import escape
-
-    return escape(str(value))
+    return f"{value[0]:.6g} … {value[1]:.6g}" if isinstance(value, tuple) else str(value)

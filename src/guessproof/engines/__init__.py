@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from guessproof.errors import SourceError
@@ -11,16 +10,12 @@ if TYPE_CHECKING:
     from guessproof.engines.base import Engine
 
 
-def open_engine(
-    source: str, table: str, *, timeout: float | None = None, kinds: Mapping[str, str] | None = None
-) -> Engine:
+def open_engine(source: str, table: str, *, timeout: float | None = None) -> Engine:
     """Open a table for reading.
 
     `source` is a .csv, .tsv (also .gz), .parquet (a file, a folder, a pattern), .duckdb or .db file, and
-    `table` the name under which queries find it. `timeout` is in seconds for each query. `kinds` are the
-    kinds that the plan declares for columns ("number", "text", "boolean", "time"): they win over what the
-    file stores, and a value that does not fit is NULL. A CSV file declares nothing: its columns are text
-    unless `kinds` says otherwise.
+    `table` the name under which queries find it. `timeout` is in seconds for each query. Columns are handed on
+    as they are stored, those of a CSV file as text: what a query makes of them is its own to say.
     """
     if source.startswith("env:"):
         raise SourceError(
@@ -32,4 +27,4 @@ def open_engine(
     from guessproof.engines.duckdb import DuckDB
     from guessproof.engines.files import find
 
-    return DuckDB(find(source), table, timeout=timeout, kinds=kinds or {})
+    return DuckDB(find(source), table, timeout=timeout)

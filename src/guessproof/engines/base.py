@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -21,8 +21,21 @@ class Engine(Protocol):
         """sqlglot's name of the SQL that this engine speaks."""
         ...
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether every row is stored as such: a table or a file. The rows of a view may repeat one record."""
+        ...
+
     def schema(self) -> Mapping[str, str]:
         """Column names and what each is (one of `KINDS`). Never a value."""
+        ...
+
+    def types(self) -> Mapping[str, str]:
+        """Column names and by which type each is stored, in the engine's own words. Never a value."""
+        ...
+
+    def stored(self) -> Mapping[str, str]:
+        """The same with collations, and without the labels of a list, which may come from the values. Never a value."""
         ...
 
     def check(self) -> None:
@@ -37,8 +50,8 @@ class Engine(Protocol):
         """Run one SELECT over the table. Every failure, a time-out too, is EngineError() and says nothing else."""
         ...
 
-    def batches(self, columns: Sequence[str], size: int = ...) -> Iterator[pa.RecordBatch]:
-        """The rows themselves, streamed in batches of about `size` rows: for the owner's internal scan only."""
+    def batches(self, sql: str, size: int = ...) -> Iterator[pa.RecordBatch]:
+        """The rows of one SELECT, streamed in batches of about `size` rows: for the owner's internal scan only."""
         ...
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -35,9 +35,12 @@ SETTINGS = {
     # believes Parquet statistics, which leave NaN out, and takes x <= 'Infinity' to be true.
     "disabled_optimizers": "statistics_propagation,type_pushdown",
 }
-CAST = {"number": "DOUBLE", "text": "VARCHAR", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
+TABLE_TYPE = (
+    "SELECT table_type FROM information_schema.tables "
+    "WHERE table_catalog = 'gp_source' AND table_schema = 'main' AND lower(table_name) = lower(?)"
+)
 WORDS = {
     "ParserException": "DuckDB does not understand it",
     "BinderException": "a column or a type in it does not fit the table",
@@ -52,15 +55,16 @@ class DuckDB:
 
     dialect = "duckdb"
 
-    def __init__(self, source: Source, table: str, *, timeout: float | None, kinds: Mapping[str, str]) -> None:
+    def __init__(self, source: Source, table: str, *, timeout: float | None) -> None:
         self._source = source
         self._table = table
         self._timeout = timeout
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
         self._tried_before = self._closed = False
+        self._stored = source.form != "duckdb"
         try:
-            self._types = self._load(kinds)
+            self._types = self._load()
         except BaseException:
             self.close()
             raise
@@ -68,8 +72,21 @@ class DuckDB:
     def __repr__(self) -> str:
         return f"DuckDB(table={self._table!r})"
 
+    @property
+    def is_stored(self) -> bool:
+        return self._stored
+
     def schema(self) -> Mapping[str, str]:
         return {name: _kind(stored) for name, stored in self._types.items()}
+
+    def types(self) -> Mapping[str, str]:
+        return dict(self._types)
+
+    def stored(self) -> Mapping[str, str]:
+        found, failure = _tried(self._collated)
+        if failure or found is None:
+            raise SourceError(f"source {self._source.said!r}: the types of its columns cannot be read; check the file")
+        return found
 
     def check(self) -> None:
         if self._source.form != "csv":  # the other forms carry their structure and checksums with them
@@ -101,12 +118,9 @@ class DuckDB:
             raise EngineError
         return rows
 
-    def batches(self, columns: Sequence[str], size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
-        known = {name.casefold() for name in self._types}
-        if missing := [name for name in columns if name.casefold() not in known]:
-            raise SourceError(f"table {self._table!r} has no column {missing[0]!r}; use a name of its schema")
-        chosen = ", ".join(map(_name, columns))
-        return self._streamed(f"SELECT {chosen} FROM {_name(self._table)}", size)  # noqa: S608
+    def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        self.prepare(sql)
+        return self._streamed(sql, size)
 
     def close(self) -> None:
         if not self._closed:
@@ -122,19 +136,16 @@ class DuckDB:
     ) -> None:
         self.close()
 
-    def _load(self, kinds: Mapping[str, str]) -> dict[str, str]:
+    def _load(self) -> dict[str, str]:
         """Put the table in its place, an empty twin beside it, and lock everything else. Gives its types."""
         reader = _reader(self._source, self._table)
         stored, failure = _tried(lambda: self._reading(reader))
         if failure or stored is None:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
-        columns = _typed(self._source, stored, kinds)
-        types, failure = _tried(lambda: self._placed(columns, reader))
-        if failure or types is None:
-            raise SourceError(
-                f"source {self._source.said!r}: a column cannot be read as the kind that the plan declares; change one"
-            )
-        return types
+        _, failure = _tried(lambda: self._placed(reader))
+        if failure:
+            raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
+        return stored
 
     def _reading(self, reader: str) -> dict[str, str]:
         """The types that the source stores, read when nothing but the source can be opened any more."""
@@ -146,18 +157,31 @@ class DuckDB:
             run(f"SET allowed_paths = [{', '.join(f'{_text(path)}, {_pattern(path)}' for path in paths)}]")
         run("ATTACH ':memory:' AS gp_twin")
         run("SET enable_external_access = false")
+        if self._source.form == "duckdb":
+            self._stored = run(TABLE_TYPE, [self._table]).fetchall() == [("BASE TABLE",)]
         return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
 
-    def _placed(self, columns: str, reader: str) -> dict[str, str]:
-        """The table as the plan declares it, under its own name, and its twin without rows."""
+    def _placed(self, reader: str) -> None:
+        """The table under its own name, and its twin without rows."""
         name, run = _name(self._table), self._con.execute
-        run(f"CREATE VIEW {name} AS SELECT {columns} FROM {reader}")  # noqa: S608
+        run(f"CREATE VIEW {name} AS SELECT * FROM {reader}")  # noqa: S608
         run(f"CREATE TABLE gp_twin.main.{name} AS SELECT * FROM {name} LIMIT 0")  # noqa: S608
         run("CREATE SCHEMA gp_twin.hostile")
         self._blank.execute("USE gp_twin.main")
         self._hostile.execute("USE gp_twin.hostile")
         run("SET lock_configuration = true")
-        return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE {name})").fetchall())  # noqa: S608
+
+    def _collated(self) -> dict[str, str]:
+        """DESCRIBE leaves collations out; the definition of a table made like the column has them."""
+        run, reader = self._con.execute, _reader(self._source, self._table)
+        run("CREATE SCHEMA IF NOT EXISTS gp_twin.stored")
+        found: dict[str, str] = {}
+        for name in self._types:
+            run(f"CREATE OR REPLACE TABLE gp_twin.stored.x AS SELECT {_name(name)} AS x FROM {reader} LIMIT 0")  # noqa: S608
+            made = run("SELECT sql FROM duckdb_tables() WHERE schema_name = 'stored' AND table_name = 'x'").fetchall()
+            stored = str(made[0][0]).split("(x ", 1)[1].removesuffix(";").removesuffix(")")
+            found[name] = "ENUM" if stored.startswith("ENUM(") else stored  # its labels may come from the values
+        return found
 
     def _trial(self) -> duckdb.DuckDBPyConnection:
         """Where the table is its twin with hostile rows; they are made when first asked for."""
@@ -234,21 +258,6 @@ def _unreadable(source: Source, table: str, failure: str | None) -> str:
     if source.form == "duckdb" and failure == "IOException":
         return "it is not a DuckDB database, or another program is writing to it; close that one or check the file"
     return f"it cannot be read as {'CSV' if source.form == 'csv' else source.form}; check the file"
-
-
-def _typed(source: Source, stored: Mapping[str, str], kinds: Mapping[str, str]) -> str:
-    """The columns of the view: as declared where that differs from what is stored. Capitals do not count in SQL."""
-    names = {name.casefold(): name for name in stored}
-    casts: dict[str, str] = {}
-    for name, declared in kinds.items():
-        if name.casefold() not in names:
-            raise SourceError(f"source {source.said!r} has no column {name!r}; write the name of one that it has")
-        if declared not in CAST:
-            raise SourceError(f"column {name!r} cannot be declared as {declared!r}; use {', '.join(CAST)}")
-        column = names[name.casefold()]
-        if declared != _kind(stored[column]):
-            casts[column] = f"TRY_CAST({_name(column)} AS {CAST[declared]}) AS {_name(column)}"
-    return ", ".join(casts.get(column, _name(column)) for column in stored)
 
 
 def _kind(stored: str) -> str:

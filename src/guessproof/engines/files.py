@@ -6,7 +6,7 @@ import csv
 import glob
 import gzip
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
@@ -37,6 +37,11 @@ class Source:
     zipped: bool = False
 
 
+def is_text_table(source: str) -> bool:
+    """Whether a source is a text file by its name; nothing in it says whether its first line is one of names."""
+    return FORMS.get(Path(source.lower().removesuffix(".gz")).suffix) == "csv"
+
+
 def find(source: str) -> Source:
     """The file (for Parquet also the folder or the pattern) that a plan's `source` names."""
     name = source.lower()
@@ -50,8 +55,17 @@ def find(source: str) -> Source:
             f"source {source!r}: the end of the name does not say what it is; "
             "use .csv, .tsv (also with .gz), .parquet, .duckdb or .db"
         )
-    paths = tuple(_real(path, source) for path in _paths(source, form))
+    paths = _once(_real(path, source) for path in _paths(source, form))
     return Source(source, form, paths, tabs=suffix == ".tsv", zipped=zipped)
+
+
+def _once(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Each file once, by whatever names it was found: a second name of a file must not repeat its records."""
+    found: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        status = path.stat()
+        found.setdefault((status.st_dev, status.st_ino), path)
+    return tuple(found.values())
 
 
 def _paths(source: str, form: Form) -> list[Path]:

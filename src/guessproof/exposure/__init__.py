@@ -1,6 +1,6 @@
-"""What an attacker can learn from releases whose guarantee metric is known."""
+"""What an attacker can learn from releases whose guarantee is known."""
 
-from guessproof.exposure.aim import Aim, Pledge, knows_no_prior
+from guessproof.exposure.attacker import Attacker
 from guessproof.exposure.exposure import Exposure
 
-__all__ = ["Aim", "Exposure", "Pledge", "knows_no_prior"]
+__all__ = ["Attacker", "Exposure"]

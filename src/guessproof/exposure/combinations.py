@@ -16,18 +16,19 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import ParameterError
-from guessproof.exposure.aim import Aim, Pledge
+from guessproof.exposure.attacker import Attacker
+from guessproof.guarantee import Guarantee
 from guessproof.risk.finite import signed_gain
 from guessproof.risk.limits import Belief
+from guessproof.risk.truths import true_combinations
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Not
-from guessproof.world.joint import JointTable, joint_of
+from guessproof.world.joint import JointTable, conditioned, joint_of
 
 FAR = 500.0  # beyond this a likelihood ratio leaves the range of a linear program
 MOST_STATES = 250  # combinations of values for which the exact table is built
 
-Between = Callable[[Mapping[str, Any], Mapping[str, Any]], float]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Combinations:
     distance: Array
     truths: list[dict[str, Any]]
     goals: Array  # one row per truth: which combinations are correct guesses
+    certain: dict[str, Any] | None  # a truth at which every combination is a correct guess
     complete: bool  # nothing protected is read beside them, so that the distances are the query's own
 
     @cached_property
@@ -115,41 +117,41 @@ def _told_all(mass: Array, share: Array) -> tuple[float, float]:
     return float(np.min(odds) - before), float(np.max(odds) - before)
 
 
-def combinations(aim: Aim, pledge: Pledge, tied: set[str]) -> Combinations | None:
+def combinations(attacker: Attacker, guarantee: Guarantee) -> Combinations | None:
     """The world of a goal about several finite columns; None where it is not one, or too large."""
-    names = [*aim.names, *sorted(tied | _read(aim, pledge))]
-    if pledge.between is None or isinstance(aim.goal, Near):
+    tied = attacker.tied
+    names = [*attacker.names, *sorted(tied | _read(attacker, guarantee))]
+    if guarantee.responses is None or isinstance(attacker.goal, Near):
         return None
-    if not tied and not any(n in pledge.columns for n in aim.names):
+    if not tied and not any(n in guarantee.columns for n in attacker.names):
         return None  # the query reads nothing that tells of the goal
-    if len(names) == 1 and names[0] in pledge.tight:
+    if len(names) == 1 and names[0] in guarantee.tight:
         return None  # the distance on the line says it all, and faster
-    if not all(n in aim.attributes and isinstance(aim.attributes[n].prior, Finite) for n in names):
+    if not all(n in attacker.attributes and isinstance(attacker.attributes[n].prior, Finite) for n in names):
         return None
-    states = _states(aim, names)
+    states = _states(attacker, names)
     if states is None or len(states) > MOST_STATES:
         return None
     rows = [dict(zip(names, values, strict=True)) for values, _ in states]
     mass = np.asarray([weight for _, weight in states])
     mass = mass / mass.sum()
-    truths, goals = _goals(aim, rows, mass)
-    table = _table(rows, pledge.between, pledge.error)
-    return Combinations(rows, mass, table, truths, goals, set(pledge.columns) <= set(names))
+    complete = set(guarantee.columns) <= set(names)
+    return Combinations(rows, mass, _table(rows, guarantee), *_goals(attacker, rows, mass), complete)
 
 
-def _read(aim: Aim, pledge: Pledge) -> set[str]:
+def _read(attacker: Attacker, guarantee: Guarantee) -> set[str]:
     """Columns that the query reads beside the goal's, of which the attacker has a belief as well."""
-    known = [n for n in pledge.columns if n not in aim.names and n in aim.attributes]
-    return {n for n in known if isinstance(aim.attributes[n].prior, Finite)}
+    known = [n for n in guarantee.columns if n not in attacker.names and n in attacker.attributes]
+    return {n for n in known if isinstance(attacker.attributes[n].prior, Finite)}
 
 
-def _states(aim: Aim, names: list[str]) -> list[tuple[tuple[Any, ...], float]] | None:
+def _states(attacker: Attacker, names: list[str]) -> list[tuple[tuple[Any, ...], float]] | None:
     """Combinations with their probabilities, dependent ones by their joint table; what is known conditions them."""
     blocks: list[list[tuple[dict[str, Any], float]]] = []
     seen: set[str] = set()
     for name in names:
         if name not in seen:
-            block = _block(aim, name, names)
+            block = _block(attacker, name, names)
             if block is None:
                 return None
             blocks.append(block)
@@ -159,16 +161,16 @@ def _states(aim: Aim, names: list[str]) -> list[tuple[tuple[Any, ...], float]] |
     found: list[tuple[tuple[Any, ...], float]] = []
     for combination in itertools.product(*blocks):
         values = {k: v for part, _ in combination for k, v in part.items()}
-        if all(_allowed(values[n], known) for n, known in (aim.knows or {}).items() if n in values):
+        if all(_allowed(values[n], known) for n, known in (attacker.knows or {}).items() if n in values):
             found.append((tuple(values[n] for n in names), math.prod(w for _, w in combination)))
     return found or None
 
 
-def _block(aim: Aim, name: str, names: list[str]) -> list[tuple[dict[str, Any], float]] | None:
+def _block(attacker: Attacker, name: str, names: list[str]) -> list[tuple[dict[str, Any], float]] | None:
     """The values of one column, or the rows of the joint table that it belongs to."""
-    joint = joint_of(aim.attributes[name])
+    joint = joint_of(attacker.attributes[name])
     if joint is None:
-        prior = aim.attributes[name].prior
+        prior = attacker.attributes[name].prior
         assert isinstance(prior, Finite)
         return [({name: v}, float(w)) for v, w in zip(prior.values, prior.mass, strict=True) if w > 0]
     if not isinstance(joint, JointTable) or not set(joint.names) <= set(names):
@@ -183,23 +185,32 @@ def _allowed(value: Any, known: Any) -> bool:
     return value in known if isinstance(known, (set, frozenset, list, tuple)) else value == known
 
 
-def _table(rows: list[dict[str, Any]], between: Between, error: float) -> Array:
-    """Distances without what floating point adds to any change; up to twice `error` is to be charged apart."""
-    table = np.zeros((len(rows), len(rows)))
+def _table(rows: list[dict[str, Any]], guarantee: Guarantee) -> Array:
+    """Distances without what floating point adds to any change; up to twice `rounding` is to be charged apart."""
+    table, between, rounding = np.zeros((len(rows), len(rows))), guarantee.between, guarantee.rounding
     for i, j in itertools.combinations(range(len(rows)), 2):
-        table[i, j] = table[j, i] = max(between(rows[i], rows[j]), between(rows[j], rows[i])) - error
-    return np.where(table <= error, 0.0, table)
+        table[i, j] = table[j, i] = max(between(rows[i], rows[j]), between(rows[j], rows[i])) - rounding
+    return np.where(table <= rounding, 0.0, table)
 
 
-def _goals(aim: Aim, rows: list[dict[str, Any]], mass: Array) -> tuple[list[dict[str, Any]], Array]:
-    """The goal as a set of combinations, for the stated truth or for every possible one."""
-    truths = [dict(aim.at)] if aim.at is not None else [{n: row[n] for n in aim.names} for row in rows]
-    unique = {repr(sorted(t.items(), key=lambda item: item[0])): t for t in truths}
-    masks = [np.asarray([_met(aim.goal, row, t) for row in rows], dtype=np.float64) for t in unique.values()]
-    open_ = [(t, m) for t, m in zip(unique.values(), masks, strict=True) if 0 < m @ mass < 1 - 1e-15]
-    if not open_:
-        raise ParameterError("goal", aim.goal, "is empty or certain for every true value", "choose another goal")
-    return [t for t, _ in open_], np.asarray([m for _, m in open_])
+def _goals(
+    attacker: Attacker, rows: list[dict[str, Any]], mass: Array
+) -> tuple[list[dict[str, Any]], Array, dict[str, Any] | None]:
+    """The goal as sets of combinations, for the stated truth or every possible one; a truth at which it is certain."""
+    known = {n: v for n, v in (attacker.knows or {}).items() if v is not None}
+    possible = conditioned(attacker.goal.attributes, known)
+    truths = [dict(attacker.at)] if attacker.at is not None else true_combinations(possible, attacker.goal)
+    unique: dict[bytes, tuple[dict[str, Any], Array]] = {}
+    certain: dict[str, Any] | None = None
+    for truth in truths:
+        mask = np.asarray([_met(attacker.goal, row, truth) for row in rows], dtype=np.float64)
+        if (1 - mask) @ mass <= 0:
+            certain = certain or truth
+        elif mask @ mass > 0:
+            unique.setdefault(mask.tobytes(), (truth, mask))
+    if not unique:
+        raise ParameterError("goal", attacker.goal, "is empty or certain for every true value", "choose another goal")
+    return [t for t, _ in unique.values()], np.asarray([m for _, m in unique.values()]), certain
 
 
 def _met(goal: Goal, row: Mapping[str, Any], truth: Mapping[str, Any]) -> bool:

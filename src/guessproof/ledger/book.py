@@ -5,7 +5,8 @@ Every charge counts, whatever became of it: answered, failed, or lost in a crash
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -15,13 +16,17 @@ from guessproof.errors import BudgetError, LedgerError, ParameterError
 from guessproof.ledger.amounts import ZERO, Budget, Cost, Left, advantage_of, minus, plus, shown
 from guessproof.ledger.chain import Defect
 from guessproof.ledger.entry import Entry
+from guessproof.ledger.protection import Pins, Protection, implied
 
 OPEN, ANSWERED, FAILED = "no answer", "answered", "failed"
 
 
 @dataclass(frozen=True)
 class Charge:
-    """One charge and what became of it: "answered", "failed" or "no answer"."""
+    """One charge and what became of it: "answered", "failed" or "no answer".
+
+    `is_final`: it failed in a way in which the same request would fail again.
+    """
 
     seq: int
     time: str
@@ -33,6 +38,18 @@ class Charge:
     advantage: Decimal | None
     outcome: str = OPEN
     answer: dict[str, Any] | None = None
+    protection: Protection | None = None
+    is_final: bool = False
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """What the owner changed: columns that are protected from here on, and the budget where it was raised."""
+
+    seq: int
+    time: str
+    protect: tuple[str, ...]
+    budget: Budget | None
 
 
 @dataclass(frozen=True)
@@ -57,6 +74,8 @@ class Account:
     advantage: Decimal = ZERO  # the largest cumulative advantage that was judged so far
     charges: dict[int, Charge] = field(default_factory=dict[int, Charge])  # by the number of the entry, in order
     notes: list[Note] = field(default_factory=list[Note])
+    amendments: list[Amendment] = field(default_factory=list[Amendment])
+    pins: Pins = field(default_factory=Pins)
 
     @property
     def left(self) -> Left:
@@ -65,14 +84,19 @@ class Account:
         rest = None if limit is None else minus(limit, self.advantage)
         return Left(minus(self.budget.epsilon, self.epsilon), minus(self.budget.delta, self.delta), rest)
 
-    def answered(self, request: str) -> Charge | None:
-        """The first charge of this request that has an answer."""
-        return next((c for c in self.charges.values() if c.request == request and c.outcome == ANSWERED), None)
+    def answered(self, *requests: str) -> Charge | None:
+        """The first charge of one of these requests that has an answer."""
+        return next((c for c in self.charges.values() if c.request in requests and c.outcome == ANSWERED), None)
 
-    def in_work(self, request: str, now: datetime, patience: float) -> Charge | None:
-        """A charge of this request without an answer that is younger than `patience` seconds."""
+    def settled(self, requests: Collection[str]) -> Charge | None:
+        """The charge that says what one of these requests gets without a new one: its answer, or that it must fail."""
+        final = (c for c in self.charges.values() if c.request in requests and c.is_final)
+        return self.answered(*requests) or next(final, None)
+
+    def in_work(self, requests: Collection[str], now: datetime, patience: float) -> Charge | None:
+        """A charge of one of these requests without an answer that is younger than `patience` seconds."""
         for charge in self.charges.values():
-            if charge.request != request or charge.outcome != OPEN:
+            if charge.request not in requests or charge.outcome != OPEN:
                 continue
             # A clock that was set back makes ages negative; these must not block for ever.
             if abs(now - datetime.fromisoformat(charge.time)) < timedelta(seconds=patience):
@@ -92,6 +116,20 @@ class Account:
                     f"left; nothing was charged{_hint(asked, rest)}"
                 )
 
+    def refuse_lower_budget(self, raised: Budget | None) -> None:
+        """Raise where an amended budget takes anything back: what was promised to others stays promised."""
+        if raised is None:
+            return
+        now = self.budget
+        same = (raised.advantage is None) == (now.advantage is None)
+        parts = [(raised.epsilon, now.epsilon), (raised.delta, now.delta)]
+        parts += [(raised.advantage, now.advantage)] if raised.advantage and now.advantage else []
+        if not same or any(new < old for new, old in parts) or all(new == old for new, old in parts):
+            raise LedgerError(
+                f"{self.name}: an amended budget must allow more and take nothing back (now {_said(now)}, "
+                f"asked {_said(raised)})"
+            )
+
     def refuse_beyond_advantage(self, judged: Decimal | None) -> None:
         """Raise where the attacker's cumulative advantage passes its limit, or nobody judged it."""
         limit = self.budget.advantage
@@ -108,6 +146,17 @@ class Account:
                 f"{shown(judged, up=True)}, and the budget allows {limit} ({shown(self.advantage, up=True)} is used, "
                 f"ε = {self.left.epsilon} is left); nothing was charged"
             )
+
+
+def copied(account: Account) -> Account:
+    """The account as it is now, whatever is booked later."""
+    return replace(
+        account,
+        charges=dict(account.charges),
+        notes=list(account.notes),
+        amendments=list(account.amendments),
+        pins=deepcopy(account.pins),
+    )
 
 
 class Book:
@@ -127,7 +176,13 @@ class Book:
     def add(self, entry: Entry) -> None:
         """One more entry."""
         try:
-            rule = {"open": self._open, "charge": self._charge, "answer": self._answer, "failed": self._failed}
+            rule = {
+                "open": self._open,
+                "charge": self._charge,
+                "answer": self._answer,
+                "failed": self._failed,
+                "amend": self._amend,
+            }
             rule.get(entry.kind, self._note)(entry, entry.content)
         except _BrokenError as broken:
             self.defects.append(Defect(entry.seq, str(broken)))
@@ -145,6 +200,7 @@ class Book:
     def _charge(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._account(entry)
         judged = body["advantage"]
+        said = Protection.from_dict(_part(body, "protection", dict)) if "protection" in body else None
         charge = Charge(
             entry.seq,
             _time(entry),
@@ -154,12 +210,19 @@ class Book:
             _part(body, "guarantee", dict),
             _part(body, "describe", dict),
             None if judged is None else advantage_of(float(judged)),
+            protection=said,
         )
         try:
             account.refuse_beyond_budget(charge.cost)
             account.refuse_beyond_advantage(charge.advantage)
         except LedgerError:
             raise _BrokenError(f"charges more than the budget of {entry.name} allows") from None
+        try:
+            if said is not None:  # releases from before this was written are taken as they are
+                account.pins.refuse(entry.name, said)
+        except LedgerError as error:
+            raise _BrokenError(f"does not protect what is pinned: {error}") from None
+        account.pins.add(said or implied(charge.guarantee, charge.describe), entry.seq, is_said=said is not None)
         account.epsilon = plus(account.epsilon, charge.cost.epsilon)
         account.delta = plus(account.delta, charge.cost.delta)
         account.advantage = max(account.advantage, charge.advantage or ZERO)
@@ -169,16 +232,34 @@ class Book:
         self._settle(entry, _part(body, "charge", int), ANSWERED, _part(body, "answer", dict))
 
     def _failed(self, entry: Entry, body: dict[str, Any]) -> None:
-        self._settle(entry, _part(body, "charge", int), FAILED, None)
+        final = _part(body, "final", bool) if "final" in body else False
+        self._settle(entry, _part(body, "charge", int), FAILED, None, is_final=final)
 
-    def _settle(self, entry: Entry, seq: int, outcome: str, answer: dict[str, Any] | None) -> None:
+    def _amend(self, entry: Entry, body: dict[str, Any]) -> None:
+        account = self._account(entry)
+        protect, budget = _part(body, "protect", list), body["budget"]
+        raised = None if budget is None else Budget(**_part(body, "budget", dict))
+        if not all(isinstance(column, str) and column for column in protect) or not (protect or raised):
+            raise TypeError("protect")
+        try:
+            account.refuse_lower_budget(raised)
+            account.pins.refuse_widening(entry.name, protect)
+        except LedgerError as error:
+            raise _BrokenError(str(error)) from None
+        account.pins.widen(protect)
+        account.budget = raised or account.budget
+        account.amendments.append(Amendment(entry.seq, _time(entry), tuple(protect), raised))
+
+    def _settle(
+        self, entry: Entry, seq: int, outcome: str, answer: dict[str, Any] | None, *, is_final: bool = False
+    ) -> None:
         charges = self._account(entry).charges
         charge = charges.get(seq)
         if charge is None:
             raise _BrokenError(f"settles entry {seq}, which is no charge of {entry.name}")
         if charge.outcome != OPEN:
             raise _BrokenError(f"settles entry {seq}, which is settled already ({charge.outcome})")
-        charges[seq] = replace(charge, outcome=outcome, answer=answer)
+        charges[seq] = replace(charge, outcome=outcome, answer=answer, is_final=is_final)
 
     def _note(self, entry: Entry, body: dict[str, Any]) -> None:
         if entry.kind != "note":
@@ -207,6 +288,11 @@ def _time(entry: Entry) -> str:
     if datetime.fromisoformat(entry.time).tzinfo is None:
         raise ValueError(entry.time)
     return entry.time
+
+
+def _said(budget: Budget) -> str:
+    extra = "" if budget.advantage is None else f", advantage = {budget.advantage}"
+    return f"ε = {budget.epsilon}, δ = {budget.delta}{extra}"
 
 
 def _compared(asked: Decimal, rest: Decimal) -> str:

@@ -25,8 +25,13 @@ class Defect:
         return self.what if self.seq is None else f"entry {self.seq} {self.what}"
 
 
-def read_chain(rows: Sequence[Row], key: bytes | None) -> tuple[list[Entry], list[Defect]]:
-    """The entries in order, and everything that is wrong with their numbers, links, digests and seals."""
+def read_chain(
+    rows: Sequence[Row], key: bytes | None, before: Entry | None = None
+) -> tuple[list[Entry], list[Defect]]:
+    """The entries in order, and everything that is wrong with their numbers, links, digests and seals.
+
+    `before` is the entry that the first row must follow, where the chain up to it was read already.
+    """
     entries: list[Entry] = []
     defects: list[Defect] = []
     for row in rows:
@@ -34,7 +39,7 @@ def read_chain(rows: Sequence[Row], key: bytes | None) -> tuple[list[Entry], lis
         if entry is None:
             defects.append(Defect(_number(row), problem))
             continue
-        last = entries[-1] if entries else None
+        last = entries[-1] if entries else before
         defects += _link_defects(last, entry)
         entries.append(entry)
     return entries, defects + _seal_defects(entries, key)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import os
 import unicodedata
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -19,15 +20,17 @@ from typing import Any
 
 from guessproof.errors import EditedError, LedgerError, ParameterError
 from guessproof.ledger.amounts import Budget, Cost, Left, advantage_of
-from guessproof.ledger.book import Account, Charge
+from guessproof.ledger.book import Account, Charge, copied
 from guessproof.ledger.entry import Entry, canonical
 from guessproof.ledger.key import checked_key
+from guessproof.ledger.protection import Protection
 from guessproof.ledger.session import Clock, Contents, Session, read, writing
-from guessproof.ledger.store_sqlite import SqliteStore
+from guessproof.ledger.store_sqlite import SqliteStore, Stamp
 
 Judge = Callable[[list[dict[str, Any]]], float]
 
 FAILURE = "the engine failed after the charge; the charge stays"
+FINAL = "the table does not fit the plan, as it was found after the charge; the charge stays"
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,18 @@ class Recorded:
     remaining: Left
     time: str
     answer: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The same request failed before in a way in which it would fail again: it is neither run nor charged."""
+
+    name: str
+    seq: int
+    head: str
+    cost: Cost
+    remaining: Left
+    time: str
 
 
 def utc_now() -> datetime:
@@ -81,6 +96,7 @@ class Ledger:
         self._clock = clock
         self._store = SqliteStore(self.path, timeout)
         self._seen: Entry | None = None
+        self._known: tuple[Stamp, Contents] | None = None  # what was verified, and the file's looks at that time
         self._read()
 
     @classmethod
@@ -115,24 +131,32 @@ class Ledger:
         guarantee: dict[str, Any],
         describe: dict[str, Any],
         judge: Judge | None = None,
-    ) -> Charged | Recorded:
+        *,
+        protection: Protection | None = None,
+        aliases: Collection[str] = (),
+    ) -> Charged | Recorded | Failed:
         """Pay for one release, or get the answer that the same request was given before.
 
         All is decided inside one transaction; a refusal writes nothing. The judge sees the guarantees of all charges
-        of this name, the new one last, and gives the attacker's cumulative advantage.
+        of this name, the new one last, and gives the attacker's cumulative advantage. `aliases` are names under which
+        earlier versions charged the same request.
         """
         if not isinstance(request, str) or not request:
             raise ParameterError("request", request, "it is no text", "give the digest of the canonical request")
         body = {"request": request, "cost": cost.to_dict(), "guarantee": guarantee, "describe": describe}
+        if protection is not None:
+            body["protection"] = protection.to_dict()
         plain = canonical("charge", body)  # refused before the lock is taken
+        requests = {request, *aliases}
         with self._session() as session:
             account = session.account(name)
-            done = account.answered(request)
-            if done is not None and done.answer is not None:
-                return Recorded(name, done.seq, session.head, done.cost, account.left, done.time, done.answer)
-            working = account.in_work(request, self._clock(), self.patience)
+            done = account.settled(requests)
+            if done is not None:
+                return _settled(name, done, account, session.head)
+            working = account.in_work(requests, self._clock(), self.patience)
             if working is not None:
                 raise _in_work(name, working, self.patience)
+            account.pins.refuse(name, protection)
             account.refuse_beyond_budget(cost)
             judged = _judged(account, json.loads(plain)["guarantee"], judge)  # a copy: the judge cannot change it
             account.refuse_beyond_advantage(judged)
@@ -147,9 +171,28 @@ class Ledger:
         canonical("answer", answer)
         return self._settle(charged, "answer", {"charge": charged.seq, "answer": answer})
 
-    def failed(self, charged: Charged) -> str:
-        """Write that the release failed, in constant words; the charge stays. The new head."""
-        return self._settle(charged, "failed", {"charge": charged.seq, "note": FAILURE})
+    def failed(self, charged: Charged, *, final: bool = False) -> str:
+        """Write that the release failed, in constant words; the charge stays. The new head.
+
+        `final`: the same request would fail again, so it will be neither run nor charged.
+        """
+        body: dict[str, Any] = {"charge": charged.seq, "note": FINAL if final else FAILURE}
+        return self._settle(charged, "failed", {**body, "final": True} if final else body)
+
+    def amend(self, name: str, *, protect: Iterable[str] = (), budget: Budget | None = None) -> str:
+        """The owner's: protect more columns from now on, or allow a larger budget. A visible entry; the new head."""
+        columns = list(protect)
+        for column in columns:
+            if not isinstance(column, str) or not column.strip() or not column.isprintable():
+                raise ParameterError("protect", column, "it cannot name a column", "give the column's name")
+        if not columns and budget is None:
+            raise ParameterError("protect", columns, "nothing is amended", "name a column to protect, or a budget")
+        with self._session() as session:
+            account = session.account(name)
+            account.refuse_lower_budget(budget)
+            account.pins.refuse_widening(name, columns)
+            body = {"protect": columns, "budget": None if budget is None else budget.to_dict()}
+            return session.append("amend", name, body).digest
 
     def note(self, name: str, text: str, *, scan: bool = False) -> str:
         """Write a remark; `scan` says that the records' exposure was looked at. The new head."""
@@ -158,6 +201,13 @@ class Ledger:
         with self._session() as session:
             session.account(name)
             return session.append("note", name, {"text": text, "scan": scan}).digest
+
+    def settled(self, name: str, requests: Collection[str]) -> Recorded | Failed | None:
+        """What one of these requests gets without a charge; None where it would have to be charged. Writes nothing."""
+        contents = self._read()
+        account = contents.account(name)
+        done = account.settled(requests)
+        return None if done is None else _settled(name, done, account, contents.head)
 
     @property
     def head(self) -> str:
@@ -170,19 +220,19 @@ class Ledger:
 
     def accounts(self) -> Mapping[str, Account]:
         """Every name with its budget, charges and notes."""
-        return self._read().book.accounts
+        return {name: copied(account) for name, account in self._read().book.accounts.items()}
 
     def account(self, name: str) -> Account:
         """One name with its budget, charges and notes."""
-        return self._read().account(name)
+        return copied(self._read().account(name))
 
     def remaining(self, name: str) -> Left:
         """What is left of a name's budget."""
-        return self.account(name).left
+        return self._read().account(name).left
 
     def scanned(self, name: str) -> bool:
         """Whether a scan of this data was noted."""
-        return any(note.scan for note in self.account(name).notes)
+        return any(note.scan for note in self._read().account(name).notes)
 
     def _settle(self, charged: Charged, kind: str, body: dict[str, Any]) -> str:
         with self._session() as session:
@@ -193,15 +243,24 @@ class Ledger:
 
     @contextmanager
     def _session(self) -> Generator[Session]:
-        with writing(self._store, self._key, self._clock) as session:
+        with writing(self._store, self._key, self._clock, self._taken()) as session:
             self._refuse_rollback(session)
             yield session
         self._refuse_rollback(session)
+        self._known = self._store.stamp(), Contents(session.path, session.entries, session.book)
 
     def _read(self) -> Contents:
-        contents = read(self._store, self._key)
+        """The ledger as it is now."""
+        stamp = self._store.stamp()
+        contents = read(self._store, self._key, self._taken())
         self._refuse_rollback(contents)
+        self._known = stamp, contents
         return contents
+
+    def _taken(self) -> Contents | None:
+        """What was verified before, for one use: while nobody else wrote to the file its chain is not read again."""
+        known, self._known = self._known, None
+        return known[1] if known is not None and known[0] == self._store.stamp() else None
 
     def _refuse_rollback(self, contents: Contents) -> None:
         """What this process has seen must still be there."""
@@ -215,7 +274,13 @@ def _judged(account: Account, guarantee: dict[str, Any], judge: Judge | None) ->
     """The attacker's cumulative advantage with this release, where somebody judges it."""
     if judge is None:
         return None
-    return advantage_of(judge([*(charge.guarantee for charge in account.charges.values()), guarantee]))
+    return advantage_of(judge([*(deepcopy(charge.guarantee) for charge in account.charges.values()), guarantee]))
+
+
+def _settled(name: str, done: Charge, account: Account, head: str) -> Recorded | Failed:
+    if done.answer is None:
+        return Failed(name, done.seq, head, done.cost, account.left, done.time)
+    return Recorded(name, done.seq, head, done.cost, account.left, done.time, deepcopy(done.answer))
 
 
 def _in_work(name: str, charge: Charge, patience: float) -> LedgerError:

@@ -12,7 +12,7 @@ from typing import Any
 from guessproof.errors import EditedError, LedgerError
 from guessproof.ledger.book import Account, Book
 from guessproof.ledger.chain import read_chain
-from guessproof.ledger.entry import START, Entry, next_entry
+from guessproof.ledger.entry import COLUMNS, START, Entry, next_entry
 from guessproof.ledger.store_sqlite import Page, SqliteStore
 
 Clock = Callable[[], datetime]
@@ -57,17 +57,19 @@ class Session(Contents):
         return entry
 
 
-def read(store: SqliteStore, key: bytes | None) -> Contents:
-    """The whole ledger, checked."""
+def read(store: SqliteStore, key: bytes | None, known: Contents | None = None) -> Contents:
+    """The whole ledger, checked; what is `known` was checked before and is taken over, to grow by what came since."""
     with store.reading() as page:
-        return _fitting(page, key, store.path)
+        return _fitting(page, key, store.path, known)
 
 
 @contextmanager
-def writing(store: SqliteStore, key: bytes | None, clock: Clock, *, new: bool = False) -> Generator[Session]:
+def writing(
+    store: SqliteStore, key: bytes | None, clock: Clock, known: Contents | None = None, *, new: bool = False
+) -> Generator[Session]:
     """The whole ledger, checked, with the only right to write until the block ends."""
     with store.writing(new=new) as page:
-        found = _fitting(page, key, store.path)
+        found = _fitting(page, key, store.path, known)
         yield Session(found.path, found.entries, found.book, page, key, clock)
 
 
@@ -81,15 +83,24 @@ def account_of(accounts: Mapping[str, Account], name: str, path: Path) -> Accoun
     return accounts[name]
 
 
-def _fitting(page: Page, key: bytes | None, path: Path) -> Contents:
+def _fitting(page: Page, key: bytes | None, path: Path, known: Contents | None) -> Contents:
     """Refuse to read or write a ledger in which anything does not fit."""
+    contents = known or Contents(path, [], Book())
+    last = contents.entries[-1] if contents.entries else None
+    rows = page.rows(None if last is None else last.seq)
+    if last is not None:
+        if not rows or rows[0] != tuple(getattr(last, column) for column in COLUMNS):
+            raise EditedError(f"{path}: entry {last.seq} is gone: the ledger was truncated or replaced meanwhile")
+        rows = rows[1:]
     defects = page.schema_defects()
-    entries, broken = ([], []) if defects else read_chain(page.rows(), key)
-    book = Book(entries)
-    defects = [*defects, *broken, *book.defects]
+    entries, broken = ([], []) if defects else read_chain(rows, key, last)
+    for entry in entries:
+        contents.book.add(entry)
+    contents.entries.extend(entries)
+    defects = [*defects, *broken, *contents.book.defects]
     if defects:
         more = f" (and {len(defects) - 1} more)" if len(defects) > 1 else ""
         raise EditedError(
             f"{path}: {defects[0]}{more}; nothing was charged. Run: guessproof ledger verify --ledger {path}"
         )
-    return Contents(path, entries, book)
+    return contents

@@ -20,6 +20,8 @@ from guessproof.errors import LedgerError
 from guessproof.ledger.chain import Defect, Row
 from guessproof.ledger.entry import COLUMNS, START, Entry
 
+Stamp = tuple[int, int, int] | None
+
 APPLICATION_ID = 0x67707266  # "gprf": tells the file from other SQLite files
 
 SCHEMA = {
@@ -65,10 +67,12 @@ class Page:
             Defect(None, f"the file holds {name}, which is no part of a ledger") for name in found if name not in SCHEMA
         ]
 
-    def rows(self) -> list[Row]:
-        """Every stored row, in order."""
+    def rows(self, since: int | None = None) -> list[Row]:
+        """Every stored row in order, or those from one number on."""
+        some, given = ("", ()) if since is None else (" WHERE seq >= ?", (since,))
         with translated(self._path):
-            return self._connection.execute(f"SELECT {', '.join(COLUMNS)} FROM entries ORDER BY seq").fetchall()  # noqa: S608
+            sql = f"SELECT {', '.join(COLUMNS)} FROM entries{some} ORDER BY seq"  # noqa: S608
+            return self._connection.execute(sql, given).fetchall()
 
     def append(self, entry: Entry) -> None:
         """Write the next entry; it is durable when the transaction has ended."""
@@ -86,6 +90,14 @@ class SqliteStore:
     def __init__(self, path: Path, timeout: float = 30.0) -> None:
         self.path = path
         self.timeout = timeout
+
+    def stamp(self) -> Stamp:
+        """How the file looks from outside; it changes whenever anybody writes to it."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
 
     @contextmanager
     def reading(self) -> Generator[Page]:
@@ -158,8 +170,9 @@ def _make_file(path: Path) -> None:
 
 
 def _identify(connection: sqlite3.Connection, path: Path, *, new: bool) -> None:
-    (mark,) = connection.execute("PRAGMA application_id").fetchone()
+    # In this order: who makes the file meanwhile writes both at once, so tables without a mark are somebody else's.
     (count,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    (mark,) = connection.execute("PRAGMA application_id").fetchone()
     if mark != APPLICATION_ID and not (new and mark == 0 and count == 0):
         raise LedgerError(f"{path}: this SQLite file is not a guessproof ledger; name another file")
 

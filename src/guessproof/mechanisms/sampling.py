@@ -30,6 +30,8 @@ from guessproof.mechanisms.laplace import Laplace
 from guessproof.mechanisms.smooth import SmoothLaplace
 
 FINE = 40  # a noise scale spans about 2^40 grid steps: the rounding costs 1e-12, and 64-bit integers suffice
+WIDEST = 56  # a scale of 2^56 steps leaves 64-bit integers with probability e^-128
+EXPONENTS = range(-960, 961)  # of the grid: its steps and their multiples are ordinary floating-point numbers
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,13 @@ class IntegerSampler:
         """Grid step over noise scale: add it to the guarantee metric as a 0/1 term (0 for whole answers)."""
         return 0.0 if isinstance(self.mechanism, Geometric) else self.grid.step / self.mechanism.scale
 
-    def charged(self) -> tuple[float, float]:
-        """(ε, δ) of one answer as it is really drawn: rounding to the grid included."""
-        epsilon = self.mechanism.epsilon
+    def charged(self, rounded: int = 1) -> tuple[float, float]:
+        """(ε, δ) of one answer as it is really drawn, with rounding to the grid of so many numbers of one record."""
+        epsilon, step = self.mechanism.epsilon, rounded * self.step
         if isinstance(self.mechanism, Gaussian):
-            mu = self.mechanism.mu + self.step
+            mu = self.mechanism.mu + step
             return epsilon, gdp_delta(mu, epsilon) + lattice_delta(mu, self.step)
-        return (math.nextafter(epsilon + self.step, math.inf) if self.step else epsilon), 0.0
+        return (math.nextafter(epsilon + step, math.inf) if step else epsilon), 0.0
 
     def noise(self, count: int) -> list[int]:
         """Noise alone, in grid steps."""
@@ -162,7 +164,9 @@ def sampler(mechanism: Any, grid: Grid | None = None) -> IntegerSampler | IdealS
             if grid is None and mechanism.beta > 0:
                 problem = "a scale that depends on the data must not choose the grid"
                 raise ParameterError("grid", grid, problem, "give a Grid chosen from public values")
-            return IdealSampler(mechanism, grid or grid_for(mechanism.scale, fine=24))
+            place = grid or grid_for(mechanism.scale, fine=24)
+            check_drawable(mechanism, place)
+            return IdealSampler(mechanism, place)
         case _:
             name = type(mechanism).__name__
             raise ParameterError("mechanism", name, "it has no sampler", "use one of the named mechanisms")
@@ -180,13 +184,33 @@ def lattice_delta(mu: float, step: float) -> float:
     return (0.23 + 0.1 * mu) * step * step
 
 
+def check_drawable(mechanism: Any, grid: Grid) -> None:
+    """Refuse noise that could not be drawn on a grid; to be asked before anything is charged.
+
+    >>> check_drawable(Geometric(sensitivity=1, epsilon=1e12), Grid(0))
+    >>> check_drawable(Geometric(sensitivity=1e6, epsilon=1e-12), Grid(0))
+    Traceback (most recent call last):
+    ...
+    guessproof.errors.ParameterError: noise: a scale of 1e+18 does not fit into 64-bit steps of 1
+        (got 'Geometric'); use a larger epsilon or another unit
+    """
+    name, scale = type(mechanism).__name__, mechanism.scale
+    if grid.exponent not in EXPONENTS:
+        problem = f"a grid of 2^{grid.exponent} leaves the range of floating point"
+        raise ParameterError("noise", name, problem, "choose units in which answers and their noise are moderate")
+    if scale <= 2.0**-960 or scale >= 2.0**960:
+        problem = f"a scale of {scale:.3g} leaves the range of floating point"
+        raise ParameterError("noise", name, problem, "choose units in which answers and their noise are moderate")
+    if isinstance(mechanism, (Laplace, Geometric, Gaussian)) and scale > math.ldexp(1.0, grid.exponent + WIDEST):
+        problem = f"a scale of {scale:.3g} does not fit into 64-bit steps of {grid.step:g}"
+        raise ParameterError("noise", name, problem, "use a larger epsilon or another unit")
+
+
 @lru_cache(maxsize=256)
 def _integer_sampler(mechanism: Laplace | Geometric | Gaussian, grid: Grid) -> IntegerSampler:
+    check_drawable(mechanism, grid)
     dp = _opendp()
-    scale = math.ldexp(mechanism.scale, -grid.exponent)
-    if not 2.0**-20 <= scale <= 2.0**56:
-        problem = "the noise would not fit into 64-bit steps of this grid"
-        raise ParameterError("grid", grid, problem, "leave it out, or take an exponent nearer the noise scale")
+    scale = max(math.ldexp(mechanism.scale, -grid.exponent), 2.0**-960)
     integers = dp.vector_domain(dp.atom_domain(T="i64"))
     if isinstance(mechanism, Gaussian):
         measurement = dp.m.make_gaussian(integers, dp.l2_distance(T="f64"), scale=scale)

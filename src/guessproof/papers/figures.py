@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from guessproof.mechanisms.laplace import Laplace
+from guessproof.papers import kazan_reiter_profiles as kp
 from guessproof.papers import mugunthan, slides
 from guessproof.papers.kazan_reiter_profiles import fixed_inclusion_profile, fixed_value_profile
 from guessproof.risk.profile import RiskProfile, epsilon_for_relative_risk
@@ -127,6 +130,64 @@ def kr_figure_1(points: int = 400) -> dict[str, list[Row]]:
         )
         binding.append({"agency": agency, "prior": meets, "ratio": 3.0, "epsilon": profile.epsilon()})
     return {"curves": curves, "binding": binding}
+
+
+def kr_figure_2(points: int = 200) -> dict[str, list[Row]]:
+    """[KR] Figure 2: Example 1's three profiles at q = 1, the ε of every point, and the binding points of Table 3.
+
+    >>> [(round(row["prior"], 4), round(row["epsilon"], 2)) for row in kr_figure_2(20)["binding"]]
+    [(0.1667, 0.51), (0.0833, 1.3), (0.0417, 2.04)]
+    """
+    agencies = [(line, kp.figure_2()[line.parameter][0]) for line in kp.table_3()]
+    return _coloured(agencies, lambda p, relative: (p, 1.0, kp.equation_18(p, relative)), points)
+
+
+def kr_figure_3(points: int = 200) -> dict[str, list[Row]]:
+    """[KR] Figure 3: Example 2's three profiles at p = 0.05, the ε of every point, and the binding points of Table 4.
+
+    >>> [(round(row["prior"], 4), round(row["epsilon"], 2)) for row in kr_figure_3(20)["binding"]]
+    [(0.1667, 1.09), (1.0, 1.21), (1.0, 2.1)]
+    """
+    agencies = [(line, kp.figure_3()[line.parameter][0]) for line in kp.table_4()]
+    return _coloured(agencies, lambda q, absolute: (0.05, q, kp.equation_19(q, absolute)), points)
+
+
+Curve = Callable[[float, float], tuple[float, float, float]]
+"""The prior that runs and the agency's parameter → (p, q, ratio allowed)."""
+
+
+def _coloured(agencies: list[tuple[kp.Row, float]], curve: Curve, points: int) -> dict[str, list[Row]]:
+    """Short pieces of each curve with the ε that their beginning implies; None where nothing is asked for."""
+    pieces: list[Row] = []
+    binding: list[Row] = []
+    for number, (line, meets) in enumerate(agencies, start=1):
+        agency = f"agency {number}"
+        grid = np.unique(np.append(np.geomspace(0.01, 1.0, points), meets)).tolist()
+        for start, end in pairwise(grid):
+            p, q, ratio = curve(start, line.parameter)
+            epsilon = epsilon_for_relative_risk(p, q, ratio)
+            pieces.append(
+                {
+                    "agency": agency,
+                    "prior": start,
+                    "end": end,
+                    "ratio": ratio,
+                    "to": curve(end, line.parameter)[2],
+                    "epsilon": epsilon if math.isfinite(epsilon) else None,
+                }
+            )
+        binding.append(
+            {
+                "agency": agency,
+                "prior": meets,
+                "ratio": curve(meets, line.parameter)[2],
+                "parameter": line.parameter,
+                "epsilon": line.epsilon,
+                "standard_deviation": line.standard_deviation,
+                "exact_probability": line.exact_probability,
+            }
+        )
+    return {"curves": pieces, "binding": binding}
 
 
 def mxk_figure_1(points: int = 300) -> dict[str, list[Row]]:

@@ -8,7 +8,8 @@ that of a value in S given that. NaN stands where a printed formula has no value
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import combinations
 
 Profile = Callable[[float, float], float]
@@ -132,7 +133,41 @@ def equation_17(profile: Profile, p: Iterable[float], q: Iterable[float]) -> flo
     return min((v for v in values if not math.isnan(v)), default=math.inf)
 
 
+def assumption_2(worlds: Iterable[tuple[float, bool, Hashable]]) -> float:
+    """[KR] Assumption 2: how far the others' distributions with and without i are apart, 0 where it holds.
+
+    Each world has a prior, whether i is in the data, and the other records. The distance is total variation.
+
+    >>> assumption_2([(0.2, True, "a"), (0.2, True, "b"), (0.3, False, "a"), (0.3, False, "b")])
+    0.0
+    """
+    with_i: Counter[Hashable] = Counter()
+    without: Counter[Hashable] = Counter()
+    for prior, included, others in worlds:
+        (with_i if included else without)[others] += prior  # pyright: ignore[reportArgumentType]
+    total, rest = sum(with_i.values()), sum(without.values())
+    return sum(abs(with_i[key] / total - without[key] / rest) for key in {*with_i, *without}) / 2
+
+
 # --- section 5: earlier work ---
+
+
+def redefined_risks(missing: float, posterior: float) -> tuple[float, float, float]:
+    """[KR] (37) to (39): p, r and a for the event that i is *not* in the data, with q = 1."""
+    return missing, posterior / missing, posterior
+
+
+def equation_40(n: int, absolute: float) -> float:
+    """[KR] (40): a limit ã on the posterior at p = 1/n, q = 1 is the ratio nã.
+
+    >>> round(equation_40(4, 1 / 3), 6)
+    1.333333
+    """
+    return n * absolute
+
+
+LEE_CLIFTON_RANGE = (0.34, 1.62)
+"""[KR] §5.1: 'as low as 0.34 and as high as 1.62 in the authors' examples'."""
 
 
 def equation_41(n: int, absolute: float) -> float:

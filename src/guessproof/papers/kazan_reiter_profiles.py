@@ -138,6 +138,24 @@ def figure_1() -> dict[str, float]:
     return {"agency 1": theorem_5(0.05, 0.1, 3.0), "agency 2": theorem_6(1.0, 0.1, 3.0)}
 
 
+def figure_2() -> dict[float, tuple[float, float]]:
+    """[KR] Figure 2, profile (18): by r̃, the p at which the curve's ε is least, and that ε by (16).
+
+    >>> {r: (round(p, 4), round(e, 2)) for r, (p, e) in figure_2().items()}
+    {1.5: (0.1667, 0.51), 3.0: (0.0833, 1.3), 6.0: (0.0417, 2.04)}
+    """
+    return {r: (0.25 / r, theorem_6(1.0, 0.25, r)) for r in (1.5, 3.0, 6.0)}
+
+
+def figure_3() -> dict[float, tuple[float, float]]:
+    """[KR] Figure 3, profile (19): by ã, the q at which the curve's ε is least, and that ε as in Table 4.
+
+    >>> {a: (round(q, 4), round(e, 2)) for a, (q, e) in figure_3().items()}
+    {0.025: (0.1667, 1.09), 0.15: (1.0, 1.21), 0.3: (1.0, 2.1)}
+    """
+    return {row.parameter: (min(1.0, row.parameter / (0.05 * 3)), row.epsilon) for row in table_4()}
+
+
 def _root(base: float, rest: float) -> float:
     square = base**2 + rest
     return math.sqrt(square) if square >= 0 else math.nan

@@ -95,6 +95,20 @@ def best_over_a(epsilon: Callable[[float], float], low: float, high: float, poin
     return max(epsilon(float(a)) for a in np.linspace(low, high, points))
 
 
+def squeezed_epsilon(p: float, a: float, advantage: float) -> float:
+    """[LP] §4.1, squeezing: X := X' ∪ X̂_a, P[X'] kept and all other weight counted as P[X̂_a]; (1) with 1 − p.
+
+    >>> round(squeezed_epsilon(0.2, 1.0, 0.1), 3)
+    0.539
+    """
+    return equation_1(p, 1 - p, a, advantage)
+
+
+def squeezed_posterior(p: float, a: float, epsilon: float) -> float:
+    """[LP] §4.1, squeezing: the posterior that `squeezed_epsilon` is solved from."""
+    return equation_1_posterior(p, 1 - p, a, epsilon)
+
+
 def uniform_ball(z: float, diameter: float) -> float:
     """[LP] §4.1, uniform: g(z) = 2z/R for a true value in the middle."""
     return 2 * z / diameter
@@ -178,6 +192,15 @@ def theorem_1(goal: Sequence[float], balls: Sequence[float], a: Sequence[float],
     return equation_1(inside, math.prod(balls) - inside, max(a), advantage)
 
 
+def half_widths(a: float, ranges: Sequence[float]) -> list[float]:
+    """[LP] §4.2: one a for the distance, and aᵢ = min(a, Rᵢ) for the weights.
+
+    >>> half_widths(5.0, [4.0, 10.0])
+    [4.0, 5.0]
+    """
+    return [min(a, most) for most in ranges]
+
+
 def or_prior(balls: Sequence[float], smaller: Sequence[float]) -> float:
     """[LP] §4.3 and Theorem 2: the prior of an OR, printed as Πg(aᵢ) − Πg(aᵢ − rᵢ)."""
     return math.prod(balls) - math.prod(smaller)
@@ -213,3 +236,12 @@ def theorem_4(epsilons: Sequence[float], p: float) -> float:
         return max(epsilons)
     q = 1.0 if math.isinf(p) else p / (p - 1)
     return math.fsum(e**q for e in epsilons) ** (1 / q)
+
+
+def equal_split(epsilon: float, count: int, p: float) -> list[float]:
+    """[LP] §5: similar queries get the same εᵢ, here as large as Theorem 4 allows for a total of ε.
+
+    >>> equal_split(1.0, 4, math.inf), equal_split(1.0, 4, 1), equal_split(1.0, 4, 2)
+    ([0.25, 0.25, 0.25, 0.25], [1.0, 1.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5])
+    """
+    return [epsilon / theorem_4([1.0] * count, p)] * count

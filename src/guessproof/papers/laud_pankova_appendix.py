@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.special import lambertw
 
+from guessproof.risk.roots import root
+
 Density = Callable[[float], float]
 
 
@@ -116,6 +118,16 @@ def needed_density(p: float, q: float, epsilon: float, delta: float, gain: float
     """[LP] B.1: χ ≥ δ/((p+ε')/(1−(p+ε'))·q/p − e^ε) for a wanted gain ε'; ∞ where none is enough."""
     room = (p + gain) / (1 - p - gain) * q / p - math.exp(epsilon)
     return delta / room if room > 0 else math.inf
+
+
+def success_for_gain(density: Density, confidence: Density, moved: float, needed: float) -> float:
+    """[LP] B.1, ε' fixed: δ' = P(|noise| ≤ d) with f(c(t) + d) = χ, `moved` for c(t); 0 where there is no such d."""
+    if density(moved) <= needed:
+        return 0.0
+    far = moved
+    while density(moved + far) > needed:
+        far *= 2
+    return confidence(root(lambda d: density(moved + d) - needed, 0.0, far))
 
 
 def probabilistic_gain(p: float, epsilon: float) -> float:

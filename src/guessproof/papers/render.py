@@ -6,24 +6,27 @@ import argparse
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from guessproof.errors import GuessproofError
-from guessproof.papers.verdicts import WORDS, WORKS, Verdict, Word, ids, verdict, verdicts
+from guessproof.outputs import check_output, write_output
+from guessproof.papers.verdicts import JUDGED, WORDS, WORKS, Verdict, Word, ids, verdict, verdicts
 
 COLOURS: dict[Word, str] = {
     "tight": "green",
     "sound but loose": "yellow",
+    "does not apply": "cyan",
     "unsound": "red",
     "misprint": "magenta",
 }
 MEANINGS: dict[Word, str] = {
     "tight": "exact, or best possible: the published value and the exact one agree",
     "sound but loose": "the promise is kept with more noise than necessary; the factor is given",
+    "does not apply": "right under an assumption that it states; the setting it is carried over to breaks that "
+    "assumption, and a case computed here breaks the promise",
     "unsound": "there is a case, computed here, in which the promise is broken",
     "misprint": "the printed form is not what is meant; the corrected form is given",
 }
@@ -88,9 +91,11 @@ def page(found: Sequence[Verdict]) -> str:
         "page is made (`python -m guessproof.papers --write-docs docs/papers.md`), and a test fails if the page or a",
         "verdict is out of date.",
         "",
-        "All works were read as transcriptions. A verdict speaks of the version named here and of no other; a doubt",
-        "about the transcription is kept apart from an error, and each entry says what the work got right. Most of",
-        "what guessproof does was learned from them.",
+        JUDGED,
+        "",
+        "A verdict speaks of the version named here and of no other; a doubt about the transcription is kept apart",
+        "from an error, and each entry says what the work got right. Most of what guessproof does was learned from",
+        "them.",
         "",
         "| work | version read |",
         "|---|---|",
@@ -145,6 +150,7 @@ def show(*, name: str | None = None, as_text: bool = True, console: Console | No
     if name is None:
         counts = ", ".join(f"{sum(one.verdict == word for one in found)} {word}" for word in WORDS)
         screen.print(f"{len(found)} results: {counts}. One in full: python -m guessproof.papers --id {found[0].id}")
+        screen.print(Text(JUDGED))
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -162,7 +168,8 @@ def run(argv: Sequence[str] | None = None) -> int:
         if options.list:
             print("\n".join(ids()))
         elif options.write_docs:
-            Path(options.write_docs).write_text(page(verdicts()), encoding="utf-8")
+            target = check_output("write-docs", options.write_docs)
+            write_output(target, page(verdicts()).encode())
         else:
             show(name=options.id, as_text=not options.json)
     except GuessproofError as error:

@@ -21,6 +21,19 @@ def posterior_from(odds_against: float) -> float:
     return 1 / (1 + odds_against)
 
 
+PICTURE = (0.25, 0.30)
+"""[slides] the belief that Alice ate for 18 to 22 minutes, before and after the answer."""
+
+
+def guessing_advantage(before: float, after: float) -> float:
+    """[slides] Guessing advantage of numerical attributes: |Pr_post − Pr_pre|.
+
+    >>> round(guessing_advantage(*PICTURE), 12)
+    0.05
+    """
+    return abs(after - before)
+
+
 def main_theorem(prior: Any, distance: Any, goal: Any, epsilon: float) -> float:
     """[slides] Main theorem, finite: 1/(1 + Σ_{x∉g} f(x)/Σ_{x'∈g} e^{εd(x,x')}f(x')).
 

@@ -12,17 +12,18 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-Word = Literal["tight", "sound but loose", "unsound", "misprint"]
-WORDS: tuple[Word, ...] = ("tight", "sound but loose", "unsound", "misprint")
+Word = Literal["tight", "sound but loose", "does not apply", "unsound", "misprint"]
+WORDS: tuple[Word, ...] = ("tight", "sound but loose", "does not apply", "unsound", "misprint")
 CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
 class Work:
-    """One of the works, and the version that was read."""
+    """One of the works, the kind of document that was judged, and the version that was read."""
 
     key: str
     title: str
+    kind: str
     version: str
 
 
@@ -30,25 +31,34 @@ LP = Work(
     "[LP]",
     "Laud & Pankova, Interpreting Epsilon of Differential Privacy in Terms of Advantage in Guessing or "
     "Approximating Sensitive Attributes",
-    "the paper as transcribed; other versions not checked",
+    "an undated manuscript",
+    "an undated manuscript as transcribed; other versions not checked",
 )
 SLIDES = Work(
     "[slides]",
     "Pankova & Laud, slides of the talk of the same name",
+    "slides of a talk of 7 August 2022",
     "the slides of 7 August 2022, in two transcriptions",
 )
 KR = Work(
     "[KR]",
     "Kazan & Reiter, Prior-itizing Privacy: A Bayesian Approach to Setting the Privacy Budget in Differential Privacy",
+    "a draft of 23 April 2023",
     "the draft of 23 April 2023 as transcribed; later versions not checked",
 )
 MXK = Work(
     "[MXK]",
     "Mugunthan, Xiao & Kagal, Novel strategies to calculate the privacy loss parameter in Differential Privacy "
     "(poster)",
-    "the poster as transcribed; other versions not checked",
+    "an undated poster abstract",
+    "the poster abstract as transcribed; other versions not checked",
 )
 WORKS = (LP, SLIDES, KR, MXK)
+JUDGED = (
+    f"Judged: machine transcriptions of {', '.join(f'{work.kind} {work.key}' for work in WORKS)}; "
+    "their pictures are not in them, and no printed or later version was read."
+)
+"""What kind of documents the verdicts speak of, in one line."""
 
 
 @dataclass(frozen=True)
@@ -187,3 +197,14 @@ def judge_print(printed: ArrayLike, corrected: ArrayLike, true: ArrayLike, close
     if agrees(printed):
         return "tight"
     return "misprint" if agrees(corrected) else "unsound"
+
+
+def judge_applied(there: Word, holds: bool, here: Word) -> Word:
+    """A result carried over to another setting: `there` under its stated assumption, `here` in that setting.
+
+    Where the assumption fails in the setting, a promise that is broken there is no fault of the result.
+
+    >>> judge_applied("tight", False, "unsound"), judge_applied("tight", True, "unsound")
+    ('does not apply', 'unsound')
+    """
+    return "does not apply" if here == "unsound" and not holds and there != "unsound" else here

@@ -9,30 +9,36 @@ from __future__ import annotations
 from guessproof.errors import ParameterError
 from guessproof.papers.judges import (
     kazan_reiter,
+    kazan_reiter_earlier,
     kazan_reiter_profiles,
     laud_pankova,
     laud_pankova_appendix,
     laud_pankova_appendix_b,
     laud_pankova_examples,
+    laud_pankova_search,
     laud_pankova_several,
     laud_pankova_single,
     mugunthan,
     slides,
+    slides_attackers,
 )
-from guessproof.papers.verdict import WORDS, WORKS, Judge, Verdict, Word, Work
+from guessproof.papers.verdict import JUDGED, WORDS, WORKS, Judge, Verdict, Word, Work
 
-__all__ = ["WORDS", "WORKS", "Verdict", "Word", "Work", "ids", "verdict", "verdicts"]
+__all__ = ["JUDGED", "WORDS", "WORKS", "Verdict", "Word", "Work", "ids", "verdict", "verdicts"]
 
 _DOCKETS = (
     laud_pankova.DOCKET,
     laud_pankova_single.DOCKET,
+    laud_pankova_search.DOCKET,
     laud_pankova_several.DOCKET,
     laud_pankova_examples.DOCKET,
     laud_pankova_appendix.DOCKET,
     laud_pankova_appendix_b.DOCKET,
     slides.DOCKET,
+    slides_attackers.DOCKET,
     kazan_reiter.DOCKET,
     kazan_reiter_profiles.DOCKET,
+    kazan_reiter_earlier.DOCKET,
     mugunthan.DOCKET,
 )
 _JUDGES: dict[str, Judge] = {name: judge for docket in _DOCKETS for name, judge in docket.judges.items()}

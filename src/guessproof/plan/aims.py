@@ -15,7 +15,7 @@ from guessproof.plan.words import close_name, spelling, spells
 from guessproof.risk.attack import Attack
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import ordered
-from guessproof.world.finite import Finite
+from guessproof.world.finite import Finite, is_number
 from guessproof.world.goals import Goal
 from guessproof.world.joint import conditioned, joint_of
 from guessproof.world.priors import PartlyKnown, Unknown
@@ -133,6 +133,9 @@ def _truth(
 
 def _true_value(attribute: Attribute, value: Any) -> Any:
     prior = attribute.prior
+    if isinstance(prior, Finite) and prior.between is not None and is_number(value):
+        attribute.check_true(value)
+        return float(value)
     if isinstance(prior, Finite):
         own = _own_value(prior, value, GoalError)
         prior.index(own)

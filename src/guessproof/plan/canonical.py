@@ -9,24 +9,29 @@ from typing import Any
 
 from guessproof.plan.model import PlanFile
 
+LATER = (("data", "copies"),)  # keys that came later: left out at their default, so that older requests keep their name
+
 
 def canonical_text(file: PlanFile, digests: Mapping[str, str]) -> str:
     """JSON with sorted keys, every default filled in, numbers in one spelling, public files by their content."""
     table = file.model_dump(by_alias=True)
+    for place, key in LATER:
+        if table[place][key] == type(getattr(file, place)).model_fields[key].default:
+            del table[place][key]
     table["public files"] = dict(digests)
-    return json.dumps(_plain(table), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return json.dumps(plain(table), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Whole numbers as integers, so that 1, 1.0 and 1e0 are the same.
 
-    >>> _plain([1.0, 0.5, -0.0, True, "1"])
+    >>> plain([1.0, 0.5, -0.0, True, "1"])
     [1, 0.5, 0, True, '1']
     """
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, float) and not math.isfinite(value):

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from guessproof.errors import InputError, PlanError
+from guessproof.guarantee.unit import UNITS
+from guessproof.names import folded
 from guessproof.plan.model import Accuracy, Attacker, Column, PlanFile, Release, Risk, Target
 from guessproof.plan.positions import Key
 from guessproof.plan.refusals import Place
@@ -59,7 +61,7 @@ def _check_names(file: PlanFile, place: Place) -> None:
 def _check_distinct(names: Iterable[str], place: Place) -> None:
     seen: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.casefold(), name)
+        other = seen.setdefault(folded(name), name)
         if other != name:
             problem = f"differs from {other} in case only, and SQL does not tell them apart"
             raise place.error(("columns", name), name, problem, "rename one of the columns")
@@ -76,7 +78,7 @@ def _check_source(source: str, place: Place) -> None:
 
 def _check_protects(file: PlanFile, place: Place) -> None:
     data = file.data
-    if data.rows is not None and data.protects != "values":
+    if data.rows is not None and _hides_presence(data.protects):
         problem = f"the number of rows is secret where {data.protects} are protected"
         raise place.error(("data", "rows"), data.rows, problem, 'leave it out, or use protects = "values"')
     for key in ("person", "max_rows"):
@@ -87,6 +89,10 @@ def _check_protects(file: PlanFile, place: Place) -> None:
         if value is None and data.protects == "persons":
             remedy = 'write for instance person = "id" and max_rows = 3'
             raise place.error(("data", "protects"), data.protects, f"needs {key} beside it", remedy)
+
+
+def _hides_presence(protects: str) -> bool:
+    return protects not in UNITS or UNITS[protects].hides_presence
 
 
 def _check_column(name: str, column: Column, protects: str, place: Place) -> None:
@@ -100,7 +106,7 @@ def _check_column(name: str, column: Column, protects: str, place: Place) -> Non
             raise place.error((*path, "bounds"), [low, high], problem, "write the smaller number first")
     if column.levels is not None:
         _check_levels(path, column, place)
-    if column.public and protects != "values":
+    if column.public and _hides_presence(protects):
         problem = f"no column is public where {protects} are protected"
         raise place.error((*path, "public"), True, problem, "leave it out")
     if column.public and column.prior is not None:
@@ -125,10 +131,10 @@ def _inside(value: float, bounds: tuple[float, float]) -> bool:
 
 
 def _check_protected(file: PlanFile, place: Place) -> None:
-    if file.data.protects == "values" and all(column.public for column in file.columns.values()):
+    if not _hides_presence(file.data.protects) and all(column.public for column in file.columns.values()):
         problem = "no column is declared, so that nothing would be protected"
         remedy = "declare each column to protect as [columns.NAME]"
-        raise place.error(("data", "protects"), "values", problem, remedy)
+        raise place.error(("data", "protects"), file.data.protects, problem, remedy)
 
 
 def _check_accuracy(accuracy: Accuracy, place: Place) -> None:
@@ -202,7 +208,7 @@ def risk_profile(risk: Risk | None, protects: str, place: Place) -> RiskProfile 
             profile = _profile(kind, getattr(risk, kind))
         except InputError as error:
             raise place.about(("risk", kind), error) from None
-        if protects == "values" and profile.shape.inclusion[0] < 1:
+        if not _hides_presence(protects) and profile.shape.inclusion[0] < 1:
             raise _present(kind, place)
         whole = profile if whole is None else whole & profile
     return whole

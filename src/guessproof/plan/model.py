@@ -28,6 +28,12 @@ class Data(Table):
         "persons: all rows of a person"
     )
     rows: Whole | None = Field(default=None, ge=1, description='public number of rows; only with protects = "values"')
+    copies: Whole | None = Field(
+        default=None,
+        ge=1,
+        description="up to so many rows of the table repeat one record, with the same protected values; "
+        "needed where the table is a view",
+    )
     person: str | None = Field(
         default=None, min_length=1, description='the column that names the person; only with protects = "persons"'
     )
@@ -50,6 +56,15 @@ class Column(Table):
     )
     levels: tuple[Scalar, ...] | None = Field(
         default=None, description="every value that can occur; needed for GROUP BY, whose groups are these"
+    )
+    kind: Literal["number", "label", "truth", "time"] | None = Field(
+        default=None, description="what the column holds; left out: what bounds, levels, prior or the query tell"
+    )
+    true: tuple[Scalar, ...] | None = Field(
+        default=None, description="the labels that mean true, where a column holds truth values", examples=[["yes"]]
+    )
+    false: tuple[Scalar, ...] | None = Field(
+        default=None, description="the labels that mean false; what is neither counts as missing", examples=[["no"]]
     )
     prior: AnyPrior | None = Field(default=None, description="what an attacker believes of a value before the release")
     missing: bool = Field(default=True, description="whether a value may be missing (NULL)")

@@ -10,15 +10,17 @@ from typing import Any
 
 from guessproof.calculate import Limits
 from guessproof.errors import InputError, PlanError
+from guessproof.guarantee.unit import UNITS, PrivacyUnit
 from guessproof.plan.canonical import canonical_text
 from guessproof.plan.goals import GoalText
+from guessproof.plan.kinds import kind_of
 from guessproof.plan.model import Accuracy, Attacker, Column, Data, PlanFile, Query, Release
 from guessproof.plan.positions import Key
 from guessproof.plan.refusals import Place
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.attributes import Attribute
-from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
+from guessproof.world.kinds import Kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,14 @@ class Plan:
     def data(self) -> Data:
         """The table and what is protected in it."""
         return self.file.data
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """What is protected."""
+        if self.data.protects not in UNITS:
+            problem = "several rows of one person are not supported yet"
+            raise self.error(("data", "protects"), self.data.protects, problem, 'use "records" or "values"')
+        return UNITS[self.data.protects]
 
     @property
     def query(self) -> Query:
@@ -79,19 +89,12 @@ class Plan:
         """Every column that has a prior, with its bounds; the metric comes from the query."""
         return dict(self.believed)
 
-    def is_number(self, name: str) -> bool | None:
-        """Whether a column holds numbers, as far as the plan tells; None where it does not."""
+    def kind(self, name: str) -> Kind | None:
+        """What a column holds, as far as the plan tells; None where the query may say it."""
         column = self.file.columns.get(name)
         if column is None:
             return None
-        if column.bounds is not None:
-            return True
-        if column.levels is not None:
-            return all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in column.levels)
-        if name not in self.believed:
-            return None
-        prior = self.believed[name].prior
-        return not isinstance(prior, Finite) or prior.is_line
+        return kind_of(column, self.believed.get(name))
 
     def goal(self, attributes: Mapping[str, Attribute] | None = None) -> Goal:
         """The attacker's goal on the given attributes, or on the plan's own."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ class Beliefs:
         except InputError as error:
             raise self.place.about((*path, _alias(prior.kind)), error) from None
         if isinstance(made, Finite) and column.levels is not None:
-            self._check_levels(path, made, column.levels)
+            return self._levelled(path, made, column.levels)
         return made
 
     def _one_of(self, path: Key, table: Prior | JointPrior, kinds: tuple[str, ...]) -> None:
@@ -82,11 +82,13 @@ class Beliefs:
         if len(names) > 1:
             raise self.place.error((*path, names[1]), " and ".join(names), "two priors are given", "leave one out")
 
-    def _check_levels(self, path: Key, prior: Finite, levels: tuple[Any, ...]) -> None:
+    def _levelled(self, path: Key, prior: Finite, levels: tuple[Any, ...]) -> Finite:
+        """The same prior: all its values are levels, and people have no others."""
         for value in prior.values:
             if value not in levels:
                 hint = close_name(spelling(value), [spelling(level) for level in levels], "add it to levels")
                 raise self.place.error(path, value, "the prior holds a value that is not among the levels", hint)
+        return replace(prior, between=None)
 
     def _public(self, name: str) -> PublicTable:
         if name not in self.tables:
@@ -136,10 +138,10 @@ class Beliefs:
             for name in names:
                 if name in found:
                     raise self.place.error(path, name, "is joined with others twice", "join it once")
-                found[name] = together.marginal(name)
+                found[name] = marginal = together.marginal(name)
                 levels = self.file.columns[name].levels
-                if isinstance(found[name], Finite) and levels is not None:
-                    self._check_levels(path, found[name], levels)  # pyright: ignore[reportArgumentType]
+                if isinstance(marginal, Finite) and levels is not None:
+                    found[name] = self._levelled(path, marginal, levels)
         return found
 
     def _names(self, path: Key, key: str) -> tuple[str, ...]:

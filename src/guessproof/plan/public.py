@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import glob
 import gzip
 import hashlib
 import io
 import math
-import os
 import stat
 import zlib
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import PriorError
+from guessproof.outputs import leads_to
 from guessproof.plan.words import close_name
 
 LARGEST_FILE = 256 * 1024 * 1024
@@ -39,35 +38,8 @@ class PublicTable:
 
 
 def is_source(path: Path, source: Path | None) -> bool:
-    """Whether a path leads to a confidential file: by its name, a link to it, or a second name of it.
-
-    A source can be a folder, or a pattern such as part-*.parquet; then every file of it is confidential.
-    """
-    if source is None:
-        return False
-    real = path.resolve()
-    for part in (source, *map(Path, glob.iglob(str(source), recursive=True))):
-        if real == part.resolve() or _same_file(path, part):
-            return True
-        if part.is_dir() and (part.resolve() in real.parents or _has_second_name(path, part)):
-            return True
-    return False
-
-
-def _has_second_name(path: Path, folder: Path) -> bool:
-    """Whether a file is also called by another name somewhere in a folder."""
-    try:
-        names = path.stat().st_nlink
-    except OSError:
-        return False
-    return names > 1 and any(_same_file(path, other) for other in folder.rglob("*"))
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    try:
-        return os.path.samefile(one, other)
-    except OSError:
-        return False
+    """Whether a path leads to a confidential file, by whatever name. Every file of a folder or pattern is one."""
+    return source is not None and leads_to(path, source)
 
 
 def read_public(name: str, folder: Path, source: Path | None) -> PublicTable:

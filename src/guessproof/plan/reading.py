@@ -16,6 +16,7 @@ from guessproof.errors import PlanError
 from guessproof.plan.aims import read_aim
 from guessproof.plan.blanks import refuse_blanks
 from guessproof.plan.checks import check_limits, check_tables, posterior_limit, risk_profile
+from guessproof.plan.kinds import check_kind
 from guessproof.plan.model import PlanFile
 from guessproof.plan.plan import Plan, is_elsewhere
 from guessproof.plan.positions import Lines, lines
@@ -86,6 +87,8 @@ def _checked(file: PlanFile, place: Place, path: Path | None, folder: Path) -> P
     source = None if is_elsewhere(file.data.source) else folder / file.data.source
     beliefs = Beliefs(file, place, folder, source)
     attributes = beliefs.attributes()
+    for name, column in file.columns.items():
+        check_kind(name, column, attributes.get(name), place)
     limits, wanted, attacker = Limits(), None, file.attacker
     if attacker is not None:
         limits = Limits(attacker.advantage, posterior_limit(attacker, place), attacker.both)

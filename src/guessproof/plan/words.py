@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from guessproof.world.kinds import label_of
+
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _ADDRESS = re.compile(r"(?i)([a-z][a-z0-9+.-]*://).*@")
 _LOGIN = re.compile(r"(?m)(^|[\s\"'])[^\s:/@\"']+:[^\s/@\"']+@")
@@ -76,11 +78,7 @@ def spelling(value: Any) -> str:
     >>> spelling(True), spelling(2.0), spelling("math")
     ('true', '2', 'math')
     """
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
-    return str(value)
+    return label_of(value)
 
 
 def spells(text: str, value: Any) -> bool:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from guessproof.outputs import check_output, write_output
 from guessproof.plan import Plan
+from guessproof.plan.inputs import inputs_of
 from guessproof.report.facts import Facts, gather
 from guessproof.report.page import page
-from guessproof.report.writing import check_target, write_page
 
 __all__ = ["Facts", "Report", "report", "write_report"]
 
@@ -38,10 +39,16 @@ def report(
 
 
 def write_report(
-    plan: Plan, path: str | Path, *, ledger: str | Path | None = None, key: bytes | None = None, text: str | None = None
+    plan: Plan,
+    path: str | Path,
+    *,
+    ledger: str | Path | None = None,
+    key: bytes | None = None,
+    key_file: str | Path | None = None,
+    text: str | None = None,
 ) -> Report:
-    """The same, written to a file: whole or not at all."""
-    target = check_target(path, plan, ledger)
+    """The same, written to a file: whole or not at all, and never over the plan, the ledger, the key or the table."""
+    target = check_output("output", path, kept=inputs_of(plan, ledger=ledger, key_file=key_file))
     made = report(plan, ledger=ledger, key=key, text=text)
-    write_page(made.html, target)
+    write_output(target, made.html.encode())
     return made

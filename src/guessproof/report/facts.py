@@ -14,9 +14,9 @@ from guessproof.errors import InfeasibleError, PlanError
 from guessproof.ledger import Account, Ledger
 from guessproof.plan import Plan, loads_plan
 from guessproof.plan.words import is_secret, redacted
-from guessproof.releasing import request_digest
 from guessproof.report.shift import Shift, shift_of
 from guessproof.report.words import goal_words
+from guessproof.requests import first_requests, request_of
 from guessproof.sql.question import Output
 
 
@@ -142,21 +142,13 @@ def _decided(plan: Plan, account: Account | None) -> tuple[Choice, frozenset[str
     try:
         if account is None:
             return choose(plan), frozenset()
-        requests: set[str] = set()
-        if account.charges:
-            free = choose(plan, data_dependent=scanned)
-            requests |= _requests(plan, free)
-            if any(account.answered(request) is not None for request in requests):
-                return free, frozenset(requests)
+        requests = first_requests(plan, account) | {request_of(plan)}
+        if account.answered(*requests) is not None:
+            return choose(plan, data_dependent=scanned), requests
         left = float(account.left.to_dict()["epsilon"])
-        choice = choose(plan, remaining=left, data_dependent=scanned)
-        return choice, frozenset(requests | _requests(plan, choice))
+        return choose(plan, remaining=left, data_dependent=scanned), requests
     except InfeasibleError as error:
         return _refused(plan, str(error)), frozenset()
-
-
-def _requests(plan: Plan, choice: Choice) -> set[str]:
-    return {request_digest(plan, choice)} if choice.noises else set()
 
 
 def _refused(plan: Plan, why: str) -> Choice:

@@ -9,7 +9,6 @@ from typing import Any
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.explain import explain
-from guessproof.exposure import knows_no_prior
 from guessproof.report.words import number
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.profile import absolute_risk
@@ -72,7 +71,7 @@ def _attacked(choice: Choice, epsilon: float) -> Shift | None:
     if choice.prior is not None and reached is not None:
         limit = min([v for v in (None if allowed is None else choice.prior + allowed, limits.posterior) if v] or [1.0])
         return Shift(choice.prior, float(reached.bound), limit, _truth(choice))
-    if risen.worst_prior is None or knows_no_prior(exposure.aim):  # the start from which the largest rise is possible
+    if risen.worst_prior is None or not exposure.attacker.has_prior:  # the start from which the largest rise is possible
         before = (1 - float(risen.bound)) / 2
         limit = limits.posterior if allowed is None else before + allowed
         return Shift(before, before + float(risen.bound), limit, "", is_example=True)
@@ -103,7 +102,7 @@ def _worst(choice: Choice, bracket: Bracket, what: str) -> str:
     if at is None:
         return ""
     exposure = choice.exposure
-    names = exposure.aim.names if exposure is not None else ()
+    names = exposure.attacker.names if exposure is not None else ()
     if isinstance(at, (int, float)) and len(names) == 1:
         return f"for the true value at which {what}, {names[0]} = {number(float(at))}"
     return f"for the true value at which {what}, {at}"
@@ -122,7 +121,7 @@ def _profiled(choice: Choice, epsilon: float) -> Shift:
     profile = choice.plan.risk
     assert profile is not None
     p, q = example_priors(profile.binding())
-    bounded = choice.plan.data.protects == "values"
+    bounded = not choice.plan.unit.hides_presence
     share = epsilon if bounded else added_or_removed(choice, epsilon)
     after = min(1.0, float(absolute_risk(p, q, share, bounded=bounded)))
     allowed = float(profile.allowed(p, q))
@@ -162,8 +161,8 @@ def added_or_removed(choice: Choice, epsilon: float) -> float:
     known = choice.epsilon_add_remove
     if known is not None and choice.epsilon:
         return known * epsilon / choice.epsilon
-    parts = choice.question.measurements
-    return epsilon * max(m.presence / m.sensitivity for m in parts)
+    parts = [m.guarantee for m in choice.question.measurements]
+    return epsilon * max(g.presence / g.sensitivity for g in parts)
 
 
 def _raised(prior: float, epsilon: float) -> float:

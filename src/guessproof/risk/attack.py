@@ -31,7 +31,9 @@ from guessproof.risk.several.answer import Several, joined
 from guessproof.risk.several.effort import Progress, checked_effort
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
+from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import Aim, Ranging, Worst, worst_true_value
+from guessproof.risk.worst_listed import Listed
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -243,7 +245,12 @@ class Attack:
     def _worst(self, epsilon: Array, aim: Aim) -> Bracket:
         prior = self.attribute.prior
         found = [self._worst_at(float(e), aim) for e in epsilon.ravel()]
-        how = "worst over the prior's values" if isinstance(prior, Finite) else "worst true value by branch and bound"
+        sample = isinstance(prior, Finite) and prior.between is not None
+        how = (
+            "worst true value by branch and bound" if not isinstance(prior, Finite)
+            else "worst over all true values, also between those of the sample" if sample
+            else "worst over the prior's values"
+        )  # fmt: skip
 
         def shaped(values: list[Any]) -> Any:
             return np.asarray(values).reshape(epsilon.shape) if epsilon.ndim else values[0]
@@ -258,28 +265,13 @@ class Attack:
 
     def _worst_at(self, epsilon: float, aim: Aim) -> Worst:
         if isinstance(self.attribute.prior, Finite):
-            return _worst_of_values(self._values_belief, self._values, epsilon, aim)
+            return self._finite.worst(epsilon, aim)
         return worst_true_value(self._ranging, epsilon, aim)
 
     @cached_property
-    def _values(self) -> list[Any]:
-        """The possible true values of a finite prior, for which the goal is neither impossible nor certain."""
-        prior = self.attribute.prior
-        assert isinstance(prior, Finite)
-        low, high = self.attribute.range if prior.is_line else (-np.inf, np.inf)
-        values = [v for v, w in zip(prior.values, prior.weights, strict=True) if w > 0]
-        if prior.is_line:
-            values = [v for v in values if low <= float(v) <= high]  # pyright: ignore[reportArgumentType]
-        certain = [v for v in values if (1 - self.goal.chosen(prior, v)) @ prior.mass <= 0]
-        if len(certain) == len(values):
-            raise GoalError("goal", self.goal, "is certain for every true value", "choose a narrower goal")
-        return [v for v in values if v not in certain]
-
-    @cached_property
-    def _values_belief(self) -> Belief:
-        labels = np.empty(len(self._values), dtype=object)
-        labels[:] = self._values
-        return belief_of(self.attribute, self.goal, labels)
+    def _finite(self) -> Runs | Listed:
+        """All true values beside a finite prior: as runs of numbers where they are such, else one by one."""
+        return Runs.of(self.attribute, self.goal) or Listed(self.attribute, self.goal)
 
     @cached_property
     def _ranging(self) -> Ranging:
@@ -318,6 +310,8 @@ class Attack:
         """ε for each limit: followed along the worst true value where that is quick, by a plain search elsewhere."""
 
         def one(value: float) -> float:
+            if isinstance(self.attribute.prior, Finite):
+                return self._finite.epsilon(value, aim)
             followed = self._followed(value, aim) if aim == "rise" and 0 < value < 1 else None
             if followed is not None:
                 return followed
@@ -331,7 +325,7 @@ class Attack:
         Each step solves for ε at the last worst value, which can only be too large, and looks for a worse value there.
         By the envelope theorem the error squares in each step. What is returned was proven for every true value.
         """
-        if isinstance(self.attribute.prior, Finite) or not self._ranging.sharp:
+        if not self._ranging.sharp:
             return None
         epsilon, name = self._typical, self.goal.attributes[0].name
         for _ in range(8):
@@ -382,20 +376,6 @@ def _each_limit(limit: Array, bound: Any, start: float) -> Array:
         return float(largest_epsilon(lambda e: np.asarray(bound(float(e)) - at_zero), rise, start=start, relative=1e-9))
 
     return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
-
-
-def _worst_of_values(belief: Belief, values: list[Any], epsilon: float, aim: Aim) -> Worst:
-    if aim == "posterior":
-        bracket = posterior_bracket(belief, np.asarray(epsilon), "upper")
-        attack, bound = np.asarray(bracket.attack), np.asarray(bracket.bound)
-    else:
-        from guessproof.risk import odds
-
-        sign = 1 if aim == "rise" else -1
-        pair = belief.gain(np.asarray(sign * epsilon))
-        attack, bound = (np.abs(odds.advantage(belief.log_p, belief.log_q, g)) for g in pair)
-    best = int(np.argmax(attack))
-    return Worst(values[best], float(attack[best]), float(np.max(bound)), float(np.exp(belief.log_p[best])))
 
 
 def _larger(one: Bracket, other: Bracket) -> Bracket:

@@ -17,6 +17,7 @@ from guessproof.risk.finite import largest_gain, solve
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.metrics import Metric
+from guessproof.world.pieces import log_sum
 
 CELLS = 120
 _GRID = 16  # quantiles at which a coupling is bounded
@@ -58,7 +59,7 @@ def cells_gain(
     distance = abs(k) * _coupled(prior, metric, left, right)
     _reach_tails(prior, metric, abs(k), left, right, distance)
     _, bound = largest_gain(total, goal, distance)
-    attack = _attack(prior, metric, abs(k), left, right, total, goal, middle)
+    attack = min(_attack(prior, metric, abs(k), left, right, total, goal, middle), bound)
     return (attack, bound) if k > 0 else (-attack, -bound)
 
 
@@ -78,7 +79,9 @@ def _coupled(prior: LinePrior, metric: Metric, left: Array, right: Array) -> Arr
     worst = np.zeros((n, n))
     for i in range(_GRID):
         # Rounding in the quantiles may move a step's ends by a hair: widen it by more than that.
-        slack = 1e-9 * np.where(np.isfinite(q[:, i + 1] - q[:, i]), q[:, i + 1] - q[:, i], 0.0)
+        with np.errstate(invalid="ignore"):  # a step that begins and ends at infinity has no width
+            width = q[:, i + 1] - q[:, i]
+        slack = 1e-9 * np.where(np.isfinite(width), width, 0.0)
         a, b = np.maximum(q[:, i] - slack, left), np.minimum(q[:, i + 1] + slack, right)
         with np.errstate(invalid="ignore"):
             reach = metric.spread((a[:, None], b[:, None]), (a[None, :], b[None, :]))
@@ -133,6 +136,6 @@ def _attack(
     radius = k * np.where(np.isnan(radius), np.inf, radius)
     low = np.where(np.isinf(radius), -np.inf, value - radius)
     high = np.minimum(value + radius, float(np.max(log_l)))
-    with np.errstate(divide="ignore"):
-        odds = np.log(np.exp(low[inside]) @ part[inside]) - np.log(np.exp(high[~inside]) @ part[~inside])
-    return max(0.0, float(odds - np.log(part[inside].sum()) + np.log(part[~inside].sum())))
+    log_part = np.log(part)
+    met, missed = log_sum(log_part[inside] + low[inside]), log_sum(log_part[~inside] + high[~inside])
+    return max(0.0, float(met - missed - log_sum(log_part[inside]) + log_sum(log_part[~inside])))

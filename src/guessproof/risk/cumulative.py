@@ -8,7 +8,8 @@ from dataclasses import replace
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
-from guessproof.world.goals import Among, Exactly, Inside, Within
+from guessproof.world.attributes import Attribute
+from guessproof.world.goals import Compound, Goal, Not
 from guessproof.world.metrics import Metric, Sum
 
 
@@ -29,11 +30,24 @@ def cumulative_advantage(attack: Attack, guarantees: Sequence[Metric], *, both: 
     if not guarantees or not all(isinstance(g, Metric) for g in guarantees):
         raise ParameterError("guarantees", guarantees, "is not a list of metrics", "write [0.1 * Absolute(), …]")
     goal = attack.goal
-    if not isinstance(goal, (Within, Exactly, Among, Inside)):
+    if len(goal.attributes) > 1:
         raise ParameterError("goal", goal, "speaks of several attributes", "ask one attribute at a time")
+    if goal.attribute.scale != 1.0:
+        raise ParameterError(
+            "scale", goal.attribute.scale, "has no meaning beside guarantees", "put it into them: Absolute(scale=…)"
+        )
     answers: list[Bracket] = []
     for count in range(1, len(guarantees) + 1):
         metric = Sum(tuple(guarantees[:count])) if count > 1 else guarantees[0]
-        attribute = replace(goal.attribute, metric=metric, scale=1.0)
-        answers.append(replace(attack, goal=replace(goal, attribute=attribute)).advantage(epsilon=1.0, both=both))
+        about = _about(goal, replace(goal.attribute, metric=metric))
+        answers.append(replace(attack, goal=about).advantage(epsilon=1.0, both=both))
     return answers
+
+
+def _about(goal: Goal, attribute: Attribute) -> Goal:
+    """The same goal about another attribute."""
+    if isinstance(goal, Not):
+        return Not(_about(goal.part, attribute))
+    if isinstance(goal, Compound):
+        return replace(goal, parts=tuple(_about(part, attribute) for part in goal.parts))
+    return replace(goal, attribute=attribute)  # pyright: ignore[reportCallIssue, reportUnknownVariableType, reportArgumentType]

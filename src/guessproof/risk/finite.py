@@ -16,14 +16,21 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.limits import Belief, advantage_bracket, checked_epsilon, posterior_bracket, safe_epsilon
+from guessproof.risk.trees import largest_log_odds
 from guessproof.world.checks import Array, frozen, numbers, weights
 from guessproof.world.metrics import check_matrix
+from guessproof.world.pieces import log_sum
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_FEW = 40  # classes of points up to which trees are faster than a solver
+_TREES = 400  # classes up to which they are used where it fails
+_WIDE = 30.0  # a diameter beyond which it would
+_OPEN = 1e-9  # bound and attack of a solver that are further apart have failed to meet
 _SMALL = 0.5  # up to this diameter the program works with L − 1 and keeps its digits
 
 
@@ -96,13 +103,44 @@ def largest_gain(prior: Array, goal: Array, distance: Array) -> tuple[float, flo
 
 def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Array]:
     """(attack, bound) of the largest gain, and ln L of the attack; every point must have prior > 0 for the latter."""
-    distance = shortest_paths(distance)
     keep = prior > 0
     prior, goal, distance = prior[keep], goal[keep], distance[np.ix_(keep, keep)]
-    rows, cols = _edges(distance)
+    label, distance = _classes(distance)
+    mass = np.bincount(label, prior)
+    share = np.bincount(label, prior * goal) / mass
+    distance = shortest_paths(distance)
     if float(np.max(distance, initial=0.0)) <= _SMALL:
-        return _near_one(prior, goal, distance, rows, cols)
-    return _scaled(prior, goal, distance, rows, cols)
+        attack, bound, likelihood = _near_one(mass, share, distance, *_edges(distance))
+    elif mass.size <= _FEW or (mass.size <= _TREES and np.max(distance[np.isfinite(distance)]) > _WIDE):
+        attack, bound, likelihood = _by_trees(mass, share, distance)
+    else:
+        attack, bound, likelihood = _scaled(mass, share, distance, *_edges(distance))
+        if not bound - attack <= _OPEN * (1 + bound) and mass.size <= _TREES:
+            attack, bound, likelihood = _by_trees(mass, share, distance)
+    return attack, bound, likelihood[label]
+
+
+def _classes(distance: Array) -> tuple[Any, Array]:
+    """Points that no release may tell apart count as one: the class of each point, and distances between classes."""
+    count, label = connected_components((distance == 0) & (distance.T == 0), directed=False)
+    if count == len(distance):
+        return np.arange(count), distance
+    order = np.argsort(label, kind="stable")
+    starts = np.searchsorted(label[order], np.arange(count))
+    gathered = np.minimum.reduceat(np.minimum.reduceat(distance[np.ix_(order, order)], starts, axis=0), starts, axis=1)
+    return label, gathered
+
+
+def _by_trees(mass: Array, share: Array, distance: Array) -> tuple[float, float, Array]:
+    """The same without exponentials of distances; a class that is partly correct is a point on either side."""
+    inside, outside = mass * share, mass * (1 - share)
+    goals, rests = np.flatnonzero(inside > 0), np.flatnonzero(outside > 0)
+    a, c = np.log(inside[goals]), np.log(outside[rests])
+    attack, bound, heights = largest_log_odds(a, c, distance[np.ix_(goals, rests)])
+    likelihood = np.min(distance[:, rests] + heights, axis=1)
+    base = float(np.log(inside.sum()) - np.log(outside.sum()))
+    bound = min(bound - base, float(np.max(distance)))
+    return min(max(attack - base, 0.0), bound), bound, likelihood
 
 
 def shortest_paths(distance: Array) -> Array:
@@ -137,15 +175,16 @@ def _scaled(prior: Array, goal: Array, distance: Array, rows: Any, cols: Any) ->
     if np.max(odds) == np.inf:
         return np.inf, np.inf, best
     log_in, log_out = _log_dot(inside, best), _log_dot(outside, best)
-    shape = np.exp(best)
-    a, o = inside * shape / np.exp(log_in), outside * np.exp(best - log_out)
+    with np.errstate(divide="ignore"):
+        a, o = np.exp(np.log(inside) + best - log_in), np.exp(np.log(outside) + best - log_out)
     ratio = np.exp(np.minimum(best[rows] - distance[rows, cols] - best[cols], 0.0))
     solution = _solve(o, a, rows, cols, ratio, np.zeros(len(rows)))
     base = np.log(inside.sum()) - np.log(outside.sum())
     if solution is None:
         return float(np.max(odds) - base), float(np.max(distance)), best
     m, y = solution
-    bound = _certified(o, a, rows, cols, ratio, y)
+    vanished = np.any((inside > 0) & (a == 0))  # the check would not see this mass
+    bound = 0.0 if vanished else _certified(o, a, rows, cols, ratio, y)
     likelihood = best + np.log(np.maximum(m, 1e-300))
     likelihood = np.min(distance + likelihood[None, :], axis=1)
     attack = max(float(_log_dot(inside, likelihood) - _log_dot(outside, likelihood)), float(np.max(odds)))
@@ -234,6 +273,5 @@ def _solve(
 
 def _log_dot(mass: Array, log_likelihood: Array) -> Any:
     """ln Σ mass·L over the last axis."""
-    top = np.max(log_likelihood, axis=-1, keepdims=True)
     with np.errstate(divide="ignore"):
-        return np.log(np.exp(log_likelihood - top) @ mass) + top[..., 0]
+        return log_sum(np.log(mass) + log_likelihood)

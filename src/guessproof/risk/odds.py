@@ -25,16 +25,15 @@ def posterior(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
 def advantage(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
     """Belief after minus belief before, p·q·(ρ−1)/(q + p·ρ) with ρ = e^gain.
 
-    >>> float(advantage(np.log(0.25), np.log(0.75), np.log(3)))
+    >>> float(advantage(np.log(0.25), np.log(0.75), np.log(3)).round(12))
     0.25
     """
-    p, q, gain = np.exp(log_p), np.exp(log_q), np.asarray(gain, dtype=np.float64)
-    shrink = np.exp(-np.abs(gain))  # e^{−|gain|}: whichever sign, nothing overflows
-    rise = -np.expm1(-np.abs(gain))
-    with np.errstate(invalid="ignore"):
-        up = p * q * rise / (q * shrink + p)
-        down = -p * q * rise / (q + p * shrink)
-    return np.where(gain >= 0, up, down)
+    p, q, size = np.exp(log_p), np.exp(log_q), np.abs(np.asarray(gain, dtype=np.float64))
+    rise = -np.expm1(-size)
+    with np.errstate(invalid="ignore"):  # p/(p + q·e^{−|gain|}), and the same with p and q exchanged
+        up = q * rise * expit(np.subtract(log_p, log_q) + size)
+        down = -p * rise * expit(np.subtract(log_q, log_p) + size)
+    return np.where(np.asarray(gain) >= 0, up, down)
 
 
 def gain_of_advantage(log_p: ArrayLike, log_q: ArrayLike, advantage: ArrayLike) -> Array:

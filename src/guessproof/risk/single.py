@@ -129,7 +129,7 @@ def _each(one: Any, *fixed: Array) -> Gain:
 
 def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:
     form = attribute.distance.line_form
-    chosen, shape = _chosen(prior, goal, at, f"at[{attribute.name!r}]")
+    chosen, shape = _chosen(attribute, prior, goal, at)
     with np.errstate(divide="ignore"):
         log_p, log_q = (
             np.log(chosen @ prior.mass).reshape(shape),
@@ -145,17 +145,29 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
         return Belief(log_p.reshape(shape), log_q.reshape(shape), gain, how)
     labels = np.asarray(prior.points) if prior.is_line else _labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
+    mass, table, shares = _classes(prior.mass, table, chosen)
 
     def one(k: float, row: float) -> tuple[float, float]:
-        return signed_gain(prior.mass, chosen[int(row)], table, k)
+        return signed_gain(mass, shares[int(row)], table, k)
 
     rows = np.arange(len(chosen), dtype=np.float64).reshape(shape)
     return Belief(
         log_p,
         log_q,
         _each(one, rows),
-        f"linear program on {len(labels)} points, bound re-checked from its dual",
+        f"linear program on {mass.size} points, bound re-checked from its dual",
     )
+
+
+def _classes(mass: Array, table: Array, chosen: Array) -> tuple[Array, Array, Array]:
+    """Values that no release tells apart taken together: their mass, distances, and the share that is correct."""
+    possible = mass > 0
+    mass, table, chosen = mass[possible], table[np.ix_(possible, possible)], chosen[:, possible]
+    label = np.unique(table == 0, axis=0, return_inverse=True)[1].ravel()
+    first = np.unique(label, return_index=True)[1]
+    whole = np.bincount(label, mass).astype(np.float64)
+    shares = np.array([np.minimum(np.bincount(label, mass * row) / whole, 1.0) for row in chosen])
+    return whole, table[np.ix_(first, first)], shares
 
 
 def _flat_gain(form: LineForm, shape: tuple[int, ...]) -> tuple[Gain, str]:
@@ -174,15 +186,15 @@ def _atoms_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Ga
     return gain, "tent on the prior's own values"
 
 
-def _chosen(prior: Finite, goal: Goal, at: Any, field: str) -> tuple[Array, tuple[int, ...]]:
+def _chosen(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> tuple[Array, tuple[int, ...]]:
     """One row of correct values per true value, and the shape of the true values."""
-    if not isinstance(at, (list, np.ndarray)):
-        if at is not None:
-            prior.index(at, field)
+    if at is None:
         return goal.chosen(prior, at)[None, :], ()
-    labels = np.asarray(at)
-    rows = [goal.chosen(prior, v) for v in labels.ravel().tolist() if prior.index(v, field) >= 0]
-    return np.array(rows), labels.shape
+    labels = np.asarray(at) if isinstance(at, (list, np.ndarray)) else None
+    truths = [at] if labels is None else labels.ravel().tolist()
+    for value in truths:
+        attribute.check_true(value, f"at[{attribute.name!r}]")
+    return np.array([goal.chosen(prior, v) for v in truths]), () if labels is None else labels.shape
 
 
 def _labels(prior: Finite) -> Any:

@@ -132,17 +132,26 @@ def _tent(world: Stretched, lo: Array, hi: Array, k: Array, log_p: Array, log_q:
             high = np.where(k > 0, np.fmin(high, bound), np.fmin(high, -attack))
     size = np.max(np.where(np.isfinite(outer), np.abs(outer), 0.0), axis=0)
     noise = 4e-15 * (4 + np.abs(base) + size)
-    tiny = (np.maximum(np.abs(low), np.abs(high)) < SMALL) & np.isfinite(low) & np.isfinite(high)
-    tiny &= np.minimum(log_p, log_q) > -600  # probabilities that do not underflow
-    if tiny.any():
-        t = np.flatnonzero(tiny)
-        low[t] = high[t] = _small(world, lo[t], hi[t], k[t], peak[t], log_p[t], log_q[t])
-        noise[t] = 1e-12 * np.abs(high[t])
     low, high = low - noise, high + noise
+    small = (np.maximum(np.abs(low), np.abs(high)) < SMALL) & (np.minimum(log_p, log_q) > -600)
+    if small.any():
+        s = np.flatnonzero(small)
+        with np.errstate(invalid="ignore"):
+            (left, right), (c_left, c_right) = inner[:, s], outer[:, s]
+            apart = np.nan_to_num(np.abs((left - c_left) - (right - c_right)), nan=0.0, posinf=0.0)
+        finer = _small(world, lo[s], hi[s], k[s], peak[s], log_p[s], log_q[s], apart + noise[s])
+        low[s], high[s] = _narrowed((low[s], high[s]), finer)
     # k > 0: nothing exceeds `high`. k < 0: nothing falls below `low`. Beliefs never move the wrong way.
     attack = np.where(k > 0, np.maximum(low, 0.0), np.minimum(high, 0.0))
     bound = np.where(k > 0, high, low)
     return np.where(k == 0, 0.0, attack), np.where(k == 0, 0.0, bound)
+
+
+def _narrowed(bracket: tuple[Array, Array], finer: tuple[Array, Array]) -> tuple[Array, Array]:
+    """The finer of two brackets of one number, or the first where they contradict each other."""
+    low, high = np.fmax(bracket[0], finer[0]), np.fmin(bracket[1], finer[1])
+    agree = low <= high
+    return np.where(agree, low, bracket[0]), np.where(agree, high, bracket[1])
 
 
 def tent_slopes(prior: LinePrior, form: LineForm, lo: Array, hi: Array, k: float) -> tuple[Array, Array]:
@@ -205,6 +214,24 @@ def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> 
         done |= (np.abs(step) <= size) | np.isnan(gap)
         c[todo] = np.where(done, here, c[todo])
         todo = todo[~done]
+    return _beside_jumps(world, lo, hi, k, c, inner, outer) if any(world.form.jumps) else (c, inner)
+
+
+def _beside_jumps(
+    world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: Array, outer: Array
+) -> tuple[Array, Array]:
+    """The balance on the right side of a jump that is nearer than floating point can say."""
+    near = 4e-15 * (np.abs(c) + np.abs(lo) + np.abs(hi))
+    balanced = np.all(np.isfinite(outer), axis=0)
+    for cut, jump in zip(world.form.cuts, world.form.jumps, strict=True):
+        close = np.flatnonzero(balanced & (np.abs(c - cut) <= near) & (lo <= cut) & (cut < hi))
+        if not jump or close.size == 0:
+            continue
+        at = np.full(close.size, cut)
+        with np.errstate(invalid="ignore"):
+            sides = _inner(world, lo[close], hi[close], k[close], at) - outer[:, close]
+        c[close] = np.where(sides[0] >= sides[1], cut, np.nextafter(cut, np.inf))
+        inner[:, close] = _inner(world, lo[close], hi[close], k[close], c[close])
     return c, inner
 
 
@@ -271,11 +298,29 @@ def _newton(world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: A
     return np.where(np.isfinite(step), step, np.inf)
 
 
-def _small(world: Stretched, lo: Array, hi: Array, k: Array, c: Array, log_p: Array, log_q: Array) -> Array:
-    """The gain from its excesses over 1: ln ρ with ρ − 1 = (q(α+β) + p(γ+δ)) / (p(q−γ−δ))."""
+def _small(
+    world: Stretched,
+    lo: Array,
+    hi: Array,
+    k: Array,
+    c: Array,
+    log_p: Array,
+    log_q: Array,
+    apart: Array,
+) -> tuple[Array, Array]:
+    """The gain from its excesses over 1: ln ρ with ρ − 1 = (q(α+β) + p(γ+δ)) / (p(q−γ−δ)), from below and above.
+
+    That is the mean (A+B)/(C+D) of the two sides. Where they are `apart`, because c is not quite the balance, the mean
+    errs too, but by no more than that share of it by which the tent falls between the ends: carrying c to the balance
+    takes from one side nearly what it gives to the other.
+    """
     p, q = np.exp(log_p), np.exp(log_q)
     ref = _pair(np.where(np.isfinite(lo), lo, 0.0), np.where(np.isfinite(hi), hi, 0.0))
     infinite = np.full(lo.shape, np.inf)
-    inside = np.sum(world.excess(_pair(k, -k), _pair(lo, c), _pair(c, hi), ref), axis=0)
-    outside = -np.sum(world.excess(_pair(k, -k), _pair(-infinite, hi), _pair(lo, infinite), ref), axis=0)
-    return np.log1p((q * inside + p * outside) / (p * (q - outside)))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        inside = np.sum(world.excess(_pair(k, -k), _pair(lo, c), _pair(c, hi), ref), axis=0)
+        outside = -np.sum(world.excess(_pair(k, -k), _pair(-infinite, hi), _pair(lo, infinite), ref), axis=0)
+        gain = np.log1p((q * inside + p * outside) / (p * (q - outside)))
+        fall = np.fmin(1.0, np.abs(k) * (world.form.psi(hi) - world.form.psi(lo)))
+    error = 1e-12 * np.abs(gain) + 2 * apart * fall
+    return np.where(np.isnan(gain), -np.inf, gain - error), np.where(np.isnan(gain), np.inf, gain + error)

@@ -3,22 +3,25 @@
 The best likelihood zigzags, e^{±kψ} between peaks inside the goal and valleys outside. Dually, mass of the goal
 is carried to the complement, a distance d away at a price of e^{kd}, loading no point beyond λ times its prior:
 if that can be done, no posterior odds exceed λ. On a line carriers never cross, and everything left of a
-point is worth e^{kψ} per unit to it, so one sweep from left to right decides whether λ suffices:
+point is worth one amount to it, so one sweep from left to right decides whether λ suffices:
 
-    rising    λ·capacity left behind, in units e^{+kψ}, serves the goal ahead until it runs out (a peak);
-    falling   goal left behind, in units e^{−kψ}, waits for capacity ahead until it is served (a valley).
+    rising    λ·capacity left behind, worth e^{−kd} a distance d further on, serves the goal ahead until it runs out;
+    waiting   goal left behind, costing e^{+kd} a distance d further on, waits for capacity ahead until it is served.
 
-The least λ that suffices is both the bound and, through its peaks and valleys, the attack.
+The least λ that suffices is both the bound and, through its peaks and valleys, the attack. The line is cut wherever ψ
+bends or jumps, and both amounts are counted in the units of the place that the sweep has reached: however much dearer
+the other side of a jump is, nothing depends on a point that is nearer to it than floating point can say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from guessproof.risk.roots import root
-from guessproof.risk.tent import Stretched
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
@@ -41,12 +44,52 @@ def components(prior: LinePrior, intervals: list[tuple[float, float]]) -> list[C
     return [p for p in pieces if p[1] > p[0] and float(prior.log_tilt(0.0, p[0], p[1])) > -np.inf]
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """A part of goal or complement on which the distance has one slope, already multiplied by k."""
+
+    prior: LinePrior
+    start: float
+    end: float
+    goal: bool
+    slope: float
+    before: float  # the distance, times k, from the stretch before it
+
+    @property
+    def length(self) -> float:
+        """The distance from start to end, times k."""
+        return self.slope * (self.end - self.start) if self.slope else 0.0
+
+    def from_start(self, sign: int, to: float) -> float:
+        """ln ∫ e^{±k·(distance from the start)} f from the start up to a point."""
+        return float(self.prior.log_tilt(sign * self.slope, self.start, to, self.start if self.slope else 0.0))
+
+    def to_end(self, sign: int, start: float) -> float:
+        """ln ∫ e^{±k·(distance from the end)} f from a point up to the end."""
+        if self.slope and np.isinf(self.end):
+            return sign * np.inf  # only asked where everything that follows is infinitely far
+        return float(self.prior.log_tilt(-sign * self.slope, start, self.end, self.end if self.slope else 0.0))
+
+
+def stretches(prior: LinePrior, form: LineForm, pieces: list[Component], k: float) -> list[Stretch]:
+    """The pieces cut where ψ bends or jumps, in order, without empty ones."""
+    found: list[Stretch] = []
+    for start, end, goal in pieces:
+        ends = [start, *(c for c in form.cuts if start < c < end), end]
+        for a, b in pairwise(ends):
+            if float(prior.log_tilt(0.0, a, b)) == -np.inf:
+                continue
+            before = k * (form.rise(found[-1].end, a) if found else 0.0)
+            found.append(Stretch(prior, a, b, goal, k * form.slope_at(a), before))
+    return found
+
+
 def zigzag(prior: LinePrior, form: LineForm, pieces: list[Component], k: float) -> tuple[float, float]:
     """(attack, bound) of the gain at k > 0 for the goal marked in `pieces`."""
-    world = Stretched(prior, form)
+    parts = stretches(prior, form, pieces, k)
     inside, outside = (_log_mass(prior, pieces, goal) for goal in (True, False))
     low, high = 0.0, 1.0
-    while not _suffices(world, pieces, k, outside, inside + high):
+    while not _suffices(parts, inside + high - outside):
         low, high = high, high * 2
         if high > 1e9:
             return np.inf, np.inf
@@ -54,11 +97,12 @@ def zigzag(prior: LinePrior, form: LineForm, pieces: list[Component], k: float) 
         if high - low <= 1e-13 * (1 + high):
             break
         middle = 0.5 * (low + high)
-        if _suffices(world, pieces, k, outside, inside + middle):
+        if _suffices(parts, inside + middle - outside):
             high = middle
         else:
             low = middle
-    noise = 1e-12 * (1 + high)
+    far = sum(s.before + s.length for s in parts if np.isfinite(s.length))
+    noise = 1e-12 * (1 + high) + 4e-15 * far
     return max(low - noise, 0.0), high + noise
 
 
@@ -66,35 +110,38 @@ def _log_mass(prior: LinePrior, pieces: list[Component], goal: bool) -> float:
     return float(np.logaddexp.reduce([float(prior.log_tilt(0.0, a, b)) for a, b, g in pieces if g is goal]))
 
 
-def _suffices(world: Stretched, pieces: list[Component], k: float, log_q: float, log_p_gain: float) -> bool:
-    """Whether λ = e^{gain}·p/q lets every piece of goal be carried; all quantities as logarithms."""
-    log_lambda = log_p_gain - log_q
-    ref = next(e for a, b, _ in pieces for e in (a, b) if np.isfinite(e))
+def _suffices(parts: list[Stretch], log_lambda: float) -> bool:
+    """Whether posterior odds of λ let every piece of goal be carried; all quantities as logarithms."""
     rising, waiting = -np.inf, -np.inf
-
-    def tilt(sign: int, a: float, b: float) -> float:
-        return float(world.log_tilt(*(np.asarray(v) for v in (sign * k, a, b, ref))))
-
-    for a, b, goal in pieces:
-        if goal and waiting > -np.inf:
-            waiting = np.logaddexp(waiting, tilt(-1, a, b))
-        elif goal:
-            need = tilt(+1, a, b)
-            if need <= rising:
-                rising = _minus(rising, need)
-            else:
-                peak = _where(lambda x, a=a: tilt(+1, a, x), rising, a, b, world)
-                rising, waiting = -np.inf, tilt(-1, peak, b)
-        elif waiting > -np.inf:
-            room = log_lambda + tilt(-1, a, b)
-            if room < waiting:
-                waiting = _minus(waiting, room)
-            else:
-                valley = _where(lambda x, a=a: log_lambda + tilt(-1, a, x), waiting, a, b, world)
-                rising, waiting = log_lambda + tilt(+1, valley, b), -np.inf
+    for part in parts:
+        rising, waiting = rising - part.before, waiting + part.before
+        if part.goal:
+            rising, waiting = _through_goal(part, rising, waiting)
         else:
-            rising = np.logaddexp(rising, log_lambda + tilt(+1, a, b))
+            rising, waiting = _through_rest(part, rising, waiting, log_lambda)
     return waiting == -np.inf
+
+
+def _through_goal(part: Stretch, rising: float, waiting: float) -> tuple[float, float]:
+    if waiting > -np.inf:
+        return -np.inf, float(np.logaddexp(waiting + part.length, part.to_end(+1, part.start)))
+    if rising == -np.inf:
+        return -np.inf, part.to_end(+1, part.start)
+    need = part.from_start(+1, part.end)
+    if need <= rising:
+        return _minus(rising, need) - part.length, -np.inf
+    peak = _where(lambda x: part.from_start(+1, x), rising, part)
+    return -np.inf, part.to_end(+1, peak)
+
+
+def _through_rest(part: Stretch, rising: float, waiting: float, log_lambda: float) -> tuple[float, float]:
+    if waiting == -np.inf:
+        return float(np.logaddexp(rising - part.length, log_lambda + part.to_end(-1, part.start))), -np.inf
+    room = log_lambda + part.from_start(-1, part.end)
+    if room < waiting:
+        return -np.inf, _minus(waiting, room) + part.length
+    valley = _where(lambda x: log_lambda + part.from_start(-1, x), waiting, part)
+    return log_lambda + part.to_end(-1, valley), -np.inf
 
 
 def _minus(x: float, y: float) -> float:
@@ -104,23 +151,15 @@ def _minus(x: float, y: float) -> float:
     return x + float(np.log(-np.expm1(y - x))) if y < x else -np.inf
 
 
-def _where(amount: Callable[[float], float], target: float, a: float, b: float, world: Stretched) -> float:
-    """The x in [a, b] up to which `amount`, rising in x, reaches the target; a bit short of it."""
-    if target == -np.inf:
-        return a
-    if np.isinf(a) or np.isinf(b):
-        centre = float(world.prior.quantile(0.5))
-        spread = float(world.prior.quantile(0.75) - world.prior.quantile(0.25))
-        while np.isinf(b) or np.isinf(a):
-            edge = (max(a, centre) if np.isinf(b) else min(b, centre)) + (spread if np.isinf(b) else -spread)
-            reached = amount(edge) >= target
-            if np.isinf(b):
-                a, b = (a, edge) if reached else (edge, b)
-            else:
-                a, b = (edge, b) if not reached else (a, edge)
-            spread *= 2
-            if spread > 1e300:
-                break
+def _where(amount: Callable[[float], float], target: float, part: Stretch) -> float:
+    """The x up to which `amount`, rising in x, reaches the target; a bit short of it."""
+    a, b = part.start, part.end
+    if np.isinf(b):
+        centre, quarter, three = (float(q) for q in part.prior.quantile([0.5, 0.25, 0.75]))
+        edge, step = max(a, centre), three - quarter
+        while amount(edge) < target and edge < 1e300:
+            a, edge, step = edge, edge + step, 2 * step
+        b = edge
     if amount(b) <= target:
         return b
     inner = np.nextafter(a, b)

@@ -15,8 +15,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from guessproof.errors import EngineError
+from guessproof.risk.truths import along
+from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal
+from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -217,17 +221,30 @@ class Grid:
 
 @dataclass(frozen=True)
 class Values:
-    """Finitely many values: labels, or numbers that must be met exactly."""
+    """Finitely many values: labels, or numbers that must be met exactly; beside a sample also all between them.
+
+    Beside a sample the values at even positions are where the correct guesses change, and those at odd positions stand
+    for everything between their neighbours.
+    """
 
     name: str
     values: tuple[Any, ...]
     kind: str
+    sampled: bool = False
 
     @staticmethod
-    def of(name: str, prior: Finite) -> Values:
-        """Every value that has a probability."""
+    def of(attribute: Attribute, goal: Goal) -> Values:
+        """Every value that has a probability; beside a sample, every one that the goal can tell from others."""
+        prior = attribute.prior
+        assert isinstance(prior, Finite)
+        if prior.between is not None:
+            return Values(attribute.name, tuple(along(attribute, goal).tolist()), "number", sampled=True)
         values = tuple(v for v, w in zip(prior.values, prior.weights, strict=True) if w > 0)
-        return Values(name, values, "number" if prior.is_line else "text")
+        return Values(attribute.name, values, "number" if prior.is_line else "text")
+
+    def shown(self, place: int) -> Any:
+        """A value as it is listed: the two ends where it stands for what is between them."""
+        return self.values[place - 1 : place + 2 : 2] if self.sampled and place % 2 else self.values[place]
 
     @property
     def size(self) -> int:
@@ -238,20 +255,34 @@ class Values:
 
     def _of_numbers(self, x: Array) -> Codes:
         points = np.asarray(self.values, dtype=np.float64)
-        found = np.searchsorted(points, x).clip(0, self.size - 1)
-        hit = points[found] == x
+        if self.sampled:
+            found, hit = _placed(points[::2], x)
+        else:
+            found = np.searchsorted(points, x).clip(0, self.size - 1)
+            hit = points[found] == x
         if not hit.all():
             found = np.where(hit, found, self.size + np.where(np.isinf(x), INFINITE, OUTSIDE))
             found[np.isnan(x)] = self.size + MISSING
         return found.astype(np.int64, copy=False)
 
     def _of_labels(self, values: pa.Array) -> Codes:
-        labels = pa.array([str(v).lower() if isinstance(v, bool) else str(v) for v in self.values], pa.string())
+        labels = pa.array([label_of(v) for v in self.values], pa.string())
         found = pc.call_function("index_in", [texts(values)], pc.SetLookupOptions(labels))
         code = pc.fill_null(found, self.size + OUTSIDE).to_numpy(zero_copy_only=False).astype(np.int64)
         if values.null_count:
             code[values.is_null().to_numpy(zero_copy_only=False)] = self.size + MISSING
         return code
+
+
+def _placed(cuts: Array, x: Array) -> tuple[Codes, Mask]:
+    """Twice the position of the cut that a number is, up to rounding, or one more where it lies between two of them."""
+    after = np.searchsorted(cuts, x).clip(0, cuts.size - 1)
+    before = np.maximum(after - 1, 0)
+    with np.errstate(invalid="ignore"):
+        near = [np.abs(x - cuts[c]) <= 4 * np.spacing(np.abs(cuts[c])) for c in (before, after)]
+        inside = (x > cuts[0]) & (x < cuts[-1])
+    code = np.where(near[1], 2 * after, np.where(near[0], 2 * before, 2 * before + 1))
+    return code.astype(np.int64), near[0] | near[1] | inside
 
 
 def numbers(values: pa.Array) -> Array:

@@ -222,10 +222,10 @@ class RangeCurve:
         return np.asarray([self._bound(float(v)) for v in t])
 
     def _bound(self, t: float) -> float:
-        prior: Any = self.exposure.aim.attributes[self.name].prior
-        aim = replace(self.exposure.aim, at={self.name: min(max(t, prior.low), prior.high)})
+        prior: Any = self.exposure.attacker.attributes[self.name].prior
+        attacker = replace(self.exposure.attacker, at={self.name: min(max(t, prior.low), prior.high)})
         try:
-            return float(replace(self.exposure, aim=aim).advantage(self.epsilon, self.both).bound)
+            return float(replace(self.exposure, attacker=attacker).advantage(self.epsilon, self.both).bound)
         except GoalError:  # certain there: nothing to be learnt
             return 0.0
 

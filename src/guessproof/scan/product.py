@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
-from guessproof.exposure import Aim, Exposure
+from guessproof.exposure import Attacker, Exposure
 from guessproof.risk.several.formula import Block, Tree, alternatives, blocks, negated, normal
 from guessproof.risk.several.product import check_independent
 from guessproof.risk.worst_case import Aim as Side
@@ -48,8 +48,8 @@ class Part:
 
 def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
     """Records of several independent columns; NotCertifiedError where the rule does not hold or is too coarse."""
-    columns = tuple(_column(name, a) for name, a in attributes.items())
-    trees = _trees(exposure.aim, exposure.aim.goal, both)
+    columns = tuple(_column(a, exposure.attacker.goal) for a in attributes.values())
+    trees = _trees(exposure.attacker, exposure.attacker.goal, both)
     for _, tree in trees:
         check_independent(tree)
     grids = [c for c in columns if isinstance(c, Grid)]
@@ -81,23 +81,23 @@ def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon
 Key = tuple[int, bool]  # which alternative, and whether its complement is meant
 
 
-def _trees(aim: Aim, goal: Goal, both: bool) -> list[tuple[Key, Tree]]:
+def _trees(attacker: Attacker, goal: Goal, both: bool) -> list[tuple[Key, Tree]]:
     """Every tree whose rise counts: that of the goal, or of each alternative, and for falls their complements."""
-    goals = alternatives(goal) if aim.or_ == "each" else (goal,)
+    goals = alternatives(goal) if attacker.or_ == "each" else (goal,)
     found = [((i, False), normal(g)) for i, g in enumerate(goals)]
     return found + ([((i, True), negated(tree)) for (i, _), tree in found] if both else [])
 
 
-def _column(name: str, attribute: Attribute) -> Column:
+def _column(attribute: Attribute, goal: Goal) -> Column:
     prior = attribute.prior
     if isinstance(prior, Finite):
-        return Values.of(name, prior)
-    return Grid.of(name, prior, attribute.bounds)
+        return Values.of(attribute, goal)
+    return Grid.of(attribute.name, prior, attribute.bounds)
 
 
 def _value(column: Column, cells: Mapping[str, Cells], place: int) -> Any:
     if isinstance(column, Values):
-        return column.values[place]
+        return column.shown(place)
     found = cells[column.name]
     return float(found.first[place]), float(found.last[place])
 
@@ -128,7 +128,7 @@ class _Rule:
         """What no record of a cell exceeds."""
         order = iter(range(len(blocks(tree))))
         whole = self._joined(tree, lambda block: self._part(key, next(order), block, cells))
-        apart = at_most_apart(whole.low, whole.high, self.epsilon * self.exposure.pledge.limit)
+        apart = at_most_apart(whole.low, whole.high, self.epsilon * self.exposure.guarantee.change)
         return np.minimum(whole.rise, apart) + 1e-12
 
     def _joined(self, tree: Tree, part_of: Callable[[Block], Part]) -> Part:
@@ -182,12 +182,12 @@ class _Rule:
 
     def _curve(self, block: Block, sides: tuple[Side, ...]) -> TentCurve | None:
         """The block's own curve; a cap on the distance is left out, which only lets more through."""
-        aim, name = self.exposure.aim, _name(block)
+        attacker, name = self.exposure.attacker, _name(block)
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
-        form, _ = line_form_of(self.exposure.pledge, name)
+        form, _ = line_form_of(self.exposure.guarantee, name)
         if form is None or not isinstance(goal, Within):
             return None
-        ranging = ranging_of(aim.attributes[name], goal, (aim.knows or {}).get(name), form)
+        ranging = ranging_of(attacker.attributes[name], goal, (attacker.knows or {}).get(name), form)
         if ranging is None:
             return None
         if isinstance(block.goal, Not):
@@ -196,14 +196,14 @@ class _Rule:
 
     def _alone(self, key: Key, place: int, name: str) -> Exposure:
         """The exposure of one block by itself."""
-        aim = self.exposure.aim
+        attacker = self.exposure.attacker
 
         def build(attributes: Mapping[str, Attribute]) -> Goal:
-            tree = dict(_trees(aim, aim.build(attributes), both=True))[key]
+            tree = dict(_trees(attacker, attacker.build(attributes), both=True))[key]
             return blocks(tree)[place].goal
 
-        knows = {n: v for n, v in (aim.knows or {}).items() if n == name}
-        return Exposure(replace(aim, build=build, at=None, knows=knows or None, or_="any"), self.exposure.pledge)
+        knows = {n: v for n, v in (attacker.knows or {}).items() if n == name}
+        return Exposure(replace(attacker, build=build, at=None, knows=knows or None, or_="any"), self.exposure.guarantee)
 
 
 def _name(block: Block) -> str:

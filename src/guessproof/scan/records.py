@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import NotCertifiedError, PlanError
-from guessproof.exposure import Aim, Exposure, Pledge
+from guessproof.exposure import Attacker, Exposure
+from guessproof.guarantee import Guarantee
 from guessproof.plan import Plan
 from guessproof.scan.cells import enclosed
 from guessproof.scan.columns import SPECIAL, Grid, Mask, Values
@@ -29,25 +30,28 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Near
 from guessproof.world.joint import JointTable, conditioned, joint_of
 
-MOST_VALUES = 20_000  # of one column
+MOST_VALUES = 40_000  # of one column; beside a sample, every place where the correct guesses change
 MOST_COMBINATIONS = 1000  # of several
 
 
 def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, limit: float | None) -> Records:
     """How the records of a plan are judged at an ε; `worst` is what no true value within the bounds exceeds."""
-    aim, both = exposure.aim, plan.limits.both
-    known = {n: v for n, v in (aim.knows or {}).items() if v is not None}
-    priors = conditioned(aim.goal.attributes, known)
-    attributes = {name: priors[name] for name in aim.names}
+    attacker, both = exposure.attacker, plan.limits.both
+    known = {n: v for n, v in (attacker.knows or {}).items() if v is not None}
+    priors = conditioned(attacker.goal.attributes, known)
+    attributes = {name: priors[name] for name in attacker.names}
     if all(isinstance(a.prior, Finite) for a in attributes.values()):
-        found = _finite(plan, exposure, attributes, epsilon, both)
-    elif not _is_free(aim):
+        try:
+            found = _finite(plan, exposure, attributes, epsilon, both)
+        except NotCertifiedError:
+            raise _refused(plan) from None
+    elif not _is_free(attacker):
         raise _refused(plan)
     else:
         try:
             if len(attributes) == 1:
                 decide = limit if limit is not None and worst > limit else None
-                found = _line(exposure, attributes[aim.names[0]], epsilon, both, decide)
+                found = _line(exposure, attributes[attacker.names[0]], epsilon, both, decide)
             else:
                 found = independent(exposure, attributes, epsilon, both)
         except NotCertifiedError:
@@ -82,9 +86,9 @@ def _refused(plan: Plan) -> PlanError:
     return plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
 
 
-def _is_free(aim: Aim) -> bool:
+def _is_free(attacker: Attacker) -> bool:
     """Whether no column of the goal depends on another one, and none is part of a location."""
-    return not _has_location(aim.goal) and all(joint_of(aim.attributes[n]) is None for n in aim.names)
+    return not _has_location(attacker.goal) and all(joint_of(attacker.attributes[n]) is None for n in attacker.names)
 
 
 def _has_location(goal: Goal) -> bool:
@@ -110,18 +114,18 @@ def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, 
 
 
 def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
-    columns = tuple(Values.of(name, a.prior) for name, a in attributes.items() if isinstance(a.prior, Finite))
+    columns = tuple(Values.of(a, exposure.attacker.goal) for a in attributes.values())
     sizes, names = tuple(c.size for c in columns), [c.name for c in columns]
     most = MOST_VALUES if len(columns) == 1 else MOST_COMBINATIONS
     if math.prod(sizes) > most:
         problem = f"its columns have {math.prod(sizes)} combinations of values, more than the {most} of a scan"
         remedy = "scan a plan with a goal about fewer values"
         raise plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
-    shared = replace(exposure, pledge=_remembering(exposure.pledge))
+    shared = replace(exposure, guarantee=_remembering(exposure.guarantee))
 
     def values(cell: int) -> dict[str, Any]:
         place = np.unravel_index(cell, sizes)
-        return {c.name: c.values[int(i)] for c, i in zip(columns, place, strict=True)}
+        return {c.name: c.shown(int(i)) for c, i in zip(columns, place, strict=True)}
 
     def judge(occupied: Mask | None) -> Judged:
         if len(columns) == 1:
@@ -155,14 +159,17 @@ def _impossible(attributes: Mapping[str, Attribute], columns: tuple[Values, ...]
     return np.asarray(found)
 
 
-def _remembering(pledge: Pledge) -> Pledge:
-    """The same pledge; the distance between two combinations is computed once."""
-    between = pledge.between
-    if between is None:
-        return pledge
+class _Remembering:
+    """A guarantee's own moves; the distance between two combinations is computed once."""
 
-    @lru_cache(maxsize=1 << 18)
-    def kept(before: tuple[Any, ...], after: tuple[Any, ...]) -> float:
-        return between(dict(before), dict(after))
+    def __init__(self, guarantee: Guarantee) -> None:
+        self._moved = lru_cache(maxsize=1 << 18)(lambda a, b: guarantee.between(dict(a), dict(b)))
 
-    return replace(pledge, between=lambda before, after: kept(tuple(before.items()), tuple(after.items())))
+    def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
+        return self._moved(tuple(before.items()), tuple(after.items()))
+
+
+def _remembering(guarantee: Guarantee) -> Guarantee:
+    if guarantee.responses is None:
+        return guarantee
+    return replace(guarantee, responses=((1.0, _Remembering(guarantee)),))

@@ -7,7 +7,7 @@ data; without a ledger that knows the data there is no scan. Rows are streamed a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,9 @@ from guessproof.engines import open_engine
 from guessproof.errors import GuessproofError, InfeasibleError, ParameterError, SourceError
 from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
+from guessproof.names import folded
 from guessproof.plan import Plan
+from guessproof.releasing import check_rows
 from guessproof.risk.limits import checked_epsilon
 from guessproof.scan import tally
 from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, SPECIAL, Values
@@ -26,11 +28,16 @@ from guessproof.scan.judged import Judged, Records
 from guessproof.scan.records import records_of
 from guessproof.scan.result import LEVELS, Bin, Enclosed, Exposed, Group, Identified, Scan
 from guessproof.scan.single import one_value
-from guessproof.sql import Question
-from guessproof.sql.kinds import kinds_of
+from guessproof.sql import Question, target_of
+from guessproof.sql.rewrite import listing
+from guessproof.sql.rules.column import clean
 from guessproof.world.checks import Array
+from guessproof.world.kinds import label_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from sqlglot import Expr
+
     from guessproof.engines.base import Engine
 
 NOTE = "the records' exposure was scanned without noise; later choices may depend on the data"
@@ -66,11 +73,13 @@ def scan(
     exposure, epsilon, worst = _exposed(plan, question, epsilon)
     limit = plan.limits.advantage
     records = records_of(plan, exposure, epsilon, worst, limit)
-    with open_engine(plan.source, plan.data.table, kinds=_kinds(question, records)) as engine:
+    with open_engine(plan.source, plan.data.table) as engine:
+        check_rows(engine, question.declared)
         columns = _columns(engine, records, by, identities)
-        engine.check()
+        sql = _listing(engine, question, records, columns)
         book.note(name, NOTE, scan=True)
-        counted = _count(engine, records, columns, top, by, identities, progress)
+        engine.check()
+        counted = _count(engine.batches(sql, BATCH), records, columns, top, by, identities, progress)
     return _told(plan, exposure, epsilon, limit, records, counted, top, by)
 
 
@@ -86,7 +95,7 @@ def _exposed(plan: Plan, question: Question, epsilon: float | None) -> tuple[Exp
         raise _no_attacker(plan)
     if not choice.feasible or not math.isfinite(choice.epsilon):
         raise InfeasibleError(f"the plan chooses no ε to scan at; give one: --epsilon. {choice.explanation}")
-    worst = choice.advantage if choice.exposure.aim.at is None else None
+    worst = choice.advantage if choice.exposure.attacker.at is None else None
     return choice.exposure, choice.epsilon, 1.0 if worst is None else float(worst.bound)
 
 
@@ -95,22 +104,29 @@ def _no_attacker(plan: Plan) -> GuessproofError:
     return plan.error(("attacker",), None, problem, 'add [attacker] with goal = "…" and advantage = …')
 
 
-def _kinds(question: Question, records: Records) -> dict[str, str]:
-    """How the columns are to be read: as the query reads them, the goal's as its priors need them."""
-    kinds = kinds_of(question)
-    for column in records.columns:
-        if column.kind == "number" or kinds.get(column.name) not in ("boolean", "time"):
-            kinds[column.name] = column.kind
-    return kinds
+def _listing(engine: Engine, question: Question, records: Records, columns: Sequence[str]) -> str:
+    """The rows as the query sees them: the goal's columns as its priors need them, the others as they are stored."""
+    target = target_of(engine.dialect, engine.types())
+    kinds = {column.name: column.kind for column in records.columns}
+    found: list[tuple[str, Expr]] = []
+    for name in _unique(columns):
+        column = question.declared.column(name)
+        if name not in kinds:
+            found.append((name, target.held(column)))
+        elif kinds[name] != "number":
+            found.append((name, target.label(column)))
+        else:
+            found.append((name, target.number(column) if column.missing else clean(column, target)))
+    return listing(found, question.declared, target)
 
 
 def _columns(engine: Engine, records: Records, by: str | None, identities: str | None) -> list[str]:
     """The columns to read, each once; they must exist."""
-    schema = {name.casefold(): kind for name, kind in engine.schema().items()}
+    schema = {folded(name) for name in engine.schema()}
     wanted = [c.name for c in records.columns] + [c for c in (by, identities) if c is not None]
     for name in wanted:
-        if name.casefold() not in schema:
-            raise SourceError(f"the table has no column {name}; it has {', '.join(sorted(engine.schema()))}")
+        if folded(name) not in schema:
+            raise SourceError(f"the table has no column {name}; compare it with the names in the table")
     return wanted
 
 
@@ -125,7 +141,7 @@ class _Counted:
 
 
 def _count(
-    engine: Engine,
+    batches: Iterator[pa.RecordBatch],
     records: Records,
     columns: Sequence[str],
     top: int,
@@ -133,7 +149,6 @@ def _count(
     identities: str | None,
     progress: Progress | None,
 ) -> _Counted:
-    batches = engine.batches(_unique(columns), BATCH)
     place = {name: i for i, name in enumerate(_unique(columns))}
     if len(records.columns) == 1 and by is None and identities is None:
         return _plain(records, batches, progress)
@@ -321,7 +336,6 @@ def _truth(records: Records, at: dict[str, Any]) -> dict[str, Any]:
     (column,) = records.columns
     value = at[column.name]
     if isinstance(column, Values) and column.kind == "text":
-        labels = {str(v).lower() if isinstance(v, bool) else str(v): v for v in column.values}
-        spelt = str(value).lower() if isinstance(value, bool) else str(value)
-        return {column.name: labels.get(spelt, value)}
+        labels = {label_of(v): v for v in column.values}
+        return {column.name: labels.get(label_of(value), value)}
     return {column.name: float(value)}

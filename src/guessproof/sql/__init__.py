@@ -5,5 +5,18 @@ from guessproof.sql.measurement import Measurement
 from guessproof.sql.output import Output
 from guessproof.sql.question import Question, ask
 from guessproof.sql.rewrite import Rewritten, rewrite
+from guessproof.sql.target import Target
+from guessproof.sql.targets import target_of
 
-__all__ = ["Declared", "DeclaredColumn", "Measurement", "Output", "Question", "Rewritten", "ask", "rewrite"]
+__all__ = [
+    "Declared",
+    "DeclaredColumn",
+    "Measurement",
+    "Output",
+    "Question",
+    "Rewritten",
+    "Target",
+    "ask",
+    "rewrite",
+    "target_of",
+]

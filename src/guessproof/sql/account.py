@@ -19,22 +19,22 @@ def account(measurement: Measurement) -> str:
 
     >>> from guessproof.sql.declared import Declared, DeclaredColumn
     >>> from guessproof.sql.question import ask
-    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), is_number=True, missing=False)})
+    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False)})
     >>> ask("SELECT SUM(salary) FROM t", t).measurements[0].account
     "SUM(salary): one person moves it by at most |x − x'|, at most 3000"
     """
-    declared = measurement.guarantee.declared
-    if declared.protects == "records":
+    answer = measurement.per_answer
+    if answer.unit.hides_presence:
         return (
-            f"{measurement.text}: adding or removing one record moves it by at most {_number(measurement.presence)}, "
-            f"changing one by at most {_number(measurement.change)}"
+            f"{measurement.text}: adding or removing one record moves it by at most {_number(answer.presence)}, "
+            f"changing one by at most {_number(answer.change)}"
         )
     metrics = {n: m for n, m in measurement.guarantee.columns.items() if _matters(m)}
-    largest = f"{_number(measurement.change)}{_hint(measurement)}"
+    largest = f"{_number(answer.change)}{_hint(measurement)}"
     per = f" (over {measurement.divisor:g} rows or more, known to have a value)" if measurement.divisor != 1 else ""
     start = f"{measurement.text}: one person moves it by at most"
     if not metrics:
-        return f"{start} {_number(measurement.change)}, when a value goes missing{per}"
+        return f"{start} {_number(answer.change)}, when a value goes missing{per}"
     if not any(isinstance(m, LineMetric) and any(m.form.slopes) for m in metrics.values()):
         return f"{start} {largest}, when {' or '.join(metrics)} changes the outcome of a test{per}"
     parts = [_column(name, metric, measurement.divisor, len(metrics) == 1) for name, metric in metrics.items()]
@@ -53,12 +53,12 @@ def _matters(metric: Metric) -> bool:
 
 def _hint(measurement: Measurement) -> str:
     """What it would help to know that no value is missing."""
-    declared = measurement.guarantee.declared
+    declared = measurement.declared
     complete = declared.complete()
     if complete == declared:
         return ""
-    present = reach(measurement.contribution, complete).change / measurement.divisor
-    if measurement.change <= present * (1 + 1e-9):
+    present = measurement.copies * reach(measurement.contribution, complete).change / measurement.divisor
+    if measurement.per_answer.change <= present * (1 + 1e-9):
         return ""
     return f" ({_number(present)} if no value can be missing: say missing = false)"
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import Expr, exp
 
 from guessproof.sql import formula
 from guessproof.sql.account import account
 from guessproof.sql.contribution import Contribution
-from guessproof.sql.guarantee import guarantee
+from guessproof.sql.guarantee import guarantee_of
 from guessproof.sql.measurement import Kind, Measurement
+from guessproof.sql.output import Key
 from guessproof.sql.reach import reach
 from guessproof.sql.reader import Reader, said
 from guessproof.sql.rules.logic import Both
@@ -42,7 +43,7 @@ class Aggregates:
 
     reader: Reader
     where: Condition
-    grouped: bool
+    keys: tuple[Key, ...]  # of GROUP BY
     measurements: dict[tuple[Kind, Contribution, float], Measurement] = field(
         default_factory=dict[tuple[Kind, Contribution, float], Measurement]
     )
@@ -92,13 +93,13 @@ class Aggregates:
         while isinstance(inner, exp.Paren):
             inner = inner.this
         if isinstance(inner, exp.Column):
-            return Held.of(self.reader.column(inner))
+            return Held(self.reader.column(inner))
         return tally(self.reader.term(inner))
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
         counted = Contribution(self._condition(own), tally(term), 0.0)
-        if declared.protects == "values" and reach(counted, declared.complete()).change == 0:
+        if not declared.unit.hides_presence and reach(counted, declared.complete()).change == 0:
             # A public count says how many values there are, so nothing that is protected may change their number.
             if declared.rows is not None:
                 return self._measure(text, "sum", term, own, call, divisor=float(declared.rows))
@@ -126,6 +127,10 @@ class Aggregates:
             self.measurements[known] = self._measurement(text, kind, contribution, own, call, divisor)
         return formula.measured(list(self.measurements).index(known))
 
+    def _copies(self, kind: Kind) -> int:
+        """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
+        return (self.reader.declared.copies or 1) if kind in ("count", "sum") or self.keys else 1
+
     def _measurement(
         self, text: str, kind: Kind, contribution: Contribution, own: Condition, call: Expr, divisor: float
     ) -> Measurement:
@@ -134,15 +139,16 @@ class Aggregates:
         declared = declared if divisor == 1 else declared.complete()
         if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
-        found = guarantee(contribution, declared)
-        measurement = Measurement(text, kind, contribution, own, found, divisor, self.grouped)
-        if measurement.sensitivity == 0:
+        copies = self._copies(kind)
+        found = guarantee_of(contribution, declared, self.keys, copies)
+        if found.sensitivity == 0:
             raise self.reader.refuse(
                 f"{text} depends on nothing that is protected, so it needs no noise",
                 call,
                 'ask the database itself, or protect the presence of a row with protects = "records"',
             )
-        return Measurement(text, kind, contribution, own, found, divisor, self.grouped, account(measurement))
+        measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies)
+        return replace(measurement, account=account(measurement))
 
 
 def filtered(expression: Expr, reader: Reader) -> Condition:

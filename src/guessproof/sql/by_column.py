@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 from guessproof.sql.contribution import Contribution
 from guessproof.sql.declared import Declared, DeclaredColumn
-from guessproof.sql.moves import Column, Scene, Side
+from guessproof.sql.moves import Column, Outcome, Scene, Side
 from guessproof.sql.pieces import cuts_of, leaves, pieces_of
 from guessproof.sql.ranges import EVERYTHING, Range, point
-from guessproof.sql.term import Condition
+from guessproof.sql.term import Condition, Node, Term
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Outcome
+from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple
+from guessproof.world.metrics import Outcome as Outside
 
 FINER = 16  # pieces into which a stretch of varying slope is cut
 MOST_CUTS = 130  # a list of 64 numbers; beyond it any two values are taken to be furthest apart
@@ -91,7 +93,7 @@ def _outcome(contribution: Contribution, rest: Scene, name: str) -> Metric | Non
         return None
     if len(first) == 1 or (len(second) == 1 and second[0] == len(pieces) - 1):
         return None  # a single threshold is a line form already, which has exact answers for every question
-    return Multiple(across.pop(), Outcome(*_intervals(pieces, first, second)))
+    return Multiple(across.pop(), Outside(*_intervals(pieces, first, second)))
 
 
 def _intervals(pieces: list[Range], first: list[int], second: list[int]) -> list[tuple[float, float]]:
@@ -117,7 +119,7 @@ def label_metric(contribution: Contribution, declared: Declared, column: Declare
     def gap(before: Side, after: Side) -> float:
         return contribution.follow({**rest, column.name: Column(before, after, moves=True)}).change
 
-    anything = Side(numbers=EVERYTHING if column.is_number is None else None)
+    anything = Side(numbers=EVERYTHING if column.kind is None else None)
     levels = column.levels
     if levels is None or len(levels) > MOST_LEVELS:
         return Multiple(gap(anything, anything), Discrete())
@@ -131,16 +133,25 @@ def label_metric(contribution: Contribution, declared: Declared, column: Declare
 
 
 def _kinds(contribution: Contribution, name: str, levels: tuple[str, ...]) -> list[int]:
-    """For each level a number: the same for levels on which every condition agrees."""
-    tests = [node for node in leaves(contribution) if isinstance(node, Condition)]
+    """For each level a number: the same for levels on which every part is known to come out the same."""
+    tests = [node for node in leaves(contribution) if name in node.columns]
     rest = {n: Column(Side(EVERYTHING), Side(EVERYTHING)) for n in contribution.columns}
     known: dict[tuple[object, ...], int] = {}
     found: list[int] = []
     for level in levels:
         side = Side(labels=frozenset((level,)))
-        outcomes = tuple(t.follow({**rest, name: Column(side, side)}).before for t in tests if name in t.columns)
-        found.append(known.setdefault(outcomes, len(known)))
+        outcomes = tuple(_told(test, {**rest, name: Column(side, side)}) for test in tests)
+        sure = all(len(outcome) == 1 for outcome in outcomes)
+        found.append(known.setdefault(outcomes if sure else (level,), len(known)))
     return found
+
+
+def _told(node: Node, scene: Scene) -> frozenset[Outcome]:
+    """How a condition can come out; for a number, whether there is one."""
+    if isinstance(node, Condition):
+        return node.follow(scene).before
+    assert isinstance(node, Term)
+    return node.follow(scene).null.before
 
 
 def _sliding(piece: Range) -> Column:
@@ -156,6 +167,8 @@ def euclidean(contribution: Contribution, declared: Declared) -> float | None:
     scene: dict[str, Column] = {}
     for name, column in declared.at_rest(contribution.columns).items():
         known = declared.column(name)
-        scene[name] = _sliding(EVERYTHING) if known.protected and known.is_number else column
+        free = known.protected and known.is_number
+        # One that does not move may be missing all the same, and then another branch is taken.
+        scene[name] = replace(column, moves=True, slides=True) if free else column
     moved = contribution.follow(scene)
     return moved.steep if moved.gap.size == 0 and math.isfinite(moved.steep) else None

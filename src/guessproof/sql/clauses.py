@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.names import folded
 from guessproof.sql import formula
 from guessproof.sql.aggregates import UNSUPPORTED, Aggregates, filtered
 from guessproof.sql.flatten import Flat
@@ -37,7 +38,7 @@ class Clauses:
             condition = filtered(expression, reader)
             where = condition if isinstance(where, Everyone) else Both(where, condition)
         keys = read_keys(flat.select, reader)
-        return Clauses(reader, flat.select, where, keys, Aggregates(reader, where, bool(keys)))
+        return Clauses(reader, flat.select, where, keys, Aggregates(reader, where, keys))
 
     def outputs(self) -> tuple[Output, ...]:
         """What SELECT asks for."""
@@ -86,9 +87,9 @@ class Clauses:
             if isinstance(inner, exp.Star) or inner.is_star:
                 raise self.reader.refuse("rows cannot be released", self.select, "use COUNT, SUM, AVG, MIN or MAX")
             name = expression.alias or (inner.name if isinstance(inner, exp.Column) else inner.sql("duckdb").lower())
-            if name.casefold() in seen:
+            if folded(name) in seen:
                 raise self.reader.refuse(f"two outputs are called {name}", expression, "name them with AS")
-            seen.add(name.casefold())
+            seen.add(folded(name))
             replaced = self._replaced(inner, {})
             formula.check(replaced, self.reader.sql)
             yield Output(name, replaced)
@@ -115,8 +116,8 @@ class Clauses:
         return found
 
     def _column(self, node: exp.Column, names: dict[str, Expr]) -> Expr:
-        if node.name.casefold() in names:
-            return names[node.name.casefold()].copy()
+        if folded(node.name) in names:
+            return names[folded(node.name)].copy()
         for index, key in enumerate(self.keys):
             if self.reader.column(node).name == key.column:
                 return formula.key(index)
@@ -145,18 +146,16 @@ def _resolved(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
     number = _whole(expression)
     if number is not None and 1 <= number <= len(select.expressions):
         return select.expressions[number - 1].unalias()
-    if isinstance(expression, exp.Column) and expression.name.casefold() not in map(
-        str.casefold, reader.declared.columns
-    ):
+    if isinstance(expression, exp.Column) and folded(expression.name) not in map(folded, reader.declared.columns):
         for output in select.expressions:
-            if output.alias and output.alias.casefold() == expression.name.casefold():
+            if output.alias and folded(output.alias) == folded(expression.name):
                 return output.unalias()
     return expression
 
 
 def _key(expression: Expr, reader: Reader) -> Key:
     column = reader.column(expression)
-    if reader.declared.protects == "values" and column.protected:
+    if not reader.declared.unit.hides_presence and column.protected:
         problem = f"{column.name} is protected: grouping by it would tell who is in which group"
         raise reader.refuse(problem, expression, "group by a public column, or filter on it")
     if column.levels is None:
@@ -167,7 +166,7 @@ def _key(expression: Expr, reader: Reader) -> Key:
 
 
 def _named(outputs: tuple[Output, ...]) -> dict[str, Expr]:
-    return {o.name.casefold(): o.formula for o in outputs}
+    return {folded(o.name): o.formula for o in outputs}
 
 
 def _whole(node: Expr | None) -> int | None:

@@ -8,7 +8,8 @@ from sqlglot import Expr
 
 from guessproof.sql.moves import Moved, Scene, chosen, settled
 from guessproof.sql.rules.choice import Nothing
-from guessproof.sql.term import Condition, Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Contribution(Term):
         inside = chosen(self.condition.follow(scene), self.term.follow(scene), Nothing().follow(scene))
         return settled(inside, self.absent)
 
-    def write(self, types: Types) -> Expr:
-        return self.term.write(types)
+    def write(self, target: Target) -> Expr:
+        return self.term.write(target)
 
     @property
     def is_whole(self) -> bool:

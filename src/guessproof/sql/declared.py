@@ -2,79 +2,197 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import cached_property
+from typing import Any
 
 from guessproof.errors import ParameterError
-from guessproof.sql.moves import Column, Scene, Side
+from guessproof.guarantee.unit import VALUES, PrivacyUnit
+from guessproof.names import folded
+from guessproof.sql.canonical import FALSE_WORDS, FIRST, OTHER, TRUE_WORDS, Label, number_of, time_of
+from guessproof.sql.moves import EITHER, NO, YES, Column, Outcome, Scene, Side, Truth, null_of
 from guessproof.sql.ranges import EVERYTHING
-
-Protects = Literal["values", "records"]
+from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
 
 
 @dataclass(frozen=True)
 class DeclaredColumn:
-    """A column: its bounds (numbers) or levels (labels), and whether a value may be missing."""
+    """A column: its kind, its bounds (numbers) or levels (labels), and whether a value may be missing.
+
+    `kind` is None where the plan leaves it open: the query then says what the column is, once. `true` and `false` are
+    the labels of a column of truth values; what is neither is NULL. With `missing = False` what is missing all the
+    same is read as something: the lower bound, a label that is no level, false, the first of all times.
+    """
 
     name: str
     bounds: tuple[float, float] | None = None
     levels: tuple[str, ...] | None = None
-    is_number: bool | None = None  # None: not known, because it was not declared
+    kind: Kind | None = None
     missing: bool = True
     protected: bool = True
+    true: tuple[str, ...] = TRUE_WORDS
+    false: tuple[str, ...] = FALSE_WORDS
 
     def __post_init__(self) -> None:
+        if self.kind is not None and self.kind not in KINDS:
+            raise ParameterError("kind", self.kind, "is no kind of column", f"use one of {', '.join(KINDS)}")
         if self.bounds is not None:
             low, high = self.bounds
             if not (math.isfinite(low) and math.isfinite(high) and low <= high):
                 raise ParameterError("bounds", self.bounds, "are not two numbers in order", "write [smallest, largest]")
-            if self.is_number is False:
-                raise ParameterError("bounds", self.bounds, f"{self.name} holds labels", "declare levels instead")
-            object.__setattr__(self, "is_number", True)
-        if self.levels is not None and (not self.levels or len(set(self.levels)) < len(self.levels)):
-            raise ParameterError("levels", self.levels, "are empty or repeated", "list each value once")
+            if self.kind not in (None, "number"):
+                problem = f"{self.name} holds {HOLDS[self.kind]}"
+                raise ParameterError("bounds", self.bounds, problem, "declare levels instead")
+            object.__setattr__(self, "kind", "number")
+        if self.levels is not None:
+            self._check_levels(self.levels)
+        if both := [label for label in self.true if label in self.false]:
+            raise ParameterError("true", both[0], "is also among false", "name each label once")
+
+    def _check_levels(self, levels: tuple[str, ...]) -> None:
+        if not levels or len(set(levels)) < len(levels):
+            raise ParameterError("levels", levels, "are empty or repeated", "list each value once")
+        if self.kind == "number" and any(number_of(level) is None for level in levels):
+            raise ParameterError("levels", levels, f"{self.name} holds numbers", "list numbers")
+        if self.kind == "time":
+            raise ParameterError("levels", levels, f"{self.name} holds times", "leave them out")
+
+    def may_be(self, kind: Kind) -> bool:
+        """Whether the column can be used so, as far as the plan tells."""
+        if self.kind is not None or self.levels is None:
+            return self.kind in (None, kind)
+        return kind in ("label", "truth")
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the column is known to hold numbers."""
+        return self.kind == "number"
+
+    @property
+    def is_textual(self) -> bool:
+        """Whether its values are told apart as labels."""
+        return self.kind in ("label", "truth")
+
+    @property
+    def default(self) -> float:
+        """The number that a missing one is read as where none may be missing."""
+        return 0.0 if self.bounds is None else float(self.bounds[0])
+
+    @cached_property
+    def trues(self) -> tuple[str, ...]:
+        """The labels that mean true: among the levels, where there are some."""
+        return self.true if self.levels is None else tuple(v for v in self.levels if v in self.true)
+
+    @cached_property
+    def falses(self) -> tuple[str, ...]:
+        """The labels that mean false."""
+        return self.false if self.levels is None else tuple(v for v in self.levels if v in self.false)
+
+    @cached_property
+    def has_neither(self) -> bool:
+        """Whether a column of truth values may hold labels that mean neither true nor false."""
+        return self.kind == "truth" and (self.levels is None or len(self.trues) + len(self.falses) < len(self.levels))
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether the query can find nothing in the column."""
+        return self.missing or self.has_neither
+
+    def read(self, value: Any) -> Any:
+        """What the query sees where this is stored: a float, a label, True or False, a time, or None."""
+        if self.kind == "number":
+            number = number_of(value)
+            return self.default if number is None and not self.missing else number
+        if self.kind == "truth":
+            return self.truth(None if value is None else self.label(value))
+        if self.kind == "time":
+            moment = time_of(value)
+            return FIRST if moment is None and not self.missing else moment
+        if value is None:
+            return None if self.missing else OTHER
+        return self.label(value) if self.kind == "label" else value
+
+    def label(self, value: Any) -> Label:
+        """The level that a stored value is, or the one other label."""
+        if value is None or value is OTHER:
+            return OTHER
+        label = label_of(value)
+        return label if self.levels is None or label in self.levels else OTHER
+
+    def truth(self, label: Label | None) -> bool | None:
+        """What a label means in a column of truth values."""
+        if label in self.trues:
+            return True
+        return False if label in self.falses or not self.may_be_null else None
 
     @property
     def side(self) -> Side:
         """Everything the column can hold: also numbers outside the bounds, also labels that were not declared."""
-        numbers = None if self.is_number is False else EVERYTHING
-        return Side(numbers=numbers, missing="maybe" if self.missing else "no")
+        numbers = EVERYTHING if self.kind in (None, "number") else None
+        return Side(numbers=numbers, missing="maybe" if self.may_be_null else "no")
+
+    def holds_nothing(self, column: Column) -> Truth:
+        """IS NULL, followed through a move: for truth values a label may say it."""
+        if self.kind != "truth":
+            return null_of(column)
+        return Truth.of(self._nothing(column.before), self._nothing(column.after), not column.moves)
+
+    def _nothing(self, side: Side) -> frozenset[Outcome]:
+        """NULL by itself, or by a label that means neither."""
+        if not side.present or side.labels is None:
+            return EITHER if side.missing == "no" and self.has_neither else side.outcomes_of_missing
+        found: frozenset[Outcome] = NO if side.missing == "no" else EITHER
+        neither = [self.truth(label) is None for label in side.labels]
+        return YES if all(neither) else found | YES if any(neither) else found
 
 
 @dataclass(frozen=True)
 class Declared:
-    """The table, its columns, what is protected, and how many rows are public knowledge.
+    """The table, its columns, what is protected, how many rows are public knowledge, and how many repeat one record.
 
-    >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120), is_number=True)})
+    `copies` is None where nothing was said of it: a row is a record, which only a stored table can be trusted in.
+
+    `learned` are the kinds that the query gave to columns whose kind was left open; None before it was read.
+
+    >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120))})
     >>> t.column("Time").bounds, t.column("faculty").protected
     ((0, 120), False)
     """
 
     table: str
     columns: Mapping[str, DeclaredColumn] = field(default_factory=dict[str, DeclaredColumn])
-    protects: Protects = "values"
+    unit: PrivacyUnit = VALUES
     rows: int | None = None
+    learned: Mapping[str, Kind] | None = None
+    copies: int | None = None
 
     def __post_init__(self) -> None:
-        if self.protects not in ("values", "records"):
-            known = difflib.get_close_matches(str(self.protects), ("values", "records"), n=1)
-            hint = f"did you mean {known[0]}?" if known else 'use "values" or "records"'
-            raise ParameterError("protects", self.protects, "is not something that can be protected here", hint)
         if self.rows is not None and not self.rows >= 1:
             raise ParameterError("rows", self.rows, "is no number of rows", "write how many there are at least")
-        folded = [name.casefold() for name in self.columns]
-        if len(set(folded)) < len(folded):
+        if self.copies is not None and not self.copies >= 1:
+            raise ParameterError("copies", self.copies, "is no number of rows", "write how many there are at most")
+        if len({folded(name) for name in self.columns}) < len(self.columns):
             raise ParameterError("columns", sorted(self.columns), "two names differ in case only", "rename one")
+
+    @cached_property
+    def _by_name(self) -> dict[str, DeclaredColumn]:
+        return {folded(name): self._settled(column) for name, column in self.columns.items()}
+
+    def _settled(self, column: DeclaredColumn) -> DeclaredColumn:
+        """With the kind that the query gave it, where the plan left it open."""
+        if self.learned is None or column.kind is not None:
+            return column
+        return replace(column, kind=self.learned.get(folded(column.name)) or ("label" if column.levels else None))
 
     def column(self, name: str) -> DeclaredColumn:
         """A column by its name, whatever the case; one that is not declared is public, or secret with its record."""
-        for known, column in self.columns.items():
-            if known.casefold() == name.casefold():
-                return column
-        return DeclaredColumn(name, protected=self.protects == "records")
+        known = self._by_name
+        if folded(name) not in known:  # remembered: a query asks for it often
+            secret = self.unit.protects(declared=False, public=False)
+            known[folded(name)] = self._settled(DeclaredColumn(name, protected=secret))
+        return known[folded(name)]
 
     def complete(self) -> Declared:
         """The same table with no protected value missing."""

@@ -11,8 +11,8 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.sql.ranges import EVERYTHING, Range, point
 from guessproof.sql.reader import place, said
-from guessproof.sql.rules.comparison import HOLDS, SIGNS
 from guessproof.sql.rules.number import literal_number
+from guessproof.sql.rules.signs import HOLDS, SIGNS
 
 MEASURED = "measured"  # exp.Anonymous(this=MEASURED, expressions=[index]) stands for a noisy number
 RATIO = "ratio"  # a noisy sum over a noisy count, kept within the column's range

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from guessproof.guarantee import Guarantee
 from guessproof.sql.contribution import Contribution
-from guessproof.sql.guarantee import Guarantee
+from guessproof.sql.declared import Declared
 from guessproof.sql.ranges import Range
 from guessproof.sql.term import Condition
 
@@ -15,9 +16,9 @@ Kind = Literal["count", "sum", "min", "max"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """One aggregate that gets noise, and the guarantee of one record for it (per unit of noise scale 1).
+    """One aggregate that gets noise, and the guarantee of one protected unit for what the engine adds up.
 
-    `divisor` is the public count behind an average: the guarantee and the noise are those of sum/divisor.
+    `divisor` is the public count behind an average: the answer is the noisy sum over it.
     `filter` is the aggregate's own FILTER, beside the query's WHERE.
     """
 
@@ -26,8 +27,9 @@ class Measurement:
     contribution: Contribution
     filter: Condition
     guarantee: Guarantee
+    declared: Declared
     divisor: float
-    grouped: bool
+    copies: int = 1  # how many rows of one record are added up in it
     account: str = ""
 
     @property
@@ -37,23 +39,10 @@ class Measurement:
 
     @property
     def range(self) -> Range:
-        """What one record can contribute, rounding of floating-point arithmetic included."""
-        return self.contribution.follow(self.guarantee.declared.at_rest(self.contribution.columns)).hull
+        """What one row can contribute, rounding of floating-point arithmetic included."""
+        return self.contribution.follow(self.declared.at_rest(self.contribution.columns)).hull
 
     @property
-    def change(self) -> float:
-        """By changing one record's protected values: at most this."""
-        protects = self.guarantee.declared.protects
-        if protects == "records" and self.grouped:  # it may leave one group and enter another
-            return 2 * self.guarantee.presence / self.divisor
-        return self.guarantee.change / self.divisor
-
-    @property
-    def presence(self) -> float:
-        """By adding or removing one record: at most this."""
-        return self.guarantee.presence / self.divisor
-
-    @property
-    def sensitivity(self) -> float:
-        """By whatever is protected: at most this."""
-        return max(self.change, self.presence) if self.guarantee.declared.protects == "records" else self.change
+    def per_answer(self) -> Guarantee:
+        """The guarantee in units of the answer."""
+        return self.guarantee.scaled(1 / self.divisor)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from guessproof.sql.canonical import Label
 from guessproof.sql.ranges import EVERYTHING, EXACT, ONE, ZERO, Range, outward, point
 
 LARGEST = 1e300
@@ -49,7 +50,7 @@ class Side:
     """What a column holds on one side of a move: a number, a label, or nothing."""
 
     numbers: Range | None = None  # None: nothing, or labels
-    labels: frozenset[str] | None = None  # None: any label
+    labels: frozenset[Label] | None = None  # None: any label
     missing: Literal["no", "maybe", "yes"] = "no"
 
     @property

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
+from guessproof.names import folded
 from guessproof.sql.clauses import Clauses
 from guessproof.sql.declared import Declared
-from guessproof.sql.flatten import flatten
+from guessproof.sql.flatten import Flat, flatten
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.output import Key, Output
 from guessproof.sql.parse import parse
@@ -61,9 +62,9 @@ def ask(sql: str, declared: Declared) -> Question:
     """Understand a query about a declared table, or refuse it.
 
     >>> from guessproof.sql.declared import DeclaredColumn
-    >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120), is_number=True)}, rows=120)
+    >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120))}, rows=120)
     >>> question = ask("SELECT AVG(time) AS mean FROM t WHERE faculty = 'math'", t)
-    >>> [m.change for m in question.measurements]
+    >>> [m.per_answer.change for m in question.measurements]
     [1.0]
     """
     select = parse(sql)
@@ -77,11 +78,21 @@ def ask(sql: str, declared: Declared) -> Question:
 
 def _asked(sql: str, declared: Declared, select: exp.Select) -> Question:
     flat = flatten(select, sql)
-    if flat.table.casefold() != declared.table.casefold():
+    if folded(flat.table) != folded(declared.table):
         spot = place(flat.select.args["from_"], sql)
         raise QueryError(f"the plan declares no table {flat.table}", sql, spot, f"write FROM {declared.table}")
-    clauses = Clauses.of(flat, Reader(sql, declared, RULES, read_flag))
+    first = Reader(sql, declared, RULES, read_flag)
+    question = _read(first, flat)
+    if all(declared.column(name).kind is not None for name in question.columns):
+        return question
+    # Read again where the plan leaves kinds open: IS NULL and COUNT depend on what a column is taken for elsewhere.
+    return _read(Reader(sql, replace(declared, learned=first.learned), RULES, read_flag, first.spelled), flat)
+
+
+def _read(reader: Reader, flat: Flat) -> Question:
+    clauses = Clauses.of(flat, reader)
     outputs = clauses.outputs()
     having, order, limit = clauses.having(outputs), tuple(clauses.order(outputs)), clauses.limit()
     measurements = tuple(clauses.aggregates.measurements.values())
-    return Question(sql, declared, clauses.where, measurements, outputs, clauses.keys, having, order, limit)
+    found = clauses.where, measurements, outputs, clauses.keys, having, order, limit
+    return Question(reader.sql, reader.declared, *found)

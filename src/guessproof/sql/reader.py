@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
+from guessproof.names import folded
 from guessproof.sql.declared import Declared, DeclaredColumn
 from guessproof.sql.term import Condition, Node, Term
+from guessproof.world.kinds import HOLDS, Kind
 
 CALL = re.compile(r"(\w+)\s*\(\s*$")
 # A bracket after one of these is no call.
@@ -75,6 +77,7 @@ class Reader:
     rules: tuple[Rule, ...]
     flag: Callable[[Expr, Reader], Condition]  # reads a bare column where a condition is needed
     spelled: dict[str, str] = field(default_factory=dict[str, str], compare=False)  # names as first written
+    learned: dict[str, Kind] = field(default_factory=dict[str, Kind], compare=False)  # kinds that the plan leaves open
 
     @cached_property
     def _by_node(self) -> dict[type[Expr], Rule]:
@@ -109,8 +112,20 @@ class Reader:
         if not isinstance(expression, exp.Column) or not isinstance(expression.this, exp.Identifier):
             raise self.refuse("a column is needed here", expression, "name a column of the table")
         # Engines do not tell Time from time: two spellings of a column that is not declared are one column.
-        name = self.spelled.setdefault(expression.name.casefold(), expression.name)
-        return self.declared.column(name)
+        name = self.spelled.setdefault(folded(expression.name), expression.name)
+        found = self.declared.column(name)
+        kind = found.kind or self.learned.get(folded(name))
+        return replace(found, kind=kind)
+
+    def used(self, column: DeclaredColumn, kind: Kind, place: Expr, remedy: str, needed: str = "") -> DeclaredColumn:
+        """The column as one of this kind: what it is declared to be, or was taken for before, or is from now on."""
+        if not column.may_be(kind):
+            found = column.kind or "label"
+            before = " elsewhere in the query" if folded(column.name) in self.learned else ""
+            raise self.refuse(f"{column.name} holds {HOLDS[found]}{before}{needed}", place, remedy)
+        if column.kind is None:
+            self.learned[folded(column.name)] = kind
+        return replace(column, kind=kind)
 
     def refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
         """A refusal that underlines the place."""

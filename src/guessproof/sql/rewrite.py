@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sqlglot import Expr, exp
 
-from guessproof.sql import casts
+from guessproof.sql.declared import Declared
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.output import Key
 from guessproof.sql.question import Question
-from guessproof.sql.rules.column import NumberColumn, clamp, is_number, number
-from guessproof.sql.rules.number import Number, double
-from guessproof.sql.term import Everyone, Types
+from guessproof.sql.rules.column import NumberColumn, clean
+from guessproof.sql.rules.number import Number
+from guessproof.sql.target import Target
+from guessproof.sql.term import Everyone
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Rewritten:
 
     sql: str
     question: Question
+    exponents: tuple[int, ...]
 
     def read(self, rows: Sequence[tuple[object, ...]]) -> dict[tuple[str, ...], list[tuple[int | None, int | None]]]:
         """For each group its (whole number or None, count or None) per measurement."""
@@ -34,110 +37,124 @@ class Rewritten:
         for row in rows:
             rest = iter(row[width:])
             values: list[tuple[int | None, int | None]] = []
-            for measurement in self.question.measurements:
-                whole = next(rest)
-                count = next(rest) if measurement.divisor != 1 else None
-                values.append((_whole(whole), _whole(count)))
+            for index, measurement in enumerate(self.question.measurements):
+                whole = self.units(index, _whole(next(rest)))
+                values.append((whole, _whole(next(rest)) if measurement.divisor != 1 else None))
             found[tuple(str(k) for k in row[:width])] = values
         return found
 
+    def units(self, index: int, found: int | None) -> int | None:
+        """What the engine found, in units of 2^exponent.
 
-def rewrite(question: Question, exponents: Sequence[int], types: Types, dialect: str = "duckdb") -> Rewritten:
-    """The query to run, with measurement j in units of 2^exponents[j]."""
-    columns: list[Expr] = [_key(key, question, types) for key in question.keys]
+        An engine counts rows one by one: a count in fine units would leave its whole numbers at some number of rows,
+        and the failure would tell that number. So counts are brought to their units here, where integers have no end.
+        """
+        if found is None or self.question.measurements[index].kind != "count":
+            return found
+        return round(found * Fraction(2) ** -self.exponents[index])
+
+
+def rewrite(question: Question, exponents: Sequence[int], target: Target) -> Rewritten:
+    """The query to run, with measurement j in units of 2^exponents[j] once it was read."""
+    columns: list[Expr] = [_key(key, question, target) for key in question.keys]
     for index, (measurement, exponent) in enumerate(zip(question.measurements, exponents, strict=True)):
-        columns.append(exp.alias_(_aggregate(measurement, exponent, types), f"m{index}"))
+        columns.append(exp.alias_(_aggregate(measurement, exponent, target), f"m{index}"))
         if measurement.divisor != 1:
-            columns.append(exp.alias_(exp.Count(this=_own(measurement, types)), f"n{index}"))
+            columns.append(exp.alias_(exp.Count(this=_own(measurement, target)), f"n{index}"))
     table = exp.Table(this=exp.to_identifier(question.declared.table, quoted=True))
     select = exp.select(*columns, copy=False).from_(table, copy=False)
-    conditions = [] if isinstance(question.where, Everyone) else [question.where.keeps(types)]
-    conditions += [_listed(key, question, types) for key in question.keys]
+    conditions = [] if isinstance(question.where, Everyone) else [question.where.keeps(target)]
+    conditions += [_listed(key, question, target) for key in question.keys]
     if conditions:
         select = select.where(*conditions, copy=False)
     if question.keys:
-        select = select.group_by(*(_text(key, question, types) for key in question.keys), copy=False)
-    return Rewritten(select.sql(dialect, identify=True), question)
+        select = select.group_by(*(_text(key, question, target) for key in question.keys), copy=False)
+    return Rewritten(target.sql(select), question, tuple(exponents))
 
 
-def _aggregate(measurement: Measurement, exponent: int, types: Types) -> Expr:
+def _aggregate(measurement: Measurement, exponent: int, target: Target) -> Expr:
     if measurement.kind == "count":
-        counted = _counted(measurement, types)
-        if exponent > 0:
-            return _units(casts.double(counted), exponent)
-        return counted if exponent == 0 else exp.Mul(this=counted, expression=exp.Literal.number(2**-exponent))
+        return _counted(measurement, target)
     if measurement.kind == "sum":
         return exp.Coalesce(
-            this=exp.Sum(this=_units(_own(measurement, types), exponent)), expressions=[exp.Literal.number(0)]
+            this=exp.Sum(this=_units(_own(measurement, target), exponent, target)), expressions=[exp.Literal.number(0)]
         )
     extreme = exp.Min if measurement.kind == "min" else exp.Max
     term = measurement.contribution.term
     if isinstance(term, NumberColumn):  # clamping rises: the clamped extreme is the extreme of the clamped values
-        kept = extreme(this=_kept(measurement, number(term.name, types), types))
-        found = _units(clamp(kept, term.low, term.high), exponent)
+        kept = extreme(this=_kept(measurement, term, target))
+        found = _units(term.clamp(kept, target, target.is_value(kept.copy()), filled=False), exponent, target)
     else:
-        found = extreme(this=_units(_own(measurement, types), exponent))
+        found = extreme(this=_units(_own(measurement, target), exponent, target))
     # Nothing at all is the far end of the range, and nothing that a table holds against its declaration goes beyond.
     end = exp.Literal.number(round(measurement.contribution.absent * 2.0**-exponent))
-    kind = exp.Least if measurement.kind == "min" else exp.Greatest
-    return kind(this=found, expressions=[end], ignore_nulls=True)
+    return target.extreme([found, end], largest=measurement.kind == "max")
 
 
-def _counted(measurement: Measurement, types: Types) -> Expr:
+def _counted(measurement: Measurement, target: Target) -> Expr:
     if isinstance(measurement.contribution.term, Number):
-        return _everyone(measurement, types)
-    return exp.Count(this=_own(measurement, types))
+        return _everyone(measurement, target)
+    return exp.Count(this=_own(measurement, target))
 
 
-def _everyone(measurement: Measurement, types: Types) -> Expr:
+def _everyone(measurement: Measurement, target: Target) -> Expr:
     if isinstance(measurement.filter, Everyone):
         return exp.Count(this=exp.Star())
-    return exp.Count(this=exp.case().when(measurement.filter.keeps(types), exp.Literal.number(1)))
+    return exp.Count(this=exp.case().when(measurement.filter.keeps(target), exp.Literal.number(1)))
 
 
-def _kept(measurement: Measurement, x: Expr, types: Types) -> Expr:
+def _kept(measurement: Measurement, term: NumberColumn, target: Target) -> Expr:
     """The column where its own FILTER holds. NaN would be the largest; the smallest never is, unless all are."""
-    tests = [] if measurement.kind == "min" else [is_number(x)]
-    if not isinstance(measurement.filter, Everyone):
-        tests.append(measurement.filter.keeps(types))
-    return exp.case().when(exp.and_(*tests, copy=False), x) if tests else x
+    smallest = measurement.kind == "min" and term.column.missing
+    x = target.number(term.column) if smallest else clean(term.column, target)
+    if isinstance(measurement.filter, Everyone):
+        return x
+    return exp.case().when(measurement.filter.keeps(target), x)
 
 
-def _units(term: Expr, exponent: int) -> Expr:
+def _units(term: Expr, exponent: int, target: Target) -> Expr:
     """A term in whole numbers of 2^exponent; the cast rounds to the nearest."""
     if exponent:
-        term = exp.Mul(this=exp.paren(term, copy=False), expression=double(2.0**-exponent))
-    return casts.whole(term)
+        term = exp.Mul(this=exp.paren(term, copy=False), expression=target.double(2.0**-exponent))
+    return target.whole(term)
 
 
-def _own(measurement: Measurement, types: Types) -> Expr:
+def _own(measurement: Measurement, target: Target) -> Expr:
     """The term where its own FILTER holds; WHERE is left to the engine, which is faster."""
-    term = measurement.contribution.term.write(types)
+    term = measurement.contribution.term.write(target)
     if isinstance(measurement.filter, Everyone):
         return term
-    return exp.case().when(measurement.filter.keeps(types), term)
+    return exp.case().when(measurement.filter.keeps(target), term)
 
 
-def _key(key: Key, question: Question, types: Types) -> Expr:
-    return exp.alias_(_text(key, question, types), key.name, quoted=True)
+def _key(key: Key, question: Question, target: Target) -> Expr:
+    return exp.alias_(_text(key, question, target), key.name, quoted=True)
 
 
-def _text(key: Key, question: Question, types: Types) -> Expr:
+def _text(key: Key, question: Question, target: Target) -> Expr:
     """A key as the level it is. Numbers are compared as numbers: 1 may be stored as 1.0."""
-    if not question.declared.column(key.column).is_number:
-        return casts.text(exp.column(key.column, quoted=True))
-    x, found = number(key.column, types), exp.case()
+    column = question.declared.column(key.column)
+    if not column.is_number:
+        return target.label(column)
+    x, found = target.number(column), exp.case()
     for level in key.levels:
-        found = found.when(exp.EQ(this=x.copy(), expression=double(float(level))), exp.Literal.string(level))
+        found = found.when(exp.EQ(this=x.copy(), expression=target.double(float(level))), exp.Literal.string(level))
     return found
 
 
-def _listed(key: Key, question: Question, types: Types) -> Expr:
-    if question.declared.column(key.column).is_number:
-        values = [double(float(level)) for level in key.levels]
-        return exp.In(this=number(key.column, types), expressions=values)
-    return exp.In(this=_text(key, question, types), expressions=[exp.Literal.string(level) for level in key.levels])
+def _listed(key: Key, question: Question, target: Target) -> Expr:
+    column = question.declared.column(key.column)
+    if column.is_number:
+        return exp.In(this=target.number(column), expressions=[target.double(float(level)) for level in key.levels])
+    return target.among(target.label(column), key.levels)
 
 
 def _whole(value: object) -> int | None:
     return None if value is None else int(value)  # pyright: ignore[reportArgumentType]
+
+
+def listing(columns: Sequence[tuple[str, Expr]], declared: Declared, target: Target) -> str:
+    """The rows themselves, as the query sees them: for the owner's own scan."""
+    table = exp.Table(this=exp.to_identifier(declared.table, quoted=True))
+    chosen = [exp.alias_(column, name, quoted=True) for name, column in columns]
+    return target.sql(exp.select(*chosen, copy=False).from_(table, copy=False))

@@ -7,22 +7,18 @@ from dataclasses import dataclass, replace
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import Moved, Scene, constant, null_of
-from guessproof.sql.rules.column import NumberColumn, is_number, number, plain_number
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.moves import Moved, Scene, constant
+from guessproof.sql.rules.column import NumberColumn
+from guessproof.sql.rules.missing import found
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
 class Held(Term):
-    """1 where the column holds something; for a protected number NaN counts as nothing. No bounds are needed."""
+    """1 where the column holds something of its kind. No bounds are needed."""
 
-    name: str
-    as_number: bool
-
-    @staticmethod
-    def of(column: DeclaredColumn) -> Held:
-        """What COUNT(column) adds."""
-        return Held(column.name, bool(column.is_number) and column.protected)
+    column: DeclaredColumn
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -30,20 +26,21 @@ class Held(Term):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
+        return frozenset((self.column.name,))
 
     def at(self, row: Row) -> float | None:
-        value = row.get(self.name)
-        return None if (plain_number(value) if self.as_number else value) is None else 1.0
+        return None if self.column.read(row.get(self.column.name)) is None else 1.0
 
     def follow(self, scene: Scene) -> Moved:
-        column = scene[self.name]
-        return replace(constant(1.0), null=null_of(column), moves=column.moves)
+        column = scene[self.column.name]
+        return replace(constant(1.0), null=self.column.holds_nothing(column), moves=column.moves)
 
-    def write(self, types: Types) -> Expr:
-        if self.as_number:
-            return exp.case().when(is_number(number(self.name, types)), exp.Literal.number(1))
-        return exp.column(self.name, quoted=True)  # COUNT looks at nothing but whether it is NULL
+    def write(self, target: Target) -> Expr:
+        if not self.column.may_be_null:
+            return exp.Literal.number(1)
+        if self.column.is_number:
+            return exp.case().when(target.is_number(self.column), exp.Literal.number(1))
+        return found(self.column, target)  # COUNT looks at nothing but whether it is NULL
 
     @property
     def is_whole(self) -> bool:
@@ -52,7 +49,7 @@ class Held(Term):
 
 def tally(term: Term) -> Term:
     """What COUNT of an expression adds."""
-    return Held(term.name, as_number=True) if isinstance(term, NumberColumn) else Tallied(term)
+    return Held(term.column) if isinstance(term, NumberColumn) else Tallied(term)
 
 
 @dataclass(frozen=True)
@@ -72,8 +69,8 @@ class Tallied(Term):
         inner = self.inner.follow(scene)
         return replace(constant(1.0), null=inner.null, moves=inner.moves)
 
-    def write(self, types: Types) -> Expr:
-        return exp.case().when(self.inner.present(types), exp.Literal.number(1))
+    def write(self, target: Target) -> Expr:
+        return exp.case().when(self.inner.present(target), exp.Literal.number(1))
 
     @property
     def is_whole(self) -> bool:

@@ -14,9 +14,9 @@ from typing import Any
 from sqlglot import Expr, exp
 
 from guessproof.sql.moves import ALWAYS, Moved, Scene, Truth
+from guessproof.sql.target import Target
 
 Row = Mapping[str, Any]
-Types = Mapping[str, str]  # column → kind, as the engine's schema says; empty where it is not known
 
 
 class Node(ABC):
@@ -28,7 +28,7 @@ class Node(ABC):
         """What it is made of."""
 
     @abstractmethod
-    def write(self, types: Types) -> Expr:
+    def write(self, target: Target) -> Expr:
         """SQL that is safe to run."""
 
     @property
@@ -52,9 +52,9 @@ class Term(Node):
     def follow(self, scene: Scene) -> Moved:
         """What a move does to it."""
 
-    def present(self, types: Types) -> Expr:
+    def present(self, target: Target) -> Expr:
         """SQL that is true exactly where there is a number."""
-        return exp.not_(exp.Is(this=exp.paren(self.write(types), copy=False), expression=exp.null()), copy=False)
+        return exp.not_(exp.Is(this=exp.paren(self.write(target), copy=False), expression=exp.null()), copy=False)
 
     @property
     def is_whole(self) -> bool:
@@ -73,9 +73,9 @@ class Condition(Node):
     def follow(self, scene: Scene) -> Truth:
         """What a move does to it."""
 
-    def keeps(self, types: Types) -> Expr:
+    def keeps(self, target: Target) -> Expr:
         """SQL that is true exactly where the condition is: cheaper, for WHERE and WHEN."""
-        return self.write(types)
+        return self.write(target)
 
     @property
     def opposite(self) -> Condition | None:
@@ -97,5 +97,5 @@ class Everyone(Condition):
     def follow(self, scene: Scene) -> Truth:
         return ALWAYS
 
-    def write(self, types: Types) -> Expr:
+    def write(self, target: Target) -> Expr:
         return exp.true()

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from guessproof.engines.files import is_text_table
 from guessproof.errors import ParameterError, PriorError
-from guessproof.plan.public import is_source
+from guessproof.outputs import check_output, write_output
+from guessproof.plan.plan import is_elsewhere
 from guessproof.plan.words import close_name
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
 from guessproof.starting.templates import TEMPLATES, Draft, Template
@@ -65,25 +67,22 @@ def first_plan(
     if belief is not None and template.name == "location" and belief.toml == '"unknown"':
         problem = "a location is judged by where people are likely to be"
         raise PriorError("prior", wishes.prior, problem, 'say "half between 10 and 30", or leave it out')
-    columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema)
+    told = table is None or not is_text_table(table)
+    columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
     name = _name(table, template)
     source = f"{name}.csv" if table is None else _beside(table, plan)
     draft = Draft(name, source, columns, attacker, preset, belief)
-    return _text(template, draft, schema, plan)
+    return _text(template, draft, schema if told else None, plan)
 
 
 def write_plan(path: Path, text: str, *, force: bool = False, table: str | None = None) -> None:
     """Write a plan; never over the table, and over another plan only if that is asked for."""
-    if table is not None and is_source(path, Path(table)):
-        raise ParameterError("output", str(path), "is the table itself", "choose another name with -o")
-    try:
-        with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
+    kept = [] if table is None or is_elsewhere(table) else [("the table itself", Path(table))]
+    target = check_output("output", path, kept=kept)
+    if not force and os.path.lexists(target):
         problem, remedy = "there is a file already", "choose another name with -o, or replace it with --force"
-        raise ParameterError("output", str(path), problem, remedy) from None
-    except OSError:
-        raise ParameterError("output", str(path), "cannot be written", "check the folder and its permissions") from None
+        raise ParameterError("output", str(path), problem, remedy)
+    write_output(target, text.encode(), replaces=force)
 
 
 def _template(wishes: Wishes, schema: Mapping[str, str] | None) -> Template:
@@ -102,7 +101,10 @@ def _refuse(template: Template, field: str, value: Any, why: str) -> None:
         raise ParameterError(field, value, f"the template {template.name} {why}", "leave it out")
 
 
-def _columns(template: Template, wanted: Sequence[str], schema: Mapping[str, str] | None) -> tuple[str, ...]:
+def _columns(
+    template: Template, wanted: Sequence[str], schema: Mapping[str, str] | None, told: bool
+) -> tuple[str, ...]:
+    """The columns that are asked about. The first line of a text file may be a record: then it is not `told`."""
     needed = len(template.kinds)
     if wanted and len(wanted) != needed:
         problem = f"the template {template.name} is about {needed} column{'s' if needed > 1 else ''}"
@@ -110,9 +112,13 @@ def _columns(template: Template, wanted: Sequence[str], schema: Mapping[str, str
     if schema is None:
         return tuple(_usable(name) for name in wanted or template.usual)
     if wanted:
-        return tuple(_usable(_named(name, schema)) for name in wanted)
+        return tuple(_usable(_named(name, schema, told)) for name in wanted)
     if all(name in schema for name in template.usual):
         return template.usual
+    if not told:
+        option = " ".join("--column NAME" for _ in range(needed))
+        problem = "a text file does not say whether its first line holds names or a record, so it is not repeated"
+        raise ParameterError("column", None, problem, f"say which column is asked about, with {option}")
     fitting = [name for name, kind in schema.items() if kind in _FITTING[template.kinds[0]]]
     every = list(schema)
     found = fitting if len(fitting) >= needed else every
@@ -126,13 +132,13 @@ def _columns(template: Template, wanted: Sequence[str], schema: Mapping[str, str
     return tuple(_usable(name) for name in found[:needed])
 
 
-def _named(name: str, schema: Mapping[str, str]) -> str:
+def _named(name: str, schema: Mapping[str, str], told: bool) -> str:
     if name in schema:
         return name
     folded = [known for known in schema if known.casefold() == name.casefold()]
     if len(folded) == 1:
         return folded[0]
-    hint = close_name(name, schema, f"it has {', '.join(list(schema)[:12])}")
+    hint = close_name(name, schema, f"it has {', '.join(list(schema)[:12])}") if told else "look at its first line"
     raise ParameterError("column", name, "the table has no such column", hint)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from guessproof.errors import MetricError, ParameterError, PriorError
+from guessproof.errors import MetricError, ParameterError, PriorError, TrueValueError
 from guessproof.world.checks import ordered
-from guessproof.world.finite import Finite
+from guessproof.world.finite import Finite, is_number
 from guessproof.world.line import LinePrior
 from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric
 from guessproof.world.priors import PartlyKnown, Prior, Unknown
@@ -19,8 +21,8 @@ class Attribute:
     """One sensitive attribute of one person.
 
     Numbers are |x − x'|/scale apart, categories 0/1, unless `metric` says otherwise. `bounds` are the
-    declared range of the column: they limit which true values a worst case ranges over, and never
-    cut off the prior.
+    declared range of the column: they say over which true values a worst case ranges, and never cut off the prior.
+    Beside a sample they can also be wider than it: people whose values it does not hold are protected too.
     """
 
     name: str
@@ -58,9 +60,9 @@ class Attribute:
 
     @property
     def range(self) -> tuple[float, float]:
-        """Which true values are possible: the prior's support within the declared bounds."""
+        """Which true values are possible: the prior's support within the bounds; beside a sample the bounds."""
         if isinstance(self.prior, Finite):
-            low, high = float(self.prior.points[0]), float(self.prior.points[-1])
+            low, high = self.prior.between or (float(self.prior.points[0]), float(self.prior.points[-1]))
         elif isinstance(self.prior, LinePrior):
             low, high = self.prior.support
         else:
@@ -70,7 +72,18 @@ class Attribute:
         low, high = max(low, self.bounds[0]), min(high, self.bounds[1])
         if not low <= high:
             raise ParameterError("bounds", self.bounds, "the prior has no probability there", "widen the bounds")
-        return low, high
+        return self.bounds if isinstance(self.prior, Finite) and self.prior.between is not None else (low, high)
+
+    def check_true(self, value: Any, field: str = "at") -> None:
+        """Refuse a true value that a finite prior rules out; between those of a sample every number is possible."""
+        assert isinstance(self.prior, Finite)
+        if self.prior.between is not None and is_number(value) and math.isfinite(value):
+            low, high = self.range
+            if not low <= value <= high:
+                problem, remedy = "lies outside the sample and the bounds", f"give a value in {low:g} … {high:g}"
+                raise TrueValueError(field, value, problem, remedy)
+        else:
+            self.prior.index(value, field)
 
     def _check_fit(self) -> None:
         prior = self.prior

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,12 +17,16 @@ from guessproof.world.checks import Array, frozen, numbers, weights
 class Finite:
     """Probability weights[i] on values[i]; numbers are kept sorted.
 
+    A table lists every value that people can have. A sample only shows some: `between` then says from where to where
+    people's own values may lie, also between those that the sample holds.
+
     >>> Finite.of({"math": 0.5, "cs": 0.3, "law": 0.2})
     categorical({'math': 0.5, 'cs': 0.3, 'law': 0.2})
     """
 
     values: tuple[Hashable, ...]
     weights: tuple[float, ...]
+    between: tuple[float, float] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, table: Mapping[Hashable, float]) -> Finite:
@@ -31,7 +35,7 @@ class Finite:
             raise PriorError("categorical", table, "is not a table of value → probability", "give a non-empty dict")
         names = list(table)
         mass = weights("weights", list(table.values()))
-        if all(_is_number(v) for v in names):
+        if all(is_number(v) for v in names):
             points = numbers(PriorError, "values", names)
             order = np.argsort(points, kind="stable")
             names, mass = [names[i] for i in order], mass[order]
@@ -41,18 +45,19 @@ class Finite:
     def sample(cls, values: Any) -> Finite:
         """Each of a list of observed numbers equally likely; repetitions add up."""
         points, counts = np.unique(numbers(PriorError, "values", values), return_counts=True)
-        return cls(tuple(points.tolist()), tuple((counts / counts.sum()).tolist()))
+        hull = float(points[0]), float(points[-1])
+        return cls(tuple(points.tolist()), tuple((counts / counts.sum()).tolist()), between=hull)
 
     def __repr__(self) -> str:
         if len(self.values) > 8:
             return f"finite prior on {len(self.values)} values from {self.values[0]!r} to {self.values[-1]!r}"
         body = ", ".join(f"{v!r}: {w:g}" for v, w in zip(self.values, self.weights, strict=True))
-        return f"categorical({{{body}}})"
+        return f"{'categorical' if self.between is None else 'sample'}({{{body}}})"
 
-    @property
+    @cached_property
     def is_line(self) -> bool:
         """Whether the values are numbers, so that distances between them make sense."""
-        return all(_is_number(v) for v in self.values)
+        return self.between is not None or all(is_number(v) for v in self.values)
 
     @cached_property
     def points(self) -> Array:
@@ -67,6 +72,10 @@ class Finite:
     @cached_property
     def _index(self) -> dict[Hashable, int]:
         return {v: i for i, v in enumerate(self.values)}
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value is one of those listed."""
+        return value in self._index
 
     def index(self, value: Any, field: str = "at") -> int:
         """The position of a value, which must be possible."""
@@ -92,10 +101,16 @@ class Finite:
                 f"keep at least one of {_few(self.values)}",
             )
         kept = [(v, w / total) for v, w, k in zip(self.values, self.weights, keep, strict=True) if k]
-        return Finite(tuple(v for v, _ in kept), tuple(w for _, w in kept))
+        return Finite(tuple(v for v, _ in kept), tuple(w for _, w in kept), between=self.between_given(*known))
+
+    def between_given(self, *known: Any) -> tuple[float, float] | None:
+        """Where people's own values may lie once this is known: a set of values leaves nothing between them."""
+        if self.between is None or len(known) != 2:
+            return None
+        return max(self.between[0], float(known[0])), min(self.between[1], float(known[1]))
 
     def _between(self, low: Any, high: Any) -> list[bool]:
-        if not (self.is_line and _is_number(low) and _is_number(high)):
+        if not (self.is_line and is_number(low) and is_number(high)):
             raise KnowledgeError("knows", (low, high), "these values have no order", "give a set, given({…})")
         return [bool(low <= v <= high) for v in self.points]
 
@@ -109,7 +124,8 @@ class Finite:
         return [v in known for v in self.values]
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, so that it has a place on the line."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 

@@ -84,6 +84,26 @@ class Within(Goal):
         reach = self.radius if self.radius is not None else np.abs(t) * (float(self.percent or 0) / 100)
         return ((t - reach, t + reach),)
 
+    def window(self, points: Array, t: ArrayLike) -> tuple[Any, Any]:
+        """Positions of the first and the last of sorted numbers that are correct, edges included up to rounding."""
+        lo, hi = self.edges(t)[0]
+        slack = 4 * np.spacing(np.maximum(np.abs(lo), np.abs(hi)))
+        return np.searchsorted(points, lo - slack), np.searchsorted(points, hi + slack, side="right") - 1
+
+    def turning_points(self, points: Array) -> Array:
+        """The true values at which one of the numbers becomes correct, or ceases to be."""
+        if self.radius is not None:
+            return np.concatenate([points - self.radius, points + self.radius])
+        share = float(self.percent or 0) / 100
+        ends = [points / (1 + share), [0.0]] + ([points / (1 - share)] if share < 1 else [])
+        return np.concatenate(ends)
+
+    def chosen(self, prior: Finite, t: Any) -> Array:
+        chosen = np.zeros(len(prior.values))
+        first, last = self.window(prior.points, float(t))
+        chosen[int(first) : int(last) + 1] = 1.0
+        return chosen
+
 
 @dataclass(frozen=True, repr=False)
 class Exactly(Goal):
@@ -103,7 +123,8 @@ class Exactly(Goal):
 
     def chosen(self, prior: Finite, t: Any) -> Array:
         chosen = np.zeros(len(prior.values))
-        chosen[prior.index(t)] = 1.0
+        if prior.between is None or prior.holds(t):  # a value that a sample does not hold is never guessed
+            chosen[prior.index(t)] = 1.0
         return chosen
 
 

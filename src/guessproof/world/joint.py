@@ -85,6 +85,7 @@ class JointTable(Joint):
     names: tuple[str, ...]
     rows: tuple[tuple[Hashable, ...], ...]
     weights: tuple[float, ...]
+    sampled: bool = False  # rows are only some of the combinations that people can have
 
     def __post_init__(self) -> None:
         _check_names(self.names)
@@ -112,7 +113,8 @@ class JointTable(Joint):
         for row, weight in zip(self.rows, self.weights, strict=True):
             table[row[axis]] = table.get(row[axis], 0.0) + weight
         plain = Finite.of(table)
-        return FiniteMarginal(plain.values, plain.weights, self, name)
+        hull = (float(plain.points[0]), float(plain.points[-1])) if self.sampled and plain.is_line else None
+        return FiniteMarginal(plain.values, plain.weights, self, name, between=hull)
 
     def given(self, knows: Mapping[str, Any]) -> JointTable:
         allowed = {self.axis(name): set(_known(self.marginal(name), known)) for name, known in knows.items()}
@@ -126,7 +128,7 @@ class JointTable(Joint):
             raise KnowledgeError(
                 "knows", dict(knows), "the joint prior gives this no probability", "check the combination"
             )
-        return JointTable(self.names, tuple(r for r, _ in kept), tuple(w / total for _, w in kept))
+        return JointTable(self.names, tuple(r for r, _ in kept), tuple(w / total for _, w in kept), self.sampled)
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,7 +211,7 @@ def joint_sample(names: Iterable[str], rows: Iterable[Any]) -> JointTable:
         key = _row(row)
         counts[key] = counts.get(key, 0) + 1
     total = sum(counts.values())
-    return JointTable(_names(names), tuple(counts), tuple(c / total for c in counts.values()))
+    return JointTable(_names(names), tuple(counts), tuple(c / total for c in counts.values()), sampled=True)
 
 
 def joint_histogram(names: Iterable[str], edges: Iterable[Any], weights: Any) -> JointHistogram:
@@ -249,8 +251,7 @@ def _row(row: Any) -> tuple[Hashable, ...]:
 
 
 def _known(prior: Finite, known: Any) -> tuple[Hashable, ...]:
-    pair = isinstance(known, (tuple, list)) and len(known) == 2
-    return (prior.given(*known) if pair else prior.given(known)).values
+    return (prior.given(*known) if _is_pair(known) else prior.given(known)).values
 
 
 def conditioned(attributes: Iterable[Attribute], knows: Mapping[str, Any]) -> dict[str, Attribute]:
@@ -266,15 +267,36 @@ def conditioned(attributes: Iterable[Attribute], knows: Mapping[str, Any]) -> di
                 attribute = replace(attribute, prior=joints[joint.names].marginal(attribute.name))
         elif attribute.name in knows:
             attribute = replace(attribute, prior=_given(prior, knows[attribute.name], attribute.name))
-        found[attribute.name] = attribute
+        found[attribute.name] = _narrowed(attribute, prior, knows.get(attribute.name))
     return found
+
+
+def _narrowed(attribute: Attribute, before: Any, known: Any) -> Attribute:
+    """Beside a sample, people's own values range as far as it did before, within what is known of this attribute."""
+    prior = attribute.prior
+    if not isinstance(before, Finite) or before.between is None or not isinstance(prior, Finite):
+        return attribute
+    if known is None:
+        return replace(attribute, prior=replace(prior, between=before.between))
+    if not _is_pair(known):
+        return replace(attribute, prior=replace(prior, between=None))
+    prior = replace(prior, between=before.between_given(*known))
+    if attribute.bounds is None:
+        return replace(attribute, prior=prior)
+    low, high = max(attribute.bounds[0], float(known[0])), min(attribute.bounds[1], float(known[1]))
+    if not low < high:
+        raise KnowledgeError("knows", known, "lies outside the bounds", f"widen it, or the bounds {attribute.bounds}")
+    return replace(attribute, prior=prior, bounds=(low, high))
+
+
+def _is_pair(known: Any) -> bool:
+    return isinstance(known, (tuple, list)) and len(known) == 2
 
 
 def _given(prior: Any, known: Any, name: str) -> Any:
     if not isinstance(prior, (Finite, LinePrior)):
         raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
-    pair = isinstance(known, (tuple, list)) and len(known) == 2
     try:
-        return prior.given(*known) if pair else prior.given(known)
+        return prior.given(*known) if _is_pair(known) else prior.given(known)
     except KnowledgeError as error:  # say which attribute's
         raise KnowledgeError(f"knows[{name!r}]", known, error.problem, error.remedy) from None

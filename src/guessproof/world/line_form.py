@@ -48,6 +48,15 @@ class LineForm:
             total = total + times(slope, np.clip(x, cut, end) - cut) + jump * (x > cut)
         return total
 
+    def rise(self, x: float, y: float) -> float:
+        """How far ψ rises from just below x to just above y ≥ x."""
+        between = float(self.psi(y) - self.psi(x)) if y > x else 0.0
+        return between + self._jump(y)
+
+    def slope_at(self, x: float) -> float:
+        """The slope of ψ just above x."""
+        return self.slopes[sum(c <= x for c in self.cuts)]
+
     @cached_property
     def _corners(self) -> tuple[Array, Array] | None:
         """The cuts and ψ there, where ψ is continuous and flat outside them; None elsewhere."""
@@ -74,6 +83,13 @@ class LineForm:
         slopes = tuple(s + t for s, t in zip(self._slopes_on(cuts), other._slopes_on(cuts), strict=True))
         jumps = tuple(self._jump(c) + other._jump(c) for c in cuts)
         return LineForm(cuts, slopes, jumps, self.step + other.step, min(self.cap, other.cap))
+
+    def below(self, other: LineForm) -> LineForm:
+        """The shortest ways if every hop may follow either of two distances without a step."""
+        cuts = tuple(sorted({*self.cuts, *other.cuts}))
+        slopes = tuple(min(s, t) for s, t in zip(self._slopes_on(cuts), other._slopes_on(cuts), strict=True))
+        jumps = tuple(min(self._jump(c), other._jump(c)) for c in cuts)
+        return LineForm(cuts, slopes, jumps, 0.0, min(self.cap, other.cap))
 
     def capped(self, cap: float) -> LineForm:
         """The smaller of this distance and a constant for any two different values."""

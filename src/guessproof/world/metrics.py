@@ -2,7 +2,7 @@
 
 A guarantee is a metric: ε times a metric bounds how fast ln(likelihood) may vary. Metrics add up
 (several releases), can be multiplied (more noise, less noise) and bounded (a cap), with ``+``, ``*``
-and :func:`minimum`.
+and :func:`~guessproof.world.minimum.minimum`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -46,6 +47,11 @@ class Metric(ABC):
     def breaks(self) -> tuple[float, ...]:
         """Points of the line where the distance changes abruptly."""
         return ()
+
+    @property
+    def keeps_triangle(self) -> bool:
+        """Whether no detour is shorter than the direct way; else what a release keeps are the shortest ways."""
+        return True
 
     def __add__(self, other: Metric) -> Metric:
         return Sum((self, other)) if isinstance(other, Metric) else NotImplemented
@@ -244,6 +250,12 @@ class Matrix(Metric):
         except (KeyError, TypeError):
             raise MetricError("value", x, "is not in the table of distances", "add it to the table") from None
 
+    @cached_property
+    def keeps_triangle(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        table = self.distances
+        detours = (table[:, k, None] + table[None, k, :] for k in range(len(table)))
+        return all(bool(np.all(table <= way * (1 + 1e-12))) for way in detours)
+
     def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
         return self.distances[self._rows(x), self._rows(y)]
 
@@ -280,6 +292,10 @@ class Sum(Metric):
     def breaks(self) -> tuple[float, ...]:
         return tuple(b for m in self.parts for b in m.breaks)
 
+    @property
+    def keeps_triangle(self) -> bool:
+        return all(m.keeps_triangle for m in self.parts)
+
 
 @dataclass(frozen=True)
 class Multiple(Metric):
@@ -312,51 +328,9 @@ class Multiple(Metric):
     def breaks(self) -> tuple[float, ...]:
         return self.metric.breaks
 
-
-@dataclass(frozen=True)
-class Minimum(Metric):
-    """The smallest of several distances; the guarantee follows its shortest paths."""
-
-    parts: tuple[Metric, ...]
-
-    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
-        return np.min([m.distance(x, y) for m in self.parts], axis=0)
-
-    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        return np.min([m.spread(x, y) for m in self.parts], axis=0)
-
     @property
-    def tail(self) -> tuple[float, float]:
-        return min(m.tail for m in self.parts)
-
-    @property
-    def line_form(self) -> LineForm | None:
-        forms = [m.line_form for m in self.parts]
-        if len(forms) != 2 or None in forms:
-            return None
-        flat = [f for f in forms if f is not None and f.is_flat]
-        steep = [f for f in forms if f is not None and not f.is_flat]
-        if len(flat) == 2:
-            return LineForm(step=min(f.step for f in flat))
-        return steep[0].capped(flat[0].step) if len(flat) == 1 else None
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return tuple(b for m in self.parts for b in m.breaks)
-
-
-def minimum(*metrics: Metric | float) -> Metric:
-    """The smallest of several metrics; a number stands for a cap between any two different values.
-
-    >>> float(minimum(Absolute(), 2.5).distance(0, 10))
-    2.5
-    """
-    parts = tuple(
-        m if isinstance(m, Metric) else Multiple(positive(MetricError, "cap", m), Discrete()) for m in metrics
-    )
-    if len(parts) < 2:
-        raise MetricError("minimum", metrics, "of fewer than two", "give at least two metrics or a metric and a cap")
-    return Minimum(parts)
+    def keeps_triangle(self) -> bool:
+        return self.metric.keeps_triangle
 
 
 def check_matrix(distances: Any, size: int) -> Array:

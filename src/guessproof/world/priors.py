@@ -161,5 +161,7 @@ def stretched(prior: Prior, factor: float) -> Prior | None:
         return Histogram(tuple((middle + factor * (edges - middle)).tolist()), prior.weights)
     if isinstance(prior, Finite) and prior.is_line:
         middle = float(prior.points @ prior.mass)
-        return Finite(tuple((middle + factor * (prior.points - middle)).tolist()), prior.weights)
+        low, high = prior.between or (middle, middle)
+        ends = None if prior.between is None else (middle + factor * (low - middle), middle + factor * (high - middle))
+        return Finite(tuple((middle + factor * (prior.points - middle)).tolist()), prior.weights, between=ends)
     return None

@@ -4,4 +4,4 @@ SELECT
   COUNT(*) AS "m0"
 FROM "t"
 WHERE
-  CAST("colour" AS TEXT) = 'black' AND TRY_CAST("time" AS DOUBLE) <= 30.0e0;
+  "colour" COLLATE C = 'black' AND TRY_CAST("time" AS DOUBLE) <= 30.0e0;

@@ -28,7 +28,7 @@ SELECT
   ) AS "n0"
 FROM "t"
 WHERE
-  "faculty" = 'math';
+  "faculty" COLLATE C = 'math';
 
 -- values: SELECT AVG(time) AS mean FROM t
 -- SUM(time): one person moves it by at most |x − x'|, at most 120

@@ -16,4 +16,4 @@ SELECT
   COUNT(*) AS "m0"
 FROM "t"
 WHERE
-  CAST("colour" AS TEXT) IN ('black', 'white');
+  "colour" COLLATE C IN ('black', 'white');

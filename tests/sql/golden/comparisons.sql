@@ -13,7 +13,7 @@ SELECT
   COUNT(*) AS "m0"
 FROM "t"
 WHERE
-  CAST("colour" AS TEXT) = 'black';
+  "colour" COLLATE C = 'black';
 
 -- values: SELECT COUNT(*) FROM t WHERE time + age > 60
 -- COUNT(*): one person moves it by at most 1, when age or time changes the outcome of a test

@@ -30,4 +30,4 @@ SELECT
   COUNT(*) AS "m0"
 FROM "t"
 WHERE
-  "smoker" AND TRY_CAST("time" AS DOUBLE) < 30.0e0;
+  "smoker" COLLATE C = 'true' AND TRY_CAST("time" AS DOUBLE) < 30.0e0;

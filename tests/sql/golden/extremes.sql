@@ -96,6 +96,7 @@ SELECT
                   THEN -180.0e0
                   WHEN TRY_CAST("lon" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                   THEN 180.0e0
+                  ELSE -180.0e0
                 END - 3.0e0
               ) * (
                 CASE
@@ -105,6 +106,7 @@ SELECT
                   THEN -180.0e0
                   WHEN TRY_CAST("lon" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                   THEN 180.0e0
+                  ELSE -180.0e0
                 END - 3.0e0
               )
             ) + (
@@ -116,6 +118,7 @@ SELECT
                   THEN -90.0e0
                   WHEN TRY_CAST("lat" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                   THEN 90.0e0
+                  ELSE -90.0e0
                 END - 4.0e0
               ) * (
                 CASE
@@ -125,6 +128,7 @@ SELECT
                   THEN -90.0e0
                   WHEN TRY_CAST("lat" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                   THEN 90.0e0
+                  ELSE -90.0e0
                 END - 4.0e0
               )
             )
@@ -135,6 +139,7 @@ SELECT
             THEN 20.0e0
             WHEN TRY_CAST("speed" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
             THEN 90.0e0
+            ELSE 20.0e0
           END AS DOUBLE)
         )
       ) * 1024.0e0 AS BIGINT)

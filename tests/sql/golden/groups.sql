@@ -1,7 +1,7 @@
 -- values, 120 rows: SELECT faculty, AVG(time) AS mean FROM t GROUP BY faculty ORDER BY mean DESC LIMIT 1
 -- AVG(time): one person moves it by at most 0.00833334·|x − x'|, at most 1 (over 120 rows or more, known to have a value)
 SELECT
-  CAST("faculty" AS TEXT) AS "faculty",
+  "faculty" COLLATE C AS "faculty",
   COALESCE(
     SUM(
       CAST((
@@ -29,14 +29,14 @@ SELECT
   ) AS "n0"
 FROM "t"
 WHERE
-  CAST("faculty" AS TEXT) IN ('math', 'law')
+  "faculty" COLLATE C IN ('math', 'law')
 GROUP BY
-  CAST("faculty" AS TEXT);
+  "faculty" COLLATE C;
 
 -- records: SELECT faculty, SUM(time) AS total FROM t GROUP BY faculty HAVING total > 100
 -- SUM(time): adding or removing one record moves it by at most 120, changing one by at most 240
 SELECT
-  CAST("faculty" AS TEXT) AS "faculty",
+  "faculty" COLLATE C AS "faculty",
   COALESCE(
     SUM(
       CAST((
@@ -54,6 +54,6 @@ SELECT
   ) AS "m0"
 FROM "t"
 WHERE
-  CAST("faculty" AS TEXT) IN ('math', 'law')
+  "faculty" COLLATE C IN ('math', 'law')
 GROUP BY
-  CAST("faculty" AS TEXT);
+  "faculty" COLLATE C;

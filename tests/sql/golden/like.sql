@@ -4,4 +4,4 @@ SELECT
   COUNT(*) AS "m0"
 FROM "t"
 WHERE
-  CAST("colour" AS TEXT) LIKE 'b%';
+  "colour" COLLATE C IN ('black', 'brown');

@@ -14,6 +14,7 @@ SELECT
                 THEN -180.0e0
                 WHEN TRY_CAST("lon" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 180.0e0
+                ELSE -180.0e0
               END - 3.0e0
             ) * (
               CASE
@@ -23,6 +24,7 @@ SELECT
                 THEN -180.0e0
                 WHEN TRY_CAST("lon" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 180.0e0
+                ELSE -180.0e0
               END - 3.0e0
             )
           ) + (
@@ -34,6 +36,7 @@ SELECT
                 THEN -90.0e0
                 WHEN TRY_CAST("lat" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 90.0e0
+                ELSE -90.0e0
               END - 4.0e0
             ) * (
               CASE
@@ -43,6 +46,7 @@ SELECT
                 THEN -90.0e0
                 WHEN TRY_CAST("lat" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 90.0e0
+                ELSE -90.0e0
               END - 4.0e0
             )
           )
@@ -69,6 +73,7 @@ SELECT
                 THEN -180.0e0
                 WHEN TRY_CAST("lon" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 180.0e0
+                ELSE -180.0e0
               END - 3.0e0
             ) * (
               CASE
@@ -78,6 +83,7 @@ SELECT
                 THEN -180.0e0
                 WHEN TRY_CAST("lon" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 180.0e0
+                ELSE -180.0e0
               END - 3.0e0
             )
           ) + (
@@ -89,6 +95,7 @@ SELECT
                 THEN -90.0e0
                 WHEN TRY_CAST("lat" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 90.0e0
+                ELSE -90.0e0
               END - 4.0e0
             ) * (
               CASE
@@ -98,6 +105,7 @@ SELECT
                 THEN -90.0e0
                 WHEN TRY_CAST("lat" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
                 THEN 90.0e0
+                ELSE -90.0e0
               END - 4.0e0
             )
           )

@@ -36,6 +36,7 @@ SELECT
           THEN 1000.0e0
           WHEN TRY_CAST("salary" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
           THEN 4000.0e0
+          ELSE 1000.0e0
         END
       ) * 1024.0e0 AS BIGINT)
     ),
@@ -43,4 +44,4 @@ SELECT
   ) AS "m0"
 FROM "t"
 WHERE
-  "faculty" = 'law';
+  "faculty" COLLATE C = 'law';

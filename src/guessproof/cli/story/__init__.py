@@ -10,8 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.rule import Rule
+
+from guessproof.cli.screen import Screen, styled
+from guessproof.outputs import write_output
 
 if TYPE_CHECKING:
     from guessproof.plan import Plan
@@ -24,15 +26,15 @@ def main(folder: str = "output") -> None:
     """Tell the story, and leave plan, table, ledger, chart and report behind."""
     from guessproof.plan import load_plan
 
-    console = Console(highlight=False)
+    console = Screen()
     place = Path(folder) / "cafeteria"
     _lay_out(place)
+    console.print("", styled("How long did Alice eat?", "bold"), sep="\n")
     console.print(
-        "\n[bold]How long did Alice eat?[/bold]\n"
         "A cafeteria wants to publish the average eating time of its mathematics students. Somebody who knows everyone "
         "else's time wants Alice's, to within 2 minutes. What he believes beforehand is public: mean 20 minutes, "
         "standard deviation 6.28. He may become right 5 times in 100 more often than before, not more; and the average "
-        f"should be right to within a minute and a half. All this stands in [bold]{place / 'plan.toml'}[/bold].\n"
+        f"should be right to within a minute and a half. All this stands in {place / 'plan.toml'}.\n"
     )
     plan = load_plan(place / "plan.toml")
     console.print(Rule("1. choose: how much noise? (the table is not opened)", align="left"))
@@ -51,10 +53,10 @@ def _lay_out(place: Path) -> None:
     for name in OURS:
         (place / name).unlink(missing_ok=True)
     for name in ("plan.toml", "cafeteria.csv"):
-        (place / name).write_text(files(__name__).joinpath(name).read_text(encoding="utf-8"), encoding="utf-8")
+        write_output(place / name, files(__name__).joinpath(name).read_bytes())
 
 
-def _choose(console: Console, plan: Plan) -> None:
+def _choose(console: Screen, plan: Plan) -> None:
     from guessproof.choosing import choose
     from guessproof.cli.choosing import show_choice
 
@@ -63,7 +65,7 @@ def _choose(console: Console, plan: Plan) -> None:
     show_choice(choice)
 
 
-def _release(console: Console, plan: Plan) -> None:
+def _release(console: Screen, plan: Plan) -> None:
     from guessproof.cli.releasing import show_answer
     from guessproof.ledger import Budget, Ledger
     from guessproof.releasing import release
@@ -84,9 +86,9 @@ def _audit(plan: Plan, place: Path) -> None:
     show_audit(found)
 
 
-def _report(console: Console, plan: Plan, place: Path) -> None:
+def _report(console: Screen, plan: Plan, place: Path) -> None:
     from guessproof.report import write_report
 
     with console.status("writing the report …"):
         write_report(plan, place / "report.html")
-    console.print(f"The report is in [bold]{place / 'report.html'}[/bold]; the chart of the audit beside it.\n")
+    console.print(f"The report is in {place / 'report.html'}; the chart of the audit beside it.\n")

@@ -1,4 +1,4 @@
-"""Kazan & Reiter, sections 2, 4, 5 and Corollaries, judged."""
+"""Kazan & Reiter, sections 2 and 4 with the corollaries, judged."""
 
 from __future__ import annotations
 
@@ -249,67 +249,4 @@ def lemma_4() -> Finding:
         "(1−q)x), and at q = 1/(r̃+1) x = 1/r̃ for every p. The draft omits the proof and the condition.",
         {f"wrong signs of {count}": wrong, "largest |ε − ln r̃| at q = 1/(r̃+1)": flat},
         "The lemma, with its turning point.",
-    )
-
-
-@DOCKET.enter("kr-41", "(41): the framework's ε for Lee & Clifton's question")
-def equation_41() -> Finding:
-    people, absolute = [-1.0, 1.0, 1.0, 1.0], 1 / 3
-    published = kr.equation_41(4, absolute)
-    noise = Laplace(kr.delta_t(people, sum), published)
-    answers = np.array([sum(people) - v for v in people])
-    likelihood = noise.density(answers.max() + 1.0 - answers)
-    posterior = float(likelihood[0] / likelihood.sum())
-    distance = np.abs(answers[:, None] - answers) / noise.sensitivity
-    exact = FiniteWorld(prior=[0.25] * 4, distance=distance).epsilon([1, 0, 0, 0], posterior=absolute)
-    return Finding(
-        "If one of n people is missing, ε = ln((n−1)ã/(1−ã)) keeps the belief in any one of them below ã; ln(3/2) "
-        "for n = 4, ã = 1/3.",
-        judge_epsilons(published, exact),
-        "In Lee & Clifton's setting exactly one is missing, so that two possible data sets differ by two steps, and "
-        "the other records are not independent of this one (Assumption 2). Values (−1, 1, 1, 1), SUM, Laplace noise, "
-        f"ε = ln 1.5: the belief that −1 is missing reaches {posterior:.4f} > 1/3. Half that ε is safe for every "
-        "statistic.",
-        {"published ε": published, "exact ε": exact, "posterior reached": posterior, "posterior promised": absolute},
-        "The number ln(3/2) ≈ 0.41, and the formula for an adversary for whom the others are independent of i, as "
-        "the framework assumes; the draft notes that its assumptions differ from Lee & Clifton's.",
-    )
-
-
-@DOCKET.enter("kr-42", "(42) to (44): Lee & Clifton's ε")
-def equation_42() -> Finding:
-    published, exact = [], []
-    for people in ([-1.0, 1.0, 1.0, 1.0], [1.0, 2.0, 3.0, 6.0]):
-        removal, exchange = kr.delta_t(people, sum), kr.delta_v(people, sum)
-        published.append(kr.equation_42(4, 1 / 3, removal, exchange))
-        answers = np.array(people)
-        world = FiniteWorld(prior=[0.25] * 4, distance=np.abs(answers[:, None] - answers) / removal)
-        exact.append(min(world.epsilon(goal, posterior=1 / 3) for goal in np.eye(4)))
-    return Finding(
-        "With Laplace noise, scaled by ΔT/Δv: the ε that keeps the belief below ã for this population and statistic.",
-        judge_epsilons(published, exact),
-        f"Sound. Exact when all others differ from the person by Δv, as for (−1, 1, 1, 1); for (1, 2, 3, 6) it costs "
-        f"{exact[1] / published[1]:.3g} times the noise needed.",
-        {
-            "(−1, 1, 1, 1): published ε": published[0],
-            "(−1, 1, 1, 1): exact ε": exact[0],
-            "(1, 2, 3, 6): published ε": published[1],
-            "(1, 2, 3, 6): exact ε": exact[1],
-            "(1, 2, 3, 6): factor": exact[1] / published[1],
-        },
-        "ΔT and Δv are stated correctly, and the difference in purpose is explained fairly.",
-    )
-
-
-@DOCKET.enter("kr-45", "(45) and (46): Wood et al.")
-def wood() -> Finding:
-    cases = [(a, e) for a in (0.01, 0.3, 0.8) for e in (0.2, 1.0)]
-    published = [kr.equation_45(*c) for c in cases] + [kr.equation_46(*c) for c in cases]
-    exact = [bound_of(two_values(a).posterior(2 * e)) for a, e in cases] * 2
-    return Finding(
-        "Taking part raises a posterior a₀ to at most a₀/(a₀ + e^{−2ε}(1−a₀)); the same form holds for p = 1.",
-        judge_bounds(published, exact),
-        "Exactly so: two worlds, two steps apart.",
-        {"published, 0.3 at ε = 1": published[3], "exact": exact[3]},
-        "The result, its source and the comparison.",
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.papers import kazan_reiter_profiles as kp
+from guessproof.papers.judges.truth import three_worlds
 from guessproof.papers.verdict import KR, Docket, Finding, Word, judge_epsilons, judge_print
 from guessproof.risk.profile import RiskProfile
 
@@ -227,7 +228,7 @@ def figure_1() -> Finding:
         "Two profiles and, below each, the ε that every point of it implies; the lowest point is the agency's ε.",
         judge_epsilons(list(published.values()), exact),
         "Exactly so: the lowest points lie where the limit on the posterior meets the limit on the ratio, at q = 2/3 "
-        "and p = 1/30. (The text calls agency 1's axis p; it is q.)",
+        "and p = 1/30. (The text calls the lower axis p for both; agency 1's is q.)",
         {
             "agency 1: ε": published["agency 1"],
             "agency 2: ε": published["agency 2"],
@@ -235,4 +236,71 @@ def figure_1() -> Finding:
             "exact, 2": exact[1],
         },
         "The figure; it explains the framework at a glance.",
+    )
+
+
+def _lowest(points: list[tuple[float, float, float]]) -> tuple[int, float]:
+    """Which point of a curve (p, q, ratio allowed) has the least ε, by the three-point world, and that ε."""
+    implied = [
+        float(three_worlds(p, q).epsilon([1, 0, 0], posterior=min(r * p * q, 1.0))) for p, q, r in points if p * q < 1
+    ]
+    least = int(np.argmin(implied))
+    return least, implied[least]
+
+
+def _curves(published: list[float], least: list[float], places: list[float], marked: list[float]) -> Word:
+    """The least ε of every curve, and where it lies."""
+    return judge_epsilons(published, least, close=1e-5) if np.allclose(places, marked) else "misprint"
+
+
+@DOCKET.enter("kr-fig2", "Figure 2, profile (18): three agencies of Example 1")
+def figure_2() -> Finding:
+    drawn, least, places = kp.figure_2(), [], []
+    for ratio, (binding, _) in drawn.items():
+        grid = np.unique([*np.geomspace(0.01, 0.95, 25), binding]).tolist()
+        index, value = _lowest([(p, 1.0, kp.equation_18(p, ratio)) for p in grid])
+        least.append(value)
+        places.append(grid[index])
+    published = [epsilon for _, epsilon in drawn.values()]
+    simple = [kp.constant_profile(r) / e for r, e in zip(drawn, published, strict=True)]
+    return Finding(
+        "Three curves max(0.25/p, r̃) at q = 1, coloured by the ε that each point implies; Table 3 has the least, and "
+        "a constant profile would give less than half of it.",
+        _curves(published, least, places, [place for place, _ in drawn.values()]),
+        "Exactly so: the least ε of each curve lies where its two limits meet, at p = 0.25/r̃ = 1/6, 1/12, 1/24, and "
+        f"½ ln r̃ is {min(simple):.2f} to {max(simple):.2f} of it. To the right of p = 1/r̃ the curve asks for nothing: "
+        "r̃p ≥ 1.",
+        {
+            **{f"r̃ = {r:g}: ε at p = {p:.4f}": e for r, (p, e) in drawn.items()},
+            **{f"r̃ = {r:g}: least on the curve": e for r, e in zip(drawn, least, strict=True)},
+            "largest share of ½ ln r̃": max(simple),
+        },
+        "The figure and the comparison below it.",
+        "The curves are not in the transcription; they are recomputed from (18).",
+    )
+
+
+@DOCKET.enter("kr-fig3", "Figure 3, profile (19): three agencies of Example 2")
+def figure_3() -> Finding:
+    drawn, least, places = kp.figure_3(), [], []
+    for absolute, (binding, _) in drawn.items():
+        grid = np.unique([*np.geomspace(0.01, 1.0, 25), binding]).tolist()
+        index, value = _lowest([(0.05, q, kp.equation_19(q, absolute)) for q in grid])
+        least.append(value)
+        places.append(grid[index])
+    published = [epsilon for _, epsilon in drawn.values()]
+    idle = kp.equation_19(1.0, 0.3)
+    return Finding(
+        "Three curves max(ã/(0.05q), 3) at p = 0.05, coloured by the ε that each point implies; Table 4 has the least.",
+        _curves(published, least, places, [place for place, _ in drawn.values()]),
+        "Exactly so: the least ε lies at q = 1/6 for ã = 0.025, and at q = 1 for 0.15 and 0.3. For the third agency "
+        f"the curve never falls below {idle:g}, so that its limit of 3 on the ratio never acts, and for the second "
+        "only at q = 1.",
+        {
+            **{f"ã = {a:g}: ε at q = {q:.4f}": e for a, (q, e) in drawn.items()},
+            **{f"ã = {a:g}: least on the curve": e for a, e in zip(drawn, least, strict=True)},
+            "ã = 0.3: least ratio allowed": idle,
+        },
+        "The figure, and that sampling is what makes these ε larger than ½ ln 3.",
+        "The curves are not in the transcription; they are recomputed from (19).",
     )

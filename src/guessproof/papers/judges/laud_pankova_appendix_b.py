@@ -83,6 +83,35 @@ def approximate_gain() -> Finding:
     )
 
 
+@DOCKET.enter("lp-B1-converse", "Appendix B.1, the converse: δ' from a fixed ε'")
+def success_for_gain() -> Finding:
+    gain, claimed, failed, figures = 0.15, [], [], {}
+    for unit in (1.0, 0.1, 1e-3):
+        noise, view = _two_points(unit)
+        needed = ap.needed_density(0.5, 0.5, 0.5, 0.1, gain)
+        success = ap.success_for_gain(
+            lambda z, noise=noise: float(noise.density(z)),
+            lambda d, noise=noise: float(noise.confidence(within=d)),
+            unit,
+            needed,
+        )
+        claimed.append(success)
+        failed.append(reached_by(view.failure(gain=gain, at=0.0)))
+        figures[f"probability promised, unit {unit:g}"] = success
+        figures[f"true probability, unit {unit:g}"] = 1 - failed[-1]
+    return Finding(
+        "For a wanted gain ε' the density must be at least χ = δ/((p+ε')/(1−(p+ε'))·q/p − e^ε); the probability δ' "
+        "that it is follows from the noise, and there may be none.",
+        judge_promise(failed, [1 - success for success in claimed]),
+        "The same confusion backwards: χ is a density, δ a probability. For x = 0 or 1 and Gaussian noise at (0.5, "
+        f"0.1) a gain of at most {gain} is promised with probability {claimed[1]:.3f} in one unit and "
+        f"{claimed[2]:.4f} in another, and refused in a third; it holds with probability {1 - failed[0]:.3f} in all "
+        f"of them.",
+        figures,
+        "Solved for χ without a slip, and it is said that for some ε' no δ' exists.",
+    )
+
+
 @DOCKET.enter("lp-B2-def7", "Appendix B.2, Definition 7 (probabilistic DP)")
 def probabilistic() -> Finding:
     delta, n = 0.05, 3

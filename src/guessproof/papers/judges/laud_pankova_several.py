@@ -1,12 +1,14 @@
-"""Laud & Pankova, sections 4.2, 4.3 and 5 (several attributes, several outputs), judged."""
+"""Laud & Pankova, Theorems 1 to 4 and section 5 (several attributes, several outputs), judged."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from guessproof.mechanisms.accuracy import split_budget
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import laud_pankova as lp
 from guessproof.papers.judges.truth import ball, bound_of, reached_by, square_world, two_values
@@ -70,9 +72,9 @@ def or_prior() -> Finding:
     return Finding(
         "The prior of guessing at least one attribute is Πg(aᵢ) − Πg(aᵢ − rᵢ).",
         judge_bounds(published, exact),
-        "g(a) − g(r) is meant where g(a − r) is written; they are equal only for uniform priors in the middle. For "
-        f"N(0, 2²) and N(0, 3²), r = 1, a = 8 the formula gives {published:.3f}, the truth is {exact:.3f}: "
-        "Πg(aᵢ) − Π(g(aᵢ) − g(rᵢ)).",
+        "g(a) − g(r) is meant where g(a − r) is written (Theorem 2: g(a − 1), r being 1); they are equal only for "
+        f"uniform priors in the middle. For N(0, 2²) and N(0, 3²), r = 1, a = 8 the formula gives {published:.3f}, "
+        f"the truth is {exact:.3f}: Πg(aᵢ) − Π(g(aᵢ) − g(rᵢ)).",
         {
             "published prior": published,
             "exact prior": exact,
@@ -93,14 +95,17 @@ def theorem_2() -> Finding:
     goal = ((x == 0) | (y == 0)).astype(float)
     exact, delivered = world.epsilon(goal, advantage=d), reached_by(world.advantage(goal, published))
     halved = reached_by(world.advantage(goal, published / 2))
+    printed, true = lp.or_prior([g(4.0)] * 2, [g(3.0)] * 2), float(goal @ world.prior)
     return Finding(
         "For an OR take the least of ε₀ (the block around the true value) and ε₁ … εₙ (each attribute alone).",
         judge_epsilons(published, exact),
-        "Two slips. ε₀ rests on the prior of lp-4.3-prior (here 0, so ε₀ is infinite). And the theorem divides by "
-        "max aᵢ, where its own blocks are 2·max aᵢ wide, as the section says before it. Two attributes, 0 with "
-        f"probability 0.1 and ±4 with 0.45 each, r = 1, a = 4: the theorem allows ε = {published:.3f}, at which the "
-        f"advantage is {delivered:.3f} instead of 0.1.",
+        f"Two slips. ε₀ rests on the prior of lp-4.3-prior, here {printed:.2f} where the truth is {true:.2f}: with δ "
+        "it exceeds 1, so that ε₀ is infinite. And the theorem divides by max aᵢ, where its own blocks are 2·max aᵢ "
+        "wide, as the section says before it. Two attributes, 0 with probability 0.1 and ±4 with 0.45 each, r = 1, a "
+        f"= 4: the theorem allows ε = {published:.3f}, at which the advantage is {delivered:.3f} instead of 0.1.",
         {
+            "printed prior of the OR": printed,
+            "true prior of the OR": true,
             "ε₀": parts[0],
             "published ε": published,
             "exact ε": exact,
@@ -109,7 +114,8 @@ def theorem_2() -> Finding:
         },
         "Comparing block by block is a sound way to treat an OR; with 2a and the right prior the argument goes "
         "through.",
-        "",
+        "Properties 2 and 3 of the blocks are printed for posteriors; priors are meant. The theorem's gᵢ is a maximum "
+        "over tᵢ, which the section does not have; here it makes no difference.",
     )
 
 
@@ -194,4 +200,42 @@ def theorem_4() -> Finding:
         },
         "A neat generalisation that contains both classical rules. How to split a budget under it, left open in the "
         "paper, has a closed form.",
+    )
+
+
+def _cost(split: Sequence[float], sensitivities: Sequence[float]) -> float:
+    """The total squared error of Laplace noise."""
+    return math.fsum((d / e) ** 2 for d, e in zip(sensitivities, split, strict=True))
+
+
+@DOCKET.enter("lp-5-split", "§5, how to divide ε over the queries")
+def equal_split() -> Finding:
+    alike = [1.0] * 3
+    published, exact = [], []
+    for norm in (1.0, 2.0, math.inf):
+        others = [np.array([x, y, 1.0]) for x in np.geomspace(0.05, 20, 41) for y in np.geomspace(0.05, 20, 41)]
+        tried = [split / lp.theorem_4(split.tolist(), norm) for split in others]
+        published.append(_cost(lp.equal_split(1.0, 3, norm), alike))
+        exact.append(min(_cost(split.tolist(), alike) for split in tried))
+    uneven = [1.0, 10.0]
+    best = split_budget(epsilon=1, sensitivities=uneven)
+    factor = _cost(lp.equal_split(1.0, 2, math.inf), uneven) / _cost(best, uneven)
+    rises = best[1] > best[0]
+    return Finding(
+        "Larger εᵢ for more sensitive queries; if the queries are similar, as the groups of a GROUP BY, the same εᵢ "
+        "for all. The best division is left open.",
+        judge_bounds(published, exact) if rises else "unsound",
+        "Exactly so: with equal sensitivities and weights no other division of the same total has a smaller squared "
+        "error, for ℓ1, ℓ2 and ℓ∞. In general εᵢ ∝ (wᵢΔᵢᵏ)^{1/(q+k)} minimises Σwᵢ(Δᵢ/εᵢ)ᵏ; for sensitivities 1 and 10 "
+        f"equal shares cost {factor:.3g} times the squared error of the best ones. Groups that a record cannot change "
+        "need no division at all (ℓ1).",
+        {
+            "ℓ∞, three alike: error of equal shares": published[2],
+            "ℓ∞: least of 1681 divisions": exact[2],
+            "ℓ2: equal shares": published[1],
+            "ℓ2: least of 1681 divisions": exact[1],
+            "share of sensitivity 10 against 1": best[1],
+            "equal shares there, factor in squared error": factor,
+        },
+        "Both remarks.",
     )

@@ -10,6 +10,7 @@ from guessproof.papers import laud_pankova as lp
 from guessproof.papers.judges.truth import SALARY, ball, bound_of, interval, line_world, reached_by, salary, two_values
 from guessproof.papers.verdict import LP, Docket, Finding, judge_bounds, judge_epsilons, judge_print
 from guessproof.risk.attack import Attack
+from guessproof.risk.roots import root
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import within
 from guessproof.world.priors import histogram, partly_known, uniform
@@ -130,7 +131,7 @@ def from_cdf() -> Finding:
     printed = float(SALARY.cdf(x + z) - SALARY.cdf(x - z))
     true = interval(SALARY, at - z, at + z).prior
     return Finding(
-        "g(z), written as a set, is said to be F(x+z) − F(x−z).",
+        "With g(z) written as a set, X' is said to be F(x+z) − F(x−z).",
         judge_print(printed, corrected, true),
         "The set's probability is meant, around the true value: g(z) = F(t+z) − F(t−z). "
         f"Salaries, t = {at:g}, z = {z:g}: {corrected:.4f}.",
@@ -191,6 +192,7 @@ def worst_prior() -> Finding:
 @DOCKET.enter("lp-4.1-partly-known", "§4.1, the worst prior when g(a) = q < 1")
 def partly_known_prior() -> Finding:
     printed = lp.partly_known_worst_prior(0.8, LIMIT)
+    zero = root(lambda p: lp.epsilon_slope(p, LIMIT, 1.0, 0.8), 0.2, 0.5)
     q, reach, radius = 0.95, 1.0, 0.5
     p = lp.worst_prior(LIMIT)
     published = lp.equation_1(p, q - p, reach, LIMIT)
@@ -204,15 +206,17 @@ def partly_known_prior() -> Finding:
         "With q − p in the place of 1 − p the worst prior is (δ(1−δ)+q(1−q))/(2(δ+q−1)); but one can always use "
         "(1−δ)/2.",
         judge_epsilons(published, exact),
-        f"The first is no probability ({printed:.3g} at q = 0.8, δ = 0.1): ln(q−p) was differentiated as if q were 1. "
-        f"The second does not hold with a < R: q = {q}, a = {reach:g}, r = {radius}, range 100, δ = 0.1 gives ε = "
-        f"{published:.3f}, at which the advantage is {delivered:.3f}. The worst p has a closed form: with s = "
-        "e^{−ε(r+a)}, w = e^{−εR}, K = qs + (1−q)w it is (√K − K)/(1−s), or the nearest p ≤ q.",
+        f"The first is no probability ({printed:.3g} at q = 0.8, δ = 0.1). It has lost a sign (the printed slope is "
+        f"0 at (q−δ)/2 = {zero:.2f}), and in that slope q − p was put for 1 − p after differentiating, where p was 1 "
+        f"− (1−p). The second does not hold with a < R: q = {q}, a = {reach:g}, r = {radius}, range 100, δ = 0.1 "
+        f"gives ε = {published:.3f}, at which the advantage is {delivered:.3f}. The worst p has a closed form: with "
+        "s = e^{−ε(r+a)}, w = e^{−εR}, K = qs + (1−q)w it is (√K − K)/(1−s), or the nearest p ≤ q.",
         {
             "printed worst p (q = 0.8, δ = 0.1)": printed,
             "published ε (q = 0.95)": published,
             "exact ε": exact,
             "advantage delivered": delivered,
+            "zero of the printed slope (q = 0.8, δ = 0.1)": zero,
             "printed slope at p = 0.3, q = 0.95": lp.epsilon_slope(0.3, LIMIT, 1.0, q),
             "true slope there": derivative,
         },

@@ -50,8 +50,8 @@ def _known(value: object) -> str:
 
 def unprotected(facts: Facts) -> Markup:
     """What nobody should read into the guarantee."""
-    data, items = facts.plan.data, list[str]()
-    if data.protects == "values":
+    items = list[str]()
+    if not facts.plan.unit.hides_presence:
         items.append("Who is in the table, and how many rows it has: both count as known.")
         public = [n for n, c in facts.plan.columns.items() if c.public]
         also = f", {listed(public)} included" if public else ""

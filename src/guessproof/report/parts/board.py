@@ -42,7 +42,7 @@ def _measured(facts: Facts, indices: tuple[int, ...]) -> str:
 
 
 def _protected(facts: Facts) -> str:
-    if facts.plan.data.protects == "records":
+    if facts.plan.unit.hides_presence:
         return "Protected is the presence of each record, and with it everything in it."
     names = [n for n, c in facts.plan.columns.items() if not c.public]
     return (

@@ -149,7 +149,7 @@ def _profile(facts: Facts) -> Markup | None:
         said += " It never binds: no ε is too large for it."
     else:
         limit = next((b.epsilon for b in facts.choice.limits if b.name == "risk"), None)
-        record = "" if limit is None or facts.plan.data.protects == "values" else f", {down(limit)} for changing one"
+        record = "" if limit is None or not facts.plan.unit.hides_presence else f", {down(limit)} for changing one"
         said += (
             f" It is tightest for somebody held to be in the data with probability {number(binding.p, 3)} and then to "
             f"have the value in question with probability {number(binding.q, 3)}: there the release may make it "

@@ -37,7 +37,7 @@ def guarantee(facts: Facts) -> Markup:
 
 
 def _promise(facts: Facts) -> Markup:
-    records = facts.plan.data.protects == "records"
+    records = facts.plan.unit.hides_presence
     pair = (
         "that differ by one record"
         if records

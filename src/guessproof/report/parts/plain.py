@@ -40,7 +40,7 @@ def _what_happens(facts: Facts) -> Markup:
             "Somebody asked for numbers about a group of people, and you may be one of them. As the question stands, "
             "the answer would tell more about you than those responsible allow. So nothing is released."
         )
-    if facts.plan.data.protects == "records":
+    if facts.plan.unit.hides_presence:
         hidden = "Nobody who sees it can tell well whether you are in the data at all."
     else:
         names = [n for n, c in facts.plan.columns.items() if not c.public]

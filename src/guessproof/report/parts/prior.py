@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from guessproof.errors import GuessproofError, InfeasibleError
-from guessproof.exposure import Exposure, knows_no_prior
 from guessproof.report.facts import Facts
 from guessproof.report.markup import Markup, join, paragraph, table
 from guessproof.report.words import down
@@ -68,15 +68,15 @@ def _reason(facts: Facts, factor: float) -> str:
     """Why there is no number: no width, or a limit that such a belief breaks by itself."""
     exposure = facts.choice.exposure
     assert exposure is not None
-    aim = exposure.aim.stretched(factor)
-    if knows_no_prior(exposure.aim):
+    attacker = exposure.attacker.stretched(factor)
+    if not exposure.attacker.has_prior:
         return "no prior is stated"
-    if aim is None:
+    if attacker is None:
         return "a list of categories has no width"
     if (facts.choice.narrower_prior_epsilon if factor < 1 else facts.choice.wider_prior_epsilon) is not None:
         return ""
     try:
-        Exposure(aim, exposure.pledge, exposure.step).epsilon(facts.plan.limits)
+        replace(exposure, attacker=attacker).epsilon(facts.plan.limits)
     except InfeasibleError:
         return BROKEN
     except GuessproofError:

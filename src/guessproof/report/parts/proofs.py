@@ -10,7 +10,6 @@ from guessproof.risk.bracket import Bracket
 STATUS = (
     "exact: an attack reaches the bound, so the number is the truth, but for rounding.",
     "proven: no attack exceeds the bound; the best attack found is given beside it.",
-    "estimated: searched at points only; nothing is promised between them.",
 )
 
 
@@ -82,7 +81,7 @@ def _general(facts: Facts) -> list[list[Piece]]:
     for index, measurement in enumerate(choice.question.measurements):
         how = "every expression of the query followed through a change of one record, with interval arithmetic"
         name = f"most that one record does to {measurement.text}"
-        rows.append([name, up(measurement.sensitivity, 6), "proven", "", how])
+        rows.append([name, up(measurement.per_answer.sensitivity, 6), "proven", "", how])
         if facts.is_noisy:
             noise = choice.noises[index]
             cost = f"ε = {up(noise.cost[0], 6)}" + (f", δ = {up(noise.cost[1], 3)}" if noise.cost[1] else "")

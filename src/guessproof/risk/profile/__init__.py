@@ -1,6 +1,7 @@
 """Risk profiles after Kazan & Reiter: from the ratio of posterior to prior that is acceptable to ε."""
 
 from guessproof.risk.profile.answer import Answer, Binding
+from guessproof.risk.profile.earlier import Published, lee_clifton, wood
 from guessproof.risk.profile.formulas import (
     ASSUMPTIONS,
     RiskSplit,
@@ -27,12 +28,14 @@ __all__ = [
     "Answer",
     "Binding",
     "Differences",
+    "Published",
     "Releases",
     "RiskProfile",
     "RiskSplit",
     "absolute_from_relative",
     "absolute_risk",
     "epsilon_for_relative_risk",
+    "lee_clifton",
     "lee_clifton_differences",
     "lee_clifton_epsilon",
     "naive_epsilon",
@@ -41,6 +44,7 @@ __all__ = [
     "remaining",
     "split_risk",
     "survey_inclusion",
+    "wood",
     "wood_epsilon",
     "wood_posterior",
 ]

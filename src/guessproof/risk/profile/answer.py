@@ -8,8 +8,8 @@ from typing import Any, Literal, Protocol
 
 from guessproof.risk.profile.checks import Array, Span
 
-Status = Literal["exact", "proven", "estimated"]
-_RANK: dict[Status, int] = {"exact": 0, "proven": 1, "estimated": 2}
+Status = Literal["exact", "proven"]
+_RANK: dict[Status, int] = {"exact": 0, "proven": 1}
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,9 @@ class Answer:
     """The infimum of the ε that a profile allows, from below."""
 
     epsilon: float
-    """At most the true infimum where ``status`` is exact or proven; ∞ where the profile never binds."""
+    """At most the true infimum; ∞ where the profile never binds."""
     status: Status
-    """exact: a closed form, short of the infimum by rounding only. proven: a certificate covers the
-    whole region. estimated: searched at points only; nothing is promised between them."""
+    """exact: a closed form, short of the infimum by rounding only. proven: a certificate covers the whole region."""
     how: str
     binding: Binding | None
     """None where nothing binds."""

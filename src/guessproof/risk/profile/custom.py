@@ -1,13 +1,13 @@
 """Risk profiles given as any function r*(p, q), with the infimum of ε over a region from below.
 
-Three ways, from strong to weak, and the answer says which was used:
+Two ways, and the answer says which was used:
 
 * followed: the function is a formula that can be bounded over whole cells (``enclosure``). Proven, whatever
   the function does inside a cell; a jump counts with its lower side.
 * stated slope: the caller promises that ln r* changes by at most ``lipschitz`` per unit of p and of q.
   Proven from point values, on the caller's word.
-* sampled: point values only. The same search with slopes taken from differences, and something to spare.
-  No number of points can rule out a narrow dip between two, so the answer is called estimated.
+
+No number of points can rule out a narrow dip between two: a function that can only be sampled is refused.
 """
 
 from __future__ import annotations
@@ -19,23 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import InfeasibleError, ParameterError
+from guessproof.errors import InfeasibleError, NotCertifiedError, ParameterError
 from guessproof.risk.profile import enclosure, search
 from guessproof.risk.profile.answer import Answer, Binding, Status
 from guessproof.risk.profile.checks import EVERYTHING, ROUNDING, Array, Span, number, span
-from guessproof.risk.profile.enclosure.intervals import Interval, multiply, reciprocal, where_known
+from guessproof.risk.profile.enclosure.intervals import multiply, reciprocal
 from guessproof.risk.profile.search import TOLERANCE, Cells, Know, Knowledge, Point
 
 Function = Callable[[Any, Any], Any]
 
 _FOLLOWED = "branch and bound over enclosures of the function"
 _STATED = "branch and bound with the stated slope of ln r*"
-_GUESSED = "branch and bound with slopes of ln r* estimated from differences"
 _ZERO = "somewhere the posterior may not exceed the prior, so ε is 0"
-_SAMPLED = "lowest of sampled points, less the tolerance"
 
-_THREE = np.array([-1.0, 0.0, 1.0])
-_JUMP = 20.0
 _NEAR_ZERO = 1e-13
 
 
@@ -78,22 +74,23 @@ class Custom:
         best = search.descend(evaluate, self.p, self.q, starts[0], *self._steps)
         if best.epsilon <= TOLERANCE:
             return self._answer(0.0, "proven", _ZERO, best)
-        for status, how, know in self._knowledge(evaluate):
+        for how, know in self._knowledge(evaluate):
             proof = _attempt(evaluate, know, self.p, self.q, best)
             if proof is not None:
-                return self._answer(proof.epsilon, status, how, proof.best)
-        walked = [search.descend(evaluate, self.p, self.q, start, *self._steps) for start in starts[:8]]
-        best = min(walked, key=lambda point: point.epsilon)
-        return self._answer(best.epsilon - TOLERANCE, "estimated", _SAMPLED, best)
+                return self._answer(proof.epsilon, "proven", how, proof.best)
+        raise NotCertifiedError(
+            f"{self.describe()} cannot be followed between the points at which it is called, so no ε is known to keep it "
+            f"(at p={best.p:.6g}, q={best.q:.6g} it allows {best.epsilon:.6g}, elsewhere perhaps less); state how fast "
+            "ln r* changes with lipschitz=…, or write it with arithmetic and numpy's exp, log, where, …"
+        )
 
-    def _knowledge(self, evaluate: search.Evaluate) -> Iterator[tuple[Status, str, Know]]:
+    def _knowledge(self, evaluate: search.Evaluate) -> Iterator[tuple[str, Know]]:
         """What can be said of ln r* over a cell, the strongest first."""
-        yield "proven", _FOLLOWED, _followed(self.function, evaluate)
+        yield _FOLLOWED, _followed(self.function, evaluate)
         if self.lipschitz is not None:
             slopes = _slopes(self.lipschitz)
             _check_slopes(evaluate, self.p, self.q, slopes)
-            yield "proven", _STATED, _stated(evaluate, *slopes)
-        yield "estimated", _GUESSED, _guessed(evaluate)
+            yield _STATED, _stated(evaluate, *slopes)
 
     @property
     def _steps(self) -> tuple[float, float]:
@@ -197,47 +194,6 @@ def _stated(evaluate: search.Evaluate, slope_p: float, slope_q: float) -> Know:
         )
 
     return know
-
-
-def _guessed(evaluate: search.Evaluate) -> Know:
-    """Slopes as the differences between nine points of each cell show them, with something to spare.
-
-    A difference that refining does not shrink below ``_JUMP`` per unit is taken for a jump, and the lower
-    side for the lowest value.
-    """
-
-    def know(cells: Cells) -> Knowledge:
-        half_p, half_q = cells.half_widths
-        centre_p, centre_q = cells.centre
-        p, q = (
-            np.maximum(centre[:, None] + half[:, None] * _THREE, _NEAR_ZERO)
-            for centre, half in ((centre_p, half_p), (centre_q, half_q))
-        )
-        grid_p, grid_q = np.broadcast_arrays(p[:, :, None], q[:, None, :])
-        log = _log(evaluate(grid_p.ravel(), grid_q.ravel())).reshape(grid_p.shape)
-        with np.errstate(all="ignore"):
-            step_p, step_q = np.diff(log, axis=1).reshape(-1, 6), np.diff(log, axis=2).reshape(-1, 6)
-            most_p = np.minimum(_largest(step_p), _JUMP * half_p)
-            most_q = np.minimum(_largest(step_q), _JUMP * half_q)
-            return Knowledge(
-                lowest=log.min(axis=(1, 2)) - 2 * (most_p + most_q),
-                centre=log[:, 1, 1],
-                slope_p=_spread(step_p / half_p[:, None]),
-                slope_q=_spread(step_q / half_q[:, None]),
-            )
-
-    return know
-
-
-def _largest(steps: Array) -> Array:
-    return np.nan_to_num(np.abs(steps), nan=0.0, posinf=np.inf).max(axis=1)
-
-
-def _spread(slopes: Array) -> Interval:
-    """The range of some slopes, and three quarters as much again on either side; a NaN says nothing."""
-    low, high = slopes.min(axis=1), slopes.max(axis=1)
-    spare = 0.75 * (high - low)
-    return where_known(np.isfinite(spare), (low - spare, high + spare))
 
 
 def _log(ratio: Array) -> Array:

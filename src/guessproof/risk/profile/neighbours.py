@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from guessproof.errors import ParameterError
-from guessproof.risk.profile.checks import number, probability
+from guessproof.risk.profile.checks import Array, number, probability
 from guessproof.risk.profile.formulas import ULP
+
+Statistic = Callable[[Sequence[float]], float]
 
 
 @dataclass(frozen=True)
@@ -29,23 +31,26 @@ class Differences:
         return self.removal / self.exchange if self.exchange > 0 else math.inf
 
 
-def lee_clifton_differences(population: Iterable[float], statistic: Literal["sum", "mean"] = "sum") -> Differences:
-    """ΔT and Δv of a public population for a SUM or a mean, [KR] (43)-(44), without trying all subsets.
+def lee_clifton_differences(
+    population: Iterable[float], statistic: Literal["sum", "mean"] | Statistic = "sum"
+) -> Differences:
+    """ΔT and Δv of a public population, [KR] (43)-(44); for a SUM or a mean without trying all subsets.
 
     >>> lee_clifton_differences([-1, 1, 1, 1])
     Differences(removal=1.0, exchange=2.0)
     >>> differences = lee_clifton_differences([1, 2, 3, 6], "mean")
     >>> round(differences.removal, 6), round(differences.exchange, 6)  # e.g. 11/3 - 5/2 and 11/3 - 2
     (1.5, 1.666667)
+    >>> lee_clifton_differences([1, 2, 3, 10], lambda values: sorted(values)[len(values) // 2])
+    Differences(removal=8.0, exchange=1.0)
     """
     values = _population(population)
+    if callable(statistic):
+        return _by_trying(values, statistic)
     size, spread = len(values), float(values[-1] - values[0])
     if statistic == "sum":
         return Differences(float(np.max(np.abs(values))), spread)
-    if statistic != "mean":
-        raise ParameterError("statistic", statistic, "is not known", 'give "sum" or "mean"')
-    if size < 3:
-        raise ParameterError("population", list(values), "a mean of nobody is undefined", "give at least 3 people")
+    _check_mean(values, statistic)
     # Without i the mean is (S − vᵢ)/(n−1), without j too it is (S − vᵢ − vⱼ)/(n−2); they differ by
     # ((n−1)vⱼ + vᵢ − S) / ((n−1)(n−2)), which is extreme where vⱼ and vᵢ are the two largest or smallest.
     total = math.fsum(values)
@@ -55,6 +60,42 @@ def lee_clifton_differences(population: Iterable[float], statistic: Literal["sum
     ]
     removal = max(abs(extreme) for extreme in extremes) / ((size - 1) * (size - 2))
     return Differences(removal, spread / (size - 1))
+
+
+def statistic_without(population: Iterable[float], statistic: Literal["sum", "mean"] | Statistic) -> Array:
+    """The statistic without each person in turn; for a SUM or a mean up to a constant, which no difference sees."""
+    values = _population(population)
+    if callable(statistic):
+        listed = values.tolist()
+        return np.array([_value(statistic, listed[:i] + listed[i + 1 :]) for i in range(len(listed))])
+    if statistic == "sum":
+        return -values
+    _check_mean(values, statistic)
+    return -values / (len(values) - 1)
+
+
+def _by_trying(values: Array, statistic: Statistic) -> Differences:
+    """(43) and (44) as they stand: every person left out, and then every other."""
+    listed, removal = values.tolist(), 0.0
+    if len(listed) < 3:
+        raise ParameterError("population", listed, "nobody is left when two are missing", "give at least 3 people")
+    without = statistic_without(listed, statistic)
+    for i, one in enumerate(without):
+        rest = listed[:i] + listed[i + 1 :]
+        twice = [_value(statistic, rest[:k] + rest[k + 1 :]) for k in range(len(rest))]
+        removal = max(removal, float(np.max(np.abs(np.array(twice) - one))))
+    return Differences(removal, float(np.max(without) - np.min(without)))
+
+
+def _value(statistic: Statistic, values: list[float]) -> float:
+    return number("statistic", statistic(values))
+
+
+def _check_mean(values: Array, statistic: Any) -> None:
+    if statistic != "mean":
+        raise ParameterError("statistic", statistic, "is not known", 'give "sum", "mean" or a function of a list')
+    if len(values) < 3:
+        raise ParameterError("population", values.tolist(), "a mean of nobody is undefined", "give at least 3 people")
 
 
 def lee_clifton_epsilon(n: int, absolute: float, differences: Differences | None = None) -> float:
@@ -108,7 +149,9 @@ def wood_epsilon(absent: float, present: float) -> float:
         raise ParameterError("present", present, "is below the posterior without", f"allow at least {low:g}")
     if high == 1 or low == 0:
         return math.inf
-    return max(0.0, 0.5 * math.log(high * (1 - low) / (low * (1 - high))) - 8 * ULP)
+    # Each logarithm on its own: a quotient of tiny probabilities would underflow.
+    terms = (math.log(high), -math.log1p(-high), -math.log(low), math.log1p(-low))
+    return max(0.0, 0.5 * math.fsum(terms) - 8 * ULP * (1 + math.fsum(map(abs, terms))))
 
 
 def _population(population: Any) -> Any:

@@ -96,8 +96,8 @@ class RiskProfile:
         ``status`` tells what the answer is worth. A formula in p and q (arithmetic, ``if``, ``min``,
         ``max``, numpy's exp, log, sqrt, where, select, clip, interp) is followed over whole cells and
         proven. Anything else (``math.exp``, a table, a loop over records) is proven if you state by how
-        much ln r* can change per unit of p and of q (``lipschitz``), and estimated if you do not. Smooth
-        formulas end within 1e-6 of the infimum; ``gap`` bounds the distance.
+        much ln r* can change per unit of p and of q (``lipschitz``), and has no ε if you do not: points alone
+        prove nothing. Smooth formulas end within 1e-6 of the infimum; ``gap`` bounds the distance.
 
         >>> profile = RiskProfile.custom(lambda p, q: 1.2 + 9 * np.exp(-6 * p * q))
         >>> round(profile.epsilon(), 5), profile.status, profile.gap < 1e-6
@@ -146,7 +146,7 @@ class RiskProfile:
 
     @property
     def status(self) -> Status:
-        """exact, proven or estimated: see ``Answer``."""
+        """exact or proven: see ``Answer``."""
         return self.answer.status
 
     @property

@@ -18,7 +18,7 @@ from guessproof.risk.limits import advantage_bracket, checked_limits, posterior_
 from guessproof.risk.several.belief import Engine, several_belief
 from guessproof.risk.several.effort import Effort
 from guessproof.risk.several.scene import Scene
-from guessproof.risk.several.worst import Boxes, true_combinations
+from guessproof.risk.several.worst import Boxes, Truths, all_truths
 from guessproof.risk.worst_case import Aim
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -104,19 +104,21 @@ class Several:
     # Without true values: the worst ones.
 
     @cached_property
+    def _truths(self) -> Truths | None:
+        return all_truths(self.attributes, self.goal, self.norm)
+
+    @cached_property
     def _each(self) -> list[tuple[dict[str, Any], Several]] | None:
-        rows = true_combinations(self.attributes, self.goal, self.norm)
-        if rows is None:
+        if self._truths is None:
             return None
-        kept: list[tuple[dict[str, Any], Several]] = []
-        for row in rows:
-            one = Several(self.goal, self.attributes, row, self.norm)
-            prior = one.engine.prior()
-            if prior.log_p > -np.inf and prior.log_q > -np.inf:
-                kept.append((row, one))
-        if not kept:
+        if not self._truths.open:
             raise TrueValueError("at", None, "the goal is certain for every true value", "choose a narrower goal")
-        return kept
+        return [(row, Several(self.goal, self.attributes, row, self.norm)) for row in self._truths.open]
+
+    @property
+    def _certain(self) -> dict[str, Any] | None:
+        """True values at which the goal is certain before any release."""
+        return None if self._truths is None else self._truths.certain
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -144,6 +146,8 @@ class Several:
             bound, where = self._boxes.worst(epsilon, aim)
             value, prior = self._boxes.reached(epsilon, aim, where)
             return min(value, bound), bound, where, prior
+        if aim == "posterior" and self._certain is not None:
+            return 1.0, 1.0, self._certain, 1.0
         best: tuple[float, float, dict[str, Any], float] | None = None
         for row, one in self._each:
             k = np.asarray(-epsilon if aim == "fall" else epsilon)
@@ -162,6 +166,11 @@ class Several:
     def _worst_epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
         limits = checked_limits(advantage, posterior)
         if self._each is not None:
+            if limits[1] is not None and self._certain is not None and np.any(limits[1] < 1):
+                raise InfeasibleError(
+                    f"posterior: at the true value {self._certain} the goal is certain before any release, above the "
+                    f"limit {float(np.min(limits[1])):.6g}; choose a narrower goal"
+                )
             answers = [one.epsilon(advantage, posterior, both, effort) for _, one in self._each]
             least = np.min(np.broadcast_arrays(*answers), axis=0)
             return float(least) if least.ndim == 0 else least

@@ -175,7 +175,7 @@ def _check_truth(attribute: Attribute, value: Any) -> None:
             f"at[{attribute.name!r}]", value, "several attributes need one true value each", "ask one at a time"
         )
     if isinstance(attribute.prior, Finite):
-        attribute.prior.index(value)
+        attribute.check_true(value)
     else:
         assert isinstance(attribute.prior, LinePrior)
         true_values(attribute, attribute.prior, value)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_LARGE = 40.0  # beyond this e^x and e^x − 1 are one number
 NOISE = 1e-13  # relative error allowed to a gain composed of a few others
 
 
@@ -25,8 +26,10 @@ class Shift:
     @property
     def ratio(self) -> float:
         """ln(belief after / belief before)."""
-        if self.gain == np.inf:
-            return -self.log_p
+        if self.gain > 1:
+            return -float(np.logaddexp(self.log_p, self.log_q - self.gain))
+        if self.gain < -1:
+            return self.gain - float(np.logaddexp(self.log_q, self.log_p + self.gain))
         return self.gain - float(np.log1p(np.exp(self.log_p) * np.expm1(self.gain)))
 
     def flipped(self) -> Shift:
@@ -48,7 +51,8 @@ def all_of(parts: Sequence[Shift]) -> Shift:
     ratio = sum(part.ratio for part in parts)
     if log_p == -np.inf or log_q == -np.inf:
         return Shift(log_p, log_q)
-    fall = np.exp(log_p - log_q) * np.expm1(ratio)
+    odds = log_p - log_q
+    fall = np.exp(odds) * np.expm1(ratio) if ratio <= _LARGE else np.exp(odds + ratio)
     if np.isneginf(ratio):
         return Shift(log_p, log_q, -np.inf)
     gain = ratio - float(np.log1p(-fall)) if fall < 1 else np.inf

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import GoalError
-from guessproof.risk.finite import signed_gain
+from guessproof.errors import GoalError, MetricError
+from guessproof.risk.finite import shortest_paths, signed_gain
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.risk.several.scene import Pair, Part, Scene, axis_labels
 from guessproof.world.attributes import Attribute
@@ -28,6 +28,7 @@ _DENSE = 260  # combinations up to which every pair is a constraint
 _SPARSE = 900  # combinations up to which each is a point of its own
 _NEIGHBOURS = 20
 _MOST = 200_000
+_FAR = 600.0  # beyond this the spread within a group tells nothing of the group
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,15 @@ def table_part(scene: Scene, goal: Goal) -> Part:
     marks = chosen(table, goal, scene)
     with np.errstate(divide="ignore"):
         log_p, log_q = float(np.log(marks @ table.mass)), float(np.log((1 - marks) @ table.mass))
+    direct = all(a.distance.keeps_triangle for a in table.attributes)
     if table.mass.size > _SPARSE:
+        if not direct:
+            raise MetricError(
+                "metric", "a table", "a detour is shorter than a direct way", "give the lengths of the shortest ways"
+            )
         return Part(log_p, log_q, lambda k: _grouped(scene, table, marks, k))
     distance = between(scene, table, np.arange(table.mass.size), np.arange(table.mass.size))
+    distance = distance if direct else shortest_paths(distance)
     if table.mass.size <= _DENSE:
         return Part(log_p, log_q, lambda k: signed_gain(table.mass, marks, distance, k))
     return Part(log_p, log_q, lambda k: _sparse(table.mass, marks, distance, k))
@@ -186,6 +193,9 @@ def _grouped(scene: Scene, table: Table, marks: Array, k: float) -> Pair:
     gap = _pairwise(scene, table, centre[group])
     if not np.all(np.isfinite(gap)):
         raise GoalError("distance", np.inf, "so many combinations need finite distances", "give fewer combinations")
+    most = k * scene.diameter(_whole(table))
+    if k * float(np.max(gap)) > _FAR:
+        return 0.0, most
     goal = marks[centre]
     up, down = (np.bincount(group, table.mass * np.exp(s * k * gap)) for s in (+1, -1))
     distance = between(scene, table, centre, centre)
@@ -196,7 +206,7 @@ def _grouped(scene: Scene, table: Table, marks: Array, k: float) -> Pair:
     likelihood = np.concatenate(
         [np.max(heights - k * between(scene, table, part, centre), axis=1) for part in np.array_split(everyone, 64)]
     )
-    bound = min(solved.bound - prior, k * scene.diameter(_whole(table)))
+    bound = min(solved.bound - prior, most)
     return min(max(_odds(table.mass, marks, likelihood) - prior - 1e-13, 0.0), bound), bound
 
 

@@ -19,8 +19,9 @@ from guessproof.risk import odds
 from guessproof.risk.several.belief import Engine
 from guessproof.risk.several.formula import Block, Tree, blocks, normal
 from guessproof.risk.several.scene import Scene
-from guessproof.risk.several.table import is_table, table_of
+from guessproof.risk.several.table import chosen, is_table, table_of
 from guessproof.risk.tent import log_prior
+from guessproof.risk.truths import true_combinations, true_values_of
 from guessproof.risk.worst_case import Aim, Ranging
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -42,25 +43,31 @@ class Reading:
     middle: list[Any]
 
 
-def true_combinations(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> list[dict[str, Any]] | None:
-    """All combinations of true values of finite attributes; None where some attribute has a density."""
+@dataclass(frozen=True)
+class Truths:
+    """Combinations of true values, one for each set of correct guesses that is neither empty nor certain."""
+
+    open: list[dict[str, Any]]
+    certain: dict[str, Any] | None  # one at which the goal is certain
+
+
+def all_truths(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Truths | None:
+    """The true values of finite attributes that stand for all; None where some attribute has a density."""
     scene = Scene(attributes, {}, norm)
     if not is_table(scene, goal):
         return None
     table = table_of(scene, goal)
-    if table.mass.size > _MOST:
-        raise NotCertifiedError(f"{table.mass.size} combinations of true values are too many; give one with at={{…}}")
-    rows: list[dict[str, Any]] = []
-    for column in range(table.mass.size):
-        row: dict[str, Any] = {}
-        for a, place in zip(table.attributes, table.places, strict=True):
-            assert isinstance(a.prior, Finite)
-            value = a.prior.values[int(place[column])]
-            if not (a.prior.is_line and a.bounds) or a.range[0] <= float(value) <= a.range[1]:  # pyright: ignore[reportArgumentType]
-                row[a.name] = value
-        if len(row) == len(table.attributes):
-            rows.append(row)
-    return rows
+    found: dict[bytes, dict[str, Any]] = {}
+    certain: dict[str, Any] | None = None
+    for row in true_combinations(attributes, goal):
+        marks = chosen(table, goal, Scene(attributes, row, norm))
+        if (1 - marks) @ table.mass <= 0:
+            certain = certain or row
+        elif marks @ table.mass > 0:
+            found.setdefault(marks.tobytes(), row)
+    if len(found) > _MOST:
+        raise NotCertifiedError(f"{len(found)} combinations of true values are too many; give one with at={{…}}")
+    return Truths(list(found.values()), certain)
 
 
 @dataclass(frozen=True)
@@ -132,10 +139,7 @@ class Boxes:
         return Reading(flip[0], flip[1], found.middle)
 
     def _values(self, attribute: Attribute, prior: Finite, goal: Goal, epsilon: float) -> Reading:
-        values = [v for v, w in zip(prior.values, prior.weights, strict=True) if w > 0]
-        if prior.is_line and attribute.bounds is not None:
-            low, high = attribute.range
-            values = [v for v in values if low <= float(v) <= high]  # pyright: ignore[reportArgumentType]
+        values = _telling(attribute, prior, goal)
         least, most, before = [], [], []
         for value in values:
             part = Scene(self.attributes, {attribute.name: value}, self.norm).single(goal)
@@ -165,6 +169,12 @@ class Boxes:
         least, small = _interval(ranging, *inner, epsilon, "fall")
         most, large = _interval(ranging, *outer, epsilon, "rise")
         return Reading((least, most), (small, large), middle.tolist())
+
+
+def _telling(attribute: Attribute, prior: Finite, goal: Goal) -> list[Any]:
+    """True values beside a finite prior, one for each set of correct guesses."""
+    found = {goal.chosen(prior, value).tobytes(): value for value in true_values_of(attribute, goal)}
+    return list(found.values())
 
 
 def _interval(ranging: Ranging, lo: Array, hi: Array, epsilon: float, aim: Aim) -> tuple[Array, Array]:

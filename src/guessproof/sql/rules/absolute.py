@@ -9,7 +9,8 @@ from sqlglot import Expr, exp
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import ONE, Range
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Absolute(Term):
         slope = ONE if a.hull.low >= 0 else -ONE if a.hull.high <= 0 else Range(-1.0, 1.0)
         return through([(slope, a)], _absolute(a.before), _absolute(a.after), ulps=0)
 
-    def write(self, types: Types) -> Expr:
-        return exp.Abs(this=self.inner.write(types))
+    def write(self, target: Target) -> Expr:
+        return exp.Abs(this=self.inner.write(target))
 
     @property
     def is_whole(self) -> bool:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
-from guessproof.sql import casts
 from guessproof.sql.moves import ALWAYS, Moved, Scene, chosen, constant
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Condition, Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Nothing(Term):
     def follow(self, scene: Scene) -> Moved:
         return replace(constant(0.0), null=ALWAYS)
 
-    def write(self, types: Types) -> Expr:
-        return casts.double(exp.null())
+    def write(self, target: Target) -> Expr:
+        return target.no_number()
 
     @property
     def is_whole(self) -> bool:
@@ -52,9 +52,9 @@ class Choice(Term):
     def follow(self, scene: Scene) -> Moved:
         return chosen(self.condition.follow(scene), self.yes.follow(scene), self.no.follow(scene))
 
-    def write(self, types: Types) -> Expr:
-        chosen_one = exp.case().when(self.condition.keeps(types), self.yes.write(types))
-        return chosen_one if isinstance(self.no, Nothing) else chosen_one.else_(self.no.write(types))
+    def write(self, target: Target) -> Expr:
+        chosen_one = exp.case().when(self.condition.keeps(target), self.yes.write(target))
+        return chosen_one if isinstance(self.no, Nothing) else chosen_one.else_(self.no.write(target))
 
     @property
     def is_whole(self) -> bool:
@@ -80,8 +80,8 @@ class Fallback(Term):
         a, b = self.first.follow(scene), self.second.follow(scene)
         return chosen(a.null, b, replace(a, null=constant(0.0).null))
 
-    def write(self, types: Types) -> Expr:
-        return exp.Coalesce(this=self.first.write(types), expressions=[self.second.write(types)])
+    def write(self, target: Target) -> Expr:
+        return exp.Coalesce(this=self.first.write(target), expressions=[self.second.write(target)])
 
     @property
     def is_whole(self) -> bool:

@@ -5,41 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from operator import eq, ge, gt, le, lt, ne
-from typing import Any, Literal
+from typing import Literal
 
 from sqlglot import Expr, exp
 
+from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.moves import EITHER, NO, NULL, YES, Moved, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.column import clean, is_number, number, plain_number
+from guessproof.sql.rules.column import clean
 from guessproof.sql.rules.flag import read_flag_test
 from guessproof.sql.rules.label import label_test, literal_label
-from guessproof.sql.rules.number import double, literal_number
-from guessproof.sql.term import Condition, Node, Row, Term, Types
-
-SIGNS: dict[type[Expr], str] = {
-    exp.EQ: "=",
-    exp.NEQ: "<>",
-    exp.LT: "<",
-    exp.LTE: "<=",
-    exp.GT: ">",
-    exp.GTE: ">=",
-}
-NODES = {sign: node for node, sign in SIGNS.items()}
-HOLDS: dict[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
-MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+from guessproof.sql.rules.moment import clean_time, literal_time, time_test
+from guessproof.sql.rules.number import literal_number
+from guessproof.sql.rules.signs import HOLDS, MIRRORED, NODES, OPPOSITE, SIGNS
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row, Term
+from guessproof.world.kinds import Kind
 
 
 @dataclass(frozen=True)
 class NumberTest(Condition):
     """A column's number against a constant, with the column as it is: bounds clamp sums, not filters."""
 
-    name: str
+    column: DeclaredColumn
     sign: str
     value: float
-    public: bool
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -47,14 +37,14 @@ class NumberTest(Condition):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
+        return frozenset((self.column.name,))
 
     def at(self, row: Row) -> bool | None:
-        value = plain_number(row.get(self.name))
+        value = self.column.read(row.get(self.column.name))
         return None if value is None else HOLDS[self.sign](value, self.value)
 
     def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.name], self._outcomes)
+        return sides(scene[self.column.name], self._outcomes)
 
     def _outcomes(self, side: Side) -> frozenset[Outcome]:
         numbers = side.numbers
@@ -66,20 +56,19 @@ class NumberTest(Condition):
             return EITHER
         return YES if True in ends else NO
 
-    def write(self, types: Types) -> Expr:
-        column = exp.column(self.name, quoted=True) if self.public else clean(self.name, types)
-        return NODES[self.sign](this=column, expression=double(self.value))
+    def write(self, target: Target) -> Expr:
+        return NODES[self.sign](this=clean(self.column, target), expression=target.double(self.value))
 
-    def keeps(self, types: Types) -> Expr:
-        if self.public:
-            return self.write(types)
-        test = NODES[self.sign](this=number(self.name, types), expression=double(self.value))
+    def keeps(self, target: Target) -> Expr:
+        if not self.column.missing and HOLDS[self.sign](self.column.default, self.value):
+            return self.write(target)
+        test = NODES[self.sign](this=target.number(self.column), expression=target.double(self.value))
         # NaN is above every number: only a test from below lets it in.
         above = self.sign in (">", ">=", "<>")
-        return exp.and_(test, is_number(number(self.name, types)), copy=False) if above else test
+        return exp.and_(test, target.is_number(self.column), copy=False) if above else test
 
     def cuts(self, column: str) -> frozenset[float]:
-        if column != self.name:
+        if column != self.column.name:
             return frozenset()
         below = math.nextafter(self.value, -math.inf)
         if self.sign in ("=", "<>"):
@@ -121,8 +110,8 @@ class TermTest(Condition):
             return YES if HOLDS[self.sign](left.low, right.low) else NO
         return EITHER
 
-    def write(self, types: Types) -> Expr:
-        return NODES[self.sign](this=self.left.write(types), expression=self.right.write(types))
+    def write(self, target: Target) -> Expr:
+        return NODES[self.sign](this=self.left.write(target), expression=self.right.write(target))
 
     @property
     def opposite(self) -> Condition:
@@ -131,11 +120,11 @@ class TermTest(Condition):
 
 @dataclass(frozen=True)
 class PublicTest(Condition):
-    """Two public columns against each other: the engine compares them as they are."""
+    """Two public columns of one kind against each other."""
 
-    left: str
+    left: DeclaredColumn
     sign: str
-    right: str
+    right: DeclaredColumn
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -143,18 +132,24 @@ class PublicTest(Condition):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset((self.left, self.right))
+        return frozenset((self.left.name, self.right.name))
 
     def at(self, row: Row) -> bool | None:
-        a, b = row.get(self.left), row.get(self.right)
+        a, b = (column.read(row.get(column.name)) for column in (self.left, self.right))
         return None if a is None or b is None else HOLDS[self.sign](a, b)
 
     def follow(self, scene: Scene) -> Truth:
         return Truth(EITHER | NULL, EITHER | NULL, True)
 
-    def write(self, types: Types) -> Expr:
-        left, right = (exp.column(name, quoted=True) for name in (self.left, self.right))
+    def write(self, target: Target) -> Expr:
+        left, right = (_canonical(column, target) for column in (self.left, self.right))
         return NODES[self.sign](this=left, expression=right)
+
+
+def _canonical(column: DeclaredColumn, target: Target) -> Expr:
+    writers: dict[Kind, Callable[[DeclaredColumn, Target], Expr]] = {"number": clean, "time": clean_time}
+    assert column.kind is not None
+    return writers[column.kind](column, target) if column.kind in writers else target.label(column)
 
 
 def _nulls(null: frozenset[Outcome]) -> frozenset[Outcome]:
@@ -175,10 +170,25 @@ def read_comparison(expression: Expr, reader: Reader) -> Condition:
         if found is not None:
             return found
     if isinstance(left, exp.Column) and isinstance(right, exp.Column):
-        a, b = reader.column(left), reader.column(right)
-        if not a.protected and not b.protected:
-            return PublicTest(a.name, sign, b.name)
+        found = _public_test(left, sign, right, reader)
+        if found is not None:
+            return found
     return TermTest(reader.term(left), sign, reader.term(right))
+
+
+def _public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
+    """Two public columns; None where one is protected, or numbers with bounds are added up in the usual way."""
+    columns = reader.column(left), reader.column(right)
+    if any(column.protected for column in columns):
+        return None
+    kinds: list[Kind] = list(dict.fromkeys(c.kind for c in columns if c.kind is not None))
+    if "truth" in kinds or any(column.levels is not None for column in columns):
+        raise reader.refuse("lists of labels cannot be compared", right, "compare each column with a text")
+    if len(kinds) != 1:
+        problem = "what these two columns hold is not known" if not kinds else "these two columns differ in kind"
+        raise reader.refuse(problem, right, 'declare them as public = true with kind = "number", "label" or "time"')
+    a, b = (reader.used(c, kinds[0], right, "compare columns of one kind") for c in columns)
+    return PublicTest(a, sign, b)
 
 
 def column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
@@ -187,18 +197,20 @@ def column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition
         raise reader.refuse("nothing equals NULL", right, "write IS NULL or IS NOT NULL")
     if isinstance(right, exp.Boolean):
         return read_flag_test(left, sign, right, reader)
-    value, label = literal_number(right), literal_label(right)
+    value, label, moment = literal_number(right), literal_label(right), literal_time(right, reader)
     if value is not None:
         return number_test(left, sign, value, right, reader)
+    if moment is not None:
+        return time_test(left, sign, moment, right, reader)
     return None if label is None else label_test(left, sign, label, right, reader)
 
 
 def number_test(left: Expr, sign: str, value: float, right: Expr, reader: Reader) -> NumberTest:
     """A column against a number."""
     column = reader.column(left)
-    if column.is_number is False:
-        raise reader.refuse(f"{column.name} holds labels", right, "compare it with a text in quotes")
-    return NumberTest(column.name, sign, value, not column.protected)
+    remedies = {"truth": f"write {column.name} or NOT {column.name}", "time": "compare it with a DATE or a TIMESTAMP"}
+    remedy = remedies.get(column.kind or "", "compare it with a text in quotes")
+    return NumberTest(reader.used(column, "number", right, remedy), sign, value)
 
 
 RULE = Rule(

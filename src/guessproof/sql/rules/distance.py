@@ -12,7 +12,8 @@ from guessproof.sql.ranges import Range
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.number import literal_number
 from guessproof.sql.rules.plus import Plus
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 LONGEST = 1e150  # beyond it squares overflow
 SHORTEST = 2.0**-500  # below it squares vanish
@@ -44,9 +45,9 @@ class Distance(Term):
         moved = through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
         return replace(moved, error=moved.error + SHORTEST)
 
-    def write(self, types: Types) -> Expr:
+    def write(self, target: Target) -> Expr:
         squares = [
-            exp.paren(exp.Mul(this=t.write(types), expression=t.write(types)), copy=False)
+            exp.paren(exp.Mul(this=t.write(target), expression=t.write(target)), copy=False)
             for t in (self.across, self.along)
         ]
         return exp.Sqrt(this=exp.Add(this=squares[0], expression=squares[1]))

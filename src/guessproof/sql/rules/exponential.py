@@ -10,7 +10,8 @@ from sqlglot import Expr, exp
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import Range
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Exponential(Term):
         a = self.inner.follow(scene)
         return through([(_exp(a.hull), a)], _exp(a.before), _exp(a.after), ulps=4)
 
-    def write(self, types: Types) -> Expr:
-        return exp.Exp(this=self.inner.write(types))
+    def write(self, target: Target) -> Expr:
+        return exp.Exp(this=self.inner.write(target))
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ class Logarithm(Term):
         a = self.inner.follow(scene)
         return through([(a.hull.reciprocal(), a)], a.before.through(math.log), a.after.through(math.log), ulps=4)
 
-    def write(self, types: Types) -> Expr:
-        return exp.Ln(this=self.inner.write(types))
+    def write(self, target: Target) -> Expr:
+        return exp.Ln(this=self.inner.write(target))
 
 
 def _exp(r: Range) -> Range:

@@ -10,7 +10,8 @@ from sqlglot import Expr, exp
 from guessproof.sql.moves import NEVER, Moved, Scene, all_of, chosen
 from guessproof.sql.ranges import ZERO, Range
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,8 @@ class Extreme(Term):
         pick = max if self.largest else min
         return Range(pick(a.low, b.low), pick(a.high, b.high))
 
-    def write(self, types: Types) -> Expr:
-        kind = exp.Greatest if self.largest else exp.Least
-        first, *rest = (t.write(types) for t in self.terms)
-        return kind(this=first, expressions=rest, ignore_nulls=True)
+    def write(self, target: Target) -> Expr:
+        return target.extreme([t.write(target) for t in self.terms], self.largest)
 
     @property
     def is_whole(self) -> bool:

@@ -1,24 +1,29 @@
-"""A column of truth values: WHERE smoker, WHERE smoker = TRUE."""
+"""A column of truth values: WHERE smoker, WHERE smoker = TRUE.
+
+Which labels mean true and which false is stated, by the plan or by a fixed list of words; what is neither is NULL.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
-from guessproof.sql import casts
-from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
+from guessproof.sql.declared import DeclaredColumn
+from guessproof.sql.moves import EITHER, NO, NULL, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader
-from guessproof.sql.rules.label import plain_label
-from guessproof.sql.rules.logic import Opposite
-from guessproof.sql.term import Condition, Node, Row, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row
+
+OUTCOMES: dict[bool | None, frozenset[Outcome]] = {True: YES, False: NO, None: NULL}
 
 
 @dataclass(frozen=True)
 class Flag(Condition):
-    """A column that is true or false."""
+    """Whether a column is true (or, not `wanted`, false)."""
 
-    name: str
+    column: DeclaredColumn
+    wanted: bool = True
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -26,39 +31,73 @@ class Flag(Condition):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
+        return frozenset((self.column.name,))
 
     def at(self, row: Row) -> bool | None:
-        value = row.get(self.name)
-        return None if value is None else plain_label(value) == "true"
+        value = self.column.read(row.get(self.column.name))
+        return None if value is None else value == self.wanted
 
     def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.name], self._outcomes)
+        return sides(scene[self.column.name], self._outcomes)
 
     def _outcomes(self, side: Side) -> frozenset[Outcome]:
-        known = {"true": YES, "false": NO}
         if side.labels is None:
-            return EITHER
-        return frozenset[Outcome]().union(*(known.get(label.lower(), EITHER) for label in side.labels))
+            return EITHER | NULL if self.column.has_neither else EITHER
+        told = [self.column.truth(label) for label in side.labels]
+        return frozenset[Outcome]().union(*(OUTCOMES[None if t is None else t == self.wanted] for t in told))
 
-    def write(self, types: Types) -> Expr:
-        column = exp.column(self.name, quoted=True)
-        if types.get(self.name) == "boolean":
-            return column
-        return casts.try_boolean(column)  # what is neither is NULL, never an error
+    def write(self, target: Target) -> Expr:
+        if not self.column.may_be_null:
+            return exp.Coalesce(this=self._told(target), expressions=[exp.Boolean(this=not self.wanted)])
+        stored = target.truth(self.column)
+        if stored is not None:
+            return stored if self.wanted else exp.not_(stored, copy=False)
+        yes, no = self._labels
+        text = target.label(self.column)
+        found = exp.case().when(target.among(text, yes), exp.true())
+        return found.when(target.among(text.copy(), no), exp.false())
+
+    def keeps(self, target: Target) -> Expr:
+        if self.column.may_be_null:
+            return self._told(target)
+        return self._told(target) if self.wanted else self.write(target)
+
+    @property
+    def _labels(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        yes, no = self.column.trues, self.column.falses
+        return (yes, no) if self.wanted else (no, yes)
+
+    def _told(self, target: Target) -> Expr:
+        """True where the condition is; where nothing is NULL, false is whatever does not mean true."""
+        stored = target.truth(self.column)
+        if stored is not None:
+            return stored if self.wanted else exp.not_(stored, copy=False)
+        text = target.label(self.column)
+        if self.column.may_be_null or self.wanted:
+            return target.among(text, self._labels[0])
+        return target.among(text, self.column.trues, within=False)
+
+    @property
+    def opposite(self) -> Condition:
+        return replace(self, wanted=not self.wanted)
 
 
 def read_flag(expression: Expr, reader: Reader) -> Flag:
     """A bare column where a condition is needed."""
     column = reader.column(expression)
-    if column.is_number:
-        raise reader.refuse(f"{column.name} holds numbers", expression, f"compare it, as {column.name} > 0")
-    return Flag(column.name)
+    remedies = {"label": f"compare it, as {column.name} = '…', or say which labels are true and which false"}
+    remedy = remedies.get(column.kind or "", f"compare it, as {column.name} > 0")
+    column = reader.used(column, "truth", expression, remedy)
+    if column.levels is not None and not (column.trues and column.falses):
+        known = "true" if column.falses else "false" if column.trues else "true and which false"
+        problem = f"which levels of {column.name} mean {known} is not known"
+        raise reader.refuse(problem, expression, f'declare true = ["…"] and false = ["…"] for {column.name}')
+    return Flag(column)
 
 
-def read_flag_test(left: Expr, sign: str, right: exp.Boolean, reader: Reader) -> Condition:
+def read_flag_test(left: Expr, sign: str, right: exp.Boolean, reader: Reader) -> Flag:
     """column = TRUE, column <> FALSE."""
     flag = read_flag(left, reader)
     if sign not in ("=", "<>"):
         raise reader.refuse("truth values have no order", right, "compare with = or <>")
-    return flag if bool(right.this) == (sign == "=") else Opposite(flag)
+    return replace(flag, wanted=bool(right.this) == (sign == "="))

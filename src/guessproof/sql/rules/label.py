@@ -1,22 +1,27 @@
 """Labels against constants.
 
-A protected column with declared levels is compared as text, so that the list of levels says how every comparison
-comes out. Without levels any two labels may differ in outcome, and the engine compares as it likes.
+Where a column's levels are declared, a test is nothing but the list of levels for which it holds: Python says which,
+and the engine only looks whether a text is one of them, byte by byte. A label that is no level counts as one other
+label: it equals no text, is like no pattern, and comes neither before nor after any. Without levels the engine
+compares texts byte by byte, and any two labels may differ in outcome.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from operator import eq, ge, gt, le, lt, ne
 
 from sqlglot import Expr, exp
 
-from guessproof.sql import casts
+from guessproof.sql.canonical import OTHER, Label
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader
-from guessproof.sql.term import Condition, Node, Row, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row
 
 COMPARE: dict[str, tuple[type[Expr], Callable[[str, str], bool]]] = {
     "=": (exp.EQ, eq),
@@ -26,134 +31,146 @@ COMPARE: dict[str, tuple[type[Expr], Callable[[str, str], bool]]] = {
     ">": (exp.GT, gt),
     ">=": (exp.GTE, ge),
 }
+MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class LabelTest(Condition):
+class OfLabel(Condition):
+    """A test of a column's label."""
+
+    column: DeclaredColumn
+
+    @abstractmethod
+    def holds(self, label: str) -> bool:
+        """How it comes out for a label."""
+
+    @abstractmethod
+    def plain(self, text: Expr, target: Target) -> Expr:
+        """The test itself, for a column whose levels are not known."""
+
+    @property
+    def holds_for_other(self) -> bool:
+        """How it comes out for a label that is no level."""
+        return False
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.column.name,))
+
+    def outcome(self, label: Label) -> bool:
+        """How it comes out for a label or the one other."""
+        return self.holds_for_other if label is OTHER else self.holds(str(label))
+
+    def at(self, row: Row) -> bool | None:
+        label = self.column.read(row.get(self.column.name))
+        return None if label is None else self.outcome(label)
+
+    def follow(self, scene: Scene) -> Truth:
+        return sides(scene[self.column.name], self._outcomes)
+
+    def _outcomes(self, side: Side) -> frozenset[Outcome]:
+        labels = side.labels
+        if labels is None:
+            if self.column.levels is None:
+                return EITHER
+            labels = frozenset[Label]((*self.column.levels, OTHER))
+        ends = {self.outcome(label) for label in labels}
+        return EITHER if len(ends) > 1 else YES if True in ends else NO
+
+    @cached_property
+    def _kept(self) -> tuple[str, ...]:
+        """The levels for which it comes out otherwise than for a label that is none."""
+        return tuple(v for v in self.column.levels or () if self.holds(v) != self.holds_for_other)
+
+    def write(self, target: Target) -> Expr:
+        found = self._told(target)
+        return found if self.column.missing else exp.Coalesce(this=found, expressions=[self._default])
+
+    def keeps(self, target: Target) -> Expr:
+        if not self.column.missing and self.holds_for_other:
+            return self.write(target)
+        return self._told(target)
+
+    @property
+    def _default(self) -> Expr:
+        return exp.Boolean(this=self.holds_for_other)
+
+    def _told(self, target: Target) -> Expr:
+        text = target.label(self.column)
+        if self.column.levels is None:
+            return self.plain(text, target)
+        return target.among(text, self._kept, within=not self.holds_for_other)
+
+
+@dataclass(frozen=True)
+class LabelTest(OfLabel):
     """A column's label against a constant."""
 
-    name: str
     sign: str
     value: str
-    constant: Expr
-    as_text: bool
+
+    def holds(self, label: str) -> bool:
+        return COMPARE[self.sign][1](label, self.value)
 
     @property
-    def parts(self) -> tuple[Node, ...]:
-        return ()
+    def holds_for_other(self) -> bool:
+        return self.sign == "<>"
 
-    @property
-    def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
-
-    def at(self, row: Row) -> bool | None:
-        label = row.get(self.name)
-        return None if label is None else COMPARE[self.sign][1](plain_label(label), self.value)
-
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.name], self._outcomes)
-
-    def _outcomes(self, side: Side) -> frozenset[Outcome]:
-        holds = COMPARE[self.sign][1]
-        return outcomes(side, self.as_text, lambda label: holds(label, self.value))
-
-    def write(self, types: Types) -> Expr:
-        return COMPARE[self.sign][0](this=label_column(self.name, self.as_text), expression=self.constant.copy())
+    def plain(self, text: Expr, target: Target) -> Expr:
+        return COMPARE[self.sign][0](this=text, expression=exp.Literal.string(self.value))
 
 
 @dataclass(frozen=True)
-class LabelAmong(Condition):
+class LabelAmong(OfLabel):
     """A column's label in a list."""
 
-    name: str
-    values: frozenset[str]
-    constants: tuple[Expr, ...]
-    as_text: bool
+    values: tuple[str, ...]
 
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return ()
+    def holds(self, label: str) -> bool:
+        return label in self.values
 
-    @property
-    def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
-
-    def at(self, row: Row) -> bool | None:
-        label = row.get(self.name)
-        return None if label is None else plain_label(label) in self.values
-
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.name], self._outcomes)
-
-    def _outcomes(self, side: Side) -> frozenset[Outcome]:
-        return outcomes(side, self.as_text, self.values.__contains__)
-
-    def write(self, types: Types) -> Expr:
-        return exp.In(
-            this=label_column(self.name, self.as_text), expressions=[constant.copy() for constant in self.constants]
-        )
+    def plain(self, text: Expr, target: Target) -> Expr:
+        return target.among(text, self.values)
 
 
-def outcomes(side: Side, as_text: bool, holds: Callable[[str], bool]) -> frozenset[Outcome]:
-    """How a test comes out for the labels of one side."""
-    if side.labels is None or not as_text:
-        return EITHER
-    ends = {holds(label) for label in side.labels}
-    return EITHER if len(ends) > 1 else YES if True in ends else NO
-
-
-def label_column(name: str, as_text: bool) -> Expr:
-    """The column, as text where its levels decide the outcome."""
-    column = exp.column(name, quoted=True)
-    return casts.text(column) if as_text else column
-
-
-def compared_as_text(column: DeclaredColumn) -> bool:
-    """Whether the declared levels say how comparisons come out."""
-    return column.protected and column.levels is not None and not column.is_number
-
-
-def plain_label(value: object) -> str:
-    """A label as text, as the engine would compare it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def literal_label(expression: Expr) -> Expr | None:
-    """A text, or a date or time written as text; None where something else is."""
+def literal_label(expression: Expr) -> str | None:
+    """A text; None where something else is."""
     if isinstance(expression, exp.Paren):
         return literal_label(expression.this)
-    if isinstance(expression, exp.Literal) and expression.is_string:
-        return exp.Literal.string(expression.this)
-    if isinstance(expression, exp.Cast) and isinstance(expression.this, exp.Literal) and expression.this.is_string:
-        kind = expression.to.this
-        if kind in (exp.DType.DATE, exp.DType.TIMESTAMP) and not expression.args.get("format"):
-            return exp.Cast(this=exp.Literal.string(expression.this.this), to=exp.DataType(this=kind))
-    return None
+    return str(expression.this) if isinstance(expression, exp.Literal) and expression.is_string else None
 
 
-def label_test(left: Expr, sign: str, constant: Expr, right: Expr, reader: Reader) -> LabelTest:
-    """A column against a text or a date."""
-    column = _column_of_labels(left, [constant], right, reader)
-    return LabelTest(column.name, sign, constant_text(constant), constant, compared_as_text(column))
+def label_test(left: Expr, sign: str, value: str, right: Expr, reader: Reader) -> LabelTest:
+    """A column against a text."""
+    column = column_of_labels(left, right, reader)
+    if sign in ("=", "<>"):
+        _check_level(column, value, right, reader)
+    return LabelTest(column, sign, value)
 
 
-def label_among(left: Expr, constants: list[Expr], right: Expr, reader: Reader) -> LabelAmong:
-    """A column against a list of texts or dates."""
-    column = _column_of_labels(left, constants, right, reader)
-    values = frozenset(map(constant_text, constants))
-    return LabelAmong(column.name, values, tuple(constants), compared_as_text(column))
+def label_among(left: Expr, values: list[str], places: list[Expr], reader: Reader) -> LabelAmong:
+    """A column against a list of texts."""
+    column = column_of_labels(left, places[0], reader)
+    for value, place in zip(values, places, strict=True):
+        _check_level(column, value, place, reader)
+    return LabelAmong(column, tuple(dict.fromkeys(values)))
 
 
-def constant_text(constant: Expr) -> str:
-    """What stands between the quotes."""
-    return str(constant.this.this if isinstance(constant, exp.Cast) else constant.this)
-
-
-def _column_of_labels(left: Expr, constants: Iterable[Expr], right: Expr, reader: Reader) -> DeclaredColumn:
+def column_of_labels(left: Expr, right: Expr, reader: Reader) -> DeclaredColumn:
+    """A column that is compared as text."""
     column = reader.column(left)
-    if column.is_number:
-        raise reader.refuse(f"{column.name} holds numbers", right, "compare it with a number")
-    if compared_as_text(column) and any(isinstance(c, exp.Cast) for c in constants):
-        problem = f"the levels of {column.name} are texts, and this is a date"
-        raise reader.refuse(problem, right, "write the text in quotes, as the levels are written")
-    return column
+    remedies = {"truth": f"write {column.name} or NOT {column.name}", "time": "compare it with a DATE or a TIMESTAMP"}
+    remedy = remedies.get(column.kind or "", "compare it with a number")
+    return reader.used(column, "label", right, remedy)
+
+
+def _check_level(column: DeclaredColumn, value: str, place: Expr, reader: Reader) -> None:
+    if column.levels is None or value in column.levels:
+        return
+    shown = ", ".join(column.levels[:MOST_SHOWN]) + (", …" if len(column.levels) > MOST_SHOWN else "")
+    problem = f"{value!r} is no level of {column.name}, whose levels are {shown}"
+    raise reader.refuse(problem, place, f"write one of them, or add {value!r} to its levels or its prior")

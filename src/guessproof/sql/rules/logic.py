@@ -8,7 +8,8 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.moves import ALWAYS, NEVER, Scene, Truth, all_of, any_of, negated
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Condition, Node, Row, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,11 @@ class Both(Condition):
     def follow(self, scene: Scene) -> Truth:
         return all_of((self.left.follow(scene), self.right.follow(scene)))
 
-    def write(self, types: Types) -> Expr:
-        return exp.and_(self.left.write(types), self.right.write(types), copy=False)
+    def write(self, target: Target) -> Expr:
+        return exp.and_(self.left.write(target), self.right.write(target), copy=False)
 
-    def keeps(self, types: Types) -> Expr:
-        return exp.and_(self.left.keeps(types), self.right.keeps(types), copy=False)
+    def keeps(self, target: Target) -> Expr:
+        return exp.and_(self.left.keeps(target), self.right.keeps(target), copy=False)
 
     @property
     def opposite(self) -> Condition:
@@ -58,11 +59,11 @@ class OneOf(Condition):
     def follow(self, scene: Scene) -> Truth:
         return any_of((self.left.follow(scene), self.right.follow(scene)))
 
-    def write(self, types: Types) -> Expr:
-        return exp.or_(self.left.write(types), self.right.write(types), copy=False)
+    def write(self, target: Target) -> Expr:
+        return exp.or_(self.left.write(target), self.right.write(target), copy=False)
 
-    def keeps(self, types: Types) -> Expr:
-        return exp.or_(self.left.keeps(types), self.right.keeps(types), copy=False)
+    def keeps(self, target: Target) -> Expr:
+        return exp.or_(self.left.keeps(target), self.right.keeps(target), copy=False)
 
     @property
     def opposite(self) -> Condition:
@@ -86,8 +87,8 @@ class Opposite(Condition):
     def follow(self, scene: Scene) -> Truth:
         return negated(self.inner.follow(scene))
 
-    def write(self, types: Types) -> Expr:
-        return exp.not_(exp.paren(self.inner.write(types), copy=False), copy=False)
+    def write(self, target: Target) -> Expr:
+        return exp.not_(exp.paren(self.inner.write(target), copy=False), copy=False)
 
     @property
     def opposite(self) -> Condition:
@@ -110,7 +111,7 @@ class Fixed(Condition):
     def follow(self, scene: Scene) -> Truth:
         return ALWAYS if self.outcome else NEVER
 
-    def write(self, types: Types) -> Expr:
+    def write(self, target: Target) -> Expr:
         return exp.Boolean(this=self.outcome)
 
 

@@ -6,40 +6,22 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.label import compared_as_text, label_column, outcomes, plain_label
-from guessproof.sql.term import Condition, Node, Row, Types
+from guessproof.sql.rules.label import OfLabel, column_of_labels
+from guessproof.sql.target import Target
 
 
 @dataclass(frozen=True)
-class Like(Condition):
+class Like(OfLabel):
     """A label against a pattern of % and _."""
 
-    name: str
     pattern: str
-    as_text: bool
 
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return ()
+    def holds(self, label: str) -> bool:
+        return fits(label, self.pattern)
 
-    @property
-    def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
-
-    def at(self, row: Row) -> bool | None:
-        label = row.get(self.name)
-        return None if label is None else fits(plain_label(label), self.pattern)
-
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.name], self._outcomes)
-
-    def _outcomes(self, side: Side) -> frozenset[Outcome]:
-        return outcomes(side, self.as_text, lambda label: fits(label, self.pattern))
-
-    def write(self, types: Types) -> Expr:
-        return exp.Like(this=label_column(self.name, self.as_text), expression=exp.Literal.string(self.pattern))
+    def plain(self, text: Expr, target: Target) -> Expr:
+        return target.like(text, self.pattern)
 
 
 def fits(text: str, pattern: str) -> bool:
@@ -66,12 +48,10 @@ def fits(text: str, pattern: str) -> bool:
 
 def read_like(expression: Expr, reader: Reader) -> Like:
     """x LIKE 'a%'."""
-    column, pattern = reader.column(expression.this), expression.expression
+    pattern = expression.expression
     if not isinstance(pattern, exp.Literal) or not pattern.is_string or "\\" in pattern.this:
         raise reader.refuse("this pattern is not understood", pattern, "write LIKE 'abc%' with a constant text")
-    if column.is_number:
-        raise reader.refuse(f"{column.name} holds numbers", expression, "compare it with a number")
-    return Like(column.name, pattern.this, compared_as_text(column))
+    return Like(column_of_labels(expression.this, expression, reader), str(pattern.this))
 
 
 RULE = Rule("LIKE", (exp.Like,), read_like, ("COUNT(*) WHERE colour LIKE 'b%'",))

@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import reduce
 
 from sqlglot import Expr, exp
 
+from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.column import clean, number, plain_number
+from guessproof.sql.rules.column import clean
 from guessproof.sql.rules.comparison import TermTest, column_test, number_test
 from guessproof.sql.rules.label import label_among, literal_label
-from guessproof.sql.rules.logic import Both
-from guessproof.sql.rules.number import double, literal_number
-from guessproof.sql.term import Condition, Node, Row, Types
+from guessproof.sql.rules.logic import Both, OneOf
+from guessproof.sql.rules.moment import literal_time, time_test
+from guessproof.sql.rules.number import literal_number
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row
 
 MOST_VALUES = 500
 
@@ -24,9 +28,8 @@ MOST_VALUES = 500
 class NumberAmong(Condition):
     """A column's number in a list, in order."""
 
-    name: str
+    column: DeclaredColumn
     values: tuple[float, ...]
-    public: bool
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -34,14 +37,14 @@ class NumberAmong(Condition):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
+        return frozenset((self.column.name,))
 
     def at(self, row: Row) -> bool | None:
-        value = plain_number(row.get(self.name))
+        value = self.column.read(row.get(self.column.name))
         return None if value is None else value in self.values
 
     def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.name], self._outcomes)
+        return sides(scene[self.column.name], self._outcomes)
 
     def _outcomes(self, side: Side) -> frozenset[Outcome]:
         if side.numbers is None:
@@ -51,17 +54,19 @@ class NumberAmong(Condition):
             return NO
         return YES if side.numbers.is_point else EITHER
 
-    def write(self, types: Types) -> Expr:
-        return self._among(exp.column(self.name, quoted=True) if self.public else clean(self.name, types))
+    def write(self, target: Target) -> Expr:
+        return self._among(clean(self.column, target), target)
 
-    def keeps(self, types: Types) -> Expr:
-        return self.write(types) if self.public else self._among(number(self.name, types))
+    def keeps(self, target: Target) -> Expr:
+        if not self.column.missing and self.column.default in self.values:
+            return self.write(target)
+        return self._among(target.number(self.column), target)
 
-    def _among(self, column: Expr) -> Expr:
-        return exp.In(this=column, expressions=[double(v) for v in self.values])
+    def _among(self, column: Expr, target: Target) -> Expr:
+        return exp.In(this=column, expressions=[target.double(v) for v in self.values])
 
     def cuts(self, column: str) -> frozenset[float]:
-        if column != self.name:
+        if column != self.column.name:
             return frozenset()
         return frozenset(c for v in self.values for c in (math.nextafter(v, -math.inf), v))
 
@@ -83,20 +88,24 @@ def read_membership(expression: Expr, reader: Reader) -> Condition:
 
 
 def _among(left: Expr, values: list[Expr], reader: Reader) -> Condition:
-    numbers, labels = [literal_number(v) for v in values], [literal_label(v) for v in values]
-    for value, number_found, label_found in zip(values, numbers, labels, strict=True):
+    numbers = [literal_number(v) for v in values]
+    labels = [literal_label(v) for v in values]
+    times = [literal_time(v, reader) for v in values]
+    for value, *found in zip(values, numbers, labels, times, strict=True):
         if isinstance(value, exp.Null):
             raise reader.refuse("nothing equals NULL", value, "write … OR x IS NULL")
-        if number_found is None and label_found is None:
+        if found == [None, None, None]:
             raise reader.refuse("IN needs constants", value, "list the values: x IN (1, 2, 3)")
-    found = sorted({n + 0.0 for n in numbers if n is not None})
-    texts = [label for label in labels if label is not None]
-    if found and texts:
-        raise reader.refuse("numbers and texts in one list", left, "list values of one kind")
-    if texts:
-        return label_among(left, texts, values[0], reader)
-    first = number_test(left, "=", found[0], values[0], reader)
-    return NumberAmong(first.name, tuple(found), first.public)
+    kinds = [[v for v in found if v is not None] for found in (numbers, labels, times)]
+    if sum(map(bool, kinds)) > 1:
+        raise reader.refuse("values of several kinds in one list", left, "list values of one kind")
+    if kinds[1]:
+        return label_among(left, [str(v) for v in kinds[1]], values, reader)
+    if kinds[2]:
+        tests = [time_test(left, "=", v, place, reader) for v, place in zip(times, values, strict=True) if v]
+        return reduce(OneOf, tests[1:], tests[0])
+    first = number_test(left, "=", numbers[0] or 0.0, values[0], reader)
+    return NumberAmong(first.column, tuple(sorted({n + 0.0 for n in numbers if n is not None})))
 
 
 def _between(expression: exp.Between, reader: Reader) -> Condition:

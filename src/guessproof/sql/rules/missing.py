@@ -6,18 +6,20 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import Scene, Truth, null_of
+from guessproof.sql.declared import DeclaredColumn
+from guessproof.sql.moves import Scene, Truth
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.column import clean, plain_number
-from guessproof.sql.term import Condition, Node, Row, Types
+from guessproof.sql.rules.column import clean
+from guessproof.sql.rules.flag import Flag
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row
 
 
 @dataclass(frozen=True)
 class Missing(Condition):
-    """Whether a column holds nothing; for a protected number NaN counts as nothing."""
+    """Whether a column holds nothing of its kind: NULL, NaN, a text that is no number, truth or time."""
 
-    name: str
-    is_number: bool
+    column: DeclaredColumn
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -25,26 +27,34 @@ class Missing(Condition):
 
     @property
     def columns(self) -> frozenset[str]:
-        return frozenset((self.name,))
+        return frozenset((self.column.name,))
 
     def at(self, row: Row) -> bool:
-        value = row.get(self.name)
-        return (plain_number(value) if self.is_number else value) is None
+        return self.column.read(row.get(self.column.name)) is None
 
     def follow(self, scene: Scene) -> Truth:
-        return null_of(scene[self.name])
+        return self.column.holds_nothing(scene[self.column.name])
 
-    def write(self, types: Types) -> Expr:
-        column = clean(self.name, types) if self.is_number else exp.column(self.name, quoted=True)
-        return exp.Is(this=exp.paren(column, copy=False), expression=exp.null())
+    def write(self, target: Target) -> Expr:
+        if not self.column.may_be_null:
+            return exp.false()
+        return exp.Is(this=exp.paren(found(self.column, target), copy=False), expression=exp.null())
+
+
+def found(column: DeclaredColumn, target: Target) -> Expr:
+    """Something that is NULL exactly where the column holds nothing of its kind."""
+    if column.kind == "number":
+        return clean(column, target)
+    if column.kind == "truth":
+        return Flag(column).write(target)
+    return target.time(column) if column.kind == "time" else target.held(column)
 
 
 def read_missing(expression: Expr, reader: Reader) -> Missing:
     """x IS NULL (and, through NOT, x IS NOT NULL)."""
     if not isinstance(expression.expression, exp.Null):
         raise reader.refuse("only IS NULL and IS NOT NULL are understood", expression, "compare with = or <>")
-    column = reader.column(expression.this)
-    return Missing(column.name, bool(column.is_number) and column.protected)
+    return Missing(reader.column(expression.this))
 
 
 RULE = Rule("IS NULL", (exp.Is,), read_missing, ("COUNT(*) WHERE time IS NOT NULL",))

@@ -10,7 +10,8 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.moves import Moved, Scene, constant
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -29,20 +30,12 @@ class Number(Term):
     def follow(self, scene: Scene) -> Moved:
         return constant(self.value)
 
-    def write(self, types: Types) -> Expr:
-        return double(self.value)
+    def write(self, target: Target) -> Expr:
+        return target.double(self.value)
 
     @property
     def is_whole(self) -> bool:
         return self.value == math.floor(self.value)
-
-
-def double(value: float) -> Expr:
-    """A constant as the engine's double: no decimal type, whose digits overflow, can arise."""
-    # The exponent makes engines read a double; 0.30000000000000004 alone is a decimal.
-    text = repr(value)
-    literal = exp.Literal.number(text.lstrip("-") if "e" in text else text.lstrip("-") + "e0")
-    return exp.Neg(this=literal) if text.startswith("-") else literal
 
 
 def literal_number(expression: Expr) -> float | None:

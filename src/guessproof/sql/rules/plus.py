@@ -9,7 +9,8 @@ from sqlglot import Expr, exp
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import ONE
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Plus(Term):
             return through([(ONE, a), (ONE, b)], a.before + b.before, a.after + b.after, whole=self.is_whole)
         return through([(ONE, a), (-ONE, b)], a.before - b.before, a.after - b.after, whole=self.is_whole)
 
-    def write(self, types: Types) -> Expr:
+    def write(self, target: Target) -> Expr:
         kind = exp.Add if self.sign > 0 else exp.Sub
-        return exp.paren(kind(this=self.left.write(types), expression=self.right.write(types)), copy=False)
+        return exp.paren(kind(this=self.left.write(target), expression=self.right.write(target)), copy=False)
 
     @property
     def is_whole(self) -> bool:
@@ -61,8 +62,8 @@ class Minus(Term):
         a = self.inner.follow(scene)
         return through([(-ONE, a)], -a.before, -a.after, ulps=0)
 
-    def write(self, types: Types) -> Expr:
-        return exp.paren(exp.Neg(this=exp.paren(self.inner.write(types), copy=False)), copy=False)
+    def write(self, target: Target) -> Expr:
+        return exp.paren(exp.Neg(this=exp.paren(self.inner.write(target), copy=False)), copy=False)
 
     @property
     def is_whole(self) -> bool:

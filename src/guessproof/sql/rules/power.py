@@ -10,8 +10,9 @@ from sqlglot import Expr, exp
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import Range, outward, point
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.number import Number, double, literal_number
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.rules.number import Number, literal_number
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 LARGEST_EXPONENT = 64
 
@@ -36,8 +37,8 @@ class Power(Term):
         slope = point(self.exponent) * power(a.hull, self.exponent - 1)
         return through([(slope, a)], power(a.before, self.exponent), power(a.after, self.exponent), ulps=4)
 
-    def write(self, types: Types) -> Expr:
-        return exp.Pow(this=self.inner.write(types), expression=double(self.exponent))
+    def write(self, target: Target) -> Expr:
+        return exp.Pow(this=self.inner.write(target), expression=target.double(self.exponent))
 
     @property
     def is_whole(self) -> bool:

@@ -11,7 +11,8 @@ from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import Range
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.distance import read_squares
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Root(Term):
         root = _root(a.hull)
         return through([((root + root).reciprocal(), a)], _root(a.before), _root(a.after))
 
-    def write(self, types: Types) -> Expr:
-        return exp.Sqrt(this=self.inner.write(types))
+    def write(self, target: Target) -> Expr:
+        return exp.Sqrt(this=self.inner.write(target))
 
 
 def _root(r: Range) -> Range:

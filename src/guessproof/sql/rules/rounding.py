@@ -11,7 +11,8 @@ from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.ranges import ONE, ZERO, Range, outward
 from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.number import literal_number
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Rounded(Term):
         """Halves go away from zero, as engines round."""
         return math.copysign(math.floor(abs(a) * 10.0**self.digits + 0.5) / 10.0**self.digits, a)
 
-    def write(self, types: Types) -> Expr:
-        return exp.Round(this=self.inner.write(types), decimals=exp.Literal.number(self.digits))
+    def write(self, target: Target) -> Expr:
+        return exp.Round(this=self.inner.write(target), decimals=exp.Literal.number(self.digits))
 
     @property
     def is_whole(self) -> bool:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql import casts
 from guessproof.sql.moves import Moved, Scene, through
 from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.term import Node, Row, Term, Types
+from guessproof.sql.target import Target
+from guessproof.sql.term import Node, Row, Term
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Times(Term):
         a, b = self.left.follow(scene), self.right.follow(scene)
         return through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after, whole=self.is_whole)
 
-    def write(self, types: Types) -> Expr:
-        return exp.paren(exp.Mul(this=self.left.write(types), expression=self.right.write(types)), copy=False)
+    def write(self, target: Target) -> Expr:
+        return exp.paren(exp.Mul(this=self.left.write(target), expression=self.right.write(target)), copy=False)
 
     @property
     def is_whole(self) -> bool:
@@ -60,10 +60,10 @@ class Over(Term):
         partials = [(inverse, a), (-(a.hull * inverse * inverse), b)]
         return through(partials, a.before * b.before.reciprocal(), a.after * b.after.reciprocal(), ulps=2)
 
-    def write(self, types: Types) -> Expr:
+    def write(self, target: Target) -> Expr:
         # A double divisor keeps every engine from dividing whole numbers.
-        divisor = casts.double(self.right.write(types))
-        return exp.paren(exp.Div(this=self.left.write(types), expression=divisor), copy=False)
+        divisor = target.as_double(self.right.write(target))
+        return exp.paren(exp.Div(this=self.left.write(target), expression=divisor), copy=False)
 
 
 def read_times(expression: Expr, reader: Reader) -> Term:

@@ -1,4 +1,4 @@
-"""Who attacks, and what releases promise about one record."""
+"""Who attacks: what he believes, what he wants to know, and what he knows already."""
 
 from __future__ import annotations
 
@@ -11,30 +11,11 @@ from guessproof.risk.several.formula import alternatives
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
 from guessproof.world.joint import joint_of
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Metric
 from guessproof.world.priors import Unknown, stretched
 
 
 @dataclass(frozen=True)
-class Pledge:
-    """What releases promise about one record: a metric per column, and at most `limit` however it changes.
-
-    Everything is per unit of ε. `between` gives the exact change from one set of values to another, where it is
-    known; `euclidean` the change per unit of straight-line distance over all columns of numbers.
-    """
-
-    columns: Mapping[str, Metric]
-    lines: Mapping[str, LineMetric]
-    limit: float
-    euclidean: float | None = None
-    error: float = 0.0
-    tight: frozenset[str] = frozenset()  # columns whose metric is the query's own change, not only a bound on it
-    between: Callable[[Mapping[str, Any], Mapping[str, Any]], float] | None = None
-
-
-@dataclass(frozen=True)
-class Aim:
+class Attacker:
     """The attacker of a plan: how his goal is built on attributes, the truth, and what he knows."""
 
     attributes: Mapping[str, Attribute]
@@ -54,31 +35,37 @@ class Aim:
         return tuple(a.name for a in self.goal.attributes)
 
     @cached_property
-    def alternatives(self) -> tuple[Aim, ...]:
-        """The attackers that are judged one by one where every alternative of an OR is protected; empty otherwise.
+    def tied(self) -> frozenset[str]:
+        """Columns outside the goal on which one inside depends."""
+        joints = [joint_of(self.attributes[n]) for n in self.names if n in self.attributes]
+        return frozenset(name for joint in joints if joint for name in joint.names if name not in self.names)
+
+    @cached_property
+    def alternatives(self) -> tuple[Attacker, ...]:
+        """Those who are judged one by one where every alternative of an OR is protected; empty otherwise.
 
         Each has his own goal, and with it his own ties to columns outside of it.
         """
         goals = alternatives(self.goal) if self.or_ == "each" else ()
         return tuple(self._only(place, goal) for place, goal in enumerate(goals)) if len(goals) > 1 else ()
 
-    def _only(self, place: int, goal: Goal) -> Aim:
+    def _only(self, place: int, goal: Goal) -> Attacker:
         names = {a.name for a in goal.attributes}
         joints = [joint_of(a) for a in goal.attributes]
         ties = names.union(*(joint.names for joint in joints if joint is not None))
         at = {n: v for n, v in (self.at or {}).items() if n in names}
         knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
-        return Aim(self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None)
+        return Attacker(self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None)
 
-    def stretched(self, factor: float) -> Aim | None:
+    @property
+    def has_prior(self) -> bool:
+        """Whether more than a range is known of the goal's columns."""
+        return not any(isinstance(self.attributes[n].prior, Unknown) for n in self.names)
+
+    def stretched(self, factor: float) -> Attacker | None:
         """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""
         found = {n: stretched(a.prior, factor) for n, a in self.attributes.items() if n in self.names}
         if not any(p is not None for p in found.values()):
             return None
         changed = {n: replace(a, prior=p) if (p := found.get(n)) is not None else a for n, a in self.attributes.items()}
         return replace(self, attributes=changed)
-
-
-def knows_no_prior(aim: Aim) -> bool:
-    """Whether nothing but a range is known of the goal's columns."""
-    return any(isinstance(aim.attributes[n].prior, Unknown) for n in aim.names)

@@ -1,0 +1,210 @@
+"""Sound views of a guarantee: each bounds the attacker, whichever is asked.
+
+A guarantee on several columns can be read in more than one way: column by column (their changes add up), by
+straight-line distance, as one distance between any two records, or exactly on a table of all combinations.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from guessproof.calculate import Limits
+from guessproof.errors import GuessproofError, InfeasibleError
+from guessproof.exposure.attacker import Attacker
+from guessproof.exposure.combinations import Combinations, combinations
+from guessproof.guarantee import Guarantee
+from guessproof.risk.attack import Attack
+from guessproof.risk.bracket import Bracket
+from guessproof.risk.limits import advantage_bracket, posterior_bracket, safe_epsilon
+from guessproof.world.attributes import Attribute
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Near, Norm
+from guessproof.world.kinds import label_of
+from guessproof.world.line_metric import LineMetric
+from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric, Multiple
+
+
+@dataclass(frozen=True)
+class GuaranteeView(ABC):
+    """One sound view of a guarantee: questions at a given ε.
+
+    `tight`: no smaller metric is promised. `rounding` is a step in log-likelihood, per unit of ε, that comes on top.
+    """
+
+    tight: bool
+    rounding: float
+
+    @abstractmethod
+    def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
+        """How far the belief can rise, or with both move, without rounding."""
+
+    @abstractmethod
+    def plain_posterior(self, epsilon: float) -> Bracket:
+        """How high the belief can get, without rounding."""
+
+    @abstractmethod
+    def plain_epsilon(self, limits: Limits) -> float:
+        """The largest ε that keeps the limits, without rounding."""
+
+    def advantage(self, epsilon: float, both: bool) -> Bracket:
+        """How far the belief can rise, or with both move."""
+        return self._widened(self.plain_advantage(epsilon, both), epsilon)
+
+    def posterior(self, epsilon: float) -> Bracket:
+        """How high the belief can get."""
+        return self._widened(self.plain_posterior(epsilon), epsilon)
+
+    def epsilon(self, limits: Limits) -> float:
+        """The largest ε that keeps the limits: a hair less than without rounding, checked, or searched for again."""
+        found = self.plain_epsilon(limits)
+        if not self.rounding or not math.isfinite(found) or found <= 0:
+            return found
+        inside = found * (1 - 1e-9)
+        return inside if self._keeps(inside, limits) else self._searched(found, limits)
+
+    def _searched(self, too_large: float, limits: Limits) -> float:
+        """Bisection from the safe side, where rounding is no longer small beside the rest."""
+        low, high = 0.0, too_large
+        for _ in range(30):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self._keeps(middle, limits) else (low, middle)
+        return low
+
+    def _keeps(self, epsilon: float, limits: Limits) -> bool:
+        if limits.advantage is not None and float(self.advantage(epsilon, limits.both).bound) > limits.advantage:
+            return False
+        return limits.posterior is None or float(self.posterior(epsilon).bound) <= limits.posterior
+
+    def _widened(self, bracket: Bracket, epsilon: float) -> Bracket:
+        """A step in log-odds moves a belief by a quarter of itself at most."""
+        room = epsilon * self.rounding / 4
+        return replace(bracket, bound=min(float(bracket.bound) + room, 1.0)) if room else bracket
+
+
+@dataclass(frozen=True)
+class AttackView(GuaranteeView):
+    """An attack with distances of its own; `factor` of them make one unit of ε."""
+
+    attack: Attack
+    factor: float = 1.0
+
+    def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
+        return self.attack.advantage(epsilon=self.factor * epsilon, both=both)
+
+    def plain_posterior(self, epsilon: float) -> Bracket:
+        return self.attack.posterior(epsilon=self.factor * epsilon)
+
+    def plain_epsilon(self, limits: Limits) -> float:
+        found = self.attack.epsilon(advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
+        return float(found) / self.factor if self.factor else math.inf
+
+
+@dataclass(frozen=True)
+class CombinationView(GuaranteeView):
+    """Every combination of values, exactly; the worst truth where none is stated."""
+
+    attacker: Attacker
+    world: Combinations
+
+    def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
+        return self._worst(advantage_bracket(self.world.belief, np.asarray(epsilon), both))
+
+    def plain_posterior(self, epsilon: float) -> Bracket:
+        bracket = posterior_bracket(self.world.belief, np.asarray(epsilon), "upper")
+        if self.world.certain is None:
+            return self._worst(bracket)
+        return Bracket.meet(1.0, 1.0, bracket.how, worst_at=self._said(self.world.certain), worst_prior=1.0)
+
+    def plain_epsilon(self, limits: Limits) -> float:
+        if self.world.certain is not None and limits.posterior is not None and limits.posterior < 1:
+            raise InfeasibleError(
+                f"posterior: at the true value {self.world.certain} the goal is certain before any release; choose a "
+                "narrower goal"
+            )
+        given = {"advantage": limits.advantage, "posterior": limits.posterior}
+        return float(np.min(safe_epsilon(self.world.belief, **given, both=limits.both)))
+
+    def _worst(self, bracket: Bracket) -> Bracket:
+        attacks, bounds = np.atleast_1d(bracket.attack), np.atleast_1d(bracket.bound)
+        most = int(np.argmax(bounds))
+        if self.attacker.at is not None:
+            return replace(bracket, attack=float(attacks[most]), bound=float(bounds[most]))
+        at, prior = self._said(self.world.truths[most]), float(np.exp(self.world.belief.log_p[most]))
+        return Bracket.meet(attacks[most], bounds[most], bracket.how, worst_at=at, worst_prior=prior)
+
+    def _said(self, truth: Mapping[str, Any]) -> str:
+        return ", ".join(f"{n} = {truth[n]}" for n in self.attacker.names)
+
+
+def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
+    """Every sound view of a guarantee for a goal, the tight one first."""
+    world = combinations(attacker, guarantee)
+    if world is not None:
+        yield CombinationView(world.complete, 2 * guarantee.rounding, attacker, world)
+    # A column that depends on one outside the goal is reached through it: only the whole change bounds that.
+    if not attacker.tied:
+        yield from _by_column(attacker, guarantee)
+    yield _by_whole_change(attacker, guarantee)
+
+
+def _by_column(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
+    read = [n for n in attacker.names if n in guarantee.columns]
+    single, numbers = len(attacker.names) == 1, [n for n in read if n in guarantee.lines]
+    if not single and guarantee.slope is not None and len(numbers) == len(attacker.names):
+        slopes: dict[str, Metric] = {n: Absolute(1 / guarantee.slope) for n in numbers} if guarantee.slope else {}
+        yield _attacked(attacker, slopes, "l2", tight=False, rounding=guarantee.rounding)
+        if isinstance(attacker.goal, Near):
+            return
+    tight = single and guarantee.tight.issuperset(read)
+    yield _attacked(attacker, {n: guarantee.columns[n] for n in read}, "l1", tight=tight)
+    if len(numbers) == len(read) and any(_is_capped(guarantee.columns[n]) for n in read):
+        yield _attacked(attacker, {n: _uncapped(guarantee.lines[n]) for n in numbers}, "l1", tight=False)
+
+
+def _is_capped(metric: Metric) -> bool:
+    form = metric.line_form
+    return form is None or not np.isinf(form.cap)
+
+
+def _uncapped(metric: LineMetric) -> LineMetric:
+    return LineMetric(replace(metric.form, cap=np.inf))
+
+
+def _attacked(
+    attacker: Attacker, metrics: Mapping[str, Metric], norm: Norm, *, tight: bool, rounding: float = 0.0
+) -> AttackView:
+    """An attack whose distances are those of the query; `rounding` is a step per unit of ε beside them."""
+    parts: dict[str, Attribute] = {}
+    for name, attribute in attacker.attributes.items():
+        metric = metrics.get(name, Multiple(0.0, Discrete()))
+        parts[name] = replace(attribute, metric=_fitting(metric, attribute), scale=1.0)
+    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm=norm)
+    return AttackView(tight, rounding, attack)
+
+
+def _by_whole_change(attacker: Attacker, guarantee: Guarantee) -> AttackView:
+    """Any two records are at most `change` apart: only the goal's own probability matters."""
+    parts = {n: replace(a, metric=_fitting(Discrete(), a), scale=1.0) for n, a in attacker.attributes.items()}
+    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm="linf")
+    return AttackView(False, 0.0, attack, guarantee.change)
+
+
+def _fitting(metric: Metric, attribute: Attribute) -> Metric:
+    """Labels need a table that names them all, and a table needs labels."""
+    prior = attribute.prior
+    if not isinstance(prior, Finite) or (prior.is_line and metric.line_form is not None):
+        return metric
+    values = list(prior.values)
+    labels = np.empty(len(values), dtype=object)
+    labels[:] = [float(v) if prior.is_line else label_of(v) for v in values]  # pyright: ignore[reportArgumentType]
+    try:
+        table = metric.distance(labels[:, None], labels[None, :])
+    except (GuessproofError, TypeError, ValueError):
+        return metric
+    return Matrix(values, np.asarray(table, dtype=np.float64))

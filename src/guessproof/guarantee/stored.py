@@ -1,0 +1,118 @@
+"""A guarantee as plain data, which a ledger keeps for as long as there are releases to add up.
+
+Rules of compatibility. A written guarantee is never changed. Version 1 had no "version": its "limit" is `change`, its
+"euclidean" is `slope`, its "error" is `rounding`, and its presence and unit stand beside it in the entry's
+description. Version 2 is written now. A reader takes every version up to its own and refuses later ones, since what
+it does not know might protect less. New keys may be added to a version only if leaving them out is the safe reading.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from guessproof.errors import LedgerError, MetricError
+from guessproof.guarantee.guarantee import Guarantee, total
+from guessproof.guarantee.unit import VALUES, PrivacyUnit, unit_named
+from guessproof.world.line_metric import LineMetric
+from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Outcome, Sum
+
+VERSION = 2
+
+
+def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
+    """Ready for JSON."""
+    return {
+        "version": VERSION,
+        "unit": guarantee.unit.name,
+        "columns": {name: metric_to_dict(metric) for name, metric in guarantee.columns.items()},
+        "lines": {name: metric.to_dict() for name, metric in guarantee.lines.items()},
+        "change": guarantee.change,
+        "presence": guarantee.presence,
+        "slope": guarantee.slope,
+        "rounding": guarantee.rounding,
+    }
+
+
+def guarantee_from_dict(table: Mapping[str, Any]) -> Guarantee:
+    """The guarantee that was written; nothing is executed."""
+    try:
+        return _read(table)
+    except (KeyError, TypeError, ValueError, AttributeError, MetricError):
+        raise LedgerError("a guarantee in the ledger is not understood; was it written by another program?") from None
+
+
+def total_of_dicts(tables: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> Guarantee:
+    """What all releases of a ledger promise together, about columns that are spelled as in `names`.
+
+    Each plan spelled its columns in its own way. What looks like one column counts as one: that adds more, never less.
+    """
+    return total([guarantee_from_dict(table).merged() for table in tables]).spelled(names)
+
+
+def _read(table: Mapping[str, Any]) -> Guarantee:
+    version = table.get("version", 1)
+    if not isinstance(version, int) or version > VERSION:
+        raise LedgerError(f"a guarantee in the ledger has version {version!r}; a later guessproof wrote it: upgrade")
+    first = version == 1
+    unit: PrivacyUnit = VALUES if first else unit_named(table["unit"])
+    change = float(table["limit" if first else "change"])
+    presence = change if first else float(table["presence"])
+    slope = table["euclidean" if first else "slope"]
+    columns = {str(name): metric_from_dict(metric) for name, metric in table["columns"].items()}
+    lines = {str(name): LineMetric.from_dict(metric) for name, metric in table["lines"].items()}
+    rounding = float(table["error" if first else "rounding"])
+    if not all(value >= 0 for value in (change, presence, rounding, slope or 0.0)):
+        raise ValueError
+    return Guarantee(unit, columns, lines, change, presence, None if slope is None else float(slope), rounding)
+
+
+def metric_to_dict(metric: Metric) -> dict[str, Any]:
+    """A metric as plain data.
+
+    >>> metric_to_dict(2.0 * Discrete())
+    {'times': 2.0, 'of': {'any': 1.0}}
+    """
+    match metric:
+        case Multiple(factor, inner):
+            return {"times": factor, "of": metric_to_dict(inner)}
+        case Sum(parts):
+            return {"sum": [metric_to_dict(part) for part in parts]}
+        case LineMetric():
+            return {"line": metric.to_dict()}
+        case Matrix():
+            return {"levels": [str(v) for v in metric.values], "distances": metric.distances.tolist()}
+        case Outcome():
+            return {"inside": [[_end(a), _end(b)] for a, b in metric.intervals]}
+        case Discrete():
+            return {"any": 1.0}
+        case _:
+            raise MetricError("metric", metric, "cannot be kept in a ledger", "use a metric that a query gives rise to")
+
+
+def metric_from_dict(table: Mapping[str, Any]) -> Metric:
+    """The metric that was written; nothing is executed."""
+    match dict(table):
+        case {"times": factor, "of": inner}:
+            return Multiple(float(factor), metric_from_dict(inner))
+        case {"sum": parts}:
+            return Sum(tuple(metric_from_dict(part) for part in parts))
+        case {"line": form}:
+            return LineMetric.from_dict(form)
+        case {"levels": levels, "distances": distances}:
+            return Matrix([str(v) for v in levels], distances)
+        case {"inside": intervals}:
+            return Outcome(*((_back(a, -math.inf), _back(b, math.inf)) for a, b in intervals))
+        case {"any": _}:
+            return Discrete()
+        case _:
+            raise MetricError("metric", table, "is not understood", "it must have been written by guessproof")
+
+
+def _end(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _back(value: float | None, infinite: float) -> float:
+    return infinite if value is None else float(value)

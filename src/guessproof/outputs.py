@@ -1,0 +1,143 @@
+"""Files that are written for people: whole or not at all, and never over anything that was read.
+
+Everything that writes a file asks `check_output` before it computes (or charges) anything, and hands the finished
+bytes to `write_output`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import glob
+import os
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from guessproof.errors import ParameterError
+
+Kept = tuple[str, Path]  # what it is, in words, and where: a file, a folder or a pattern
+DATABASES = ((0, b"SQLite format 3\0"), (8, b"DUCK"))  # where a ledger and a DuckDB file say what they are
+
+
+def check_output(field: str, path: str | Path, kinds: Sequence[str] = (), kept: Iterable[Kept] = ()) -> Path:
+    """A file that may be written: of a known kind, in a folder that takes it, and none of what is to be kept."""
+    said, target = str(path), Path(path)
+    if not said or "\0" in said:
+        raise ParameterError(field, said, "cannot be the name of a file", "name a file")
+    if kinds and target.suffix.lower() not in kinds:
+        raise ParameterError(field, said, "is no kind of file that can be written here", f"use {', '.join(kinds)}")
+    folder = target.absolute().parent
+    if target.is_dir():
+        raise ParameterError(field, said, "is a folder", "name a file in it")
+    if not folder.is_dir():
+        raise ParameterError(field, said, "its folder does not exist", "make the folder first")
+    if target.exists() and not target.is_file():
+        raise ParameterError(field, said, "is not a file", "name a file in a folder of your own")
+    if not os.access(folder, os.W_OK):
+        raise ParameterError(field, said, "the folder cannot be written to", "choose another folder")
+    for what, other in kept:
+        if leads_to(target, other):
+            raise ParameterError(field, said, f"is {what}", "choose another name: what was read is never replaced")
+    if _is_database(target):
+        raise ParameterError(field, said, "is a database, perhaps a ledger", "choose another name, or remove it first")
+    return target
+
+
+def write_output(
+    target: Path, content: bytes, *, private: bool = False, replaces: bool = True, field: str = "output"
+) -> None:
+    """Write beside the target first, then put it in its place at once. A private file is its owner's from the start.
+
+    A file that is replaced keeps its permissions, unless it becomes private.
+    """
+    scratch = target.absolute().with_name(f".guessproof-{uuid.uuid4().hex}")
+    try:
+        handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if not private and target.is_file():
+            scratch.chmod(target.stat().st_mode & 0o777)
+        _placed(scratch, target, replaces)
+    except FileExistsError:
+        problem, remedy = "there is a file already", "choose another name, or ask for it to be replaced"
+        raise ParameterError(field, str(target), problem, remedy) from None
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror or 'no reason is known'})"
+        raise ParameterError(field, str(target), problem, "choose another place") from None
+    finally:
+        with contextlib.suppress(OSError):
+            scratch.unlink(missing_ok=True)
+
+
+def _placed(scratch: Path, target: Path, replaces: bool) -> None:
+    if replaces:
+        os.replace(scratch, target)
+    elif os.path.lexists(target):
+        raise FileExistsError
+    else:
+        try:
+            os.link(scratch, target)  # fails if somebody was faster
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without second names
+            os.replace(scratch, target)
+
+
+def leads_to(path: Path, other: Path) -> bool:
+    """Whether a path is another one, or a place in it: by its name, a link, a second name, or other capitals.
+
+    The other may be a folder, or a pattern such as part-*.parquet, which a new file could become part of.
+    """
+    try:
+        real = path.resolve()
+        if _folded(real) == _folded(other.resolve()) or _fits(real, other):
+            return True
+        parts = [other, *map(Path, glob.iglob(str(other), recursive=True))]
+        return any(_same(path, real, part) for part in parts)
+    except (OSError, RuntimeError, ValueError):  # a loop of links is no file
+        return False
+
+
+def _same(path: Path, real: Path, part: Path) -> bool:
+    if real == part.resolve() or _same_file(path, part):
+        return True
+    return part.is_dir() and (part.resolve() in real.parents or _has_second_name(path, part))
+
+
+def _has_second_name(path: Path, folder: Path) -> bool:
+    """Whether a file is also called by another name somewhere in a folder."""
+    try:
+        names = path.stat().st_nlink
+    except OSError:
+        return False
+    return names > 1 and any(_same_file(path, inside) for inside in folder.rglob("*"))
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _fits(real: Path, pattern: Path) -> bool:
+    """Whether a pattern would find the file, once it is there."""
+    if not glob.has_magic(str(pattern)):
+        return False
+    return fnmatch.fnmatchcase(_folded(real), _folded(Path(os.path.realpath(pattern.parent)) / pattern.name))
+
+
+def _folded(path: Path) -> str:
+    return str(path).casefold()
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            start = file.read(64)
+    except OSError:
+        return False
+    return any(start[place:].startswith(sign) for place, sign in DATABASES)

@@ -1,0 +1,154 @@
+"""The best likelihood of a finite world in logarithms, however far apart its points are.
+
+Mass `a` of the goal and mass `c` of the rest lie on finitely many points, and L_i ≤ e^{D_ij} L_j for every point i of
+the goal and j of the rest. Where the odds Σ aL / Σ cL are largest, as many of these constraints are tight as it takes
+to fix L: a spanning tree. In units of L a plan that carries all of the goal to the rest is an ordinary flow on that
+tree, so it follows from the leaves inwards, by subtraction. If no flow is negative, the plan proves that no odds are
+larger. If one is, the part of the tree behind it holds more goal than rest and is lifted until another constraint is
+tight. This is the simplex method; it needs no exponential of a distance.
+
+What is returned does not rest on the method's success: any ln L, pulled down to what the constraints allow, is an
+attack, and any plan without negative flows is a proof, both recomputed here from the masses and distances alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from guessproof.world.checks import Array
+from guessproof.world.pieces import log_sum
+
+_CANCELLED = 1e-15  # what is left of a difference below this share of its terms is rounding
+_APART = 2e4  # stands for an infinite distance: e^{−_APART} is nothing beside any mass
+Flow = tuple[int, float]  # sign and logarithm
+
+
+@dataclass
+class Tree:
+    """A spanning tree of tight constraints between the goal's points (0 … m−1) and the rest's (m …)."""
+
+    log_mass: list[float]
+    distance: Array
+    height: Array  # ln L
+    near: list[set[int]] = field(default_factory=list)
+
+    def walk(self, start: int, without: int = -1) -> tuple[list[int], list[int]]:
+        """The nodes reached from `start`, in order, and the node that each was reached from."""
+        parent = [-1] * len(self.near)
+        order = [start]
+        for node in order:
+            for other in self.near[node]:
+                if other != parent[node] and not (node == start and other == without):
+                    parent[other] = node
+                    order.append(other)
+        return order, parent
+
+    def flows(self) -> dict[tuple[int, int], Flow]:
+        """What each edge (goal, rest) carries, in units of L, if all is to be carried and no point overloaded."""
+        m = len(self.distance)
+        weight = np.asarray(self.log_mass) + self.height
+        weight[:m] -= log_sum(weight[:m])
+        weight[m:] -= log_sum(weight[m:])
+        order, parent = self.walk(int(np.argmax(weight)))
+        passed: list[list[Flow]] = [[] for _ in order]
+        found: dict[tuple[int, int], Flow] = {}
+        own = weight.tolist()
+        for node in order[:0:-1]:
+            flow = _left_over(own[node], passed[node])
+            up = parent[node]
+            passed[up].append(flow)
+            found[(node, up) if node < m else (up, node)] = flow
+        return found
+
+    def pivot(self, goal: int, rest: int, *, first: bool) -> float:
+        """Take an edge out and lift what lies behind it until another constraint is tight; how far it was lifted."""
+        m = len(self.distance)
+        behind, _ = self.walk(rest, without=goal)
+        lifted = np.zeros(len(self.near), dtype=bool)
+        lifted[behind] = True
+        goals, rests = np.flatnonzero(lifted[:m]), np.flatnonzero(~lifted[m:])
+        room = self.distance[np.ix_(goals, rests)] + self.height[m + rests][None, :] - self.height[goals][:, None]
+        least = float(np.min(room))
+        ties = np.argwhere(room <= least) if first else [np.unravel_index(int(np.argmin(room)), room.shape)]
+        i, j = int(goals[ties[0][0]]), int(m + rests[ties[0][1]])
+        self.height[lifted] += max(least, 0.0)
+        for u, v, keep in ((goal, rest, False), (i, j, True)):
+            for x, y in ((u, v), (v, u)):
+                self.near[x].add(y) if keep else self.near[x].discard(y)
+        return max(least, 0.0)
+
+
+def largest_log_odds(log_a: Array, log_c: Array, distance: Array) -> tuple[float, float, Array]:
+    """(attack, bound) of the largest log-odds, and ln L on the rest's points, from which the goal's follow."""
+    if np.any(np.all(np.isinf(distance), axis=1)):  # a goal that nothing outside limits
+        return np.inf, np.inf, np.zeros(len(log_c))
+    finite = np.where(np.isfinite(distance), distance, 0.0)
+    apart = np.where(np.isfinite(distance), distance, _APART + 4 * float(np.max(finite, initial=0.0)))
+    tree = _best_tent(log_a, log_c, apart)
+    m, still = len(log_a), 0
+    for _ in range(300 + 30 * len(tree.near)):
+        negative = [(value[1], edge) for edge, value in tree.flows().items() if value[0] < 0]
+        if not negative:
+            break
+        stuck = still > len(tree.near)  # many steps without progress: the rule that cannot go round in circles
+        goal, rest = min(edge for _, edge in negative) if stuck else max(negative)[1]
+        still = still + 1 if tree.pivot(goal, rest, first=stuck) == 0 else 0
+    plan = np.full(distance.shape, -np.inf)
+    for (goal, rest), (sign, size) in tree.flows().items():
+        if sign > 0:
+            plan[goal, rest - m] = size - tree.height[goal]
+    heights = tree.height[m:] - float(np.max(tree.height))
+    noise = 4e-15 * (
+        4 + float(np.max(finite, initial=0.0)) + float(np.max(np.abs(log_a))) + float(np.max(np.abs(log_c)))
+    )
+    reached = _odds(log_a, log_c, distance, heights)
+    proven = _proven(log_a, log_c, distance, heights, plan)
+    return min(reached - noise, proven), proven + noise, heights
+
+
+def _best_tent(log_a: Array, log_c: Array, distance: Array) -> Tree:
+    """The likelihood that falls from one point of the goal, raised at the goal's other points as far as it may be."""
+    m, n = distance.shape
+    raised = np.min(distance[:, None, :] - distance[None, :, :], axis=2)  # [i, peak]
+    odds = log_sum((log_a[:, None] + raised).T) - log_sum(log_c[None, :] - distance)
+    peak = int(np.argmax(odds))
+    tree = Tree([*log_a.tolist(), *log_c.tolist()], distance, np.concatenate([raised[:, peak], -distance[peak]]))
+    tree.near = [set() for _ in range(m + n)]
+    limits = np.argmin(distance - distance[peak], axis=1)
+    pairs = [(peak, j) for j in range(n)] + [(i, int(limits[i])) for i in range(m) if i != peak]
+    for i, j in pairs:
+        tree.near[i].add(m + j)
+        tree.near[m + j].add(i)
+    return tree
+
+
+def _left_over(own: float, passed: list[Flow]) -> Flow:
+    """What a node has left for the edge towards the root."""
+    if not passed:
+        return 1, own
+    top = max(own, max(size for _, size in passed))
+    rest = math.exp(own - top) - sum(sign * math.exp(size - top) for sign, size in passed)
+    if abs(rest) <= _CANCELLED * (2 + len(passed)):
+        return 0, -math.inf
+    return (1 if rest > 0 else -1), top + math.log(abs(rest))
+
+
+def _odds(log_a: Array, log_c: Array, distance: Array, heights: Array) -> float:
+    """The log-odds of the likelihood with these heights on the rest and all that they allow on the goal."""
+    allowed = np.min(distance + heights, axis=1)
+    lowered = np.max(allowed[:, None] - distance, axis=0)
+    return float(log_sum(log_a + allowed) - log_sum(log_c + lowered))
+
+
+def _proven(log_a: Array, log_c: Array, distance: Array, heights: Array, plan: Array) -> float:
+    """The largest load per mass of a plan, scaled so that all of the goal is carried: no log-odds exceed it."""
+    plan = np.where(np.isfinite(distance), plan, -np.inf)
+    idle = np.flatnonzero(np.max(plan, axis=1) == -np.inf)
+    plan[idle, np.argmin(distance[idle] + heights, axis=1)] = 0.0
+    with np.errstate(invalid="ignore"):
+        carried = plan + (log_a - log_sum(plan))[:, None]
+        load = np.where(carried > -np.inf, carried + distance, -np.inf)
+    return float(np.max(log_sum(load.T) - log_c))

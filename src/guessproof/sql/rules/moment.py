@@ -1,0 +1,79 @@
+"""Times against constants: DATE '2020-01-31', TIMESTAMP '2020-01-31 10:00:00'."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+from sqlglot import Expr, exp
+
+from guessproof.sql.canonical import time_of
+from guessproof.sql.declared import DeclaredColumn
+from guessproof.sql.moves import EITHER, Scene, Truth, sides
+from guessproof.sql.reader import Reader
+from guessproof.sql.rules.signs import HOLDS, NODES
+from guessproof.sql.target import Target
+from guessproof.sql.term import Condition, Node, Row
+
+
+@dataclass(frozen=True)
+class TimeTest(Condition):
+    """A column's time against a constant. Where the outcome changes is not followed: it may change anywhere."""
+
+    column: DeclaredColumn
+    sign: str
+    value: datetime.datetime
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.column.name,))
+
+    def at(self, row: Row) -> bool | None:
+        moment = self.column.read(row.get(self.column.name))
+        return None if moment is None else HOLDS[self.sign](moment, self.value)
+
+    def follow(self, scene: Scene) -> Truth:
+        return sides(scene[self.column.name], lambda _: EITHER)
+
+    def write(self, target: Target) -> Expr:
+        return NODES[self.sign](this=clean_time(self.column, target), expression=target.moment(self.value))
+
+
+def clean_time(column: DeclaredColumn, target: Target) -> Expr:
+    """A column's time, and the first of all where nothing may be missing."""
+    found = target.time(column)
+    if column.missing:
+        return found
+    return exp.Coalesce(this=found, expressions=[target.moment(column.read(None))])
+
+
+def literal_time(expression: Expr, reader: Reader) -> datetime.datetime | None:
+    """A date or a time that is written as such; None where something else is."""
+    while isinstance(expression, exp.Paren):
+        expression = expression.this
+    if not isinstance(expression, exp.Cast) or isinstance(expression, exp.TryCast):
+        return None
+    text = expression.this
+    if expression.to.this not in (exp.DType.DATE, exp.DType.TIMESTAMP) or expression.args.get("format"):
+        return None
+    if not isinstance(text, exp.Literal) or not text.is_string:
+        return None
+    moment = time_of(str(text.this))
+    if moment is None:
+        raise reader.refuse("this is no time", expression, "write DATE '2020-01-31' or TIMESTAMP '2020-01-31 10:00:00'")
+    return moment
+
+
+def time_test(left: Expr, sign: str, value: datetime.datetime, right: Expr, reader: Reader) -> TimeTest:
+    """A column against a time."""
+    column = reader.column(left)
+    if column.kind is None and column.levels is not None:
+        problem = f"the levels of {column.name} are texts, and this is a time"
+        raise reader.refuse(problem, right, "write the text in quotes, as the levels are written")
+    remedies = {"number": "compare it with a number", "truth": f"write {column.name} or NOT {column.name}"}
+    remedy = remedies.get(column.kind or "", "compare it with a text in quotes")
+    return TimeTest(reader.used(column, "time", right, remedy), sign, value)

@@ -1,0 +1,127 @@
+"""How canonical values are written in an engine's SQL. One target per engine; nothing else in `sql` knows a dialect.
+
+A target is bound to one table: it knows by which type each column is stored, and hands the query a column of the
+declared kind whatever that type is: a double, a text that is compared byte by byte, a truth value, a time. A type that
+it does not know for that kind is refused. It never guesses, and never hands on the column as it is.
+"""
+
+from __future__ import annotations
+
+import datetime
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+from sqlglot import Expr, exp
+
+from guessproof.errors import SourceError
+from guessproof.names import folded
+from guessproof.sql.declared import DeclaredColumn
+from guessproof.world.kinds import HOLDS, Kind
+
+
+class Target(ABC):
+    """The SQL of one engine for one table, whose columns are stored by these types."""
+
+    dialect: str
+
+    def __init__(self, stored: Mapping[str, str]) -> None:
+        self._names: dict[str, list[str]] = {}
+        for name in stored:
+            self._names.setdefault(folded(name), []).append(name)
+        self._stored = dict(stored)
+
+    # What the query reads.
+
+    @abstractmethod
+    def number(self, column: DeclaredColumn) -> Expr:
+        """A column as a double; NULL where it holds none. NaN may still be among them: see `is_number`."""
+
+    @abstractmethod
+    def is_number(self, column: DeclaredColumn) -> Expr:
+        """True where `number` is neither NULL nor NaN; not true elsewhere."""
+
+    @abstractmethod
+    def is_value(self, x: Expr) -> Expr:
+        """True where a double is neither NULL nor NaN; not true elsewhere."""
+
+    @abstractmethod
+    def label(self, column: DeclaredColumn) -> Expr:
+        """A column as a text that is compared byte by byte."""
+
+    @abstractmethod
+    def truth(self, column: DeclaredColumn) -> Expr | None:
+        """A column that is stored as truth values as it is; None where its labels say what is true."""
+
+    @abstractmethod
+    def time(self, column: DeclaredColumn) -> Expr:
+        """A column as a time without a zone, in microseconds; NULL where it holds none."""
+
+    # What the query computes with.
+
+    @abstractmethod
+    def double(self, value: float) -> Expr:
+        """A constant as a double: no decimal type, whose digits overflow, can arise."""
+
+    @abstractmethod
+    def no_number(self) -> Expr:
+        """NULL as a double."""
+
+    @abstractmethod
+    def moment(self, time: datetime.datetime) -> Expr:
+        """A constant as a time."""
+
+    @abstractmethod
+    def as_double(self, x: Expr) -> Expr:
+        """A whole number as a double."""
+
+    @abstractmethod
+    def whole(self, x: Expr) -> Expr:
+        """A double as the nearest whole number."""
+
+    @abstractmethod
+    def extreme(self, terms: Sequence[Expr], largest: bool) -> Expr:
+        """The smallest or the largest; what is NULL is left out."""
+
+    @abstractmethod
+    def like(self, text: Expr, pattern: str) -> Expr:
+        """Whether a text is like a pattern of % and _, in which nothing else has a meaning."""
+
+    # The same for every engine.
+
+    def among(self, text: Expr, labels: Sequence[str], *, within: bool = True) -> Expr:
+        """Whether a text is one of these (or, not `within`, none of them); NULL where there is none."""
+        if not labels:
+            known = exp.not_(exp.Is(this=text, expression=exp.null()), copy=False)
+            return exp.case().when(known, exp.Boolean(this=not within))
+        if len(labels) == 1:
+            return (exp.EQ if within else exp.NEQ)(this=text, expression=exp.Literal.string(labels[0]))
+        found = exp.In(this=text, expressions=[exp.Literal.string(label) for label in labels])
+        return found if within else exp.not_(found, copy=False)
+
+    def held(self, column: DeclaredColumn) -> Expr:
+        """Something that is NULL exactly where the column, which the query takes for nothing in particular, is."""
+        return self.name(self.stored(column)[0])
+
+    def name(self, name: str) -> Expr:
+        """A column by its own name."""
+        return exp.column(name, quoted=True)
+
+    def sql(self, tree: Expr) -> str:
+        """The text of a query."""
+        return tree.sql(self.dialect, identify=True)
+
+    def stored(self, column: DeclaredColumn) -> tuple[str, str]:
+        """A column's own name and type. Exact spelling wins where an engine has two names that we take for one."""
+        names = self._names.get(folded(column.name), [])
+        if column.name in names:
+            names = [column.name]
+        if not names:
+            raise SourceError(f"the table has no column {column.name}; compare the plan with the names in the table")
+        if len(names) > 1:
+            raise SourceError(f"the table has {' and '.join(names)}; write {column.name} as one of them is written")
+        return names[0], self._stored[names[0]]
+
+    def refusal(self, column: DeclaredColumn, kind: Kind, remedy: str) -> SourceError:
+        """A stored type that does not fit the kind."""
+        _, stored = self.stored(column)
+        return SourceError(f"column {column.name} is stored as {stored}, which is not read as {HOLDS[kind]}; {remedy}")

@@ -1,0 +1,79 @@
+"""The smaller of two distances: shortest ways where they are known, a refusal where they are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.errors import MetricError
+from guessproof.risk.finite import shortest_paths
+
+PARTS = (
+    gp.Absolute(),
+    gp.Absolute(0.4),
+    gp.Clamped(-1, 0.5),
+    3 * gp.Clamped(-0.3, 2),
+    gp.Threshold(-0.7, 0.2),
+    0.4 * gp.Threshold(0.2, 1.1) + gp.Clamped(0, 1),
+    0.7 * gp.Discrete(),
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_minimum_is_the_shortest_way_on_a_fine_grid(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    parts = [PARTS[i] for i in rng.choice(len(PARTS), int(rng.integers(2, 4)), replace=False)]
+    made = gp.minimum(*parts)
+    cuts = np.array([-1, -0.7, -0.3, 0, 0.2, 0.5, 1, 1.1, 2])
+    x = np.sort(np.concatenate([np.linspace(-2, 2.5, 91), cuts + 1e-9]))
+    raw = np.min([m.distance(x[:, None], x[None]) for m in parts], axis=0)
+    shortest, claimed = shortest_paths(raw), made.distance(x[:, None], x[None])
+    assert np.all(claimed <= shortest + 1e-7)  # a grid has fewer ways than the line
+    step = 0.05 * 2.5 * 3  # what a grid loses where one of two ψ jumps: a hop of its width along the other
+    assert np.all(shortest <= claimed + step)
+    assert np.all(claimed[:, :, None] <= claimed[:, None, :] + claimed[None, :, :] + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (gp.Absolute(), gp.Outcome((0, 1))),
+        (gp.Absolute() + 0.3 * gp.Discrete(), 2 * gp.Clamped(0, 1)),
+        (gp.Matrix("ab", [[0, 1], [1, 0]]), gp.Absolute()),
+    ],
+)
+def test_unknown_shortest_ways_are_refused(parts: tuple) -> None:
+    with pytest.raises(MetricError, match="detour"):
+        gp.minimum(*parts)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_the_attack_on_a_minimum_obeys_both_distances(epsilon: float) -> None:
+    """|x| counts double below 0 in one distance and above 0 in the other: half price everywhere, by changing over."""
+    both = gp.minimum(gp.Clamped(-9, 0) + 2 * gp.Clamped(0, 9), 2 * gp.Clamped(-9, 0) + gp.Clamped(0, 9))
+    plain = gp.Clamped(-9, 9)
+    goals = [gp.inside(gp.Attribute("x", prior=gp.normal(0.2, 1), metric=m), (-0.5, 1.2)) for m in (both, plain)]
+    found, expected = (gp.Attack(goal).posterior(epsilon) for goal in goals)
+    assert found.status == "exact"
+    assert found.bound == pytest.approx(expected.bound, rel=1e-9)
+    assert found.attack == pytest.approx(expected.attack, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_table_with_detours_is_followed_along_them_among_several_attributes(seed: int) -> None:
+    """Squared distances between places: however far, many small hops are shorter. The coin tells nothing of them."""
+    rng = np.random.default_rng(seed)
+    n, names = 100, [f"place {i}" for i in range(100)]
+    x = 3 * rng.normal(size=(n, 2))
+    squared = np.sum((x[:, None] - x[None]) ** 2, axis=-1)
+    mass = rng.dirichlet(np.ones(n))
+    places = gp.categorical(dict(zip(names, mass, strict=True)))
+    place = gp.Attribute("place", prior=places, metric=gp.Matrix(names, squared))
+    coin = gp.Attribute("coin", prior=gp.categorical({"h": 0.5, "t": 0.4, "lost": 0.1}), metric=0 * gp.Discrete())
+    goal = gp.among(place, names[:30]) & gp.among(coin, ["h"])
+    share = np.where(np.arange(n) < 30, 0.5, 0.0)
+    truth = gp.FiniteWorld(np.asarray(places.mass), squared).posterior(share, 1.5)
+    bracket = gp.Attack(goal).posterior(1.5)
+    assert bracket.attack <= truth.bound + 1e-12
+    assert truth.attack <= bracket.bound + 1e-12
