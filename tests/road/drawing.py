@@ -108,7 +108,7 @@ def _atom(draw: Draw, column: Column) -> Goal:
             inside = (low + 3.0, low + 12.0)
             text = f"{name} inside {inside[0]!r} {inside[1]!r}"
             return Goal(text, lambda row, truth: inside[0] <= row[name] <= inside[1], (name,), ())
-        radius = draw(st.sampled_from([0.25, 1.0, 6.0]))
+        radius = draw(st.sampled_from([0.25, 1.0, 6.25]))
         return Goal(
             f"{name} within {radius!r}", lambda r, t: abs(r[name] - t[name]) <= radius, (name,), (name,), (), (radius,)
         )

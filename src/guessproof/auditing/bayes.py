@@ -41,7 +41,9 @@ class Believed:
     storage: str
 
 
-def certain_beliefs(choice: Choice, attacker: Attacker, shop: Shop, stored: Sequence[Storage], rng: Any) -> list[Believed] | None:
+def certain_beliefs(
+    choice: Choice, attacker: Attacker, shop: Shop, stored: Sequence[Storage], rng: Any
+) -> list[Believed] | None:
     """The largest and smallest beliefs on every storage; None where the prior has a density or is not stated."""
     blocks = finite_blocks(choice, attacker)
     if blocks is None:
@@ -50,7 +52,9 @@ def certain_beliefs(choice: Choice, attacker: Attacker, shop: Shop, stored: Sequ
     found: list[Believed] = []
     for number, storage in enumerate(stored):
         try:
-            found += _on(choice, attacker, replace(shop, form="duckdb", types=storage.types), storage, points, rng, number)
+            found += _on(
+                choice, attacker, replace(shop, form="duckdb", types=storage.types), storage, points, rng, number
+            )
         except SourceError:  # a release would refuse this storage before any charge
             if storage.is_sources:
                 raise

@@ -59,7 +59,9 @@ def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[Block] | None:
     for name in tuple(needed):
         joint = joint_of(attacker.attributes[name])
         needed |= set(joint.names) if joint is not None else set()
-    believed = conditioned([attacker.attributes[n] for n in attacker.attributes if n in needed], dict(attacker.knows or {}))
+    believed = conditioned(
+        [attacker.attributes[n] for n in attacker.attributes if n in needed], dict(attacker.knows or {})
+    )
     found: list[Block] = []
     seen: set[str] = set()
     for name, attribute in believed.items():

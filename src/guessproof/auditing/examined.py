@@ -24,6 +24,8 @@ def examined(stage: Stage, rng: Any, progress: Progress) -> Iterator[Check]:
     yield storage_check(choice, played)
     yield together_check(choice, guarantee_of_both(choice), played)
     yield crowd_check(choice.noises, [act.scene for act in stage.acts], stage.shop)
-    beliefs = None if stage.attacker is None else certain_beliefs(choice, stage.attacker, stage.shop, stage.storages, rng)
+    beliefs = (
+        None if stage.attacker is None else certain_beliefs(choice, stage.attacker, stage.shop, stage.storages, rng)
+    )
     if beliefs:
         yield from belief_checks(choice, beliefs)

@@ -94,7 +94,11 @@ def _largest(stage: Stage, attacker: Attacker, number: int, outputs: Any, rng: A
     points, answers = act.expected.points, act.expected.answers
     mechanisms = [n.mechanism for n in choice.noises]
     for turn, goal in enumerate(goals_of(attacker)):
-        truths = [dict(attacker.at or {})] if attacker.at is not None or not goal.depends_on_truth else _guesses(attacker, act)
+        truths = (
+            [dict(attacker.at or {})]
+            if attacker.at is not None or not goal.depends_on_truth
+            else _guesses(attacker, act)
+        )
         fits = np.stack([np.asarray(holds(goal, points.values, t), dtype=float) for t in truths], axis=1)
         best = _best(mechanisms, outputs, answers, points.weights, fits, choice.plan.limits.both)
         for output, place in dict.fromkeys(best):

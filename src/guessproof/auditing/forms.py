@@ -26,7 +26,9 @@ def forms(guarantee: Guarantee, before: Values, after: Values) -> Iterator[tuple
     apart = {n: _distance(guarantee.columns.get(n), before[n], after[n]) for n in moved}
     if None not in apart.values():
         yield "column by column", math.fsum(d for d in apart.values() if d is not None)
-    along = {n: _distance(guarantee.lines.get(n), before[n], after[n]) if n in guarantee.lines else apart[n] for n in moved}
+    along = {
+        n: _distance(guarantee.lines.get(n), before[n], after[n]) if n in guarantee.lines else apart[n] for n in moved
+    }
     if any(n in guarantee.lines for n in moved) and None not in along.values():
         yield "on the line", math.fsum(d for d in along.values() if d is not None)
     if guarantee.slope is not None and all(isinstance(before[n], float) for n in moved):

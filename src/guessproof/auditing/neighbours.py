@@ -82,7 +82,9 @@ def _telling(fields: Mapping[str, Field], storage: Storage, question: Question, 
 
     def spread(row: Row) -> float:
         seen = [[m.contribution.at({**row, name: v}) for v in values] for m in question.measurements]
-        return sum((max(own) - min(own)) / m.per_answer.sensitivity for own, m in zip(seen, question.measurements, strict=True))
+        return sum(
+            (max(own) - min(own)) / m.per_answer.sensitivity for own, m in zip(seen, question.measurements, strict=True)
+        )
 
     return max(tried, key=spread)
 

@@ -119,7 +119,13 @@ def staged(choice: Choice, folder: Path, rng: Any, progress: Progress) -> Stage:
 
 
 def _act(
-    choice: Choice, scene: Scene, shop: Shop, attacker: Attacker | None, blocks: list[Block] | None, rng: Any, number: int
+    choice: Choice,
+    scene: Scene,
+    shop: Shop,
+    attacker: Attacker | None,
+    blocks: list[Block] | None,
+    rng: Any,
+    number: int,
 ) -> Act:
     believing = attacker is not None and bool(blocks)
     base = _base(scene, shop.fields, blocks or [], rng) if believing else dict(scene.frame)
@@ -231,7 +237,13 @@ def cuts_of(scene: Scene, blocks: Sequence[Block]) -> dict[str, list[float]]:
 
 
 def _role(
-    noise: Noise, attacker: Attacker, points: Points, truths: Sequence[Row], asked: Any, plain: Any, values: dict[str, Any]
+    noise: Noise,
+    attacker: Attacker,
+    points: Points,
+    truths: Sequence[Row],
+    asked: Any,
+    plain: Any,
+    values: dict[str, Any],
 ) -> Role:
     guesser = trained(noise.mechanism, attacker.goal, points, asked, truths)
     right = guesser.right(values)

@@ -55,7 +55,9 @@ class Attacker:
         ties = names.union(*(joint.names for joint in joints if joint is not None))
         at = {n: v for n, v in (self.at or {}).items() if n in names}
         knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
-        return Attacker(self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None)
+        return Attacker(
+            self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None
+        )
 
     @property
     def has_prior(self) -> bool:

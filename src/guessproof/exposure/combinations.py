@@ -30,7 +30,6 @@ FAR = 500.0  # beyond this a likelihood ratio leaves the range of a linear progr
 MOST_STATES = 250  # combinations of values for which the exact table is built
 
 
-
 @dataclass(frozen=True)
 class Combinations:
     """Combinations with their probabilities and distances, and the goal of every true combination that may be asked."""

@@ -25,9 +25,7 @@ class Defect:
         return self.what if self.seq is None else f"entry {self.seq} {self.what}"
 
 
-def read_chain(
-    rows: Sequence[Row], key: bytes | None, before: Entry | None = None
-) -> tuple[list[Entry], list[Defect]]:
+def read_chain(rows: Sequence[Row], key: bytes | None, before: Entry | None = None) -> tuple[list[Entry], list[Defect]]:
     """The entries in order, and everything that is wrong with their numbers, links, digests and seals.
 
     `before` is the entry that the first row must follow, where the chain up to it was read already.

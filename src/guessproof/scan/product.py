@@ -203,7 +203,9 @@ class _Rule:
             return blocks(tree)[place].goal
 
         knows = {n: v for n, v in (attacker.knows or {}).items() if n == name}
-        return Exposure(replace(attacker, build=build, at=None, knows=knows or None, or_="any"), self.exposure.guarantee)
+        return Exposure(
+            replace(attacker, build=build, at=None, knows=knows or None, or_="any"), self.exposure.guarantee
+        )
 
 
 def _name(block: Block) -> str:
