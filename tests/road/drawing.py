@@ -108,8 +108,10 @@ def _atom(draw: Draw, column: Column) -> Goal:
             inside = (low + 3.0, low + 12.0)
             text = f"{name} inside {inside[0]!r} {inside[1]!r}"
             return Goal(text, lambda row, truth: inside[0] <= row[name] <= inside[1], (name,), ())
-        radius = draw(st.sampled_from([0.25, 1.0, 6.0]))
-        return Goal(f"{name} within {radius!r}", lambda r, t: abs(r[name] - t[name]) <= radius, (name,), (name,))
+        radius = draw(st.sampled_from([0.25, 1.0, 6.25]))
+        return Goal(
+            f"{name} within {radius!r}", lambda r, t: abs(r[name] - t[name]) <= radius, (name,), (name,), (), (radius,)
+        )
     if draw(st.integers(0, 5)) == 0:
         chosen = column.values[:1]
         return Goal(f"{name} among {', '.join(chosen)}", lambda row, truth: row[name] in chosen, (name,), ())
@@ -121,17 +123,22 @@ def goals(draw: Draw, columns: tuple[Column, ...]) -> Goal:
     first = _atom(draw, draw(st.sampled_from(columns)))
     if draw(st.integers(0, 4)) == 0:
         inner = first
-        first = Goal(f"not {inner.text}", lambda r, t: not inner.met(r, t), inner.columns, inner.moving)
+        first = Goal(
+            f"not {inner.text}", lambda r, t: not inner.met(r, t), inner.columns, inner.moving, (), inner.radii
+        )
     rest = [c for c in columns if c.name not in first.columns]
     shape = draw(st.sampled_from(["alone", "and", "or", "or"]))
     if not rest or shape == "alone":
         return first
     other = _atom(draw, draw(st.sampled_from(rest)))
     names, moving = first.columns + other.columns, first.moving + other.moving
+    radii = first.radii + other.radii
     if shape == "and":
-        return Goal(f"{first.text} and {other.text}", lambda r, t: first.met(r, t) and other.met(r, t), names, moving)
+        return Goal(
+            f"{first.text} and {other.text}", lambda r, t: first.met(r, t) and other.met(r, t), names, moving, (), radii
+        )
     met = lambda r, t: first.met(r, t) or other.met(r, t)  # noqa: E731
-    return Goal(f"{first.text} or {other.text}", met, names, moving, (first, other))
+    return Goal(f"{first.text} or {other.text}", met, names, moving, (first, other), radii)
 
 
 def _knowledge(draw: Draw, candidates: list[Column]) -> dict[str, list[Any]] | None:

@@ -19,7 +19,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from road.plans import Goal, Road
-from road.query import Item, Row
+from road.query import Column, Item, Row
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 ABSENT: Row = {}
@@ -163,8 +163,24 @@ class Belief:
         if self.road.attacker.at is not None:
             return [dict(self.road.attacker.at)]
         names = self.road.attacker.goal.moving
-        found = [{n: row[n] for n in names} for row in self._states[0]]
-        return [t for place, t in enumerate(found) if t not in found[:place]]
+        joint = {c.name for c in self.road.joint.columns} if self.road.joint is not None else set[str]()
+        blocks = [[{c.name: v} for v in self._true_values(c)] for c in self.road.columns if c.name in {*names} - joint]
+        listed = [{n: row[n] for n in names if n in joint} for row in self._states[0]]  # a table lists what occurs
+        blocks.append([t for place, t in enumerate(listed) if t not in listed[:place]])
+        return [{k: v for part in parts for k, v in part.items()} for parts in itertools.product(*blocks)]
+
+    def _true_values(self, column: Column) -> list[Any]:
+        """Everything that people can have, as far as the goal tells it apart: between the believed values as well."""
+        assert self.road.attacker is not None
+        attacker = self.road.attacker
+        if column.bounds is None:
+            return list(dict.fromkeys(row[column.name] for row in self._states[0]))
+        low, high = column.bounds
+        if column.name in (attacker.knows or {}):
+            low, high = max(low, attacker.knows[column.name][0]), min(high, attacker.knows[column.name][1])
+        ends = {v + shift for v in column.values for r in attacker.goal.radii for shift in (-r, 0.0, r)} | {low, high}
+        cuts = sorted(e for e in ends if low <= e <= high)
+        return [*cuts, *((a + b) / 2 for a, b in itertools.pairwise(cuts))]
 
     def prior(self, goal: Goal, truth: Row) -> float:
         rows, mass = self._states
@@ -175,10 +191,12 @@ class Belief:
         assert self.road.attacker is not None
         rows, mass = self._states
         advantage = posterior = 0.0
-        for goal, truth in itertools.product(self.road.attacker.goals, self.truths):
-            mask = np.asarray([goal.met(row, truth) for row in rows], dtype=np.float64)
+        masks = {tuple(g.met(row, t) for row in rows) for g in self.road.attacker.goals for t in self.truths}
+        for met in masks:
+            mask = np.asarray(met, dtype=np.float64)
             before = float(mask @ mass)
-            if before <= 0 or before >= 1 - 1e-12:
+            if not any(met) or all(met):  # impossible, or certain before anything is told
+                posterior = max(posterior, before)
                 continue
             for distance in distances:
                 high = extreme(mass, distance, mask, "upper")

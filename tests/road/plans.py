@@ -22,6 +22,7 @@ class Goal:
     columns: tuple[str, ...]
     moving: tuple[str, ...]  # columns whose true value it depends on
     alternatives: tuple[Goal, ...] = ()
+    radii: tuple[float, ...] = ()  # of every "within"
 
 
 @dataclass(frozen=True)

@@ -40,14 +40,9 @@ class Attacker:
         joints = [joint_of(self.attributes[n]) for n in self.names if n in self.attributes]
         return frozenset(name for joint in joints if joint for name in joint.names if name not in self.names)
 
-    @property
-    def has_prior(self) -> bool:
-        """Whether more than a range is known of the goal's columns."""
-        return not any(isinstance(self.attributes[n].prior, Unknown) for n in self.names)
-
     @cached_property
     def alternatives(self) -> tuple[Attacker, ...]:
-        """The attackers that are judged one by one where every alternative of an OR is protected; empty otherwise.
+        """Those who are judged one by one where every alternative of an OR is protected; empty otherwise.
 
         Each has his own goal, and with it his own ties to columns outside of it.
         """
@@ -60,8 +55,14 @@ class Attacker:
         ties = names.union(*(joint.names for joint in joints if joint is not None))
         at = {n: v for n, v in (self.at or {}).items() if n in names}
         knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
-        attributes, build = self.attributes, self.build
-        return Attacker(attributes, lambda parts: alternatives(build(parts))[place], at or None, knows or None)
+        return Attacker(
+            self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None
+        )
+
+    @property
+    def has_prior(self) -> bool:
+        """Whether more than a range is known of the goal's columns."""
+        return not any(isinstance(self.attributes[n].prior, Unknown) for n in self.names)
 
     def stretched(self, factor: float) -> Attacker | None:
         """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""

@@ -39,8 +39,8 @@ class Combinations:
     distance: Array
     truths: list[dict[str, Any]]
     goals: Array  # one row per truth: which combinations are correct guesses
+    certain: dict[str, Any] | None  # a truth at which every combination is a correct guess
     complete: bool  # nothing protected is read beside them, so that the distances are the query's own
-    certain: dict[str, Any] | None = None  # a truth at which every combination is a correct guess
 
     @cached_property
     def belief(self) -> Belief:
@@ -134,9 +134,8 @@ def combinations(attacker: Attacker, guarantee: Guarantee) -> Combinations | Non
     rows = [dict(zip(names, values, strict=True)) for values, _ in states]
     mass = np.asarray([weight for _, weight in states])
     mass = mass / mass.sum()
-    truths, goals, certain = _goals(attacker, rows, mass)
     complete = set(guarantee.columns) <= set(names)
-    return Combinations(rows, mass, _table(rows, guarantee), truths, goals, complete, certain)
+    return Combinations(rows, mass, _table(rows, guarantee), *_goals(attacker, rows, mass), complete)
 
 
 def _read(attacker: Attacker, guarantee: Guarantee) -> set[str]:
