@@ -60,6 +60,7 @@ class Scene:
     def __init__(self, folder: Path, place: str, word: str) -> None:
         self.folder, self.place, self.word = folder, place, word
         column, level = self.at("column", "g"), self.at("level", "a")
+        other = "z" if self.at("label", "b") == level else self.at("label", "b")  # a filter may name levels only
         self.source = self.at("source", "t") + ".csv"
         self.plan = folder / "plan.toml"
         where = f"WHERE {quoted(column)} <> '{self.at('label', 'b').replace(chr(39), chr(39) * 2)}'"
@@ -69,7 +70,7 @@ class Scene:
             f"table = {hidden(self.at('table', 't'))}\n"
             f'protects = "values"\n[query]\nsql = {hidden(sql)}\n[columns.x]\nbounds = [0, 10]\nmissing = false\n'
             f"prior = {{ uniform = {{ low = 0, high = 10 }} }}\n[columns.{hidden(column)}]\n"
-            f"prior = {{ categorical = {{ {hidden(level)} = 0.5, z = 0.5 }} }}\n"
+            f"prior = {{ categorical = {{ {hidden(level)} = 0.5, {hidden(other)} = 0.5 }} }}\n"
             f"[attacker]\ngoal = {hidden(self.at('goal', 'x within 1'))}\nadvantage = 0.3\nat = {{ x = 5 }}\n"
             f"[release]\nledger = {hidden(self.at('ledger', 'l') + '.ledger')}\n",
             encoding="utf-8",

@@ -190,9 +190,7 @@ def test_every_row_of_a_record_is_rounded_by_itself(tmp_path: Path) -> None:
     for more in ("", 'mechanism = "gaussian"\ndelta = 1e-6\n'):
         [noise] = choose(loads_plan(text + more, folder=tmp_path)).noises
         coarse = replace(noise, grid=Grid(0))
-        alone = replace(
-            coarse, measurement=replace(coarse.measurement, guarantee=replace(coarse.measurement.guarantee, copies=1))
-        )
+        alone = replace(coarse, measurement=replace(coarse.measurement, copies=1))
         rounded = [n.step * n.mechanism.scale for n in (alone, coarse)]
         assert rounded[1] == pytest.approx(12 * rounded[0])
         assert max(c - a for a, c in zip(alone.cost, coarse.cost, strict=True)) > 0

@@ -128,7 +128,7 @@ def test_what_is_left_of_the_budget_is_a_limit_before_a_release(tmp_path: Path) 
     Ledger.create(tmp_path / "guessproof.ledger", "covid", Budget("0.01"))
     made = report(loads_plan(COVID, folder=tmp_path), text=COVID)
     assert not made.facts.choice.feasible
-    assert "what is left of the budget allows 0.01 at most" in Page(made.html).one("header").text
+    assert "what is left of the budget allows 0.009999 at most" in Page(made.html).one("header").text
 
 
 def test_a_ledger_that_was_edited_gives_no_report(tmp_path: Path) -> None:
