@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import HealthCheck, assume, currently_in_test_context, given, note, settings
 from road import oracle
 from road.drawing import profiled_roads, quiet_roads, roads, several_roads
 from road.oracle import Belief, Measured, Movement
@@ -30,7 +30,8 @@ road_law = settings(max_examples=120, suppress_health_check=list(HealthCheck))
 
 def chosen(road: Road) -> dict[str, Any] | None:
     """The printed choice; None where the plan is refused."""
-    note(repr(road))
+    if currently_in_test_context():
+        note(repr(road))
     try:
         return gp.choose(gp.loads_plan(road.text())).to_dict()
     except GuessproofError:
