@@ -26,7 +26,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Calculation:
     """The ε that keeps the limits, what it lets an attacker reach, and how it hangs on the prior."""
 
     feasible: bool
@@ -48,18 +48,18 @@ class Choice:
         return {k: None if isinstance(v, float) and math.isinf(v) else v for k, v in table.items()}
 
 
-def calculate(attack: Attack, limits: Limits) -> Choice:
+def calculate(attack: Attack, limits: Limits) -> Calculation:
     """The largest ε (per unit of the attribute's distance) that keeps every limit."""
     try:
         epsilon = _epsilon(attack, limits)
     except InfeasibleError as error:
-        return Choice(False, 0.0, math.inf, None, None, None, None, None, None, str(error))
+        return Calculation(False, 0.0, math.inf, None, None, None, None, None, None, str(error))
     finite = math.isfinite(epsilon)
     known = not isinstance(attack.attribute.prior, Unknown)
     stated = known and attack.at is not None
     belief = attack.posterior(epsilon=epsilon) if finite and known else None
     gained = attack.advantage(epsilon=epsilon, both=limits.both) if finite else None
-    return Choice(
+    return Calculation(
         True,
         epsilon,
         1 / epsilon if epsilon > 0 else math.inf,

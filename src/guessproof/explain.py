@@ -16,7 +16,7 @@ PRIORS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 
 
 @dataclass(frozen=True)
-class Row:
+class BeliefRange:
     """One prior belief and what ε lets it become."""
 
     prior: float
@@ -34,7 +34,7 @@ class Explanation:
     odds_factor: float
     worst_advantage: float
     worst_prior: float
-    rows: tuple[Row, ...]
+    rows: tuple[BeliefRange, ...]
     deployments: tuple[Deployment, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -63,8 +63,8 @@ def explain(epsilon: float) -> Explanation:
     )
 
 
-def _row(prior: float, epsilon: float) -> Row:
+def _row(prior: float, epsilon: float) -> BeliefRange:
     shrink = math.exp(-epsilon)
     highest = prior / (prior + shrink * (1 - prior))
     lowest = prior * shrink / (prior * shrink + 1 - prior)
-    return Row(prior, highest, lowest, highest / prior, float(relative_risk(p=1.0, q=prior, epsilon=epsilon)))
+    return BeliefRange(prior, highest, lowest, highest / prior, float(relative_risk(p=1.0, q=prior, epsilon=epsilon)))

@@ -30,7 +30,7 @@ from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorde
 from guessproof.ledger.entry import canonical
 from guessproof.noise import Noise
 from guessproof.plan import Plan
-from guessproof.requests import first_requests, request_of
+from guessproof.plan.identity import first_requests, request_of
 from guessproof.sql import Declared, Question, Rewritten, rewrite, target_of
 from guessproof.sql import formula as formulas
 from guessproof.sql.ranges import Range

@@ -1,35 +1,107 @@
-"""Numbers for people, rounded to the safe side."""
+"""Numbers for people, rounded to the safe side: the one place where digits are cut off.
+
+What is printed is copied, compared and typed in again, so it must hold as it stands there:
+
+- **up** is for what an attacker gains, an error, a need or a cost: never below the number. A hair of floating point, a
+  part in 10¹², is forgiven: a risk of 0.05 that was computed as 0.05000000000000001 is not shown as 0.0500001.
+- **down** is for what is allowed or left: never above the number, and nothing is forgiven, for an ε that is typed in
+  again must still fit.
+- **near** is for what has no safe side.
+
+Neither is further away than one unit of the last digit that is printed.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from typing import Literal
 
+Side = Literal["up", "down", "near"]
 DIGITS = 6
+HAIR = Decimal("1e-12")
+_TOWARDS = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "near": ROUND_HALF_EVEN}
+_EXACT = Context(prec=2000, Emin=-10_000, Emax=10_000)
 
 
-def down(value: float | None) -> str:
-    """Six digits, towards zero: the private side of an ε.
+def up(value: float | None, digits: int = DIGITS) -> str:
+    """A few digits, never below the number.
 
-    >>> down(0.70914759), down(float("inf")), down(None)
-    ('0.709147', 'inf', '')
+    >>> up(0.01793081), up(1.5000000000000002), up(-0.01793081), up(None)
+    ('0.0179309', '1.5', '-0.0179308', '')
     """
-    return "" if value is None else _rounded(value, math.floor)
+    return "" if value is None else _spell(value, digits, "up")
 
 
-def up(value: float | None) -> str:
-    """Six digits, away from zero: the private side of a risk or an error; rounding of floats itself is forgiven.
+def down(value: float | None, digits: int = DIGITS) -> str:
+    """A few digits, never above the number.
 
-    >>> up(0.01793081), up(1.5000000000000002)
-    ('0.0179309', '1.5')
+    >>> down(0.70914759), down(0.57), down(float("inf")), down(None)
+    ('0.709147', '0.57', 'inf', '')
     """
-    return "" if value is None else _rounded(value * (1 - 1e-12), math.ceil)
+    return "" if value is None else _spell(value, digits, "down")
 
 
-def _rounded(value: float, towards: Callable[[float], int]) -> str:
-    if not math.isfinite(value) or value <= 0:
-        return f"{value:g}"
-    digits = DIGITS - 1 - math.floor(math.log10(value))
-    if abs(digits) > 290:
-        return f"{value:g}"
-    return f"{towards(value * 10.0**digits) / 10.0**digits:.6g}"
+def percent_up(share: float, places: int = 2) -> str:
+    """A share in percent with so many decimals, never below it.
+
+    >>> percent_up(0.0064121), percent_up(0.1 + 0.2), percent_up(0.25, 0)
+    ('0.65 %', '30.00 %', '25 %')
+    """
+    return f"{round_places(100 * _decimal(share), places, 'up'):f} %"
+
+
+def percent_down(share: float, places: int = 2) -> str:
+    """A share in percent with so many decimals, never above it.
+
+    >>> percent_down(0.0064199)
+    '0.64 %'
+    """
+    return f"{round_places(100 * _decimal(share), places, 'down'):f} %"
+
+
+def round_digits(value: float | Decimal, digits: int, side: Side, hair: Decimal | None = None) -> Decimal:
+    """So many digits of a finite number, however large or small; `hair` is the part of it that is forgiven.
+
+    >>> round_digits(1234.5, 2, "up"), round_digits(Decimal("0.89999999999999999"), 2, "down", HAIR)
+    (Decimal('1.3E+3'), Decimal('0.90'))
+    """
+    exact = _decimal(value)
+    near, safe = (_context(digits, _TOWARDS[s]).plus(exact) for s in ("near", side))
+    return near if _is_hair(exact, near, side, hair) else safe
+
+
+def round_places(value: float | Decimal, places: int, side: Side) -> Decimal:
+    """So many decimals of a finite number.
+
+    >>> round_places(2.345, 2, "down"), round_places(0.30000000000000004, 1, "up")
+    (Decimal('2.34'), Decimal('0.3'))
+    """
+    exact, unit = _decimal(value), Decimal(1).scaleb(-places)
+    near, safe = (exact.quantize(unit, _TOWARDS[s], _EXACT) for s in ("near", side))
+    return near if _is_hair(exact, near, side, None) else safe
+
+
+def _is_hair(exact: Decimal, near: Decimal, side: Side, hair: Decimal | None) -> bool:
+    forgiven = hair if hair is not None else HAIR if side == "up" else Decimal(0)
+    return _EXACT.abs(_EXACT.subtract(exact, near)) <= _EXACT.multiply(forgiven, _EXACT.abs(exact))
+
+
+def _decimal(value: float | Decimal) -> Decimal:
+    """A float as it prints: 0.57 is 57 hundredths, and text that is read again gives the same float."""
+    return value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+
+
+def _context(digits: int, rounding: str) -> Context:
+    return Context(prec=digits, rounding=rounding, Emin=-10_000, Emax=10_000)
+
+
+def _spell(value: float, digits: int, side: Side) -> str:
+    """As %g writes it."""
+    if not math.isfinite(value) or value == 0:
+        return f"{abs(value) if value == 0 else value:g}"
+    short = round_digits(value, digits, side).normalize(_EXACT)
+    if -5 < short.adjusted() < digits:
+        return f"{short:f}"
+    mantissa, _, power = f"{short:e}".partition("e")
+    return f"{mantissa}e{int(power):+03d}"

@@ -455,6 +455,18 @@ def test_every_output_is_looked_at_in_both_directions(stage_of: Any) -> None:
     assert max(b.before - b.after for b in found) > 0.02
 
 
+def test_each_alternative_is_a_goal_of_its_own(stage_of: Any) -> None:
+    goal = CATS.replace("colour exactly and gender exactly", "colour exactly or gender exactly")
+    for or_, before in (("any", {0.625}), ("each", {0.25, 0.5})):
+        stage = stage_of(choose(loads_plan(goal.replace("advantage = 0.1", f'advantage = 0.1\nor = "{or_}"'))))
+        found = certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1))
+        assert found
+        assert {round(b.before, 9) for b in found} == before
+        assert all(check.verdict == "pass" for check in belief_checks(stage.choice, found))
+
+
 def test_a_list_too_long_and_a_density_are_left_to_the_trials(stage_of: Any) -> None:
     stage = stage_of(SALARIES)
-    assert certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1)) is None
+    assert (
+        certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1)) is None
+    )

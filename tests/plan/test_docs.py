@@ -12,15 +12,14 @@ import jsonschema
 import pytest
 
 from guessproof.plan import loads_plan, schema
-from guessproof.plan.model import PlanFile
-from guessproof.plan.tables import Table
+from guessproof.plan.tables import PlanFile, PlanTable
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "plan.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 
 
-def tables(model: type[Table] = PlanFile) -> dict[str, type[Table]]:
+def tables(model: type[PlanTable] = PlanFile) -> dict[str, type[PlanTable]]:
     """Every table of a plan, by the name of its model."""
     found = {model.__name__: model}
     for info in model.model_fields.values():
@@ -29,10 +28,10 @@ def tables(model: type[Table] = PlanFile) -> dict[str, type[Table]]:
     return found
 
 
-def _inside(annotation: Any) -> list[type[Table]]:
+def _inside(annotation: Any) -> list[type[PlanTable]]:
     parts = get_args(annotation)
     if not parts:
-        return [annotation] if isinstance(annotation, type) and issubclass(annotation, Table) else []
+        return [annotation] if isinstance(annotation, type) and issubclass(annotation, PlanTable) else []
     return [table for part in parts for table in _inside(part)]
 
 
@@ -104,9 +103,9 @@ def test_the_schema_knows_the_plan() -> None:
     }  # fmt: skip
     assert found["required"] == ["data", "query"]
     assert found["additionalProperties"] is False
-    forms = found["$defs"]["Column"]["properties"]["prior"]["anyOf"]
+    forms = found["$defs"]["ColumnTable"]["properties"]["prior"]["anyOf"]
     assert {"const": "unknown", "type": "string"} in forms
-    assert found["$defs"]["Accuracy"]["additionalProperties"] == {"$ref": "#/$defs/Target"}
+    assert found["$defs"]["AccuracyTable"]["additionalProperties"] == {"$ref": "#/$defs/TargetTable"}
 
 
 @pytest.mark.parametrize("path", sorted((Path(__file__).parent / "good").glob("*.toml")), ids=lambda path: path.stem)

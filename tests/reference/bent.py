@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 from mpmath import mp, mpf
 
@@ -97,7 +97,7 @@ def _pieces(prior: tent.Continuous, form: Form, goal: Interval) -> list[tuple[bo
         cuts = [a, *sorted(mpf(e) for e in goal if a < e < b), b]
         found += [
             (mpf(goal[0]) <= left and right <= mpf(goal[1]), left, right, slope, at, height)
-            for left, right in zip(cuts[:-1], cuts[1:], strict=True)
+            for left, right in pairwise(cuts)
             if left < right
         ]
     return found

@@ -17,10 +17,9 @@ from guessproof.errors import BudgetError, EngineError, LedgerError, RowsError
 from guessproof.guarantee import VALUES, Guarantee, guarantee_to_dict, total, total_of_dicts
 from guessproof.ledger import Budget, Ledger, verify
 from guessproof.mechanisms import sampling
-from guessproof.plan import Plan, load_plan, loads_plan, model
-from guessproof.plan.identity import first_text, identity_text
+from guessproof.plan import Plan, load_plan, loads_plan, tables
+from guessproof.plan.identity import first_text, identity_text, request_of
 from guessproof.releasing import release
-from guessproof.requests import request_of
 from guessproof.world.metrics import Discrete, Multiple
 from releasing.tables import budget, plan, table
 
@@ -87,7 +86,9 @@ def test_what_several_releases_promise_is_added_with_all_its_parts() -> None:
     assert float(told.columns["Time"].distance(1.0, 2.0)) == 7.0
     assert (told.change, told.rounding) == (pytest.approx(7.0), 0.875)
     assert total(parts[:2]).rounding == 0.75
-    both = Guarantee(VALUES, {"time": Discrete(), "TIME": Discrete()}, {}, 2.0, 2.0)  # one query, two spellings of one column
+    both = Guarantee(
+        VALUES, {"time": Discrete(), "TIME": Discrete()}, {}, 2.0, 2.0
+    )  # one query, two spellings of one column
     assert float(total_of_dicts([guarantee_to_dict(both)]).columns["time"].distance(1.0, 2.0)) == 2.0
 
 
@@ -293,9 +294,11 @@ def test_keys_that_come_later_change_no_request() -> None:
     """New keys at their defaults: neither the request nor the first version's text moves."""
     asked = load_plan(OLD / "capital.toml")
     before = identity_text(asked.file, asked.digests), first_text(asked.file, asked.digests)
-    column: Any = create_model("Column", __base__=model.Column, later=(str | None, None), others=(tuple[str, ...], ()))
-    data: Any = create_model("Data", __base__=model.Data, newest=(int, 1))
-    file: Any = create_model("PlanFile", __base__=model.PlanFile, data=(data, ...), columns=(dict[str, column], ...))
+    column: Any = create_model(
+        "Later", __base__=tables.ColumnTable, later=(str | None, None), others=(tuple[str, ...], ())
+    )
+    data: Any = create_model("Newer", __base__=tables.DataTable, newest=(int, 1))
+    file: Any = create_model("PlanFile", __base__=tables.PlanFile, data=(data, ...), columns=(dict[str, column], ...))
 
     def texts(**used: Any) -> tuple[str, str | None]:
         columns = {name: column(**dict(old)) for name, old in asked.file.columns.items()}

@@ -6,6 +6,7 @@ Jumps are drawn on, beside and far from the ends of the goal, down to the last b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -91,7 +92,7 @@ def drawn(kind: str, rng: Generator, *, intervals: int, sloped: bool) -> Bent:
         slopes = [float(rng.choice([0, 1]) * 10 ** rng.uniform(-1, 1) / spread) if sloped else 0.0 for _ in cuts[1:]]
         epsilon = float(10 ** rng.uniform(-1, 3 if not sloped else 1.8))
         found = Bent(kind, parameters, tuple(goal), bent.Form(cuts, [0.0, *slopes, 0.0], jumps), epsilon)
-        if all(a < b for a, b in zip(ends[:-1], ends[1:], strict=True)) and _is_open(found):
+        if all(a < b for a, b in pairwise(ends)) and _is_open(found):
             return found
 
 

@@ -56,6 +56,7 @@ def drawn(rng: Generator, points: int) -> World:
             distance = np.abs(label[:, None] - label[None]).astype(float)
         case _:
             distance = rng.uniform(0.05, 1, (points, points))
+            distance *= rng.random((points, points)) < 0.8  # some are not told apart
             distance = np.triu(distance, 1) + np.triu(distance, 1).T
     mass = rng.dirichlet(np.full(points, 10 ** rng.uniform(-1, 1))) + 1e-9
     goal = np.zeros(points)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,18 @@ def test_the_minimum_is_the_shortest_way_on_a_fine_grid(seed: int) -> None:
     step = 0.05 * 2.5 * 3  # what a grid loses where one of two ψ jumps: a hop of its width along the other
     assert np.all(shortest <= claimed + step)
     assert np.all(claimed[:, :, None] <= claimed[:, None, :] + claimed[None, :, :] + 1e-12)
+
+
+@pytest.mark.parametrize("metric", [*PARTS, gp.minimum(gp.Absolute() + 0.3 * gp.Discrete(), 1.0), 2 * gp.Absolute(3)])
+def test_a_distance_and_its_form_are_one(metric: Any) -> None:
+    """Also at the cuts themselves, which belong to what lies below them, and with a step under a cap."""
+    form = metric.line_form
+    assert form is not None
+    cuts = np.array([-1, -0.7, -0.3, 0, 0.2, 0.5, 1, 1.1, 2])
+    x = np.sort(np.concatenate([np.linspace(-2, 9, 23), cuts, cuts + 1e-9, cuts - 1e-9]))
+    apart = (x[:, None] != x[None]).astype(float)
+    by_form = np.minimum(np.abs(form.psi(x)[:, None] - form.psi(x)[None]), form.cap) + form.step * apart
+    assert metric.distance(x[:, None], x[None]) == pytest.approx(by_form, abs=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ Warnings are errors here, so an overflow counts. What is drawn is wild on purpos
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,9 @@ def some_prior(rng: Generator) -> Any:
             return gp.empirical(middle + size * rng.normal(size=int(rng.integers(2, 12))))
         case 6:
             mass = rng.dirichlet(np.full(4, 10 ** rng.uniform(-2, 1)))
-            return gp.categorical(dict(zip((middle + size * np.cumsum(rng.uniform(0.1, 1, 4))).tolist(), mass, strict=True)))
+            return gp.categorical(
+                dict(zip((middle + size * np.cumsum(rng.uniform(0.1, 1, 4))).tolist(), mass, strict=True))
+            )
         case _:
             left, right = (float(size * 10 ** rng.uniform(-2, 1)) for _ in "ab")
             return gp.normal(middle, size).given(middle - left, middle + right)
@@ -113,19 +116,17 @@ def ask(rng: Generator, attack: gp.Attack, epsilon: float) -> None:
 @pytest.mark.parametrize("seed", range(120))
 def test_one_attribute(seed: int) -> None:
     rng = np.random.default_rng([3, seed])
-    try:
+    with contextlib.suppress(GuessproofError):
         prior = some_prior(rng)
         goal, truth = some_goal(rng, gp.Attribute("x", prior=prior, metric=some_metric(rng, prior)))
         attack = gp.Attack(goal, at=None if truth is None else {"x": truth})
         ask(rng, attack, float(10 ** rng.uniform(-12, 6)))
-    except GuessproofError as refusal:
-        assert str(refusal)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_two_attributes(seed: int) -> None:
     rng = np.random.default_rng([4, seed])
-    try:
+    with contextlib.suppress(GuessproofError):
         goals, at = [], {}
         for name in ("x", "y"):
             goal, truth = some_goal(rng, gp.Attribute(name, prior=some_prior(rng)))
@@ -133,8 +134,6 @@ def test_two_attributes(seed: int) -> None:
             at |= {} if truth is None else {name: truth}
         whole = goals[0] & goals[1] if rng.random() < 0.5 else goals[0] | goals[1]
         ask(rng, gp.Attack(whole, at=at or None), float(10 ** rng.uniform(-12, 6)))
-    except GuessproofError as refusal:
-        assert str(refusal)
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])
@@ -150,9 +149,10 @@ def test_a_cap_in_units_of_money(epsilon: float, side: str) -> None:
     assert capped.attack == pytest.approx(plain.attack, rel=1e-6, abs=1e-12)
 
 
-def test_a_goal_in_a_far_tail_that_no_finite_distance_limits() -> None:
-    prior = gp.laplace(0, 1)
+@pytest.mark.parametrize(
+    ("prior", "goal"), [(gp.normal(0, 1), (20, 37)), (gp.laplace(0, 1), (690, 700)), (gp.laplace(0, 1), (-700, 40))]
+)
+def test_a_goal_in_a_far_tail(prior: Any, goal: tuple[float, float]) -> None:
     metric = gp.Outcome((-3, 0)) + gp.Absolute()
-    attack = gp.Attack(gp.inside(gp.Attribute("x", prior=prior, metric=metric), (30, 40), (60, 1e3)))
-    bracket = attack.posterior(7.0)
-    assert bracket.attack <= bracket.bound <= 1
+    bracket = gp.Attack(gp.inside(gp.Attribute("x", prior=prior, metric=metric), goal)).posterior(3.0)
+    assert 0 <= bracket.attack <= bracket.bound <= 1

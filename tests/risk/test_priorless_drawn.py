@@ -93,6 +93,13 @@ def test_a_partly_known_prior_at_the_worst_true_value() -> None:
             assert bracket.bound <= max(reached, more) + 2e-3, (world, epsilon, bracket)
 
 
+@pytest.mark.parametrize(("low", "high"), [(-np.inf, np.inf), (0, 22), (8, 30), (-20, 16)])
+def test_a_partly_known_prior_with_room_on_one_side_is_exact(low: float, high: float) -> None:
+    prior = gp.partly_known(4, 0.8, low=low, high=high)
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior=prior), 1), at={"x": 10})
+    assert attack.advantage(0.3).status == "exact"
+
+
 def test_an_unknown_prior_knows_how_far_the_true_value_can_be_from_the_ends() -> None:
     """Declared bounds limit the true value, not the guesses: from [3, 5] nothing is further than 7 on 0 … 10."""
     attribute = gp.Attribute("x", prior=gp.unknown(0, 10), bounds=(4, 6))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.risk.odds import posterior
+from guessproof.risk.tent import log_prior, tent, tent_slopes
 
 SIDES = ("upper", "lower")
 
@@ -42,6 +45,27 @@ def test_a_hardly_uneven_threshold_tells_hardly_anything_however_large_epsilon_i
     bracket = attack.advantage(epsilon)
     assert bracket.status == "exact"
     assert bracket.bound == pytest.approx(truth, rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [3.0, 50.0, 400.0, -3.0, -50.0, -400.0])
+def test_the_peak_of_the_tent_is_on_the_side_of_the_jump_where_it_is_best(k: float) -> None:
+    """Its place and its integral are what the worst true value is followed by."""
+    prior, cuts = gp.normal(0, 1), (-0.2, 0.35)
+    form = gp.Threshold(*cuts).line_form
+    lo, hi = np.linspace(-1.0, 0.3, 27), np.linspace(-0.1, 1.4, 27)
+    c, log_z = tent_slopes(prior, form, lo, hi, k)
+    ends = np.array([-np.inf, *cuts, np.inf])
+    mass = prior.mass(ends[:-1], ends[1:])
+    inside = prior.mass(*np.broadcast_arrays(*(f(e[:, None], g) for f, e, g in (
+        (np.maximum, lo, ends[:-1]), (np.minimum, hi, ends[1:])
+    ))))  # fmt: skip
+    log_l = -k * np.abs(np.arange(3) - form.psi(c)[:, None])
+    top = log_l.max(axis=1)
+    total = np.exp(log_l - top[:, None]) * mass
+    belief = np.sum(np.exp(log_l - top[:, None]) * inside, axis=1) / total.sum(axis=1)
+    log_p, log_q = log_prior(prior, lo, hi)
+    assert belief == pytest.approx(posterior(log_p, log_q, tent(prior, form, lo, hi, k)[1]), rel=1e-8)
+    assert log_z == pytest.approx(np.log(total.sum(axis=1)) + top, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("cut", [9.376831076857243, 10.173194032029544])

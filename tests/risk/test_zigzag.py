@@ -52,3 +52,9 @@ def test_no_zigzag_beats_the_bound(prior: str) -> None:
             belief = likelihood[goal].sum() / likelihood.sum()
             assert sign * belief <= sign * bound + 1e-3  # the grid's own error
             assert sign * belief <= sign * attack + 1e-3
+
+
+def test_an_interval_inside_another_adds_nothing() -> None:
+    whole = gains("normal", (-0.5, 1.5), epsilon=1.0, side="upper")
+    assert gains("normal", (-0.5, 1.5), (0.1, 0.3), epsilon=1.0, side="upper") == whole
+    assert gains("normal", (0.1, 0.3), (-0.5, 0.2), (0.2, 1.5), epsilon=1.0, side="upper") == whole

@@ -186,6 +186,19 @@ def test_a_sample_beside_labels(tmp_path: Path) -> None:
     check_ranks(found, [a for a in answers if not isinstance(a, str)])
 
 
+def test_in_a_sample_of_combinations_any_values_may_go_together(tmp_path: Path) -> None:
+    tail = '[prior."(x, y)"]\nsample = [[1, 1], [2, 2], [5, 3]]'
+    columns = dict.fromkeys("xy", "bounds = [0, 6]\nmissing = false")
+    goal, rows = "x within 1 and y within 1", [(1.0, 1.0), (1.5, 3.0), (5.0, 1.0)]
+    written = text(sql="SELECT SUM(x + y) AS s FROM t", columns=columns, goal=goal, tail=tail)
+    plan = made(tmp_path, written, ["x", "y"], [*rows, (7.0, 1.0)])
+    found = scan(plan, epsilon=3.0, top=100)
+    assert (found.judged, found.outside) == (3, 1)
+    answers = [alone(plan, {"x": x, "y": y}, 3.0) for x, y in rows]
+    check_ranks(found, [a for a in answers if not isinstance(a, str)])
+    assert {e.advantage[1] > 1e-6 for e in found.exposed} == {True, False}  # near (5, 1) nobody of the sample is
+
+
 CATS = {
     "colour": "prior = { categorical = { red = 0.2, tabby = 0.3, black = 0.5 } }",
     "gender": "prior = { categorical = { M = 0.5, F = 0.5 } }",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from guessproof.choosing import choose
 from guessproof.plan import loads_plan
 from guessproof.scan import scan
-from scan.making import made, text
+from guessproof.scan.records import records_of
+from scan.making import exposure_of, made, text
 
 X = "bounds = [0, 120]\nmissing = false\nprior = { normal = { mean = 20, sd = 6.28 } }"
 Y = "bounds = [0, 10]\nmissing = false\nprior = { uniform = { low = 0, high = 10 } }"
@@ -170,6 +173,30 @@ def test_every_flag_changes_what_a_scan_says(flag: str, cases: tuple[str, str], 
         differs = differs or abs(found[0][1] - found[1][1]) > 1e-4
     assert differs
     assert without is not having
+
+
+@pytest.mark.parametrize("name", ["plain", "listed", "labels", "and", "mixed and"])
+def test_what_rounding_adds_is_added(name: str, tmp_path: Path) -> None:
+    """A step of the guarantee between any two values moves a belief by a quarter of itself at most."""
+    case = {**ONE, **SEVERAL}[name]
+    plan = made(tmp_path, written(case, "", case[4]), list(case[0]), [])
+    exposure = exposure_of(plan)
+    plain, stepped = (
+        records_of(plan, replace(exposure, step=step), case[4], 1.0, None).judge(None) for step in (0.0, 0.04)
+    )
+    assert stepped.upper == pytest.approx(np.minimum(plain.upper + 0.01, 1.0), abs=1e-12)
+    assert stepped.lower == pytest.approx(plain.lower, abs=1e-12)
+
+
+def test_a_grid_so_coarse_that_it_counts_is_counted(tmp_path: Path) -> None:
+    """Numbers of 2^60 in steps of 2^9, and an ε at which one step is no longer small."""
+    columns = {"x": "bounds = [0, 1e15]\nmissing = false\nprior = { uniform = { low = 0, high = 1e15 } }"}
+    sql, goal = "SELECT SUM(x) AS s FROM t", "x within 1e13"
+    case = (columns, sql, goal, "", 1e9, [{"x": 4e14}])
+    low, high = scanned(case, {"x": 4e14}, 1e9, tmp_path)
+    attack, bound = chosen(case, {"x": 4e14}, 1e9)
+    assert low <= bound
+    assert attack <= high
 
 
 def test_the_worst_record_is_the_worst_case_of_choosing(tmp_path: Path) -> None:

@@ -110,6 +110,17 @@ def test_a_scan_is_noted_before_a_row_is_read(tmp_path: Path, monkeypatch: pytes
     assert release(plan).data_dependent is True
 
 
+def test_a_group_is_told_by_most_of_it_and_by_its_largest(tmp_path: Path) -> None:
+    """Thirty-nine of forty hardly exposed, one most: 95 % have no more than the others have."""
+    plan = made(tmp_path, text(), ["x", "g"], [*[[60.0, "a"]] * 39, [20.0, "a"], [20.0, "b"]])
+    groups = {g.value: g for g in scan(plan, epsilon=3.0, by="g").groups or ()}
+    most, largest = groups["a"].most_of_them, groups["a"].largest
+    assert most is not None
+    assert largest is not None
+    assert most[1] < largest[0]
+    assert groups["b"].most_of_them == groups["b"].largest == largest
+
+
 def test_nothing_of_a_scan_reaches_other_outputs(tmp_path: Path) -> None:
     plan = load_plan(planned(tmp_path))
     before, files = choose(plan).to_dict(), set(tmp_path.iterdir())

@@ -21,7 +21,8 @@ COLUMNS = {
 }
 VALUES = Declared("t", COLUMNS)
 COUNTED = Declared("t", COLUMNS, rows=120)
-RECORDS = Declared("t", {n: DeclaredColumn(n, c.bounds, c.levels, c.kind) for n, c in COLUMNS.items()}, unit_named("records"))
+SECRET = {n: DeclaredColumn(n, c.bounds, c.levels, c.kind) for n, c in COLUMNS.items()}
+RECORDS = Declared("t", SECRET, unit_named("records"))
 
 
 @dataclass(frozen=True)

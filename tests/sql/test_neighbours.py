@@ -197,7 +197,8 @@ TIGHT = [
 def test_the_bound_is_attained(aggregate: str, protects: str, bound: float) -> None:
     question = ask(f"SELECT {aggregate} FROM t", table(X, protects=protects))
     measurement = question.measurements[0]
-    assert (measurement.per_answer.presence if protects == "records" and "x - x" not in aggregate else measurement.per_answer.change) == (
+    found = measurement.per_answer
+    assert (found.presence if protects == "records" and "x - x" not in aggregate else found.change) == (
         pytest.approx(bound, rel=1e-12)
     )
     if "x - x" in aggregate:
@@ -256,7 +257,8 @@ def test_groups_under_records_count_twice() -> None:
     g = DeclaredColumn("g", levels=("a", "b"))
     question = ask("SELECT g, SUM(x) FROM t GROUP BY g", table(X, g, protects="records"))
     measurement = question.measurements[0]
-    assert (measurement.per_answer.presence, measurement.per_answer.change, measurement.per_answer.sensitivity) == (10, 20, 20)
+    found = measurement.per_answer
+    assert (found.presence, found.change, found.sensitivity) == (10, 20, 20)
 
 
 def test_each_part_of_a_filter_is_a_jump() -> None:

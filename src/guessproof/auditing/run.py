@@ -1,6 +1,7 @@
 """`guessproof audit`: plays the attacker against the real engine and the real sampler, on made-up tables.
 
-The plan's source is never opened, its ledger never touched. Everything lives in a private folder that is deleted.
+Of the plan's source only names and types of columns are read, and its ledger is not touched. Everything lives in a
+private folder that is deleted.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def audit(
     false_alarm: float = FALSE_ALARM,
     progress: Progress | None = None,
 ) -> Audit:
-    """Compare what an attacker achieves with what the plan's choice promises; never opens the plan's source.
+    """Compare what an attacker achieves with what the plan's choice promises; reads no value of the plan's source.
 
     `trials` is how many noises are drawn for each measurement, unless `seconds` of drawing are over first. `seed`
     makes the synthetic tables and victims the same again; noise is never seeded. A correct release fails with
@@ -123,7 +124,7 @@ def _played(
 
 
 def _notes(stage: Stage) -> Any:
-    yield "The plan's source was not opened; tables, victims and ledger were made up and are deleted."
+    yield "No value of the plan's source was read; tables, victims and ledger were made up and are deleted."
     yield (
         "Real: reading the plan, choosing ε, rewriting the query, the engine, the sampler, the step from sums to noisy "
         "answers, the ledger. Batched: victims share one file with one more key to group by; trials share calls of "

@@ -8,6 +8,7 @@ import altair as alt
 import numpy as np
 
 from guessproof.risk.attack import Attack
+from guessproof.rounded import percent_up
 
 INK, QUIET, SAFE = "#1f3a5f", "#8a94a3", "#2a9d8f"
 
@@ -35,7 +36,7 @@ def belief_curve(attack: Attack, epsilon: float, *, title: str, unit: str = "", 
     )
     drop = alt.Chart(alt.Data(values=mark)).mark_rule(color=SAFE).encode(x="epsilon:Q")
     point = alt.Chart(alt.Data(values=mark)).mark_point(color=SAFE, filled=True, size=90, opacity=1).encode(x=x, y=y)
-    text = f"ε = {epsilon:.4g}: {attack.prior:.0%} becomes at most {chosen:.0%}"
+    text = f"ε = {epsilon:.4g}: {attack.prior:.0%} becomes at most {percent_up(chosen, 0)}"
     words = [{"epsilon": epsilon, "belief": chosen, "text": text}]
     label = (
         alt.Chart(alt.Data(values=words))

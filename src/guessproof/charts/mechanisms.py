@@ -13,6 +13,7 @@ from guessproof.mechanisms.cauchy import Cauchy
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
+from guessproof.rounded import down, up
 
 INK, QUIET, SAFE, ALARM = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d"
 SHADES = [INK, SAFE, "#e9a23b", "#7a5c99", ALARM]
@@ -145,9 +146,9 @@ def feasible_interval(*, accuracy: float, risk: float, chosen: float | None = No
     colour = SAFE if fits else ALARM
     band = alt.Data(values=[{"epsilon": low, "to": high}])
     room = alt.Chart(band).mark_rect(color=colour, opacity=0.25).encode(x=x, x2="to:Q")
-    ends = [{"epsilon": accuracy, "text": f"accuracy needs ≥ {accuracy:.3g}"}]
+    ends = [{"epsilon": accuracy, "text": f"accuracy needs ≥ {up(accuracy, 3)}"}]
     if limited:
-        ends.append({"epsilon": risk, "text": f"risk allows ≤ {risk:.3g}"})
+        ends.append({"epsilon": risk, "text": f"risk allows ≤ {down(risk, 3)}"})
     rules = alt.Chart(alt.Data(values=ends)).mark_rule(color=colour, strokeWidth=2).encode(x=x)
     roomy = high > 6 * low  # then the words stand inside the band
     layers = [room, rules]
@@ -156,7 +157,7 @@ def feasible_interval(*, accuracy: float, risk: float, chosen: float | None = No
         layers.append(_end_label(row, at_low != roomy, x, colour, 30 if at_low else 52))
     if chosen is not None:
         layers += _chosen(chosen, x)
-    words = "any ε in the shaded range will do" if fits else f"no ε fits: {accuracy / risk:.3g} × too much is asked"
+    words = "any ε in the shaded range will do" if fits else f"no ε fits: {up(accuracy / risk, 3)} × too much is asked"
     heading = alt.TitleParams(title or "Room for ε", subtitle=words, subtitleColor=colour, anchor="start")
     return alt.layer(*layers).properties(width=WIDTH, height=110, title=heading)
 

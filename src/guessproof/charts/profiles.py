@@ -17,6 +17,7 @@ from guessproof.errors import ParameterError
 from guessproof.risk.profile import Binding, RiskProfile
 from guessproof.risk.profile.points import Points
 from guessproof.risk.profile.shapes import FixedInclusion, FixedValue
+from guessproof.rounded import down
 
 INK, QUIET, SAFE, ALARM, NOTHING = "#1f3a5f", "#8a94a3", "#2a9d8f", "#d1495b", "#e9ecf0"
 Along = Literal["p", "q", "prior"]
@@ -212,7 +213,7 @@ def epsilon_map(profile: RiskProfile, *, title: str | None = None, count: int = 
     binding = profile.binding()
     if binding is not None:
         left = binding.p > 0.5
-        place = [{"p": binding.p, "q": binding.q, "text": f"ε = {_down(profile.epsilon())}"}]
+        place = [{"p": binding.p, "q": binding.q, "text": f"ε = {down(profile.epsilon(), 4)}"}]
         mark = alt.Chart(alt.Data(values=place)).encode(x=x, y=y)
         layers += mark.mark_point(color="white", fill=ALARM, size=130, strokeWidth=2, opacity=1, clip=False)
         words: dict[str, Any] = {
@@ -343,7 +344,7 @@ def _words(curve: _Curve) -> str:
     if binding is None:
         return ""
     where = f"{'prior' if curve.line.along == 'prior' else curve.line.along} = {curve.line.position(binding):.3g}"
-    return f"ε = {_down(curve.lowest)} at {where}, ratio {binding.ratio:.3g}"
+    return f"ε = {down(curve.lowest, 4)} at {where}, ratio {binding.ratio:.3g}"
 
 
 def _colour(low: float, high: float) -> alt.Color:
@@ -353,7 +354,7 @@ def _colour(low: float, high: float) -> alt.Color:
 
 def _subtitle(profile: RiskProfile) -> str:
     epsilon = profile.epsilon()
-    return f"ε = {_down(epsilon)} ({profile.status})" if math.isfinite(epsilon) else "never binds: no limit on ε"
+    return f"ε = {down(epsilon, 4)} ({profile.status})" if math.isfinite(epsilon) else "never binds: no limit on ε"
 
 
 def _title(text: str, subtitle: str) -> alt.TitleParams:
@@ -365,14 +366,6 @@ def _round_ratios(top: float) -> list[float]:
     shown = [step for step in steps if step <= top]
     # A narrow axis keeps the fine steps, a wide one the round ones.
     return [s for s in shown if top < 6 or s not in (1.2, 1.5, 7, 15, 70)] if top < 200 else [1, 10, 100, 1000]
-
-
-def _down(epsilon: float) -> str:
-    """Four digits, cut off rather than rounded: what a reader copies must still keep the profile."""
-    if epsilon <= 0:
-        return "0"
-    unit = 10.0 ** (math.floor(math.log10(epsilon)) - 3)
-    return f"{math.floor(epsilon / unit + 1e-9) * unit:.4g}"
 
 
 def _number(value: Any) -> float | None:

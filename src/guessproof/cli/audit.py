@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanFile, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, print_json
 
 if TYPE_CHECKING:
     from guessproof.auditing import Audit
@@ -33,7 +33,7 @@ STYLES = {"pass": "green", "fail": "bold red", "not computed": "dim"}
 
 
 def audit(
-    plan: PlanFile,
+    plan: PlanArgument,
     trials: Annotated[int, typer.Option(help="How many noises are drawn for each measurement.")] = 100_000,
     seconds: Annotated[float, typer.Option(help="Drawing stops after this time, whatever was drawn.")] = 30.0,
     seed: Annotated[
@@ -42,14 +42,14 @@ def audit(
     chart: Annotated[str | None, typer.Option(help="Also draw the calibration plot: .svg, .png or .html.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play the attacker against the real engine and sampler, on made-up tables. The plan's table is never opened.
+    """Play the attacker against the real engine and sampler, on made-up tables. The table's values are never read.
 
     Exits with 7 when more is found than was promised.
 
     Example: guessproof audit plan.toml --chart audit.svg
     """
     from guessproof.plan import load_plan
-    from guessproof.plan.inputs import inputs_of
+    from guessproof.plan.plan import inputs_of
 
     loaded = load_plan(plan)
     if chart is not None:

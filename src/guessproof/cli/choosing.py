@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, down, in_people, percent, print_json, up
+from guessproof.cli.printing import AsJson, in_people, percent, print_json
+from guessproof.rounded import down, percent_down, percent_up, round_places, up
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from guessproof.calculate import Choice as Calculated
+    from guessproof.calculate import Calculation
     from guessproof.choosing import Choice
     from guessproof.cli.screen import Screen
     from guessproof.explain import Explanation
@@ -180,7 +181,7 @@ def _calculate(
         raise typer.Exit(3)
 
 
-def _show_calculated(choice: Calculated) -> None:
+def _show_calculated(choice: Calculation) -> None:
     from rich.table import Table
 
     from guessproof.cli.screen import Screen, styled
@@ -271,8 +272,8 @@ def _show_explanation(answer: Explanation) -> None:
     console = Screen()
     console.print(
         f"\nAt ε = {answer.epsilon:g} no output can multiply an attacker's odds on one person's value by "
-        f"more than {answer.odds_factor:.4g}. Whatever he believed before, his belief rises by at most "
-        f"{answer.worst_advantage:.1%} (most for a prior of {answer.worst_prior:.1%}).\n"
+        f"more than {up(answer.odds_factor, 4)}. Whatever he believed before, his belief rises by at most "
+        f"{percent_up(answer.worst_advantage, 1)} (most for a prior of {answer.worst_prior:.1%}).\n"
     )
     table = Table(title="What one release lets a belief become")
     for name in (
@@ -287,11 +288,11 @@ def _show_explanation(answer: Explanation) -> None:
     for row in answer.rows:
         table.add_row(
             f"{row.prior:.1%}",
-            f"{row.highest:.1%}",
-            f"{row.prior * 1000:.0f} → {row.highest * 1000:.0f}",
-            f"{row.lowest:.1%}",
-            f"{row.ratio:.3g}",
-            f"{row.ratio_add_remove:.3g}",
+            percent_up(row.highest, 1),
+            f"{row.prior * 1000:.0f} → {round_places(row.highest * 1000, 0, 'up')}",
+            percent_down(row.lowest, 1),
+            up(row.ratio, 3),
+            up(row.ratio_add_remove, 3),
         )
     console.print(table)
     known = Table(title="Published deployments nearest to it (units differ)")

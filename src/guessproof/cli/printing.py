@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from guessproof.plain import json_text, plain
-from guessproof.rounded import down, up
+from guessproof.rounded import percent_up
 
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
 
-__all__ = ["AsJson", "PlanFile", "down", "in_people", "percent", "print_json", "say", "up"]
+__all__ = ["AsJson", "PlanArgument", "in_people", "percent", "print_json", "say"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-PlanFile = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
+PlanArgument = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
 
 
 def print_json(table: Any) -> None:
@@ -31,11 +30,7 @@ def say(text: str, *, err: bool = False) -> None:
 
 def percent(bracket: Bracket | None) -> str:
     """A risk in percent, rounded up, with its status."""
-    return "" if bracket is None else f"{_percent_up(float(bracket.bound))} ({bracket.status})"
-
-
-def _percent_up(value: float) -> str:
-    return f"{math.ceil(value * 1e4 * (1 - 1e-9)) / 1e2:.2f} %"
+    return "" if bracket is None else f"{percent_up(float(bracket.bound))} ({bracket.status})"
 
 
 def in_people(probability: float) -> str:

@@ -7,8 +7,11 @@ import difflib
 from typing import Any
 
 from guessproof.errors import GoalError, InputError, ParameterError, PriorError, TrueValueError
-from guessproof.world import goals, priors
+from guessproof.plan import goals as plan_goals
+from guessproof.plan.grammar import Wish
+from guessproof.world import priors
 from guessproof.world.attributes import Attribute
+from guessproof.world.goals import Goal
 
 _PRIORS = (
     "normal",
@@ -40,29 +43,20 @@ def read_prior(text: str) -> priors.Prior:
         raise PriorError("prior", text, str(error).replace("()", ""), "see guessproof choose --help") from None
 
 
-def read_goal(text: str, attribute: Attribute) -> goals.Goal:
+def read_goal(text: str, attribute: Attribute) -> Goal:
     """A goal such as "within 2", "within 5%", "exactly", "among math, cs" or "inside 10 20".
 
     >>> read_goal("within 5%", Attribute("x", prior=priors.normal(0, 1)))
     x within 5 %
     """
-    word, _, rest = text.strip().partition(" ")
-    rest = rest.strip()
-    if word == "within" and rest.endswith("%"):
-        return goals.within(attribute, percent=_number(rest[:-1], text))
-    if word == "within":
-        return goals.within(attribute, _number(rest, text))
-    if word == "exactly" and not rest:
-        return goals.exactly(attribute)
-    if word == "among" and rest:
-        return goals.among(attribute, [read_value(v, attribute) for v in rest.split(",")])
-    if word == "inside":
-        ends = [_number(v, text) for v in rest.replace(",", " ").split()]
-        if len(ends) >= 2 and len(ends) % 2 == 0:
-            return goals.inside(attribute, *zip(ends[::2], ends[1::2], strict=True))
-    raise GoalError(
-        "goal", text, "is not understood", "write: within 2 | within 5% | exactly | among a, b | inside 10 20"
-    )
+    try:
+        found = plan_goals.read_goal(text, attribute.name)
+        if isinstance(found.tree, Wish) and found.names == (attribute.name,):
+            return found.build({attribute.name: attribute})
+    except GoalError as error:  # what was typed stands a line above: no need to show it again
+        raise GoalError("goal", text, error.problem, error.remedy.partition("\n")[0]) from None
+    remedy = "write: within 2 | within 5% | exactly | among a, b | inside 10 20"
+    raise GoalError("goal", text, f"is not one wish about {attribute.name} alone", remedy)
 
 
 def read_value(text: str, attribute: Attribute) -> Any:
@@ -91,13 +85,6 @@ def read_knowledge(text: str, attribute: Attribute) -> Any:
     if isinstance(attribute.prior, priors.Finite):
         return {read_value(v, attribute) for v in text.split(",")}
     return read_pair("knows", text)
-
-
-def _number(text: str, whole: str) -> float:
-    try:
-        return float(text.strip())
-    except ValueError:
-        raise GoalError("goal", whole, f"“{text.strip()}” is not a number", "write for instance: within 2") from None
 
 
 def _call(error: type[InputError], field: str, text: str) -> tuple[str, list[Any], dict[str, Any]]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanFile, down, in_people, percent, print_json, up
+from guessproof.cli.printing import AsJson, PlanArgument, in_people, percent, print_json
+from guessproof.rounded import down, up
 
 if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def release(
-    plan: PlanFile,
+    plan: PlanArgument,
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Also write the answers: .csv, .json or .parquet.")
     ] = None,

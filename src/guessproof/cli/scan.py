@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanFile, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, print_json
+from guessproof.rounded import percent_down, percent_up
 
 if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def scan(
-    plan: PlanFile,
+    plan: PlanArgument,
     epsilon: Annotated[float | None, typer.Option(help="The ε to scan at; left out: the one the plan chooses.")] = None,
     top: Annotated[int, typer.Option(help="How many of the most exposed values (and rows) are shown.")] = 10,
     by: Annotated[str | None, typer.Option(help="A column whose groups are compared.")] = None,
@@ -39,7 +40,7 @@ def scan(
     from guessproof.outputs import check_output, write_output
     from guessproof.plain import json_text
     from guessproof.plan import load_plan
-    from guessproof.plan.inputs import inputs_of
+    from guessproof.plan.plan import inputs_of
     from guessproof.scan import scan as scanned
 
     loaded = load_plan(plan)
@@ -185,10 +186,7 @@ def _table(title: str, *columns: tuple[str, str]) -> Any:
 
 
 def _ends(pair: Enclosed) -> tuple[str, str]:
-    import math
-
-    low, high = math.floor(pair[0] * 1e5) / 1e3, math.ceil(pair[1] * 1e5 * (1 - 1e-12)) / 1e3
-    return f"{low:.3f} %", f"{high:.3f} %"
+    return percent_down(pair[0], 3), percent_up(pair[1], 3)
 
 
 def _value(value: Any) -> str:

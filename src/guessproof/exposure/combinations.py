@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import ParameterError
+from guessproof.errors import GoalError
 from guessproof.exposure.attacker import Attacker
 from guessproof.guarantee import Guarantee
 from guessproof.risk.finite import signed_gain
@@ -208,7 +208,7 @@ def _goals(
         elif mask @ mass > 0:
             unique.setdefault(mask.tobytes(), (truth, mask))
     if not unique:
-        raise ParameterError("goal", attacker.goal, "is empty or certain for every true value", "choose another goal")
+        raise GoalError("goal", attacker.goal, "is empty or certain for every true value", "choose another goal")
     return [t for t, _ in unique.values()], np.asarray([m for _, m in unique.values()]), certain
 
 

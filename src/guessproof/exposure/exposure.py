@@ -1,7 +1,7 @@
 """What an attacker can learn from releases whose guarantee is known.
 
 Every view of the guarantee bounds the attacker; the least bound counts. Where every alternative of an OR is protected
-on its own, each is wanted by an attacker of his own, and the most exposed counts.
+on its own, each is an attacker of his own, and the most exposed counts.
 """
 
 from __future__ import annotations

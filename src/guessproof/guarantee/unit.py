@@ -27,6 +27,7 @@ class PrivacyUnit(ABC):
     assumption: ClassVar[str]
     hides_presence: ClassVar[bool]  # otherwise who is in the table, and how many rows it has, is known
     takes_profiles: ClassVar[str]  # how a risk profile is read, in words
+    needs: ClassVar[dict[str, str]] = {}  # keys of a plan's [data] that only this unit takes, each with an example
 
     def protects(self, *, declared: bool, public: bool) -> bool:
         """Whether a column is secret: one that the plan declares, or one that it does not name."""
@@ -102,6 +103,11 @@ class Records(PrivacyUnit):
 
 VALUES, RECORDS = Values(), Records()
 UNITS: dict[str, PrivacyUnit] = {unit.name: unit for unit in (VALUES, RECORDS)}
+# What each unit needs beside its name; persons can be written into a plan, and are refused when it is used.
+NEEDED_KEYS: dict[str, dict[str, str]] = {
+    **{name: unit.needs for name, unit in UNITS.items()},
+    "persons": {"person": '"id"', "max_rows": "3"},
+}
 
 
 def unit_named(name: str) -> PrivacyUnit:

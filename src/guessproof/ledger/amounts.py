@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from decimal import (
     ROUND_CEILING,
     ROUND_FLOOR,
-    ROUND_HALF_EVEN,
     Context,
     Decimal,
     DivisionByZero,
@@ -29,12 +28,14 @@ from fractions import Fraction
 from typing import Any
 
 from guessproof.errors import ParameterError
+from guessproof.rounded import DIGITS, round_digits
 
 Amount = float | int | str | Decimal | Fraction
 
 ZERO = Decimal(0)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _EXACT = Context(prec=2000, traps=[Inexact, Overflow, InvalidOperation, DivisionByZero])  # raises instead of rounding
+_TYPED = Decimal("5e-15")  # what a float may be off from the decimal that was typed
 _SMALLEST, _LARGEST = Decimal("1e-300"), Decimal("1e12")
 
 
@@ -137,10 +138,7 @@ def shown(amount: Decimal, *, up: bool) -> str:
     >>> shown(Decimal("0.10000000000000001"), up=True), shown(Decimal("0.12345678"), up=False)
     ('0.1', '0.123456')
     """
-    near = Context(prec=15, rounding=ROUND_HALF_EVEN).plus(amount)
-    if len(near.normalize().as_tuple().digits) > 6:
-        near = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR).plus(amount)
-    short = near.normalize()
+    short = round_digits(amount, DIGITS, "up" if up else "down", _TYPED).normalize()
     return f"{short:f}" if -7 < short.adjusted() < 7 else str(short).replace("E", "e")
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from guessproof.plan.model import PlanFile
-from guessproof.plan.plan import Plan
-from guessproof.plan.reading import load_plan, loads_plan, plan_of
+from guessproof.plan.plan import Plan, load_plan, loads_plan, plan_of
+from guessproof.plan.tables import PlanFile
 
 __all__ = ["Plan", "load_plan", "loads_plan", "plan_of", "schema"]
 

@@ -1,21 +1,31 @@
-"""What must fit together across the tables of a plan."""
+"""What must fit together in a plan: no blanks left, one kind a column, tables that do not contradict each other."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from guessproof.errors import InputError, PlanError
-from guessproof.guarantee.unit import UNITS
+from guessproof.guarantee.unit import NEEDED_KEYS, UNITS
 from guessproof.names import folded
-from guessproof.plan.model import Accuracy, Attacker, Column, PlanFile, Release, Risk, Target
-from guessproof.plan.positions import Key
-from guessproof.plan.refusals import Place
-from guessproof.plan.tables import given
-from guessproof.plan.words import is_secret, spelling
+from guessproof.plan.places import Key, Place, find_lines, is_secret, spell_key
+from guessproof.plan.tables import (
+    AccuracyTable,
+    AttackerTable,
+    ColumnTable,
+    PlanFile,
+    ReleaseTable,
+    RiskTable,
+    TargetTable,
+    given_keys,
+)
 from guessproof.risk.profile import RiskProfile
+from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST
+from guessproof.world.finite import Finite
+from guessproof.world.kinds import HOLDS, Kind, label_of
 
 _ENV = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z")
 _ODDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s+in\s+([0-9]+(?:\.[0-9]+)?)\s*\Z")
@@ -81,21 +91,23 @@ def _check_protects(file: PlanFile, place: Place) -> None:
     if data.rows is not None and _hides_presence(data.protects):
         problem = f"the number of rows is secret where {data.protects} are protected"
         raise place.error(("data", "rows"), data.rows, problem, 'leave it out, or use protects = "values"')
-    for key in ("person", "max_rows"):
-        value = getattr(data, key)
-        if value is not None and data.protects != "persons":
-            remedy = 'leave it out, or use protects = "persons"'
-            raise place.error(("data", key), value, "has a meaning only where persons are protected", remedy)
-        if value is None and data.protects == "persons":
-            remedy = 'write for instance person = "id" and max_rows = 3'
-            raise place.error(("data", "protects"), data.protects, f"needs {key} beside it", remedy)
+    needed = NEEDED_KEYS[data.protects]
+    for unit, keys in NEEDED_KEYS.items():
+        for key in keys:
+            value = getattr(data, key)
+            if value is not None and key not in needed:
+                remedy = f'leave it out, or use protects = "{unit}"'
+                raise place.error(("data", key), value, f"has a meaning only where {unit} are protected", remedy)
+            if value is None and key in needed:
+                remedy = f"write for instance {' and '.join(f'{k} = {example}' for k, example in needed.items())}"
+                raise place.error(("data", "protects"), data.protects, f"needs {key} beside it", remedy)
 
 
 def _hides_presence(protects: str) -> bool:
     return protects not in UNITS or UNITS[protects].hides_presence
 
 
-def _check_column(name: str, column: Column, protects: str, place: Place) -> None:
+def _check_column(name: str, column: ColumnTable, protects: str, place: Place) -> None:
     path: Key = ("columns", name)
     if column.bounds is not None:
         low, high = column.bounds
@@ -113,9 +125,9 @@ def _check_column(name: str, column: Column, protects: str, place: Place) -> Non
         raise place.error((*path, "prior"), "public", "what is public needs no prior", "leave out public or prior")
 
 
-def _check_levels(path: Key, column: Column, place: Place) -> None:
+def _check_levels(path: Key, column: ColumnTable, place: Place) -> None:
     levels: tuple[Any, ...] = column.levels or ()
-    spelled = [spelling(level) for level in levels]
+    spelled = [label_of(level) for level in levels]
     for i, text in enumerate(spelled):
         if text in spelled[:i]:
             raise place.error((*path, "levels", i), levels[i], "is named twice", "name each level once")
@@ -137,13 +149,13 @@ def _check_protected(file: PlanFile, place: Place) -> None:
         raise place.error(("data", "protects"), file.data.protects, problem, remedy)
 
 
-def _check_accuracy(accuracy: Accuracy, place: Place) -> None:
+def _check_accuracy(accuracy: AccuracyTable, place: Place) -> None:
     _check_target(("accuracy",), accuracy, place, alone=accuracy.error is None and not accuracy.outputs)
     for name, target in accuracy.outputs.items():
         _check_target(("accuracy", name), target, place, alone=accuracy.error is None and target.error is None)
 
 
-def _check_target(path: Key, target: Target, place: Place, *, alone: bool) -> None:
+def _check_target(path: Key, target: TargetTable, place: Place, *, alone: bool) -> None:
     if target.relative is not None and target.magnitude is None:
         problem = "a relative error needs a size that it is relative to, and the true answer is secret"
         raise place.error((*path, "relative"), target.relative, problem, "add magnitude, the public size of the answer")
@@ -157,7 +169,7 @@ def _check_target(path: Key, target: Target, place: Place, *, alone: bool) -> No
         )
 
 
-def _check_release(release: Release, place: Place) -> None:
+def _check_release(release: ReleaseTable, place: Place) -> None:
     if release.mechanism == "gaussian" and release.delta is None:
         raise place.error(("release", "mechanism"), "gaussian", "needs delta", "add for instance delta = 1e-6")
     if release.mechanism in _PURE and release.delta is not None:
@@ -165,7 +177,7 @@ def _check_release(release: Release, place: Place) -> None:
         raise place.error(("release", "delta"), release.delta, problem, 'leave it out, or use mechanism = "gaussian"')
 
 
-def posterior_limit(attacker: Attacker, place: Place) -> float | None:
+def read_posterior_limit(attacker: AttackerTable, place: Place) -> float | None:
     """The stricter of posterior and odds, "1 in 3" being the probability 1/3."""
     if attacker.odds is None:
         return attacker.posterior
@@ -188,20 +200,20 @@ def posterior_limit(attacker: Attacker, place: Place) -> float | None:
 def check_limits(file: PlanFile, place: Place) -> None:
     """An attacker without a limit is one that nothing protects from."""
     attacker = file.attacker
-    if attacker is None or given(attacker, ("advantage", "posterior", "odds")):
+    if attacker is None or given_keys(attacker, ("advantage", "posterior", "odds")):
         return
     if file.risk is None and file.release.epsilon is None:
         problem = "no limit says how much he may learn"
         raise place.error(("attacker",), attacker.goal, problem, "add advantage = 0.05, posterior or odds")
 
 
-def risk_profile(risk: Risk | None, protects: str, place: Place) -> RiskProfile | None:
+def read_profile(risk: RiskTable | None, protects: str, place: Place) -> RiskProfile | None:
     """The profile that keeps everything that [risk] holds."""
     if risk is None:
         return None
-    kinds = given(risk, tuple(Risk.model_fields))
+    kinds = given_keys(risk, tuple(RiskTable.model_fields))
     if not kinds:
-        raise place.error(("risk",), {}, "says nothing", f"give one of {', '.join(Risk.model_fields)}")
+        raise place.error(("risk",), {}, "says nothing", f"give one of {', '.join(RiskTable.model_fields)}")
     whole: RiskProfile | None = None
     for kind in kinds:
         try:
@@ -229,3 +241,144 @@ def _profile(kind: str, value: Any) -> RiskProfile:
 def _present(kind: str, place: Place) -> PlanError:
     problem = 'protects = "values" takes membership as known, and this profile is about attackers who doubt it'
     return place.error(("risk", kind), kind, problem, 'use protects = "records", or a profile with p = 1')
+
+
+def kind_of(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
+    """The kind that is declared, or that bounds, levels and prior tell; None for texts, which may be truth values."""
+    if column.kind is not None:
+        return column.kind
+    if column.true is not None or column.false is not None:
+        return "truth"
+    return _kind_from_values(column, attribute)
+
+
+def _kind_from_values(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
+    if column.bounds is not None:
+        return "number"
+    if attribute is not None and not isinstance(attribute.prior, Finite):
+        return "number"
+    values = _values(column, attribute)
+    if values and all(isinstance(v, bool) for v in values):
+        return "truth"
+    return "number" if values and all(map(_is_number, values)) else None
+
+
+def _values(column: ColumnTable, attribute: Attribute | None) -> list[Any]:
+    if column.levels is not None:
+        return list(column.levels)
+    return list(attribute.prior.values) if attribute is not None and isinstance(attribute.prior, Finite) else []
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check_kind(name: str, column: ColumnTable, attribute: Attribute | None, place: Place) -> None:
+    """One kind a column: what contradicts it is refused."""
+    path: Key = ("columns", name)
+    kind, told = kind_of(column, attribute), _kind_from_values(column, attribute)
+    values = _values(column, attribute)
+    if (column.true is None) != (column.false is None):
+        key, other = ("true", "false") if column.false is None else ("false", "true")
+        raise place.error((*path, key), getattr(column, key), f"needs {other} beside it", f"list the labels of {other}")
+    if column.true is not None and kind != "truth":
+        problem = f"the column holds {HOLDS[kind or 'label']}"
+        raise place.error(
+            (*path, "true"), list(column.true), problem, 'leave out true and false, or say kind = "truth"'
+        )
+    if column.kind == "time" and (values or told is not None):
+        remedy = "leave out bounds, levels and prior"
+        raise place.error((*path, "kind"), "time", "only the query can speak of times so far", remedy)
+    if column.kind == "number" and told != "number" and (values or told is not None):
+        raise place.error((*path, "kind"), "number", "levels or prior hold labels", "list numbers, without quotes")
+    if column.kind in ("label", "truth") and told == "number":
+        remedy = 'write labels in quotes, as "1", or say kind = "number"'
+        raise place.error((*path, "kind"), column.kind, "bounds, levels or prior hold numbers", remedy)
+    _check_truth(path, column, values, place)
+
+
+def _check_truth(path: Key, column: ColumnTable, values: list[Any], place: Place) -> None:
+    """Which labels are true and which false: each once, each one that can occur."""
+    known, seen = [label_of(v) for v in values], set[str]()
+    for key, labels in (("true", column.true), ("false", column.false)):
+        if labels == ():
+            raise place.error((*path, key), [], "names no label", "list at least one")
+        for i, label in enumerate(labels or ()):
+            if label_of(label) in seen:
+                raise place.error((*path, key, i), label, "is named twice", "name each label once")
+            seen.add(label_of(label))
+            if known and label_of(label) not in known:
+                raise place.error((*path, key, i), label, "is not among the levels or the prior", "add it there")
+
+
+BLANK = "?"
+
+
+def describe_blank(path: Key) -> str:
+    """What is asked for at a place of the plan.
+
+    >>> describe_blank(("columns", "time", "bounds"))
+    'the smallest and largest time that can occur, from public knowledge'
+    """
+    name = "".join(map(str, path[1:2]))
+    key = next((str(part) for part in reversed(path) if isinstance(part, str)), "")
+    if path[:1] == ("columns",):
+        if "bounds" in path:
+            return f"the smallest and largest {name} that can occur, from public knowledge"
+        if "levels" in path:
+            return f"every {name} that can occur, from public knowledge and not from the table"
+        if "prior" in path:
+            return f"what an attacker believes about {name} before the release, from public knowledge"
+    if path[:2] in (("attacker", "at"), ("attacker", "knows")):
+        return f"a hypothetical true value of {key}" if name == "at" else f"what he knows about {key}"
+    return _QUESTIONS.get(key, "a value for it")
+
+
+_QUESTIONS = {
+    "rows": "how many rows the query reads; it must be public knowledge, otherwise delete the line",
+    "goal": "which guesses count as correct, as: time within 2",
+    "sql": "the question, as: SELECT AVG(time) AS mean_time FROM t",
+    "p": "the probability that a person is in the data, as 0.05 if one in twenty was asked",
+    "q": "the probability that the person has the value, given that the person is in the data",
+    "within": "how far the answer may be off",
+    "source": "the file that holds the table, or env:NAME",
+    "name": "the ledger's name for this data",
+    "person": "the column that names the person",
+    "max_rows": "the most rows that one person may have",
+}
+
+
+def find_blanks(text: str) -> list[tuple[int | None, str, str]]:
+    """Line, key and question of every blank of a plan's text.
+
+    >>> find_blanks('[columns.time]\\nbounds = "?"')
+    [(2, 'columns.time.bounds', 'the smallest and largest time that can occur, from public knowledge')]
+    """
+    where = find_lines(text)
+    found = [(where.find(path), spell_key(path), describe_blank(path)) for path in _blanks(tomllib.loads(text), ())]
+    return sorted(found, key=lambda blank: blank[0] or 0)
+
+
+def refuse_blanks(raw: Mapping[str, Any], place: Place) -> None:
+    """One error that lists every blank."""
+    found = sorted(_blanks(raw, ()), key=lambda path: place.lines.find(path) or 0)
+    if not found:
+        return
+    first, *others = found
+    more = "".join(f"\n  line {place.lines.find(p)}: fill in {spell_key(p)}: {describe_blank(p)}" for p in others)
+    raise place.error(first, BLANK, "is blank", f"fill in {first[-1]}: {describe_blank(first)}{more}")
+
+
+def _blanks(value: Any, path: Key) -> Iterator[Key]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _blanks(item, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        asked = path[:1] == ("columns",) and path[-1] in ("bounds", "levels")
+        if (asked and not value) or any(item == BLANK for item in value):
+            yield path  # a list with blanks in it is one blank
+        else:
+            for i, item in enumerate(value):
+                yield from _blanks(item, (*path, i))
+    elif isinstance(value, str) and value.strip() == BLANK:
+        yield path

@@ -1,4 +1,4 @@
-"""Goals: from the words of a plan to a goal of the world."""
+"""From the words of a plan to the attacker: his goal on the plan's attributes, what is true, what he knows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from guessproof.errors import GoalError, InputError
-from guessproof.plan.grammar import Joined, Tree, Wish, read_tree, wishes
-from guessproof.plan.tokens import Misread, Token
-from guessproof.plan.words import close_name, dotted, spelling, spells, underlined
+from guessproof.errors import GoalError, InputError, KnowledgeError, PlanError
+from guessproof.plan.grammar import Joined, Misread, Token, Tree, Wish, read_tree, walk_wishes
+from guessproof.plan.places import Key, Place, spell_key, suggest_name, underline
+from guessproof.plan.tables import AttackerTable, PlanFile
+from guessproof.risk.attack import Attack
 from guessproof.world import goals
 from guessproof.world.attributes import Attribute
-from guessproof.world.finite import Finite
+from guessproof.world.checks import ordered
+from guessproof.world.finite import Finite, is_number
+from guessproof.world.goals import Goal
+from guessproof.world.joint import conditioned, joint_of
+from guessproof.world.kinds import label_of, spells
 from guessproof.world.line import LinePrior
+from guessproof.world.priors import PartlyKnown, Unknown
 
 
 @dataclass(frozen=True)
@@ -28,9 +34,9 @@ class GoalText:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns that it speaks of, each once."""
-        return tuple(dict.fromkeys(column.text for wish in wishes(self.tree) for column in wish.columns))
+        return tuple(dict.fromkeys(column.text for wish in walk_wishes(self.tree) for column in wish.columns))
 
-    def build(self, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...] = ()) -> goals.Goal:
+    def build(self, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...] = ()) -> Goal:
         """The goal on these attributes; `without_prior` names columns that are known but have no prior.
 
         >>> from guessproof.world.priors import normal
@@ -39,17 +45,17 @@ class GoalText:
         ~(time within 2) | time in [10, 12]
         """
         with _underlining(self.text):
-            return _built(self.tree, attributes, without_prior)
+            return _build(self.tree, attributes, without_prior)
 
 
-def read_goal(text: str) -> GoalText:
-    """A goal's words, understood; GoalError underlines what is not.
+def read_goal(text: str, column: str | None = None) -> GoalText:
+    """A goal's words, understood; GoalError underlines what is not. `column` is meant where none is named.
 
     >>> read_goal("(lon, lat) within 5 by l2 and not faculty among math, 'computer science'").names
     ('lon', 'lat', 'faculty')
     """
     with _underlining(text):
-        return GoalText(text, read_tree(text))
+        return GoalText(text, read_tree(text, column))
 
 
 @contextmanager
@@ -57,13 +63,13 @@ def _underlining(text: str) -> Generator[None]:
     try:
         yield
     except Misread as error:
-        mark = underlined(text, error.start, error.end)
+        mark = underline(text, error.start, error.end)
         raise GoalError("goal", text, error.problem, error.remedy + mark) from None
 
 
-def _built(tree: Tree, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...]) -> goals.Goal:
+def _build(tree: Tree, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...]) -> Goal:
     if isinstance(tree, Joined):
-        parts = [_built(part, attributes, without_prior) for part in tree.parts]
+        parts = [_build(part, attributes, without_prior) for part in tree.parts]
         if tree.word == "not":
             return ~parts[0]
         whole = parts[0]
@@ -80,15 +86,15 @@ def _built(tree: Tree, attributes: Mapping[str, Attribute], without_prior: tuple
 def _attribute(column: Token, attributes: Mapping[str, Attribute], without_prior: tuple[str, ...]) -> Attribute:
     if column.text in attributes:
         return attributes[column.text]
-    header = dotted(("columns", column.text))
+    header = spell_key(("columns", column.text))
     if column.text in without_prior:
         remedy = f'add prior to [{header}]; prior = "unknown" where nothing is known but the bounds'
         raise Misread(column.start, column.end, "the attacker's belief about this column is not given", remedy)
-    hint = close_name(column.text, [*attributes, *without_prior], f"declare it as [{header}]")
+    hint = suggest_name(column.text, [*attributes, *without_prior], f"declare it as [{header}]")
     raise Misread(column.start, column.end, "is not a declared column", hint)
 
 
-def _wish(wish: Wish, attributes: list[Attribute]) -> goals.Goal:
+def _wish(wish: Wish, attributes: list[Attribute]) -> Goal:
     attribute = attributes[0]
     if wish.verb == "within":
         radius = _number(wish.values[0])
@@ -116,8 +122,8 @@ def _value(token: Token, attribute: Attribute) -> Any:
     for value in prior.values:
         if spells(token.text, value):
             return value
-    names = [spelling(value) for value in prior.values]
-    hint = close_name(token.text, names, f"choose from {', '.join(names[:6])}{', …' if len(names) > 6 else ''}")
+    names = [label_of(value) for value in prior.values]
+    hint = suggest_name(token.text, names, f"choose from {', '.join(names[:6])}{', …' if len(names) > 6 else ''}")
     raise Misread(token.start, token.end, f"is not a value that {attribute.name} can have", hint)
 
 
@@ -129,3 +135,153 @@ def _number(token: Token) -> float:
     if not math.isfinite(number):
         raise Misread(token.start, token.end, "is not a number that can be meant", "write for instance 2 or 0.5")
     return number
+
+
+_GOAL: Key = ("attacker", "goal")
+
+
+def read_attacker(file: PlanFile, attributes: Mapping[str, Attribute], place: Place) -> tuple[GoalText, AttackerTable]:
+    """The goal, understood, and the attacker with `at` and `knows` as the priors' own values."""
+    attacker = file.attacker
+    assert attacker is not None
+    without = tuple(name for name in file.columns if name not in attributes)
+    try:
+        text = read_goal(attacker.goal)
+        goal = text.build(attributes, without)
+    except InputError as error:
+        raise place.error(_GOAL, attacker.goal, error.problem, error.remedy) from None
+    _check_believed(file, goal, place)
+    knows = _read_knowledge(attacker.knows, goal, attributes, place)
+    believed = _condition(goal, attributes, knows, place)
+    at = _read_truth(attacker.at, text, believed, place)
+    attacker = attacker.model_copy(update={"at": at, "knows": knows})
+    _check_possible(goal, attacker, place)
+    return text, attacker
+
+
+def _check_believed(file: PlanFile, goal: Goal, place: Place) -> None:
+    """A limit on belief needs a belief to start from."""
+    attacker = file.attacker
+    assert attacker is not None
+    for attribute in goal.attributes:
+        if not isinstance(attribute.prior, (Unknown, PartlyKnown)):
+            continue
+        for key in ("posterior", "odds"):
+            if getattr(attacker, key) is not None:
+                problem = f"a belief is undefined, because the prior of {attribute.name} is unknown"
+                remedy = "limit advantage instead, or give the column a prior"
+                raise place.error(("attacker", key), getattr(attacker, key), problem, remedy)
+
+
+def _read_knowledge(
+    raw: Mapping[str, Any] | None, goal: Goal, attributes: Mapping[str, Attribute], place: Place
+) -> dict[str, Any] | None:
+    if raw is None:
+        return None
+    joints = [joint_of(attribute) for attribute in goal.attributes]
+    allowed = {a.name for a in goal.attributes} | {n for joint in joints if joint is not None for n in joint.names}
+    found: dict[str, Any] = {}
+    for name, known in raw.items():
+        path: Key = ("attacker", "knows", name)
+        if name not in allowed:
+            raise _refuse_stranger(path, name, allowed, place)
+        try:
+            found[name] = _read_known(attributes[name], known)
+        except InputError as error:
+            raise place.error(path, known, error.problem, error.remedy) from None
+    return found
+
+
+def _read_known(attribute: Attribute, known: Any) -> Any:
+    """An interval as a pair of numbers, a choice of values as a set."""
+    values = known if isinstance(known, (list, tuple)) else (known,)
+    prior = attribute.prior
+    if any(isinstance(value, (list, tuple, dict)) for value in values):
+        raise KnowledgeError("knows", known, "is not a list of values", "write an interval [10, 40], or values")
+    categories = isinstance(prior, Finite) and not prior.is_line
+    if len(values) == 2 and not categories:
+        return ordered(KnowledgeError, "knows", *values)
+    if not isinstance(prior, Finite):
+        raise KnowledgeError("knows", known, "is not an interval", "write its two ends, as [10, 40]")
+    return frozenset(_own_value(prior, value, KnowledgeError) for value in values)
+
+
+def _own_value(prior: Finite, value: Any, kind: type[InputError]) -> Any:
+    for own in prior.values:
+        if spells(label_of(value), own):
+            return own
+    names = [label_of(own) for own in prior.values]
+    hint = suggest_name(label_of(value), names, f"choose from {', '.join(names[:6])}{', …' if len(names) > 6 else ''}")
+    raise kind("value", value, "is not a value of the prior", hint)
+
+
+def _condition(
+    goal: Goal, attributes: Mapping[str, Attribute], knows: Mapping[str, Any] | None, place: Place
+) -> Mapping[str, Attribute]:
+    try:
+        return conditioned(goal.attributes, knows or {})
+    except InputError as error:
+        names = [name for name in knows or {} if name in error.field or len(knows or {}) == 1]
+        path: Key = ("attacker", "knows", *names[:1])
+        value = (knows or {}).get(names[0]) if names else knows
+        raise place.error(path, value, error.problem, error.remedy) from None
+
+
+def _read_truth(
+    raw: Mapping[str, Any] | None, text: GoalText, believed: Mapping[str, Attribute], place: Place
+) -> dict[str, Any] | None:
+    if raw is None:
+        return None
+    found: dict[str, Any] = {}
+    for name, value in raw.items():
+        path: Key = ("attacker", "at", name)
+        if name not in believed:
+            raise _refuse_stranger(path, name, set(believed), place)
+        try:
+            found[name] = _true_value(believed[name], value)
+        except InputError as error:
+            raise place.error(path, value, error.problem, error.remedy) from None
+    moving = [c.text for wish in walk_wishes(text.tree) if wish.verb in ("within", "exactly") for c in wish.columns]
+    for name in moving:
+        if name not in found:
+            raise place.error(("attacker", "at"), dict(raw), f"the true value of {name} is missing", "give all or none")
+    return found
+
+
+def _true_value(attribute: Attribute, value: Any) -> Any:
+    prior = attribute.prior
+    if isinstance(prior, Finite) and prior.between is not None and is_number(value):
+        attribute.check_true(value)
+        return float(value)
+    if isinstance(prior, Finite):
+        own = _own_value(prior, value, GoalError)
+        prior.index(own)
+        return own
+    if isinstance(value, (str, bool)):
+        raise GoalError("at", value, "is not a number", f"{attribute.name} holds numbers")
+    low, high = (prior.low, prior.high) if isinstance(prior, (Unknown, PartlyKnown)) else prior.support
+    if not low <= value <= high:
+        problem = f"{attribute.name} can only lie between {low:g} and {high:g}, by the prior and what he knows"
+        raise GoalError("at", value, problem, "choose a value that can occur")
+    return float(value)
+
+
+def _check_possible(goal: Goal, attacker: AttackerTable, place: Place) -> None:
+    """Neither impossible nor certain before the release, where that is quickly known."""
+    first, *others = goal.attributes
+    if others or isinstance(first.prior, (Unknown, PartlyKnown)):
+        return
+    if goal.depends_on_truth and attacker.at is None:
+        return
+    try:
+        _ = Attack(goal, attacker.at, attacker.knows, or_=attacker.or_).prior
+    except InputError as error:
+        if error.field == "or_":  # each alternative has a prior of its own
+            return
+        raise place.error(_GOAL, attacker.goal, error.problem, error.remedy) from None
+
+
+def _refuse_stranger(path: Key, name: str, known: set[str], place: Place) -> PlanError:
+    names = sorted(known)
+    hint = suggest_name(name, names, f"the goal speaks of {', '.join(names)}")
+    return place.error(path, name, "is not a column of the goal", hint)

@@ -16,12 +16,96 @@ Columns and values are bare words or stand in quotes. Nothing is executed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from guessproof.plan.tokens import KEYWORDS, Misread, Token, Tokens, read_tokens
-from guessproof.plan.words import close_name
+from guessproof.plan.places import suggest_name
+
+KEYWORDS = frozenset({"and", "or", "not", "within", "exactly", "among", "inside", "by"})
+_PATTERN = re.compile(
+    r"""(?P<space>\s+)
+      | (?P<quoted>"(?:[^"]|"")*" | '(?:[^']|'')*')
+      | (?P<number>[-+]?(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![\w.-]))
+      | (?P<word>[^\W\d][\w.-]*|[0-9][\w.-]*)
+      | (?P<sign>[(),%])""",
+    re.VERBOSE,
+)
+
+
+class Misread(Exception):
+    """A place in a text that is not understood."""
+
+    def __init__(self, start: int, end: int, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.start, self.end, self.problem, self.remedy = start, end, problem, remedy
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, number, quoted text or sign of the text, and where it stands; the last one is the end."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+    def is_word(self, word: str) -> bool:
+        """Whether this is the keyword; quotes make a name of it."""
+        return self.kind == "word" and self.text.lower() == word
+
+
+def read_tokens(text: str) -> list[Token]:
+    """Every word of a text.
+
+    >>> [t.text for t in read_tokens("time within 5%")]
+    ['time', 'within', '5', '%', '']
+    """
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        found = _PATTERN.match(text, at)
+        if found is None:
+            if text[at] in "\"'":
+                raise Misread(at, len(text), "the quotes are not closed", "close them")
+            raise Misread(at, at + 1, "is not a sign of the goal language", "put such names and values in quotes")
+        kind, word = str(found.lastgroup), found.group()
+        if kind == "quoted":
+            word = word[1:-1].replace(word[0] * 2, word[0])
+        if kind != "space":
+            tokens.append(Token(word if kind == "sign" else kind, word, at, found.end()))
+        at = found.end()
+    return [*tokens, Token("end", "", len(text), len(text))]
+
+
+@dataclass
+class Tokens:
+    """The tokens of a text, read one after the other."""
+
+    all: list[Token]
+    at: int = 0
+
+    @property
+    def now(self) -> Token:
+        """The token that is read next."""
+        return self.all[self.at]
+
+    @property
+    def before(self) -> Token:
+        """The token that was read last."""
+        return self.all[max(0, self.at - 1)]
+
+    def ahead(self, steps: int) -> Token:
+        """A token further on."""
+        return self.all[min(self.at + steps, len(self.all) - 1)]
+
+    def next(self) -> Token:
+        """Read a token; the end stays."""
+        token = self.now
+        self.at = min(self.at + 1, len(self.all) - 1)
+        return token
+
 
 VERBS = ("within", "exactly", "among", "inside")
 NORMS = ("l1", "l2", "linf")
@@ -53,18 +137,22 @@ class Joined:
 Tree = Wish | Joined
 
 
-def read_tree(text: str) -> Tree:
-    """The tree of a goal's words; Misread where they are not understood."""
-    return _Reader(Tokens(read_tokens(text))).whole()
+def read_tree(text: str, column: str | None = None) -> Tree:
+    """The tree of a goal's words; Misread where they are not understood. `column` is meant where none is named.
+
+    >>> [c.text for c in next(walk_wishes(read_tree("within 5%", "time"))).columns]
+    ['time']
+    """
+    return _Reader(Tokens(read_tokens(text)), column).whole()
 
 
-def wishes(tree: Tree) -> Iterator[Wish]:
+def walk_wishes(tree: Tree) -> Iterator[Wish]:
     """The single wishes of a tree, from left to right."""
     if isinstance(tree, Wish):
         yield tree
     else:
         for part in tree.parts:
-            yield from wishes(part)
+            yield from walk_wishes(part)
 
 
 def read_names(text: str) -> tuple[str, ...]:
@@ -84,6 +172,7 @@ def read_names(text: str) -> tuple[str, ...]:
 @dataclass
 class _Reader:
     tokens: Tokens
+    column: str | None = None  # what a wish is about that names none
     depth: int = 0
 
     def whole(self) -> Tree:
@@ -128,10 +217,11 @@ class _Reader:
 
     def _wish(self) -> Wish:
         start = self.tokens.now.start
-        columns = self.columns()
+        spoken = self.column is None or not any(self.tokens.now.is_word(verb) for verb in VERBS)
+        columns = self.columns() if spoken else (Token("quoted", str(self.column), start, start),)
         verb = self.tokens.next()
         if not any(verb.is_word(v) for v in VERBS):
-            hint = close_name(verb.text, VERBS, f"say {columns[0].text} within, exactly, among or inside")
+            hint = suggest_name(verb.text, VERBS, f"say {columns[0].text} within, exactly, among or inside")
             raise Misread(verb.start, verb.end, "says not what is wanted of the column", hint)
         name = verb.text.lower()
         if len(columns) > 1 and name != "within":

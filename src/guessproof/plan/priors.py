@@ -9,17 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import InputError, ParameterError, PriorError
-from guessproof.plan.grammar import read_names
-from guessproof.plan.model import Column, PlanFile
-from guessproof.plan.positions import Key
-from guessproof.plan.public import PublicTable, numbers_or_texts, read_public
-from guessproof.plan.refusals import Place
-from guessproof.plan.tables import JOINT_KINDS, PRIOR_KINDS, JointPrior, Prior, given
-from guessproof.plan.tokens import Misread
-from guessproof.plan.words import close_name, dotted, spelling, spells, underlined
+from guessproof.plan.grammar import Misread, read_names
+from guessproof.plan.places import Key, Place, spell_key, suggest_name, underline
+from guessproof.plan.public import PublicFile, numbers_or_texts, read_public
+from guessproof.plan.tables import (
+    JOINT_KINDS,
+    PRIOR_KINDS,
+    ColumnTable,
+    JointPriorTable,
+    PlanFile,
+    PriorTable,
+    given_keys,
+)
 from guessproof.world import joint, priors
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
+from guessproof.world.kinds import label_of, spells
 
 _BOUNDS = "give the column bounds, or low and high"
 
@@ -32,7 +37,7 @@ class Beliefs:
     place: Place
     folder: Path
     source: Path | None
-    tables: dict[str, PublicTable] = field(default_factory=dict[str, PublicTable])
+    tables: dict[str, PublicFile] = field(default_factory=dict[str, PublicFile])
 
     def attributes(self) -> dict[str, Attribute]:
         """Every column that has a prior, in the order of the plan."""
@@ -49,7 +54,7 @@ class Beliefs:
                 found[name] = self._attribute(path, name, column, self._prior(name, column, column.prior))
         return found
 
-    def _attribute(self, path: Key, name: str, column: Column, prior: priors.Prior) -> Attribute:
+    def _attribute(self, path: Key, name: str, column: ColumnTable, prior: priors.Prior) -> Attribute:
         if column.bounds is not None and isinstance(prior, Finite) and not prior.is_line:
             problem = "bounds are for numbers, and the prior holds categories"
             raise self.place.error((*path, "bounds"), list(column.bounds), problem, "leave them out, or use levels")
@@ -61,7 +66,7 @@ class Beliefs:
             raise self.place.about(path, error) from None
         return attribute
 
-    def _prior(self, name: str, column: Column, prior: Prior) -> priors.Prior:
+    def _prior(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.Prior:
         path: Key = ("columns", name, "prior")
         self._one_of(path, prior, PRIOR_KINDS)
         if prior.column is not None and prior.from_ is None:
@@ -74,8 +79,8 @@ class Beliefs:
             return self._levelled(path, made, column.levels)
         return made
 
-    def _one_of(self, path: Key, table: Prior | JointPrior, kinds: tuple[str, ...]) -> None:
-        names = [_alias(kind) for kind in given(table, kinds)]
+    def _one_of(self, path: Key, table: PriorTable | JointPriorTable, kinds: tuple[str, ...]) -> None:
+        names = [_alias(kind) for kind in given_keys(table, kinds)]
         if not names:
             remedy = f"give one of {', '.join(_alias(kind) for kind in kinds)}"
             raise self.place.error(path, {}, "says nothing", remedy)
@@ -86,18 +91,18 @@ class Beliefs:
         """The same prior: all its values are levels, and people have no others."""
         for value in prior.values:
             if value not in levels:
-                hint = close_name(spelling(value), [spelling(level) for level in levels], "add it to levels")
+                hint = suggest_name(label_of(value), [label_of(level) for level in levels], "add it to levels")
                 raise self.place.error(path, value, "the prior holds a value that is not among the levels", hint)
         return replace(prior, between=None)
 
-    def _public(self, name: str) -> PublicTable:
+    def _public(self, name: str) -> PublicFile:
         if name not in self.tables:
             self.tables[name] = read_public(name, self.folder, self.source)
         return self.tables[name]
 
     # One maker for each key of a prior.
 
-    def _categorical(self, name: str, column: Column, prior: Prior) -> Finite:
+    def _categorical(self, name: str, column: ColumnTable, prior: PriorTable) -> Finite:
         weights = prior.categorical
         assert weights is not None
         pairs = list(weights.items()) if isinstance(weights, dict) else list(weights)
@@ -109,16 +114,16 @@ class Beliefs:
             table[value] = weight
         return priors.categorical(table)
 
-    def _from(self, name: str, column: Column, prior: Prior) -> Finite:
+    def _from(self, name: str, column: ColumnTable, prior: PriorTable) -> Finite:
         assert prior.from_ is not None
         values = self._public(prior.from_).column(prior.column or name)
         return _frequencies(_levelled(values, column.levels), prior.from_)
 
-    def _unknown(self, name: str, column: Column, prior: Prior) -> priors.Unknown:
+    def _unknown(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.Unknown:
         assert prior.unknown is not None
         return priors.unknown(*_ends(prior.unknown.low, prior.unknown.high, column))
 
-    def _partly_known(self, name: str, column: Column, prior: Prior) -> priors.PartlyKnown:
+    def _partly_known(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.PartlyKnown:
         known = prior.partly_known
         assert known is not None
         return priors.partly_known(known.radius, known.probability, *_ends(known.low, known.high, column))
@@ -148,18 +153,18 @@ class Beliefs:
         try:
             names = read_names(key)
         except Misread as error:
-            remedy = 'write the columns as [prior."(lon, lat)"]' + underlined(key, error.start, error.end)
+            remedy = 'write the columns as [prior."(lon, lat)"]' + underline(key, error.start, error.end)
             raise self.place.error(path, key, "is not a list of columns", remedy) from None
         if len(names) < 2:
-            remedy = f"put it into [{dotted(('columns', *names))}], or join several as (a, b)"
+            remedy = f"put it into [{spell_key(('columns', *names))}], or join several as (a, b)"
             raise self.place.error(path, key, "a joint prior is about several columns", remedy)
         for name in names:
             if name not in self.file.columns:
-                hint = close_name(name, self.file.columns, f"declare it as [{dotted(('columns', name))}]")
+                hint = suggest_name(name, self.file.columns, f"declare it as [{spell_key(('columns', name))}]")
                 raise self.place.error(path, name, "is not a declared column", hint)
         return names
 
-    def _joint(self, names: tuple[str, ...], table: JointPrior) -> joint.Joint:
+    def _joint(self, names: tuple[str, ...], table: JointPriorTable) -> joint.Joint:
         if table.histogram is not None:
             return joint.joint_histogram(names, table.histogram.edges, table.histogram.weights)
         if table.from_ is not None:
@@ -190,7 +195,7 @@ class Beliefs:
         return joint.joint_table(names, dict(zip(values, weights, strict=True)))
 
 
-_Maker = Callable[[Beliefs, str, Column, Any], priors.Prior]
+_Maker = Callable[[Beliefs, str, ColumnTable, Any], priors.Prior]
 _MAKERS: dict[str, _Maker] = {
     "normal": lambda b, n, c, p: priors.normal(p.normal.mean, p.normal.sd),
     "uniform": lambda b, n, c, p: priors.uniform(p.uniform.low, p.uniform.high),
@@ -209,7 +214,7 @@ def _alias(kind: str) -> str:
     return "from" if kind == "from_" else kind
 
 
-def _ends(low: float | None, high: float | None, column: Column) -> tuple[float, float]:
+def _ends(low: float | None, high: float | None, column: ColumnTable) -> tuple[float, float]:
     bounds = column.bounds or (None, None)
     low, high = bounds[0] if low is None else low, bounds[1] if high is None else high
     if low is None or high is None:
@@ -229,7 +234,7 @@ def _levelled(values: list[Any], levels: tuple[Any, ...] | None) -> list[Any]:
     if levels is None:
         return numbers_or_texts(values)
     return [
-        _level(value if isinstance(value, str) else spelling(value), levels) for value in values if value is not None
+        _level(value if isinstance(value, str) else label_of(value), levels) for value in values if value is not None
     ]
 
 

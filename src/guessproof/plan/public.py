@@ -15,14 +15,14 @@ from typing import Any
 
 from guessproof.errors import PriorError
 from guessproof.outputs import leads_to
-from guessproof.plan.words import close_name
+from guessproof.plan.places import suggest_name
 
 LARGEST_FILE = 256 * 1024 * 1024
 _REMEDY = "name a public csv, tsv or parquet file"
 
 
 @dataclass(frozen=True)
-class PublicTable:
+class PublicFile:
     """Some columns of a public file, as texts or numbers, and a digest of the whole file."""
 
     name: str
@@ -32,7 +32,7 @@ class PublicTable:
     def column(self, name: str) -> list[Any]:
         """All values of a column, missing ones as None."""
         if name not in self.columns:
-            hint = close_name(name, self.columns, f"it has {', '.join(list(self.columns)[:8])}")
+            hint = suggest_name(name, self.columns, f"it has {', '.join(list(self.columns)[:8])}")
             raise PriorError("from", self.name, f"the file has no column {name}", f"{hint} Say it with column = …")
         return self.columns[name]
 
@@ -42,7 +42,7 @@ def is_source(path: Path, source: Path | None) -> bool:
     return source is not None and leads_to(path, source)
 
 
-def read_public(name: str, folder: Path, source: Path | None) -> PublicTable:
+def read_public(name: str, folder: Path, source: Path | None) -> PublicFile:
     """A public file, relative to the plan's folder; refused if it is the confidential source."""
     path = folder / name
     if is_source(path, source):
@@ -56,12 +56,12 @@ def read_public(name: str, folder: Path, source: Path | None) -> PublicTable:
     digest = hashlib.sha256(content).hexdigest()
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".gz"]:
-        content, suffixes = _unpacked(name, content), suffixes[:-1]
+        content, suffixes = _unpack(name, content), suffixes[:-1]
     kind = suffixes[-1] if suffixes else ""
     if kind == ".parquet":
-        return PublicTable(name, _parquet(name, content), digest)
+        return PublicFile(name, _parquet(name, content), digest)
     if kind in (".csv", ".tsv"):
-        return PublicTable(name, _csv(name, content, "\t" if kind == ".tsv" else ","), digest)
+        return PublicFile(name, _csv(name, content, "\t" if kind == ".tsv" else ","), digest)
     raise PriorError("from", name, "is not a kind of file that can be read here", _REMEDY)
 
 
@@ -101,7 +101,7 @@ def _bytes(name: str, path: Path) -> bytes:
     return content
 
 
-def _unpacked(name: str, content: bytes) -> bytes:
+def _unpack(name: str, content: bytes) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
             plain = file.read(LARGEST_FILE + 1)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from guessproof.errors import InputError, PlanError
-from guessproof.plan.model import PlanFile
-from guessproof.plan.positions import Key, Lines
-from guessproof.plan.tables import Table
-from guessproof.plan.words import close_name, dotted, redacted
+from guessproof.errors import PlanError
+from guessproof.plan.places import Key, Place, spell_key, suggest_name
+from guessproof.plan.tables import PlanFile, PlanTable
 
 _QUOTED_NUMBER = re.compile(r"\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\Z")
 _KINDS = {
@@ -47,25 +44,7 @@ _WRITTEN = {
 }
 
 
-@dataclass(frozen=True)
-class Place:
-    """Makes errors that name the file and the line."""
-
-    lines: Lines
-    file: str | None = None
-
-    def error(self, path: Key, value: Any, problem: str, remedy: str) -> PlanError:
-        """An error about a key."""
-        line = self.lines.find(path)
-        return PlanError(dotted(path) or "plan", redacted(value), problem, redacted(remedy), line=line, file=self.file)
-
-    def about(self, path: Key, error: InputError) -> PlanError:
-        """An error of another room, with the key that it is about."""
-        own = tuple(part for part in error.field.split(".") if (*path, part) in self.lines.of)
-        return self.error((*path, *own), error.value, error.problem, error.remedy)
-
-
-def refusal(error: ValidationError, raw: Mapping[str, Any], place: Place) -> PlanError:
+def explain_refusal(error: ValidationError, raw: Mapping[str, Any], place: Place) -> PlanError:
     """The first thing that is wrong; a misspelt key before what is missing because of it."""
     found: dict[Key, list[Any]] = {}
     for each in error.errors(include_url=False):
@@ -78,8 +57,8 @@ def refusal(error: ValidationError, raw: Mapping[str, Any], place: Place) -> Pla
     if unknown:
         table = _table_at(path[:-1])
         keys = _keys(table)
-        where = f"is not a key of [{dotted(path[:-1])}]" if path[:-1] else "is not a table of a plan"
-        return place.error(path, value, where, close_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}"))
+        where = f"is not a key of [{spell_key(path[:-1])}]" if path[:-1] else "is not a table of a plan"
+        return place.error(path, value, where, suggest_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}"))
     words = _words(path, found[path], value)
     there: Any = value if value is not None else list(_value_at(raw, path[:-1]))  # what is there, where a key is not
     return place.error(path, there, *words)
@@ -98,7 +77,7 @@ def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", context["expected"])
         shown = " or ".join(f'"{choice}"' for choice in choices)
-        return "is not one of its values", close_name(str(value), choices, f"write {shown}")
+        return "is not one of its values", suggest_name(str(value), choices, f"write {shown}")
     for limit, words in _LIMITS.items():
         if limit in context:
             of = "of " if words.startswith("at") else ""
@@ -159,12 +138,12 @@ def _value_at(raw: Any, path: Key) -> Any:
     return raw
 
 
-def _table_at(path: Key) -> type[Table] | None:
+def _table_at(path: Key) -> type[PlanTable] | None:
     """The model that describes a table of the plan."""
     steps = [key for key in path if isinstance(key, str)]
     if steps and steps[0] in ("columns", "prior"):
         del steps[1:2]  # a name that the owner chose
-    found: type[Table] | None = PlanFile
+    found: type[PlanTable] | None = PlanFile
     for key in steps:
         info = _fields(found).get(key)  # none for the name of an output in [accuracy]
         if info is not None:
@@ -173,18 +152,18 @@ def _table_at(path: Key) -> type[Table] | None:
     return found
 
 
-def _tables_in(annotation: Any) -> list[type[Table]]:
+def _tables_in(annotation: Any) -> list[type[PlanTable]]:
     parts = get_args(annotation)
-    if not parts and isinstance(annotation, type) and issubclass(annotation, Table):
+    if not parts and isinstance(annotation, type) and issubclass(annotation, PlanTable):
         return [annotation]
     return [table for part in parts for table in _tables_in(part)]
 
 
-def _fields(table: type[Table] | None) -> dict[str, FieldInfo]:
+def _fields(table: type[PlanTable] | None) -> dict[str, FieldInfo]:
     if table is None:
         return {}
     return {info.alias or name: info for name, info in table.model_fields.items()}
 
 
-def _keys(table: type[Table] | None) -> list[str]:
+def _keys(table: type[PlanTable] | None) -> list[str]:
     return list(_fields(table))

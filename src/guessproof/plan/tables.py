@@ -1,18 +1,28 @@
-"""The ground of the plan's tables, and those that say what an attacker believes."""
+"""The tables of a plan file as they are written: names, types and simple ranges. `plan` says what they mean."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+
+from guessproof.errors import PlanError
+from guessproof.plan.places import suggest_name
 
 Scalar = str | int | float | bool
 
 
-class Table(BaseModel):
+class PlanTable(BaseModel):
     """A frozen table; keys that it does not know are refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        model_title_generator=lambda table: table.__name__.removesuffix("Table"),
+    )
 
 
 def _whole(value: Any) -> Any:
@@ -31,53 +41,53 @@ Numbers = tuple[float, ...]
 Span = Annotated[tuple[Share, Share], BeforeValidator(_pair, json_schema_input_type=Share | tuple[Share, Share])]
 
 
-def given(table: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+def given_keys(table: PlanTable, names: tuple[str, ...]) -> tuple[str, ...]:
     """Which of some keys of a table hold a value."""
     return tuple(name for name in names if getattr(table, name) is not None)
 
 
-class NormalPrior(Table):
+class NormalPriorTable(PlanTable):
     """A normal distribution."""
 
     mean: float = Field(description="its mean")
     sd: Positive = Field(description="its standard deviation")
 
 
-class UniformPrior(Table):
+class UniformPriorTable(PlanTable):
     """Every value of an interval alike."""
 
     low: float = Field(description="its lower end")
     high: float = Field(description="its upper end")
 
 
-class ExponentialPrior(Table):
+class ExponentialPriorTable(PlanTable):
     """Density falling from 0 upwards."""
 
     scale: Positive = Field(description="its mean")
 
 
-class LaplacePrior(Table):
+class LaplacePriorTable(PlanTable):
     """A two-sided exponential distribution."""
 
     mean: float = Field(description="its mean")
     scale: Positive = Field(description="the mean distance from it")
 
 
-class HistogramPrior(Table):
+class HistogramPriorTable(PlanTable):
     """Probabilities spread evenly between edges."""
 
     edges: Numbers = Field(description="the edges, rising")
     weights: Numbers = Field(description="a probability for each interval, summing to 1")
 
 
-class UnknownPrior(Table):
+class UnknownPriorTable(PlanTable):
     """Nothing but the range; without ends, the column's bounds."""
 
     low: float | None = Field(default=None, description="lower end; left out: the lower bound")
     high: float | None = Field(default=None, description="upper end; left out: the upper bound")
 
 
-class PartlyKnownPrior(Table):
+class PartlyKnownPriorTable(PlanTable):
     """How much probability lies near the true value, and nothing else but the range."""
 
     radius: Positive = Field(description="how near")
@@ -86,60 +96,284 @@ class PartlyKnownPrior(Table):
     high: float | None = Field(default=None, description="upper end; left out: the upper bound")
 
 
-class Prior(Table):
+class PriorTable(PlanTable):
     """What an attacker believes of a column before the release. One of these keys."""
 
-    normal: NormalPrior | None = Field(default=None, description="mean and sd")
-    uniform: UniformPrior | None = Field(default=None, description="low and high")
-    exponential: ExponentialPrior | None = Field(default=None, description="scale")
-    laplace: LaplacePrior | None = Field(default=None, description="mean and scale")
-    histogram: HistogramPrior | None = Field(default=None, description="edges and weights")
+    normal: NormalPriorTable | None = Field(default=None, description="mean and sd")
+    uniform: UniformPriorTable | None = Field(default=None, description="low and high")
+    exponential: ExponentialPriorTable | None = Field(default=None, description="scale")
+    laplace: LaplacePriorTable | None = Field(default=None, description="mean and scale")
+    histogram: HistogramPriorTable | None = Field(default=None, description="edges and weights")
     categorical: dict[str, float] | tuple[tuple[Scalar, float], ...] | None = Field(
         default=None, description="value = probability for each value, or a list of pairs [value, probability]"
     )
     empirical: Numbers | None = Field(default=None, description="a list of public numbers, each alike")
     from_: str | None = Field(default=None, alias="from", min_length=1, description="a public csv or parquet file")
     column: str | None = Field(default=None, min_length=1, description="its column; left out: the same name")
-    unknown: UnknownPrior | None = Field(default=None, description='nothing but the range; also written "unknown"')
-    partly_known: PartlyKnownPrior | None = Field(default=None, description="radius and probability")
+    unknown: UnknownPriorTable | None = Field(default=None, description='nothing but the range; also written "unknown"')
+    partly_known: PartlyKnownPriorTable | None = Field(default=None, description="radius and probability")
 
     @property
     def kind(self) -> str:
         """The key that was given."""
-        return given(self, PRIOR_KINDS)[0]
+        return given_keys(self, PRIOR_KINDS)[0]
 
 
-PRIOR_KINDS = tuple(name for name in Prior.model_fields if name != "column")
+PRIOR_KINDS = tuple(name for name in PriorTable.model_fields if name != "column")
 
 
 def _prior(value: Any) -> Any:
     return {"unknown": {}} if value == "unknown" else value
 
 
-AnyPrior = Annotated[Prior, BeforeValidator(_prior, json_schema_input_type=Literal["unknown"] | Prior)]
+AnyPrior = Annotated[PriorTable, BeforeValidator(_prior, json_schema_input_type=Literal["unknown"] | PriorTable)]
 
 
-class JointHistogram(Table):
+class JointHistogramTable(PlanTable):
     """Two numbers together."""
 
     edges: tuple[Numbers, ...] = Field(description="a list of rising edges for each of the two columns")
     weights: tuple[Numbers, ...] = Field(description="weights[i][j], all together summing to 1")
 
 
-class JointPrior(Table):
+class JointPriorTable(PlanTable):
     """What an attacker believes of several columns together. One of these keys."""
 
     table: tuple[tuple[Scalar, ...], ...] | None = Field(
         default=None, description="rows of one value per column and a probability"
     )
-    histogram: JointHistogram | None = Field(default=None, description="edges and weights of two numeric columns")
+    histogram: JointHistogramTable | None = Field(default=None, description="edges and weights of two numeric columns")
     sample: tuple[tuple[Scalar, ...], ...] | None = Field(default=None, description="public rows, each alike")
     from_: str | None = Field(default=None, alias="from", min_length=1, description="a public csv or parquet file")
 
     @property
     def kind(self) -> str:
         """The key that was given."""
-        return given(self, JOINT_KINDS)[0]
+        return given_keys(self, JOINT_KINDS)[0]
 
 
-JOINT_KINDS = tuple(JointPrior.model_fields)
+JOINT_KINDS = tuple(JointPriorTable.model_fields)
+
+
+class DataTable(PlanTable):
+    """What the table is and what is protected in it."""
+
+    name: str = Field(min_length=1, description="the ledger's name for this data", examples=["cafeteria"])
+    source: str = Field(
+        min_length=1,
+        description="the confidential table: a csv, parquet or duckdb file (relative to the plan), "
+        "or env:NAME for a connection string kept in an environment variable",
+        examples=["cafeteria.csv", "env:DATABASE_URL"],
+    )
+    table: str = Field(default="t", min_length=1, description="the table's name in the query")
+    protects: Literal["values", "records", "persons"] = Field(
+        description="values: the declared columns of one record; records: the presence of a row; "
+        "persons: all rows of a person"
+    )
+    rows: Whole | None = Field(default=None, ge=1, description='public number of rows; only with protects = "values"')
+    copies: Whole | None = Field(
+        default=None,
+        ge=1,
+        description="up to so many rows of the table repeat one record, with the same protected values; "
+        "needed where the table is a view",
+    )
+    person: str | None = Field(
+        default=None, min_length=1, description='the column that names the person; only with protects = "persons"'
+    )
+    max_rows: Whole | None = Field(
+        default=None, ge=1, description='the most rows that one person may have; only with protects = "persons"'
+    )
+
+
+class QueryTable(PlanTable):
+    """The question."""
+
+    sql: str = Field(min_length=1, description="one SELECT over one table, with aggregates only")
+
+
+class ColumnTable(PlanTable):
+    """What is known to the public about one column, and what an attacker believes of it."""
+
+    bounds: tuple[float, float] | None = Field(
+        default=None, description="the smallest and largest value that can occur; the query clamps to them"
+    )
+    levels: tuple[Scalar, ...] | None = Field(
+        default=None, description="every value that can occur; needed for GROUP BY, whose groups are these"
+    )
+    kind: Literal["number", "label", "truth", "time"] | None = Field(
+        default=None, description="what the column holds; left out: what bounds, levels, prior or the query tell"
+    )
+    true: tuple[Scalar, ...] | None = Field(
+        default=None, description="the labels that mean true, where a column holds truth values", examples=[["yes"]]
+    )
+    false: tuple[Scalar, ...] | None = Field(
+        default=None, description="the labels that mean false; what is neither counts as missing", examples=[["no"]]
+    )
+    prior: AnyPrior | None = Field(default=None, description="what an attacker believes of a value before the release")
+    missing: bool = Field(default=True, description="whether a value may be missing (NULL)")
+    public: bool = Field(
+        default=False,
+        description='each record\'s value is public; only with protects = "values", for GROUP BY',
+    )
+
+
+class AttackerTable(PlanTable):
+    """What an attacker wants, what he knows, and how much he may learn."""
+
+    goal: str = Field(min_length=1, description="which guesses count as correct", examples=["time within 2"])
+    advantage: float | None = Field(default=None, gt=0, le=1, description="how far his belief may rise")
+    posterior: float | None = Field(default=None, gt=0, le=1, description="how high his belief may get")
+    odds: str | None = Field(default=None, description="the same as posterior, in words", examples=["1 in 3"])
+    both: bool = Field(default=False, description="his belief may not fall by more than advantage either")
+    or_: Literal["any", "each"] = Field(
+        default="any",
+        alias="or",
+        description="any: one alternative of an OR is enough; each: every one is protected",
+    )
+    at: dict[str, Scalar] | None = Field(
+        default=None, description="a hypothetical true value for each column of the goal; left out: the worst one"
+    )
+    knows: dict[str, Any] | None = Field(
+        default=None, description="what he knows already: an interval [low, high] of numbers, or a list of values"
+    )
+
+
+class BoxTable(PlanTable):
+    """One ratio for attackers whose priors lie in a range."""
+
+    relative: float = Field(description="the largest ratio of posterior to prior")
+    p: Span = Field(default=(0.0, 1.0), description="range of the prior probability of being in the data")
+    q: Span = Field(default=(0.0, 1.0), description="range of the prior probability of the value, given that")
+
+
+class FixedInclusionTable(PlanTable):
+    """Attackers with one p and any q; whichever limit allows more."""
+
+    p: Share = Field(description="prior probability of being in the data")
+    absolute: Share | None = Field(default=None, description="the largest posterior")
+    relative: float | None = Field(default=None, description="the largest ratio of posterior to prior")
+
+
+class FixedValueTable(PlanTable):
+    """Attackers with one q and any p; whichever limit allows more."""
+
+    q: Share = Field(description="prior probability of the value, given that the person is in the data")
+    absolute: Share | None = Field(default=None, description="the largest posterior")
+    relative: float | None = Field(default=None, description="the largest ratio of posterior to prior")
+
+
+class PointsTable(PlanTable):
+    """Pairs of prior and allowed ratio, for attackers whose priors lie in a range."""
+
+    pairs: tuple[tuple[float, float], ...] = Field(description="[prior, allowed ratio], one for each point")
+    p: Span = Field(default=(0.0, 1.0), description="range of the prior probability of being in the data")
+    q: Span = Field(default=(0.0, 1.0), description="range of the prior probability of the value, given that")
+
+
+def _points(value: Any) -> Any:
+    return {"pairs": value} if isinstance(value, (list, tuple)) else value
+
+
+class RiskTable(PlanTable):
+    """How far a release may raise an attacker's probability, after Kazan & Reiter. All that are given must hold."""
+
+    constant: float | None = Field(default=None, description="one ratio for every attacker")
+    box: BoxTable | None = Field(default=None, description="one ratio for a range of priors")
+    fixed_inclusion: FixedInclusionTable | None = Field(default=None, description="attackers with one p and any q")
+    fixed_value: FixedValueTable | None = Field(default=None, description="attackers with one q and any p")
+    points: (
+        Annotated[
+            PointsTable, BeforeValidator(_points, json_schema_input_type=tuple[tuple[float, float], ...] | PointsTable)
+        ]
+        | None
+    ) = Field(default=None, description="pairs [prior, allowed ratio]", examples=[[[0.001, 10], [0.4, 1.2]]])
+
+
+class TargetTable(PlanTable):
+    """How near the answer must be to the truth, and how surely."""
+
+    within: Positive | None = Field(default=None, description="the largest error")
+    relative: Positive | None = Field(default=None, description="the largest error as a share of magnitude, as 0.05")
+    magnitude: Positive | None = Field(
+        default=None, description="the public size of the answer behind relative; never the true one"
+    )
+    confidence: float | None = Field(default=None, gt=0, lt=1, description="how surely; left out: 0.95")
+
+    @property
+    def error(self) -> float | None:
+        """The largest error, in the answer's own unit."""
+        if self.relative is not None and self.magnitude is not None:
+            return self.relative * self.magnitude
+        return self.within
+
+
+class AccuracyTable(TargetTable):
+    """The target of every output; [accuracy.NAME] holds that of one."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, TargetTable]  # pyright: ignore[reportIncompatibleVariableOverride]
+    _lines: dict[str, tuple[int | None, str | None]] = PrivateAttr(
+        default_factory=dict[str, tuple[int | None, str | None]]
+    )
+
+    @property
+    def outputs(self) -> dict[str, TargetTable]:
+        """The targets that were given by output."""
+        return dict(self.__pydantic_extra__)
+
+    def remember(self, output: str, line: int | None, file: str | None) -> None:
+        """Where the target of an output stands, for an error that only the query can bring up."""
+        self._lines[output] = (line, file)
+
+    def targets(self, names: Iterable[str]) -> dict[str, tuple[float, float]]:
+        """(within, confidence) for each named output that has a target.
+
+        >>> AccuracyTable(within=2, total=TargetTable(relative=0.25, magnitude=1000)).targets(["mean", "total"])
+        {'mean': (2.0, 0.95), 'total': (250.0, 0.95)}
+        """
+        names = list(names)
+        for output in self.outputs:
+            if output not in names:
+                line, file = self._lines.get(output, (None, None))
+                hint = suggest_name(output, names, f"use one of {', '.join(names)}")
+                problem = "is not an output of the query"
+                raise PlanError(f"accuracy.{output}", output, problem, hint, line=line, file=file)
+        found: dict[str, tuple[float, float]] = {}
+        for name in names:
+            own = self.outputs.get(name, self)
+            error = own.error if own.error is not None else self.error
+            if error is not None:
+                found[name] = (error, own.confidence or self.confidence or 0.95)
+        return found
+
+
+class ReleaseTable(PlanTable):
+    """How the answer is made noisy, and where it is accounted for."""
+
+    mechanism: Literal["laplace", "geometric", "gaussian", "cauchy"] | None = Field(
+        default=None, description="the kind of noise; left out: the best one"
+    )
+    ledger: str = Field(default="guessproof.ledger", min_length=1, description="the ledger's file, beside the plan")
+    epsilon: Positive | None = Field(default=None, description="fixes ε instead of choosing it")
+    delta: float | None = Field(default=None, gt=0, lt=1, description="the failure probability of gaussian noise")
+
+
+class PlanFile(PlanTable):
+    """A guessproof plan."""
+
+    data: DataTable = Field(description="the table and what is protected in it")
+    query: QueryTable = Field(description="the question")
+    columns: dict[str, ColumnTable] = Field(
+        default_factory=dict[str, ColumnTable], description="the declared columns, by name"
+    )
+    prior: dict[str, JointPriorTable] = Field(
+        default_factory=dict[str, JointPriorTable], description='joint priors, by the columns that they join: "(a, b)"'
+    )
+    attacker: AttackerTable | None = Field(
+        default=None, description="what an attacker wants, and how much he may learn"
+    )
+    risk: RiskTable | None = Field(default=None, description="a risk profile after Kazan & Reiter")
+    accuracy: AccuracyTable = Field(
+        default_factory=lambda: AccuracyTable.model_validate({}), description="how near the answer must be"
+    )
+    release: ReleaseTable = Field(default_factory=lambda: ReleaseTable(), description="noise and ledger")

@@ -8,7 +8,7 @@ from typing import Any
 
 from guessproof.outputs import check_output, write_output
 from guessproof.plan import Plan
-from guessproof.plan.inputs import inputs_of
+from guessproof.plan.plan import inputs_of
 from guessproof.report.facts import Facts, gather
 from guessproof.report.page import page
 

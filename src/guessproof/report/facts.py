@@ -13,10 +13,10 @@ from guessproof.choosing import Choice, Limit, asked, choose
 from guessproof.errors import InfeasibleError, PlanError
 from guessproof.ledger import Account, Ledger
 from guessproof.plan import Plan, loads_plan
-from guessproof.plan.words import is_secret, redacted
+from guessproof.plan.identity import first_requests, request_of
+from guessproof.plan.places import hide_secrets, is_secret
 from guessproof.report.shift import Shift, shift_of
 from guessproof.report.words import goal_words
-from guessproof.requests import first_requests, request_of
 from guessproof.sql.question import Output
 
 
@@ -210,4 +210,4 @@ def _written(plan: Plan, text: str | None) -> str:
         if loads_plan(text, folder=plan.folder).canonical() != plan.canonical():
             problem, remedy = "the file changed while the report was made", "make the report again"
             raise PlanError("plan", plan.path.name, problem, remedy, file=str(plan.path))
-    return "\n".join(redacted(line) for line in text.replace("\r\n", "\n").split("\n"))
+    return "\n".join(hide_secrets(line) for line in text.replace("\r\n", "\n").split("\n"))

@@ -71,9 +71,8 @@ def _attacked(choice: Choice, epsilon: float) -> Shift | None:
     if choice.prior is not None and reached is not None:
         limit = min([v for v in (None if allowed is None else choice.prior + allowed, limits.posterior) if v] or [1.0])
         return Shift(choice.prior, float(reached.bound), limit, _truth(choice))
-    if (
-        risen.worst_prior is None or not exposure.attacker.has_prior
-    ):  # the start from which the largest rise is possible
+    # The start from which the largest rise is possible.
+    if risen.worst_prior is None or not exposure.attacker.has_prior:
         before = (1 - float(risen.bound)) / 2
         limit = limits.posterior if allowed is None else before + allowed
         return Shift(before, before + float(risen.bound), limit, "", is_example=True)

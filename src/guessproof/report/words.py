@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any
 
 from guessproof.ledger.amounts import shown
 from guessproof.plan.grammar import Joined, Tree, Wish
-from guessproof.plan.model import Risk
+from guessproof.plan.tables import RiskTable
+from guessproof.rounded import Side, round_digits, round_places
 
 BASES = (100, 1000, 10_000, 100_000, 1_000_000)
 THIN = "\u202f"  # a narrow space that does not break
@@ -21,49 +21,39 @@ def number(value: float, digits: int = 4) -> str:
     >>> number(0.12345), number(1234567), number(2.0)
     ('0.1234', '1,235,000', '2')
     """
-    return _spelled(value, digits, None)
+    return _spell(value, digits, "near")
 
 
 def down(value: float, digits: int = 4) -> str:
-    """The same, towards zero: for an ε that is allowed.
+    """The same, never above the number: for an ε that is allowed.
 
     >>> down(0.71899), down(math.inf)
     ('0.7189', 'any')
     """
-    return _spelled(value, digits, math.floor)
+    return _spell(value, digits, "down")
 
 
 def up(value: float, digits: int = 4) -> str:
-    """The same, away from zero: for a risk, a cost or an error.
+    """The same, never below the number: for a risk, a cost or an error.
 
     >>> up(0.71891), up(5.000000000001)
     ('0.719', '5')
     """
-    return _spelled(value, digits, math.ceil)
+    return _spell(value, digits, "up")
 
 
-def _spelled(value: float, digits: int, towards: Any) -> str:
+def _spell(value: float, digits: int, side: Side) -> str:
     if math.isnan(value):
         return "undefined"
     if math.isinf(value):
         return "any" if value > 0 else "none"
     if value == 0:
         return "0"
-    size = abs(value)
-    exponent = math.floor(math.log10(size))
-    places = digits - 1 - exponent
-    if abs(places) > 290:
-        return f"{value:.{digits}g}"
-    scaled = size * 10.0**places
-    near = round(scaled)
-    # A hair from floating point is no reason to round away.
-    units = near if towards is None or abs(scaled - near) < 1e-7 * max(near, 1) else towards(scaled)
-    rounded = Decimal(units).scaleb(-places).normalize()
-    sign = "−" if value < 0 else ""
-    if -5 < rounded.adjusted() < 9:
-        return f"{sign}{rounded:,f}"
-    mantissa, _, power = f"{rounded:e}".partition("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    short = round_digits(value, digits, side).normalize()
+    sign, size = "−" if short < 0 else "", abs(short)
+    if -5 < size.adjusted() < 9:
+        return f"{sign}{size:,f}"
+    mantissa, _, power = f"{size:e}".partition("e")
     return f"{sign}{mantissa}e{int(power)}"
 
 
@@ -77,17 +67,16 @@ def left(amount: Decimal) -> str:
     return shown(amount, up=False)
 
 
-def percent(value: float, *, upward: bool = True) -> str:
+def percent(value: float, side: Side = "up") -> str:
     """A probability or a difference of two, in percent with at most two decimals; a risk is rounded up.
 
-    >>> percent(0.0064121), percent(0.25), percent(0.95, upward=False), percent(1e-6)
+    >>> percent(0.0064121), percent(0.25), percent(0.95, "near"), percent(1e-6)
     ('0.65\\u202f%', '25\\u202f%', '95\\u202f%', '0.0001\\u202f%')
     """
     if 0 < value < 1e-3:
-        return f"{(up if upward else number)(100 * value, 2)}{THIN}%"
-    hundredths = value * 1e4
-    rounded = math.ceil(hundredths - 1e-6) if upward else round(hundredths)
-    return f"{rounded / 100:.2f}".rstrip("0").rstrip(".") + f"{THIN}%"
+        return f"{_spell(100 * value, 2, side)}{THIN}%"
+    short = round_places(100 * value, 2, side).normalize()
+    return f"{short:f}{THIN}%"
 
 
 def base_for(before: float, after: float) -> int:
@@ -110,7 +99,7 @@ def count(probability: float, base: int) -> int:
 
 def count_up(probability: float, base: int) -> int:
     """How many of `base` guesses at most."""
-    return min(base, math.ceil(probability * base - 1e-6))
+    return min(base, int(round_places(probability * base, 0, "up")))
 
 
 def grouped(whole: int) -> str:
@@ -175,10 +164,10 @@ def goal_words(tree: Tree, whose: str = "your") -> str | None:
     return f"{listed(plain, 'or')} (one is enough)"
 
 
-def profile_words(risk: Risk) -> str:
+def profile_words(risk: RiskTable) -> str:
     """What a risk profile demands.
 
-    >>> profile_words(Risk(constant=3))
+    >>> profile_words(RiskTable(constant=3))
     'a release makes nothing more than 3 times as probable, whatever is believed beforehand'
     """
     parts: list[str] = []
@@ -198,7 +187,7 @@ def profile_words(risk: Risk) -> str:
             continue
         share = getattr(given, "p" if who == "inclusion" else "q")
         held = _held(who, share)
-        ends = [f"ends at {percent(given.absolute, upward=False)} at most"] if given.absolute is not None else []
+        ends = [f"ends at {percent(given.absolute, 'near')} at most"] if given.absolute is not None else []
         ends += [f"grows {number(given.relative)} times at most"] if given.relative is not None else []
         more = ", whichever allows more" if len(ends) == 2 else ""
         parts.append(f"{held}, the probability of a disclosure {' or '.join(ends)}{more}")

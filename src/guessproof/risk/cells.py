@@ -68,8 +68,32 @@ def _quantiles(prior: LinePrior, left: Array, right: Array, u: Array) -> Array:
     start, size = prior.cdf(left)[:, None], prior.mass(left, right)[:, None]
     x = prior.quantile(np.clip(start + size * u, 0.0, 1.0))
     x = np.clip(x, left[:, None], right[:, None])
+    inner = (u > 0) & (u < 1)
+    # In a far tail 1 − u loses the digits that tell the cell's values apart: look for them by their masses.
+    reached = prior.mass(left[:, None], x[:, inner])
+    vague = np.flatnonzero(np.any(np.abs(reached - size * u[inner]) > 1e-9 * size, axis=1))
+    if vague.size:
+        x[np.ix_(vague, np.flatnonzero(inner))] = _by_mass(prior, left[vague], right[vague], u[inner])
     x[:, u == 0], x[:, u == 1] = left[:, None], right[:, None]
     return x
+
+
+def _by_mass(prior: LinePrior, left: Array, right: Array, u: Array) -> Array:
+    """The same for 0 < u < 1, by halving the way between two values; a cell has at most one infinite end."""
+    size = prior.mass(left, right)[:, None]
+    step = float(np.diff(prior.quantile([0.25, 0.75]))[0])
+    low, high = (np.broadcast_to(e[:, None], (left.size, u.size)).copy() for e in (left, right))
+    for _ in range(1000):
+        low = np.where(np.isinf(left)[:, None], np.where(np.isinf(low), right[:, None], low) - step, low)
+        high = np.where(np.isinf(right)[:, None], np.where(np.isinf(high), left[:, None], high) + step, high)
+        step *= 2
+        if np.all(prior.mass(low, high) >= u[-1] * size):
+            break
+    for _ in range(100):
+        middle = 0.5 * low + 0.5 * high
+        above = prior.mass(left[:, None], middle) >= u * size
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return 0.5 * low + 0.5 * high
 
 
 def _coupled(prior: LinePrior, metric: Metric, left: Array, right: Array) -> Array:

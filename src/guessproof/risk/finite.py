@@ -106,7 +106,7 @@ def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Arr
     keep = prior > 0
     prior, goal, distance = prior[keep], goal[keep], distance[np.ix_(keep, keep)]
     label, distance = _classes(distance)
-    mass = np.bincount(label, prior)
+    mass = np.bincount(label, prior).astype(np.float64)
     share = np.bincount(label, prior * goal) / mass
     distance = shortest_paths(distance)
     if float(np.max(distance, initial=0.0)) <= _SMALL:

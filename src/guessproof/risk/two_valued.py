@@ -52,7 +52,7 @@ def partly_known_advantage(
     The goal's mass p sits at one point, q − p at distance `ball` = ε·(r + R') from it, 1 − q at distance `far`.
     With K = q·e^{−ball} + (1−q)·e^{−far} the posterior is p/(p(1 − e^{−ball}) + K), and the advantage is largest at
     p = (√K − K)/(1 − e^{−ball}), or at the nearest p that the ball allows. Falling beliefs: the same with e^{+…}.
-    Everything is written in 1 − e^{−…}, so that small ε keep their digits. `only_ball`: the goal is the ball and no more.
+    Everything is written in 1 − e^{−…}, so that small ε keep their digits. `only_ball`: the goal is just the ball.
     """
     if goal_holds_ball:  # all of the ball counts as correct: p ranges from q to 1 and the rest is far away
         ball, low, high, weight = far, q, q if only_ball else 1.0, 1.0

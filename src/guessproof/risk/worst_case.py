@@ -29,7 +29,8 @@ import numpy as np
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk import odds
-from guessproof.risk.tent import Stretched, log_prior, tent, tent_slopes
+from guessproof.risk.stretched import Stretched
+from guessproof.risk.tent import log_prior, tent, tent_slopes
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm

@@ -37,12 +37,13 @@ MOST_COMBINATIONS = 1000  # of several
 def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, limit: float | None) -> Records:
     """How the records of a plan are judged at an ε; `worst` is what no true value within the bounds exceeds."""
     attacker, both = exposure.attacker, plan.limits.both
+    plain = replace(exposure, step=0.0)  # what rounding adds is added once, below
     known = {n: v for n, v in (attacker.knows or {}).items() if v is not None}
     priors = conditioned(attacker.goal.attributes, known)
     attributes = {name: priors[name] for name in attacker.names}
     if all(isinstance(a.prior, Finite) for a in attributes.values()):
         try:
-            found = _finite(plan, exposure, attributes, epsilon, both)
+            found = _finite(plan, plain, attributes, epsilon, both)
         except NotCertifiedError:
             raise _refused(plan) from None
     elif not _is_free(attacker):
@@ -51,9 +52,9 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
         try:
             if len(attributes) == 1:
                 decide = limit if limit is not None and worst > limit else None
-                found = _line(exposure, attributes[attacker.names[0]], epsilon, both, decide)
+                found = _line(plain, attributes[attacker.names[0]], epsilon, both, decide)
             else:
-                found = independent(exposure, attributes, epsilon, both)
+                found = independent(plain, attributes, epsilon, both)
         except NotCertifiedError:
             raise _refused(plan) from None
 
@@ -141,9 +142,10 @@ def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute],
 
 
 def _impossible(attributes: Mapping[str, Attribute], columns: tuple[Values, ...]) -> Mask | None:
-    """Combinations that no row of a joint prior has."""
+    """Combinations that no row of a joint table has; beside a sample any values may go together."""
     names = [c.name for c in columns]
-    joints = {joint.names: joint for a in attributes.values() if isinstance(joint := joint_of(a), JointTable)}
+    found_joints = [joint_of(a) for a in attributes.values()]
+    joints = {j.names: j for j in found_joints if isinstance(j, JointTable) and not j.sampled}
     if not joints:
         return None
     allowed: list[tuple[list[str], set[tuple[Any, ...]]]] = []

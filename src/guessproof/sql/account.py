@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from guessproof.rounded import up
 from guessproof.sql.reach import reach
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
@@ -26,15 +27,15 @@ def account(measurement: Measurement) -> str:
     answer = measurement.per_answer
     if answer.unit.hides_presence:
         return (
-            f"{measurement.text}: adding or removing one record moves it by at most {_number(answer.presence)}, "
-            f"changing one by at most {_number(answer.change)}"
+            f"{measurement.text}: adding or removing one record moves it by at most {up(answer.presence)}, "
+            f"changing one by at most {up(answer.change)}"
         )
     metrics = {n: m for n, m in measurement.guarantee.columns.items() if _matters(m)}
-    largest = f"{_number(answer.change)}{_hint(measurement)}"
+    largest = f"{up(answer.change)}{_hint(measurement)}"
     per = f" (over {measurement.divisor:g} rows or more, known to have a value)" if measurement.divisor != 1 else ""
     start = f"{measurement.text}: one person moves it by at most"
     if not metrics:
-        return f"{start} {_number(answer.change)}, when a value goes missing{per}"
+        return f"{start} {up(answer.change)}, when a value goes missing{per}"
     if not any(isinstance(m, LineMetric) and any(m.form.slopes) for m in metrics.values()):
         return f"{start} {largest}, when {' or '.join(metrics)} changes the outcome of a test{per}"
     parts = [_column(name, metric, measurement.divisor, len(metrics) == 1) for name, metric in metrics.items()]
@@ -60,7 +61,7 @@ def _hint(measurement: Measurement) -> str:
     present = measurement.copies * reach(measurement.contribution, complete).change / measurement.divisor
     if measurement.per_answer.change <= present * (1 + 1e-9):
         return ""
-    return f" ({_number(present)} if no value can be missing: say missing = false)"
+    return f" ({up(present)} if no value can be missing: say missing = false)"
 
 
 def _column(name: str, metric: Metric, divisor: float, alone: bool) -> str:
@@ -68,7 +69,7 @@ def _column(name: str, metric: Metric, divisor: float, alone: bool) -> str:
         return _line(name, metric.form, divisor, alone)
     largest = metric.factor if isinstance(metric, Multiple) else 0.0
     largest = float(metric.distances.max()) if isinstance(metric, Matrix) else largest
-    return f"{_number(largest / divisor)} when {name} changes the outcome of a test"
+    return f"{up(largest / divisor)} when {name} changes the outcome of a test"
 
 
 def _line(name: str, form: LineForm, divisor: float, alone: bool) -> str:
@@ -77,17 +78,9 @@ def _line(name: str, form: LineForm, divisor: float, alone: bool) -> str:
     parts: list[str] = []
     if slope:
         moved = "|x − x'|" if alone else f"|{name} − {name}'|"
-        parts.append(moved if math.isclose(slope, 1) else f"{_number(slope)}·{moved}")
+        parts.append(moved if math.isclose(slope, 1) else f"{up(slope)}·{moved}")
     if jump > 1e-9 * (slope + jump + step):
-        parts.append(f"{_number(jump)} where a test of {name} changes its outcome")
+        parts.append(f"{up(jump)} where a test of {name} changes its outcome")
     if step > 1e-9 * (slope + jump + step):
-        parts.append(f"{_number(step)} for any change of {name}")
+        parts.append(f"{up(step)} for any change of {name}")
     return " + ".join(parts)
-
-
-def _number(value: float) -> str:
-    """A few digits, rounded up unless it is that number but for floating point."""
-    short = float(f"{value:.6g}")
-    if short < value * (1 - 1e-9):
-        short += 10.0 ** (math.floor(math.log10(value)) - 5)
-    return f"{short:.6g}"

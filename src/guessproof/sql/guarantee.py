@@ -30,9 +30,8 @@ def guarantee_of(contribution: Contribution, declared: Declared, keys: Sequence[
     """The guarantee of a contribution that is made up to `copies` times; `keys` are those of GROUP BY."""
     furthest = reach(contribution, declared)
     unit = declared.unit
-    change = unit.whole_change(
-        furthest.change, furthest.presence, grouped=bool(keys), repeated=declared.copies is not None
-    )
+    repeated = declared.copies is not None
+    change = unit.whole_change(furthest.change, furthest.presence, grouped=bool(keys), repeated=repeated)
     secret = tuple(key for key in keys if declared.column(key.column).protected)
     lines: dict[str, LineMetric] = {}
     columns: dict[str, Metric] = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from guessproof.errors import ParameterError, PriorError
-from guessproof.plan.words import close_name
+from guessproof.plan.places import suggest_name
 
 # Half of a normal distribution lies within this many standard deviations of its mean.
 QUARTILE = 0.6744897501960817
@@ -85,7 +85,7 @@ def chosen(field: str, name: str, known: Mapping[str, T]) -> T:
     ]
     if len(found) == 1:
         return known[found[0]]
-    hint = close_name(name, known, f"choose from {', '.join(known)}")
+    hint = suggest_name(name, known, f"choose from {', '.join(known)}")
     raise ParameterError(field, name, "is not known", hint)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 from guessproof.engines.files import is_text_table
 from guessproof.errors import ParameterError, PriorError
 from guessproof.outputs import check_output, write_output
+from guessproof.plan.places import suggest_name
 from guessproof.plan.plan import is_elsewhere
-from guessproof.plan.words import close_name
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
 from guessproof.starting.templates import TEMPLATES, Draft, Template
 from guessproof.starting.writing import note
@@ -138,7 +138,7 @@ def _named(name: str, schema: Mapping[str, str], told: bool) -> str:
     folded = [known for known in schema if known.casefold() == name.casefold()]
     if len(folded) == 1:
         return folded[0]
-    hint = close_name(name, schema, f"it has {', '.join(list(schema)[:12])}") if told else "look at its first line"
+    hint = suggest_name(name, schema, f"it has {', '.join(list(schema)[:12])}") if told else "look at its first line"
     raise ParameterError("column", name, "the table has no such column", hint)
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from guessproof.plan.blanks import question
+from guessproof.plan.checks import describe_blank
 from guessproof.starting.helpers import Belief, Preset, ReadyAttacker
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
 
@@ -59,26 +59,25 @@ _SHARES = 'As: { categorical = { yes = 0.1, no = 0.9 } }, or { from = "public.cs
 
 
 def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -> str:
-    asked = f"Fill in: {question(('columns', name, 'bounds'))}. As: [0, 120]"
+    asked = f"Fill in: {describe_blank(('columns', name, 'bounds'))}. As: [0, 120]"
     return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), _prior(draft, name, prior))
 
 
 def _labels(draft: Draft, name: str) -> str:
-    asked = f'Fill in: {question(("columns", name, "levels"))}. As: ["yes", "no"]'
+    asked = f'Fill in: {describe_blank(("columns", name, "levels"))}. As: ["yes", "no"]'
     return table(f"columns.{toml_key(name)}", pair("levels", BLANK, asked), _prior(draft, name, _SHARES))
 
 
 def _prior(draft: Draft, name: str, example: str) -> str:
     if draft.belief is not None:
         return pair("prior", draft.belief.toml, draft.belief.comment)
-    return pair("prior", BLANK, f"Fill in: {question(('columns', name, 'prior'))}.", example)
+    return pair("prior", BLANK, f"Fill in: {describe_blank(('columns', name, 'prior'))}.", example)
 
 
 def _key_column(name: str) -> str:
-    return table(
-        f"columns.{toml_key(name)}",
-        pair("levels", BLANK, f"Fill in: {question(('columns', name, 'levels'))}. Each is one row of the answer."),
-    )
+    asked = describe_blank(("columns", name, "levels"))
+    levels = pair("levels", BLANK, f"Fill in: {asked}. Each is one row of the answer.")
+    return table(f"columns.{toml_key(name)}", levels)
 
 
 def _attacker(draft: Draft, goal: str, example: str, knows: str, place: str = "") -> str:
@@ -113,7 +112,7 @@ def _ending(draft: Draft, mechanism: str | None = None) -> list[str]:
 
 def _average(draft: Draft) -> list[str]:
     (name,) = draft.columns
-    rows = pair("rows", BLANK, f"Fill in: {question(('data', 'rows'))}.")
+    rows = pair("rows", BLANK, f"Fill in: {describe_blank(('data', 'rows'))}.")
     sql = select(f"AVG({sql_name(name)}) AS mean_{slug(name)}")
     return [
         _data(draft, "values", _VALUES, rows),
@@ -177,7 +176,7 @@ def _survey(draft: Draft) -> list[str]:
     else:
         stranger = draft.attacker.name == _STRANGER
         value = f"{{ p = {BLANK if stranger else 1}, absolute = {preset.absolute:g}, relative = 3 }}"
-        asked = [f"Fill in p: {question(('risk', 'p'))}."] if stranger else []
+        asked = [f"Fill in p: {describe_blank(('risk', 'p'))}."] if stranger else []
         profile = _profile(draft, "fixed_inclusion", value, _RATIOS, steps, *asked)
     sql = select(f"{sql_name(name)}, COUNT(*) AS n", f"GROUP BY {sql_name(name)}")
     return [
@@ -193,7 +192,7 @@ def _membership(draft: Draft) -> list[str]:
     (name,) = draft.columns
     preset = draft.preset
     stranger = draft.attacker.name == _STRANGER
-    asked = [f"Fill in q: {question(('risk', 'q'))}."] if stranger else []
+    asked = [f"Fill in q: {describe_blank(('risk', 'q'))}."] if stranger else []
     value = f"{{ q = {BLANK if stranger else 1}, absolute = 0.25, relative = {preset.relative:g} }}"
     steps = f"relative for {preset.name} (cautious 1.5, middle 3, open 6)."
     who = _INSIDE if stranger else ""

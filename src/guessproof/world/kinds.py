@@ -20,3 +20,13 @@ def label_of(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
+
+
+def spells(text: str, value: Any) -> bool:
+    """Whether a text names a value: the same text, or the same number however it is written."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            return float(text) == value
+        except ValueError:
+            return False
+    return text == label_of(value)

@@ -250,8 +250,12 @@ class Matrix(Metric):
         except (KeyError, TypeError):
             raise MetricError("value", x, "is not in the table of distances", "add it to the table") from None
 
+    @property
+    def keeps_triangle(self) -> bool:
+        return self._keeps_triangle
+
     @cached_property
-    def keeps_triangle(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def _keeps_triangle(self) -> bool:
         table = self.distances
         detours = (table[:, k, None] + table[None, k, :] for k in range(len(table)))
         return all(bool(np.all(table <= way * (1 + 1e-12))) for way in detours)

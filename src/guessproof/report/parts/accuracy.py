@@ -37,7 +37,7 @@ def _errors(facts: Facts) -> Markup:
             rows.append([output.name, *(_plus_minus(noise.error(level)) for level in LEVELS)])
         else:
             rows.append([output.name, *(["with the answer"] * len(LEVELS))])
-    heads = ["output", *(f"{percent(level, upward=False)} of answers" for level in LEVELS)]
+    heads = ["output", *(f"{percent(level, 'near')} of answers" for level in LEVELS)]
     caption = "Error by the noise alone: so many answers lie this near to the true one"
     found = table(caption, heads, rows, numbers=range(1, len(heads)))
     if all(o.is_plain for o in facts.outputs):
@@ -63,12 +63,12 @@ def _picture(facts: Facts, output: Output, index: int) -> Markup:
     level = facts.choice.targets.get(output.name, (0.0, 0.95))[1]
     error = noise.error(level)
     label = (
-        f"How the error of {output.name} is spread: {percent(level, upward=False)} of answers lie within {up(error)} "
+        f"How the error of {output.name} is spread: {percent(level, 'near')} of answers lie within {up(error)} "
         "of the true one."
     )
     shade = "shaded" if noise.name != "geometric" else "dark bars"
     caption = (
-        f"How the error of {output.name} is spread; {percent(level, upward=False)} of answers lie within ± "
+        f"How the error of {output.name} is spread; {percent(level, 'near')} of answers lie within ± "
         f"{up(error)} ({shade})."
     )
     drawn = charts.error_spread(noise, level, output.name)
@@ -83,7 +83,7 @@ def _targets(facts: Facts) -> Markup | None:
         output = next(o for o in facts.outputs if o.name == name)
         noise = facts.choice.noises[output.measured[0]]
         reached = noise.confidence(within)
-        rows.append([name, number(within), percent(confidence, upward=False), _surely(reached, confidence)])
+        rows.append([name, number(within), percent(confidence, "near"), _surely(reached, confidence)])
     return table(
         "Targets of the plan", ["output", "within", "confidence asked", "confidence reached"], rows, numbers=(1, 2, 3)
     )
@@ -92,8 +92,8 @@ def _targets(facts: Facts) -> Markup | None:
 def _surely(reached: float, asked: float) -> str:
     """Rounded down, but never below what was asked for by rounding alone."""
     if math.isclose(reached, asked, rel_tol=1e-9):
-        return percent(asked, upward=False)
-    return percent(math.floor(reached * 1e4) / 1e4, upward=False)
+        return percent(asked, "near")
+    return percent(reached, "down")
 
 
 def _sampling(facts: Facts) -> Markup:

@@ -89,7 +89,7 @@ def _level(facts: Facts) -> str:
         shift = facts.shift
         if shift is not None and not shift.is_example:
             text += "; it can rise" if facts.plan.limits.both else ","
-            text += f" from {percent(shift.before, upward=False)} to at most {percent(shift.after)}"
+            text += f" from {percent(shift.before, 'near')} to at most {percent(shift.after)}"
             text += f" {shift.who}" if shift.who else ""
         text += "."
     return text
@@ -99,7 +99,7 @@ def _why(facts: Facts) -> str:
     choice = facts.choice
     needed, highest = choice.interval
     targets = "; ".join(
-        f"{name} within {number(w)} of the truth with {percent(c, upward=False)} confidence"
+        f"{name} within {number(w)} of the truth with {percent(c, 'near')} confidence"
         for name, (w, c) in choice.targets.items()
     )
     if not choice.feasible:

@@ -110,12 +110,12 @@ def _asks(facts: Facts, bound: Limit) -> str:
     if bound.name == "attacker" and attacker is not None and bound.epsilon > 0:
         word = "rise or fall" if limits.both else "rise"
         parts = [f"{word} by {points(limits.advantage)} at most"] if limits.advantage is not None else []
-        parts += [f"reach {percent(limits.posterior, upward=False)} at most"] if limits.posterior is not None else []
+        parts += [f"reach {percent(limits.posterior, 'near')} at most"] if limits.posterior is not None else []
         each = " (each alternative on its own)" if attacker.or_ == "each" else ""
         return f"the belief in “{attacker.goal}”{each} may {listed(parts)}"
     if bound.name == "accuracy":
         return "; ".join(
-            f"{name} within {number(w)} of the truth, with {percent(c, upward=False)} confidence"
+            f"{name} within {number(w)} of the truth, with {percent(c, 'near')} confidence"
             for name, (w, c) in facts.choice.targets.items()
         )
     if bound.name == "risk" and facts.plan.file.risk is not None:
@@ -153,7 +153,7 @@ def _profile(facts: Facts) -> Markup | None:
         said += (
             f" It is tightest for somebody held to be in the data with probability {number(binding.p, 3)} and then to "
             f"have the value in question with probability {number(binding.q, 3)}: there the release may make it "
-            f"{up(binding.ratio, 3)} times as probable, {percent(binding.posterior, upward=False)} at most. This "
+            f"{up(binding.ratio, 3)} times as probable, {percent(binding.posterior, 'near')} at most. This "
             f"allows ε = {down(profile.epsilon())} for adding or removing one record{record}."
         )
     label = f"The ratio of posterior to prior that the risk profile allows, and the epsilon that it implies. {said}"

@@ -98,9 +98,9 @@ def accuracy_words(facts: Facts) -> str:
     for name, error in known.items():
         whose = each if len(facts.outputs) == 1 else name
         near = "is exact" if error == 0 else f"lies within {up(error)} of the truth"
-        sure = f" with {percent(levels[name], upward=False)} confidence"
+        sure = f" with {percent(levels[name], 'near')} confidence"
         parts.append(f"{whose} {near}{sure if len(set(levels.values())) > 1 else ''}")
-    same = f" with {percent(max(levels.values()), upward=False)} confidence" if len(set(levels.values())) == 1 else ""
+    same = f" with {percent(max(levels.values()), 'near')} confidence" if len(set(levels.values())) == 1 else ""
     return f"{listed(parts)}{same}"
 
 
@@ -114,7 +114,7 @@ def learnt_words(facts: Facts) -> str:
     shift = facts.shift
     if choice.plan.risk is not None and shift is not None and shift.before > 0:
         return (
-            f"a person’s risk of disclosure grows from {percent(shift.before, upward=False)} to at most "
+            f"a person’s risk of disclosure grows from {percent(shift.before, 'near')} to at most "
             f"{percent(shift.after)} where the risk profile is tightest"
         )
     return ""
@@ -145,7 +145,7 @@ def _at_a_glance(facts: Facts) -> Markup | None:
         rows.append(("δ", up(choice.delta, 2)))
     shift = facts.shift
     if facts.is_noisy and shift is not None and not shift.is_example:
-        rows.append(("a right guess", f"{percent(shift.before, upward=False)} → {percent(shift.after)}"))
+        rows.append(("a right guess", f"{percent(shift.before, 'near')} → {percent(shift.after)}"))
     if account is not None:
         rows.append(("budget left", f"ε = {left(account.left.epsilon)} of {left(account.budget.epsilon)}"))
     if not rows:

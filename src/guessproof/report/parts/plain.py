@@ -86,8 +86,7 @@ def _picture(facts: Facts, shift: Shift) -> Markup:
             "guesses", lambda width: charts.dots(now, then, base, width, label, colour=colour), label, caption
         )
     label = (
-        f"Belief in a right guess: today {percent(shift.before, upward=False)}, afterwards at most "
-        f"{percent(shift.after)}."
+        f"Belief in a right guess: today {percent(shift.before, 'near')}, afterwards at most {percent(shift.after)}."
     )
     caption = "How probable a right guess is today, and at most after the worst possible answer."
     return figure("guesses", lambda width: charts.bars(shift.before, shift.after, shift.limit, width), label, caption)

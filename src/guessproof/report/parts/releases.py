@@ -46,7 +46,7 @@ def _answers(made: Made) -> Markup:
     more = len(given) - MOST_ANSWERS
     rest = paragraph(f"{more} more rows are in the data at the end of this page.", class_="note") if more > 0 else None
     levels = sorted({float(row["confidence"]) for row in given})
-    sure = " or ".join(percent(level, upward=False) for level in levels)
+    sure = " or ".join(percent(level, "near") for level in levels)
     told = f"Errors hold with {sure} confidence. Charged: ε = {spent(made.epsilon)}"
     told += f", δ = {spent(made.delta)}." if made.delta else "."
     return join(

@@ -79,7 +79,7 @@ class Custom:
             if proof is not None:
                 return self._answer(proof.epsilon, "proven", how, proof.best)
         raise NotCertifiedError(
-            f"{self.describe()} cannot be followed between the points at which it is called, so no ε is known to keep it "
+            f"{self.describe()} cannot be followed between the points at which it is called: no ε is known to keep it "
             f"(at p={best.p:.6g}, q={best.q:.6g} it allows {best.epsilon:.6g}, elsewhere perhaps less); state how fast "
             "ln r* changes with lipschitz=…, or write it with arithmetic and numpy's exp, log, where, …"
         )

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from guessproof.plan.positions import Key, lines
+from guessproof.plan.places import Key, find_lines
 
 KEYS = st.sampled_from(["a", "b-1", "c_2", "3", "with space", "do.t", "quo'te", "é", "#", "]", "x = 1", "(a, b)"])
 TEXTS = st.sampled_from(["", "plain", "a # b", "] }", "it's", "x = 1", "[t]", "a, b"])
@@ -98,14 +98,14 @@ def test_lines_are_those_of_the_writer(table: dict[str, Any], data: st.DataObjec
     writer = Writer(lambda options: data.draw(st.sampled_from(options)))
     writer.table((), table)
     tomllib.loads(writer.text)
-    found = lines(writer.text).of
+    found = find_lines(writer.text).of
     assert {path: found[path] for path in writer.found} == writer.found
     assert set(found) == set(writer.found)
 
 
 def test_dotted_keys_arrays_of_tables_and_implicit_tables() -> None:
     text = 'a.b . "c d" = 1\n[x.y]\nz = { k.l = 2 }\n\n[[r]]\nn = 1\n[[r]]\nn = 2\n[r.s]\nt = 3\n'
-    found = lines(text)
+    found = find_lines(text)
     assert tomllib.loads(text)["r"][1]["s"] == {"t": 3}
     expected = {("a",): 1, ("a", "b", "c d"): 1, ("x",): 2, ("x", "y", "z", "k", "l"): 3, ("r", 0, "n"): 6}
     expected |= {("r", 1): 7, ("r", 1, "s"): 9, ("r", 1, "s", "t"): 10}
@@ -117,4 +117,4 @@ def test_dotted_keys_arrays_of_tables_and_implicit_tables() -> None:
 def test_strings_that_look_like_syntax() -> None:
     text = "a = \"\"\"\n[t]\nb = 1\\\"\"\"\n\"\"\"\"\nc = '''\n''x = 2\n'''''\nd = 1\n"
     assert list(tomllib.loads(text)) == ["a", "c", "d"]
-    assert lines(text).of == {("a",): 1, ("c",): 5, ("d",): 8}
+    assert find_lines(text).of == {("a",): 1, ("c",): 5, ("d",): 8}

@@ -1,17 +1,24 @@
-"""Where each key of a TOML text stands. The text has been accepted by tomllib before, so only its shape is followed."""
+"""Where each key of a plan stands, and errors that name it: the line, the name that was meant, no secrets.
+
+The text has been accepted by tomllib before, so only its shape is followed.
+"""
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
+
+from guessproof.errors import InputError, PlanError
 
 Key = tuple[str | int, ...]
 
 _SPACE = re.compile(r"[ \t]*")
 _GAP = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}#\n]*")
 _STRINGS = (
     re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"{3,5}', re.DOTALL),
@@ -34,10 +41,10 @@ class Lines:
         return self.of.get(path)
 
 
-def lines(text: str) -> Lines:
+def find_lines(text: str) -> Lines:
     """The line of every key of a valid TOML text.
 
-    >>> found = lines('[data]\\nname = "x"\\n[columns.time]\\nprior = { normal = { mean = 20,\\n sd = 6 } }')
+    >>> found = find_lines('[data]\\nname = "x"\\n[columns.time]\\nprior = { normal = { mean = 20,\\n sd = 6 } }')
     >>> found.find(("data", "name")), found.find(("columns", "time", "prior", "normal", "sd"))
     (2, 5)
     """
@@ -110,7 +117,7 @@ class _Scanner:
     def _key(self) -> str:
         start = self.at
         if self.text[self.at] not in "\"'":
-            self._skip(_BARE)
+            self._skip(_BARE_KEY)
             return self.text[start : self.at]
         self._string()
         return tomllib.loads(f"key = {self.text[start : self.at]}")["key"]
@@ -167,3 +174,86 @@ class _Scanner:
         line += self.text.count("\n", at, self.at)
         self._seen = (self.at, line)
         return line
+
+
+@dataclass(frozen=True)
+class Place:
+    """Makes errors that name the file and the line."""
+
+    lines: Lines
+    file: str | None = None
+
+    def error(self, path: Key, value: Any, problem: str, remedy: str) -> PlanError:
+        """An error about a key."""
+        line = self.lines.find(path)
+        return PlanError(
+            spell_key(path) or "plan", hide_secrets(value), problem, hide_secrets(remedy), line=line, file=self.file
+        )
+
+    def about(self, path: Key, error: InputError) -> PlanError:
+        """An error of another room, with the key that it is about."""
+        own = tuple(part for part in error.field.split(".") if (*path, part) in self.lines.of)
+        return self.error((*path, *own), error.value, error.problem, error.remedy)
+
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
+_ADDRESS = re.compile(r"(?i)([a-z][a-z0-9+.-]*://).*@")
+_LOGIN = re.compile(r"(?m)(^|[\s\"'])[^\s:/@\"']+:[^\s/@\"']+@")
+_PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd|token|secret)(\s*[=:]\s*)('[^']*'|[^\s;&'\"]+)")
+
+
+def suggest_name(name: str, known: Iterable[str], otherwise: str) -> str:
+    """The known name that was probably meant, as a question; otherwise a general hint.
+
+    >>> suggest_name("sorce", ["name", "source"], "use one of name, source")
+    'did you mean source?'
+    """
+    names = list(known)
+    folded = {n.casefold(): n for n in reversed(names)}
+    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    return f"did you mean {folded[close[0]]}?" if close else otherwise
+
+
+def spell_key(path: Iterable[str | int]) -> str:
+    """A path of keys as TOML spells it.
+
+    >>> spell_key(("columns", "my time", "bounds", 1))
+    'columns."my time".bounds[1]'
+    """
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            shown = key if _BARE.match(key) else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            text += f".{shown}" if text else shown
+    return text
+
+
+def hide_secrets(value: Any) -> Any:
+    """The same value without what looks like a password, so that an error can show it.
+
+    >>> hide_secrets("postgresql://me:secret@host/db")
+    'postgresql://***@host/db'
+    """
+    if isinstance(value, str):
+        return _PASSWORD.sub(r"\1\2***", _LOGIN.sub(r"\1***@", _ADDRESS.sub(r"\1***@", value)))
+    if isinstance(value, Mapping):
+        return {hide_secrets(key): hide_secrets(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [hide_secrets(item) for item in value]
+    return value
+
+
+def is_secret(text: str) -> bool:
+    """Whether a text looks like a connection string rather than the name of a file."""
+    return "://" in text or hide_secrets(text) != text
+
+
+def underline(text: str, start: int, end: int) -> str:
+    """The line of a text that holds a place, with the place marked below it."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", start)
+    line = text[first : len(text) if last < 0 else last]
+    width = max(1, min(end, first + len(line)) - start)
+    return f"\n  {line}\n  {' ' * (start - first)}{'^' * width}"
