@@ -15,7 +15,7 @@ from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.mechanisms.sampling import WIDEST, Grid, IntegerSampler, check_drawable, grid_for, sampler
-from guessproof.sql.question import Measurement
+from guessproof.sql.measurement import Measurement
 
 Mechanism = Laplace | Geometric | Gaussian | Cauchy
 WHOLE_BITS = 52  # a contribution in grid steps stays a whole number that a double holds exactly

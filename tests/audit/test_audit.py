@@ -29,8 +29,8 @@ from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
 from guessproof.plan import loads_plan
-from guessproof.sql.rules.column import NumberColumn
 from guessproof.sql.rules.logic import Both
+from guessproof.sql.rules.values import NumberColumn
 
 rewriting = sys.modules["guessproof.sql.rewrite"]  # the package gives its function the same name
 FILTERED = "AVG(time) FILTER (WHERE faculty = 'math') AS mean_time FROM t"

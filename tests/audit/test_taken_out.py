@@ -19,9 +19,9 @@ from guessproof.auditing import Audit, audit
 from guessproof.guarantee import Guarantee
 from guessproof.noise import Noise
 from guessproof.plan import loads_plan
-from guessproof.sql import by_column
+from guessproof.sql import distances
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import EITHER, NO, YES, Column, Side, null_of
+from guessproof.sql.movement import EITHER, NO, YES, Column, Side, null_of
 from guessproof.sql.ranges import EVERYTHING
 from guessproof.sql.rules import label as labels
 from guessproof.sql.rules.flag import Flag
@@ -118,7 +118,7 @@ def unknown_truths(patch: Patch) -> None:
         return frozenset[Any]().union(*(known.get(str(label).lower(), EITHER) for label in side.labels))
 
     def kinds(contribution: Any, name: str, levels: Any) -> list[int]:
-        tests = [node for node in by_column.leaves(contribution) if name in node.columns]
+        tests = [node for node in distances.leaves(contribution) if name in node.columns]
         seen: list[Any] = []
         for level in levels:
             side = Side(labels=frozenset((level,)))
@@ -127,7 +127,7 @@ def unknown_truths(patch: Patch) -> None:
         return [seen.index(outcome) for outcome in seen]
 
     patch.setattr(Flag, "_outcomes", outcomes)
-    patch.setattr(by_column, "_kinds", kinds)
+    patch.setattr(distances, "_kinds", kinds)
 
 
 def nothing_is_null(patch: Patch) -> None:

@@ -31,7 +31,7 @@ from guessproof.guarantee import Guarantee, guarantee_from_dict, guarantee_to_di
 from guessproof.plan import plan_of
 from guessproof.releasing import prepared
 from guessproof.sql import DeclaredColumn, Measurement, Question
-from guessproof.sql.output import Key
+from guessproof.sql.formula import Key
 from guessproof.world.metrics import Metric
 from laws.plans import NAMES, Drawn, Maker, drawn
 

@@ -13,9 +13,8 @@ import numpy as np
 
 from guessproof.plan import Plan
 from guessproof.sql import Question
-from guessproof.sql.kinds import kinds_of
 from guessproof.sql.rules.matching import Like
-from guessproof.sql.term import Node
+from guessproof.sql.terms import Node
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
@@ -47,7 +46,7 @@ class Field:
 
 def fields_of(plan: Plan, question: Question) -> dict[str, Field]:
     """Every column that the plan declares or the query reads."""
-    declared, told = question.declared, kinds_of(question)
+    declared, told = question.declared, question.kinds
     keys = {key.column: key for key in question.keys}
     nodes = list(question.nodes)
     found: dict[str, Field] = {}

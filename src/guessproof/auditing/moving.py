@@ -15,7 +15,7 @@ from guessproof.auditing.result import Check
 from guessproof.choosing import Choice
 from guessproof.guarantee import Guarantee
 from guessproof.mechanisms.gaussian import Gaussian
-from guessproof.sql.question import Measurement
+from guessproof.sql.measurement import Measurement
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from guessproof.mechanisms.geometric import Geometric
 from guessproof.noise import Noise
 from guessproof.releasing import noisy
 from guessproof.sql import formula
-from guessproof.sql.question import Key, Output
+from guessproof.sql.formula import Key, Output
 
 CHUNK, LEAST = 2000, 200
 SHARE = 0.6  # of the draws that go to the two most distant tables; the rest meets the guesser

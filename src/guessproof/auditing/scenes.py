@@ -13,7 +13,7 @@ import numpy as np
 from guessproof.auditing.columns import Field, Row
 from guessproof.auditing.tables import Group, Plain, in_group, is_level, plain_answer
 from guessproof.sql import Question
-from guessproof.sql.question import Measurement
+from guessproof.sql.measurement import Measurement
 
 OTHERS = 24  # other records in a table, unless a public count asks for more
 MOST_ROWS = 20_000  # a larger public count is not built up: the noise does not depend on it

@@ -16,7 +16,8 @@ from guessproof.auditing.storage import TEXT, quoted
 from guessproof.engines import open_engine
 from guessproof.releasing import prepared
 from guessproof.sql import Question
-from guessproof.sql.question import Key, Measurement
+from guessproof.sql.formula import Key
+from guessproof.sql.measurement import Measurement
 from guessproof.world.kinds import label_of
 
 Cell = tuple[int | None, int | None]  # a whole number of grid steps and, behind an average, the rows counted

@@ -17,7 +17,7 @@ from guessproof.plan.identity import first_requests, request_of
 from guessproof.plan.places import hide_secrets, is_secret
 from guessproof.report.shift import Shift, shift_of
 from guessproof.report.words import goal_words
-from guessproof.sql.question import Output
+from guessproof.sql.formula import Output
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from guessproof.scan.result import LEVELS, Bin, Enclosed, Exposed, Group, Identi
 from guessproof.scan.single import one_value
 from guessproof.sql import Question, target_of
 from guessproof.sql.rewrite import listing
-from guessproof.sql.rules.column import clean
+from guessproof.sql.rules.values import clean
 from guessproof.world.checks import Array
 from guessproof.world.kinds import label_of
 

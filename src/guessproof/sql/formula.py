@@ -1,18 +1,47 @@
-"""What is computed from noisy numbers: arithmetic on outputs, HAVING, ORDER BY. Post-processing costs nothing."""
+"""What is computed from noisy numbers: the columns of the answer, HAVING, ORDER BY. Post-processing costs nothing."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
+from guessproof.sql.parse import place, said
 from guessproof.sql.ranges import EVERYTHING, Range, point
-from guessproof.sql.reader import place, said
-from guessproof.sql.rules.number import literal_number
 from guessproof.sql.rules.signs import HOLDS, SIGNS
+from guessproof.sql.rules.values import literal_number
+
+
+@dataclass(frozen=True)
+class Output:
+    """One column of the answer: its name, and how it is computed from noisy numbers."""
+
+    name: str
+    formula: Expr
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """The measurements that it uses."""
+        return measurements(self.formula)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is one noisy number as it is."""
+        return isinstance(self.formula, exp.Anonymous) and self.formula.this == MEASURED
+
+
+@dataclass(frozen=True)
+class Key:
+    """A column to group by, and its public list of values."""
+
+    name: str
+    column: str
+    levels: tuple[str, ...]
+
 
 MEASURED = "measured"  # exp.Anonymous(this=MEASURED, expressions=[index]) stands for a noisy number
 RATIO = "ratio"  # a noisy sum over a noisy count, kept within the column's range

@@ -1,17 +1,96 @@
-"""One aggregate that gets noise."""
+"""COUNT, SUM, AVG, MIN and MAX: what is measured, what one record does to it, its place in the outputs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from guessproof.guarantee import Guarantee
-from guessproof.sql.contribution import Contribution
-from guessproof.sql.declared import Declared
-from guessproof.sql.ranges import Range
-from guessproof.sql.term import Condition
+from sqlglot import Expr, exp
 
-Kind = Literal["count", "sum", "min", "max"]
+from guessproof.guarantee import Guarantee
+from guessproof.rounded import up
+from guessproof.sql import formula
+from guessproof.sql.declared import Declared, DeclaredColumn
+from guessproof.sql.distances import Contribution, guarantee_of, reach
+from guessproof.sql.formula import Key
+from guessproof.sql.movement import Moved, Scene, constant
+from guessproof.sql.parse import said
+from guessproof.sql.ranges import Range
+from guessproof.sql.rules.logic import Both
+from guessproof.sql.rules.missing import found
+from guessproof.sql.rules.values import Number, NumberColumn, literal_number
+from guessproof.sql.target import Target
+from guessproof.sql.terms import Condition, Everyone, Node, Reader, Row, Term
+from guessproof.world.line_form import LineForm
+from guessproof.world.line_metric import LineMetric
+from guessproof.world.metrics import Matrix, Metric, Multiple
+
+
+@dataclass(frozen=True)
+class Held(Term):
+    """1 where the column holds something of its kind. No bounds are needed."""
+
+    column: DeclaredColumn
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.column.name,))
+
+    def at(self, row: Row) -> float | None:
+        return None if self.column.read(row.get(self.column.name)) is None else 1.0
+
+    def follow(self, scene: Scene) -> Moved:
+        column = scene[self.column.name]
+        return replace(constant(1.0), null=self.column.holds_nothing(column), moves=column.moves)
+
+    def write(self, target: Target) -> Expr:
+        if not self.column.may_be_null:
+            return exp.Literal.number(1)
+        if self.column.is_number:
+            return exp.case().when(target.is_number(self.column), exp.Literal.number(1))
+        return found(self.column, target)  # COUNT looks at nothing but whether it is NULL
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+
+def tally(term: Term) -> Term:
+    """What COUNT of an expression adds."""
+    return Held(term.column) if isinstance(term, NumberColumn) else Tallied(term)
+
+
+@dataclass(frozen=True)
+class Tallied(Term):
+    """1 where the expression has a value, nothing elsewhere."""
+
+    inner: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    def at(self, row: Row) -> float | None:
+        return None if self.inner.at(row) is None else 1.0
+
+    def follow(self, scene: Scene) -> Moved:
+        inner = self.inner.follow(scene)
+        return replace(constant(1.0), null=inner.null, moves=inner.moves)
+
+    def write(self, target: Target) -> Expr:
+        return exp.case().when(self.inner.present(target), exp.Literal.number(1))
+
+    @property
+    def is_whole(self) -> bool:
+        return True
+
+
+AggregateKind = Literal["count", "sum", "min", "max"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +102,7 @@ class Measurement:
     """
 
     text: str
-    kind: Kind
+    kind: AggregateKind
     contribution: Contribution
     filter: Condition
     guarantee: Guarantee
@@ -46,3 +125,215 @@ class Measurement:
     def per_answer(self) -> Guarantee:
         """The guarantee in units of the answer."""
         return self.guarantee.scaled(1 / self.divisor)
+
+
+def describe(measurement: Measurement) -> str:
+    """What one record can do to a number, and why.
+
+    >>> from guessproof.sql.declared import Declared, DeclaredColumn
+    >>> from guessproof.sql.query import ask
+    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False)})
+    >>> ask("SELECT SUM(salary) FROM t", t).measurements[0].account
+    "SUM(salary): one person moves it by at most |x − x'|, at most 3000"
+    """
+    answer = measurement.per_answer
+    if answer.unit.hides_presence:
+        return (
+            f"{measurement.text}: adding or removing one record moves it by at most {up(answer.presence)}, "
+            f"changing one by at most {up(answer.change)}"
+        )
+    metrics = {n: m for n, m in measurement.guarantee.columns.items() if _matters(m)}
+    largest = f"{up(answer.change)}{_hint(measurement)}"
+    per = f" (over {measurement.divisor:g} rows or more, known to have a value)" if measurement.divisor != 1 else ""
+    start = f"{measurement.text}: one person moves it by at most"
+    if not metrics:
+        return f"{start} {up(answer.change)}, when a value goes missing{per}"
+    if not any(isinstance(m, LineMetric) and any(m.form.slopes) for m in metrics.values()):
+        return f"{start} {largest}, when {' or '.join(metrics)} changes the outcome of a test{per}"
+    parts = [_describe_column(name, metric, measurement.divisor, len(metrics) == 1) for name, metric in metrics.items()]
+    return f"{start} {' + '.join(parts)}, at most {largest}{per}"
+
+
+def _matters(metric: Metric) -> bool:
+    """Whether the column alone can move anything."""
+    if isinstance(metric, Matrix):
+        return bool(metric.distances.max())
+    if isinstance(metric, Multiple):
+        return metric.factor > 0
+    assert isinstance(metric, LineMetric)
+    return not metric.form.is_flat or metric.form.step > 0
+
+
+def _hint(measurement: Measurement) -> str:
+    """What it would help to know that no value is missing."""
+    declared = measurement.declared
+    complete = declared.complete()
+    if complete == declared:
+        return ""
+    present = measurement.copies * reach(measurement.contribution, complete).change / measurement.divisor
+    if measurement.per_answer.change <= present * (1 + 1e-9):
+        return ""
+    return f" ({up(present)} if no value can be missing: say missing = false)"
+
+
+def _describe_column(name: str, metric: Metric, divisor: float, alone: bool) -> str:
+    if isinstance(metric, LineMetric):
+        return _describe_line(name, metric.form, divisor, alone)
+    largest = metric.factor if isinstance(metric, Multiple) else 0.0
+    largest = float(metric.distances.max()) if isinstance(metric, Matrix) else largest
+    return f"{up(largest / divisor)} when {name} changes the outcome of a test"
+
+
+def _describe_line(name: str, form: LineForm, divisor: float, alone: bool) -> str:
+    """x stands for the column where there is only one; otherwise each is called by its name."""
+    slope, jump, step = max(form.slopes) / divisor, max(form.jumps, default=0.0) / divisor, form.step / divisor
+    parts: list[str] = []
+    if slope:
+        moved = "|x − x'|" if alone else f"|{name} − {name}'|"
+        parts.append(moved if math.isclose(slope, 1) else f"{up(slope)}·{moved}")
+    if jump > 1e-9 * (slope + jump + step):
+        parts.append(f"{up(jump)} where a test of {name} changes its outcome")
+    if step > 1e-9 * (slope + jump + step):
+        parts.append(f"{up(step)} for any change of {name}")
+    return " + ".join(parts)
+
+
+LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
+REMEDY = "use COUNT, SUM, AVG, MIN or MAX"
+UNSUPPORTED: dict[type[Expr], str] = {
+    exp.Variance: "VARIANCE",
+    exp.VariancePop: "VARIANCE",
+    exp.Stddev: "STDDEV",
+    exp.StddevPop: "STDDEV",
+    exp.StddevSamp: "STDDEV",
+    exp.Median: "MEDIAN",
+    exp.PercentileCont: "a percentile",
+    exp.PercentileDisc: "a percentile",
+    exp.Quantile: "a quantile",
+    exp.ApproxDistinct: "COUNT DISTINCT",
+}
+KINDS: dict[type[Expr], AggregateKind] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
+
+
+@dataclass(frozen=True)
+class Aggregates:
+    """Collects the measurements of a query; what is asked twice is measured once."""
+
+    reader: Reader
+    where: Condition
+    keys: tuple[Key, ...]  # of GROUP BY
+    measurements: dict[tuple[AggregateKind, Contribution, float], Measurement] = field(
+        default_factory=dict[tuple[AggregateKind, Contribution, float], Measurement]
+    )
+
+    def read(self, node: Expr) -> Expr:
+        """The formula of an aggregate, with or without a FILTER."""
+        own: Condition = Everyone()
+        call = node
+        if isinstance(node, exp.Filter):
+            call = node.this
+            own = filtered(node.expression.this, self.reader)
+        word = UNSUPPORTED.get(type(call))
+        if word is not None:
+            raise self.reader.refuse(f"{word} is not supported yet", call, REMEDY)
+        if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):
+            raise self.reader.refuse(f"{said(call, self.reader.sql)} is not supported", call, REMEDY)
+        inner = self._argument(call)
+        text = node.sql("duckdb").replace(" <-> ", " <@> ")
+        if isinstance(call, exp.Avg):
+            return self._average(call, inner, own, text)
+        if isinstance(call, exp.Count):
+            return self._measure(text, "count", self._counted(inner), own, call)
+        return self._measure(text, KINDS[type(call)], self.reader.term(inner), own, call)
+
+    def _argument(self, call: exp.AggFunc) -> Expr:
+        inner = call.this
+        if isinstance(inner, exp.Distinct):
+            word = "COUNT DISTINCT" if isinstance(call, exp.Count) else "DISTINCT"
+            remedy = "count rows, or use a declared list of groups"
+            raise self.reader.refuse(f"{word} is not supported yet", call, remedy)
+        extra = [v for k, v in call.args.items() if k not in ("this", "big_int") and v]
+        if inner is None and isinstance(call, exp.Count) and not extra:
+            return exp.Star()
+        if extra or inner is None:
+            raise self.reader.refuse("this aggregate takes one argument", call, "name one column or expression")
+        nested = inner.find(exp.AggFunc, exp.Window, exp.Query)
+        if nested is not None:
+            raise self.reader.refuse("an aggregate or a subquery inside an aggregate", nested, "aggregate once")
+        if isinstance(inner, exp.Star) and (any(inner.args.values()) or not isinstance(call, exp.Count)):
+            raise self.reader.refuse("this star is not understood", call, "write COUNT(*), or name a column")
+        return inner
+
+    def _counted(self, inner: Expr) -> Term:
+        """What COUNT adds for a row: a bare column needs no bounds, only whether there is a value."""
+        if isinstance(inner, exp.Star) or literal_number(inner) is not None:
+            return Number(1.0)
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        if isinstance(inner, exp.Column):
+            return Held(self.reader.column(inner))
+        return tally(self.reader.term(inner))
+
+    def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
+        term, declared = self.reader.term(inner), self.reader.declared
+        counted = Contribution(self._condition(own), tally(term), 0.0)
+        if not declared.unit.hides_presence and reach(counted, declared.complete()).change == 0:
+            # A public count says how many values there are, so nothing that is protected may change their number.
+            if declared.rows is not None:
+                return self._measure(text, "sum", term, own, call, divisor=float(declared.rows))
+            if reach(counted, declared).change == 0:
+                problem = f"{text} is over a number of rows that is public, and was not declared"
+                raise self.reader.refuse(problem, call, "declare rows = how many there are at least")
+        total = self._measure(text.replace("AVG(", "SUM(", 1), "sum", term, own, call)
+        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", tally(term), own, call)
+        seen = term.follow(declared.at_rest(term.columns)).hull
+        return formula.ratio(formula.index(total), formula.index(count), seen.low, seen.high)
+
+    def _condition(self, own: Condition) -> Condition:
+        if isinstance(own, Everyone):
+            return self.where
+        return own if isinstance(self.where, Everyone) else Both(self.where, own)
+
+    def _measure(
+        self, text: str, kind: AggregateKind, term: Term, own: Condition, call: Expr, *, divisor: float = 1.0
+    ) -> Expr:
+        seen = term.follow(self.reader.declared.at_rest(term.columns)).hull
+        if not seen.size <= LARGEST:
+            raise self.reader.refuse("this can become too large to be added exactly", call, "narrow the bounds")
+        absent = seen.high if kind == "min" else seen.low if kind == "max" else 0.0
+        contribution = Contribution(self._condition(own), term, absent)
+        known = (kind, contribution, divisor)
+        if known not in self.measurements:
+            self.measurements[known] = self._measurement(text, kind, contribution, own, call, divisor)
+        return formula.measured(list(self.measurements).index(known))
+
+    def _copies(self, kind: AggregateKind) -> int:
+        """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
+        return (self.reader.declared.copies or 1) if kind in ("count", "sum") or self.keys else 1
+
+    def _measurement(
+        self, text: str, kind: AggregateKind, contribution: Contribution, own: Condition, call: Expr, divisor: float
+    ) -> Measurement:
+        declared = self.reader.declared
+        # A public count says how many values there are: whether one is missing is then assumed known.
+        declared = declared if divisor == 1 else declared.complete()
+        if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
+            raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
+        copies = self._copies(kind)
+        found = guarantee_of(contribution, declared, self.keys, copies)
+        if found.sensitivity == 0:
+            raise self.reader.refuse(
+                f"{text} depends on nothing that is protected, so it needs no noise",
+                call,
+                'ask the database itself, or protect the presence of a row with protects = "records"',
+            )
+        measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies)
+        return replace(measurement, account=describe(measurement))
+
+
+def filtered(expression: Expr, reader: Reader) -> Condition:
+    """The condition of a WHERE or a FILTER, which sees one row at a time."""
+    found = expression.find(exp.AggFunc, exp.Window, exp.Query)
+    if found is not None:
+        raise reader.refuse("an aggregate or a subquery in a filter", found, "compare with a constant")
+    return reader.condition(expression)

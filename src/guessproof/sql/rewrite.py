@@ -6,20 +6,35 @@ added in whole numbers of 2^exponent: the same in whatever order an engine adds 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import Expr, exp
 
+from guessproof.errors import SourceError
 from guessproof.sql.declared import Declared
+from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
-from guessproof.sql.output import Key
-from guessproof.sql.question import Question
-from guessproof.sql.rules.column import NumberColumn, clean
-from guessproof.sql.rules.number import Number
+from guessproof.sql.query import Question
+from guessproof.sql.rules.values import Number, NumberColumn, clean
 from guessproof.sql.target import Target
-from guessproof.sql.term import Everyone
+from guessproof.sql.targets import TARGETS
+from guessproof.sql.terms import Everyone
+
+
+def target_of(dialect: str, stored: Mapping[str, str]) -> Target:
+    """The target of an engine, for a table whose columns are stored by these types.
+
+    >>> target_of("oracle", {})
+    Traceback (most recent call last):
+    ...
+    guessproof.errors.SourceError: no SQL is written for oracle; use one of duckdb
+    """
+    for target in TARGETS:
+        if target.dialect == dialect:
+            return target(stored)
+    raise SourceError(f"no SQL is written for {dialect}; use one of {', '.join(t.dialect for t in TARGETS)}")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from guessproof.report.facts import Facts
 from guessproof.report.figures import figure
 from guessproof.report.markup import Markup, Piece, join, paragraph, table
 from guessproof.report.words import number, percent, up
-from guessproof.sql.question import Output
+from guessproof.sql.formula import Output
 
 MOST_PICTURES = 2
 LEVELS = (0.5, 0.8, 0.95, 0.99)

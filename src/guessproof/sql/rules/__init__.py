@@ -3,7 +3,6 @@
 from guessproof.sql.rules import (
     absolute,
     choice,
-    column,
     comparison,
     distance,
     exponential,
@@ -12,17 +11,17 @@ from guessproof.sql.rules import (
     matching,
     membership,
     missing,
-    number,
     plus,
     power,
     root,
     rounding,
     times,
+    values,
 )
 
 RULES = (
-    number.RULE,
-    column.RULE,
+    values.NUMBER_RULE,
+    values.COLUMN_RULE,
     plus.RULE,
     times.RULE,
     absolute.RULE,

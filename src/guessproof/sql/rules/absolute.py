@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.movement import Moved, Scene, through
 from guessproof.sql.ranges import ONE, Range
-from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.target import Target
-from guessproof.sql.term import Node, Row, Term
+from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import ALWAYS, Moved, Scene, chosen, constant
-from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.movement import NEVER, NOTHING, Moved, Scene, chosen
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row, Term
+from guessproof.sql.terms import Condition, Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Nothing(Term):
         return None
 
     def follow(self, scene: Scene) -> Moved:
-        return replace(constant(0.0), null=ALWAYS)
+        return NOTHING
 
     def write(self, target: Target) -> Expr:
         return target.no_number()
@@ -78,7 +77,7 @@ class Fallback(Term):
 
     def follow(self, scene: Scene) -> Moved:
         a, b = self.first.follow(scene), self.second.follow(scene)
-        return chosen(a.null, b, replace(a, null=constant(0.0).null))
+        return chosen(a.null, b, replace(a, null=NEVER))
 
     def write(self, target: Target) -> Expr:
         return exp.Coalesce(this=self.first.write(target), expressions=[self.second.write(target)])

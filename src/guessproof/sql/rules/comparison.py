@@ -10,16 +10,14 @@ from typing import Literal
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import EITHER, NO, NULL, YES, Moved, Outcome, Scene, Side, Truth, sides
-from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.column import clean
+from guessproof.sql.movement import EITHER, NO, NULL, YES, Moved, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.rules.flag import read_flag_test
-from guessproof.sql.rules.label import label_test, literal_label
-from guessproof.sql.rules.moment import clean_time, literal_time, time_test
-from guessproof.sql.rules.number import literal_number
+from guessproof.sql.rules.label import label_test
+from guessproof.sql.rules.moment import clean_time, time_test
 from guessproof.sql.rules.signs import HOLDS, MIRRORED, NODES, OPPOSITE, SIGNS
+from guessproof.sql.rules.values import clean, literal_label, literal_number, literal_time
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row, Term
+from guessproof.sql.terms import Condition, Node, Reader, Row, Rule, Term
 from guessproof.world.kinds import Kind
 
 

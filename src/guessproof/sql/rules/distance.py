@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.movement import Moved, Scene, through
 from guessproof.sql.ranges import Range
-from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.number import literal_number
 from guessproof.sql.rules.plus import Plus
+from guessproof.sql.rules.values import literal_number
 from guessproof.sql.target import Target
-from guessproof.sql.term import Node, Row, Term
+from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 LONGEST = 1e150  # beyond it squares overflow
 SHORTEST = 2.0**-500  # below it squares vanish

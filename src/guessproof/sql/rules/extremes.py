@@ -7,11 +7,10 @@ from functools import reduce
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import NEVER, Moved, Scene, all_of, chosen
+from guessproof.sql.movement import NEVER, Moved, Scene, all_of, chosen
 from guessproof.sql.ranges import ZERO, Range
-from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.target import Target
-from guessproof.sql.term import Node, Row, Term
+from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import EITHER, NO, NULL, YES, Outcome, Scene, Side, Truth, sides
-from guessproof.sql.reader import Reader
+from guessproof.sql.movement import EITHER, NO, NULL, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row
+from guessproof.sql.terms import Condition, Node, Reader, Row
 
 OUTCOMES: dict[bool | None, frozenset[Outcome]] = {True: YES, False: NO, None: NULL}
 

@@ -16,12 +16,10 @@ from operator import eq, ge, gt, le, lt, ne
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.canonical import OTHER, Label
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
-from guessproof.sql.reader import Reader
+from guessproof.sql.movement import EITHER, NO, OTHER, YES, Label, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row
+from guessproof.sql.terms import Condition, Node, Reader, Row
 
 COMPARE: dict[str, tuple[type[Expr], Callable[[str, str], bool]]] = {
     "=": (exp.EQ, eq),
@@ -135,13 +133,6 @@ class LabelAmong(OfLabel):
 
     def plain(self, text: Expr, target: Target) -> Expr:
         return target.among(text, self.values)
-
-
-def literal_label(expression: Expr) -> str | None:
-    """A text; None where something else is."""
-    if isinstance(expression, exp.Paren):
-        return literal_label(expression.this)
-    return str(expression.this) if isinstance(expression, exp.Literal) and expression.is_string else None
 
 
 def label_test(left: Expr, sign: str, value: str, right: Expr, reader: Reader) -> LabelTest:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import ALWAYS, NEVER, Scene, Truth, all_of, any_of, negated
-from guessproof.sql.reader import Reader, Rule
+from guessproof.sql.movement import ALWAYS, NEVER, Scene, Truth, all_of, any_of, negated
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row
+from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.label import OfLabel, column_of_labels
 from guessproof.sql.target import Target
+from guessproof.sql.terms import Reader, Rule
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,14 @@ from functools import reduce
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
-from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.column import clean
+from guessproof.sql.movement import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
 from guessproof.sql.rules.comparison import TermTest, column_test, number_test
-from guessproof.sql.rules.label import label_among, literal_label
+from guessproof.sql.rules.label import label_among
 from guessproof.sql.rules.logic import Both, OneOf
-from guessproof.sql.rules.moment import literal_time, time_test
-from guessproof.sql.rules.number import literal_number
+from guessproof.sql.rules.moment import time_test
+from guessproof.sql.rules.values import clean, literal_label, literal_number, literal_time
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row
+from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
 MOST_VALUES = 500
 

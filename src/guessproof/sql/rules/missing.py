@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import Scene, Truth
-from guessproof.sql.reader import Reader, Rule
-from guessproof.sql.rules.column import clean
+from guessproof.sql.movement import Scene, Truth
 from guessproof.sql.rules.flag import Flag
+from guessproof.sql.rules.values import clean
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row
+from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.canonical import time_of
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.moves import EITHER, Scene, Truth, sides
-from guessproof.sql.reader import Reader
+from guessproof.sql.movement import EITHER, Scene, Truth, sides
 from guessproof.sql.rules.signs import HOLDS, NODES
 from guessproof.sql.target import Target
-from guessproof.sql.term import Condition, Node, Row
+from guessproof.sql.terms import Condition, Node, Reader, Row
 
 
 @dataclass(frozen=True)
@@ -49,23 +47,6 @@ def clean_time(column: DeclaredColumn, target: Target) -> Expr:
     if column.missing:
         return found
     return exp.Coalesce(this=found, expressions=[target.moment(column.read(None))])
-
-
-def literal_time(expression: Expr, reader: Reader) -> datetime.datetime | None:
-    """A date or a time that is written as such; None where something else is."""
-    while isinstance(expression, exp.Paren):
-        expression = expression.this
-    if not isinstance(expression, exp.Cast) or isinstance(expression, exp.TryCast):
-        return None
-    text = expression.this
-    if expression.to.this not in (exp.DType.DATE, exp.DType.TIMESTAMP) or expression.args.get("format"):
-        return None
-    if not isinstance(text, exp.Literal) or not text.is_string:
-        return None
-    moment = time_of(str(text.this))
-    if moment is None:
-        raise reader.refuse("this is no time", expression, "write DATE '2020-01-31' or TIMESTAMP '2020-01-31 10:00:00'")
-    return moment
 
 
 def time_test(left: Expr, sign: str, value: datetime.datetime, right: Expr, reader: Reader) -> TimeTest:

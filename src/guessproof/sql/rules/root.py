@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.moves import Moved, Scene, through
+from guessproof.sql.movement import Moved, Scene, through
 from guessproof.sql.ranges import Range
-from guessproof.sql.reader import Reader, Rule
 from guessproof.sql.rules.distance import read_squares
 from guessproof.sql.target import Target
-from guessproof.sql.term import Node, Row, Term
+from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)

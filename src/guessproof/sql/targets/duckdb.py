@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.canonical import TIME
-from guessproof.sql.declared import DeclaredColumn
+from guessproof.sql.declared import TIME, DeclaredColumn
 from guessproof.sql.target import Target
 
 SIGNED = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}

@@ -1,48 +1,111 @@
-"""From a parsed expression to terms and conditions, by the rules; what no rule reads is refused."""
+"""What a query is made of, once it was understood: terms (numbers) and conditions (true, false, unknown).
+
+Each knows four things: its plain value for one row (`at`), how a move of the record changes it (`follow`), the SQL
+that computes it without any error that depends on data (`write`), and where on a column it may jump (`cuts`).
+A `Reader` makes them from a parsed expression, by the rules; what no rule reads is refused.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql.declared import Declared, DeclaredColumn
-from guessproof.sql.term import Condition, Node, Term
+from guessproof.sql.movement import ALWAYS, Moved, Scene, Truth
+from guessproof.sql.parse import place, said
+from guessproof.sql.target import Target
 from guessproof.world.kinds import HOLDS, Kind
 
-CALL = re.compile(r"(\w+)\s*\(\s*$")
-# A bracket after one of these is no call.
-WORDS = frozenset(
-    {"AND", "BETWEEN", "BY", "CASE", "ELSE", "EXISTS", "FILTER", "FROM", "HAVING", "IN", "IS", "LIKE"}
-) | {
-    "NOT",
-    "ON",
-    "OR",
-    "SELECT",
-    "THEN",
-    "WHEN",
-    "WHERE",
-}
-NAMES: dict[type[Expr], str] = {
-    exp.Mod: "%",
-    exp.IntDiv: "//",
-    exp.DPipe: "||",
-    exp.NullSafeEQ: "IS NOT DISTINCT FROM",
-    exp.NullSafeNEQ: "IS DISTINCT FROM",
-    exp.SimilarTo: "SIMILAR TO",
-    exp.Placeholder: "a parameter",
-    exp.Parameter: "a parameter",
-    exp.Subquery: "a subquery",
-    exp.Select: "a subquery",
-    exp.Dot: "a part of a column",
-    exp.Bracket: "a part of a column",
-    exp.Star: "*",
-}
+Row = Mapping[str, Any]
+
+
+class Node(ABC):
+    """A term or a condition."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Node, ...]:
+        """What it is made of."""
+
+    @abstractmethod
+    def write(self, target: Target) -> Expr:
+        """SQL that is safe to run."""
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns it reads."""
+        return frozenset[str]().union(*(p.columns for p in self.parts))
+
+    def cuts(self, column: str) -> frozenset[float]:
+        """Where, as a function of this column, it may jump or bend: x ≤ cut against x > cut."""
+        return frozenset[float]().union(*(p.cuts(column) for p in self.parts))
+
+
+class Term(Node):
+    """A number, or NULL."""
+
+    @abstractmethod
+    def at(self, row: Row) -> float | None:
+        """The plain value for one row."""
+
+    @abstractmethod
+    def follow(self, scene: Scene) -> Moved:
+        """What a move does to it."""
+
+    def present(self, target: Target) -> Expr:
+        """SQL that is true exactly where there is a number."""
+        return exp.not_(exp.Is(this=exp.paren(self.write(target), copy=False), expression=exp.null()), copy=False)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole number for every row."""
+        return False
+
+
+class Condition(Node):
+    """True, false or unknown. `write` says which; `keeps` only has to tell true from the rest."""
+
+    @abstractmethod
+    def at(self, row: Row) -> bool | None:
+        """The plain outcome for one row."""
+
+    @abstractmethod
+    def follow(self, scene: Scene) -> Truth:
+        """What a move does to it."""
+
+    def keeps(self, target: Target) -> Expr:
+        """SQL that is true exactly where the condition is: cheaper, for WHERE and WHEN."""
+        return self.write(target)
+
+    @property
+    def opposite(self) -> Condition | None:
+        """NOT of it, where that is as simple."""
+        return None
+
+
+@dataclass(frozen=True)
+class Everyone(Condition):
+    """No filter at all."""
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    def at(self, row: Row) -> bool:
+        return True
+
+    def follow(self, scene: Scene) -> Truth:
+        return ALWAYS
+
+    def write(self, target: Target) -> Expr:
+        return exp.true()
 
 
 INSTEAD: dict[type[Expr], str] = {
@@ -133,38 +196,3 @@ class Reader:
 
     def _supported(self) -> str:
         return "use " + ", ".join(rule.name for rule in self.rules)
-
-
-def place(expression: Expr, sql: str) -> tuple[int, int] | None:
-    """Where an expression stands in the text: from its first to its last known token, brackets closed."""
-    spots = [n.meta for n in expression.walk() if "start" in n.meta and "end" in n.meta]
-    if not spots:
-        return None
-    start, end = min(int(m["start"]) for m in spots), max(int(m["end"]) for m in spots) + 1
-    if _is_call(expression) and "start" not in expression.meta:
-        name = CALL.search(sql[:start])
-        start = start if name is None or name[1].upper() in WORDS else name.start()
-    if _is_call(expression) and re.fullmatch(r"\w+", sql[start:end]) and sql[end : end + 1] == "(":
-        end += 1
-    open_brackets = sql[start:end].count("(") - sql[start:end].count(")")
-    while open_brackets > 0 and end < len(sql) and sql[end] in " )*\n\t":
-        open_brackets -= sql[end] == ")"
-        end += 1
-    return start, end
-
-
-def said(expression: Expr, sql: str) -> str:
-    """The name of a function as it was written, or of what stands there."""
-    spot = place(expression, sql)
-    written = re.match(r"(\w+)\s*\(", sql[spot[0] :]) if spot is not None and _is_call(expression) else None
-    if written is not None and written[1].upper() not in WORDS:
-        return written[1].upper()
-    if isinstance(expression, exp.Anonymous):
-        return str(expression.this).upper()
-    if isinstance(expression, exp.Func):
-        return expression.sql_name()
-    return NAMES.get(type(expression), type(expression).__name__.upper())
-
-
-def _is_call(expression: Expr) -> bool:
-    return isinstance(expression, exp.Func) and not isinstance(expression, (exp.Connector, exp.Case, exp.Cast))

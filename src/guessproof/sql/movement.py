@@ -13,12 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Literal
 
-from guessproof.sql.canonical import Label
 from guessproof.sql.ranges import EVERYTHING, EXACT, ONE, ZERO, Range, outward, point
 
 LARGEST = 1e300
+
+
+class Unlisted(Enum):
+    """A label that is not among the declared levels: one label like any other, equal to none of them."""
+
+    OTHER = "other"
+
+
+OTHER = Unlisted.OTHER
+Label = str | Unlisted
+
 
 Outcome = Literal["true", "false", "null"]
 YES: frozenset[Outcome] = frozenset(("true",))
@@ -109,6 +120,9 @@ class Moved:
 def constant(value: float) -> Moved:
     """A number that no record changes."""
     return Moved(point(value), point(value))
+
+
+NOTHING = Moved(ZERO, ZERO, null=ALWAYS)  # NULL, whatever the record holds
 
 
 def clamped(column: Column, low: float, high: float) -> Moved:

@@ -1,0 +1,175 @@
+"""What is written and what is stored: numbers, texts and times as constants, a column's number between its bounds."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import Expr, exp
+
+from guessproof.sql.declared import DeclaredColumn, time_of
+from guessproof.sql.movement import Moved, Scene, clamped, constant
+from guessproof.sql.target import Target
+from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+
+
+@dataclass(frozen=True)
+class Number(Term):
+    """A constant."""
+
+    value: float
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    def at(self, row: Row) -> float:
+        return self.value
+
+    def follow(self, scene: Scene) -> Moved:
+        return constant(self.value)
+
+    def write(self, target: Target) -> Expr:
+        return target.double(self.value)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.value == math.floor(self.value)
+
+
+def literal_number(expression: Expr) -> float | None:
+    """The number that is written, with its sign, or as arithmetic of numbers; None where something else is."""
+    exact = _exactly(expression)
+    try:
+        return None if exact is None else float(exact)
+    except OverflowError:
+        return None
+
+
+def _exactly(expression: Expr) -> Fraction | None:
+    if isinstance(expression, (exp.Paren, exp.Neg)):
+        inner = _exactly(expression.this)
+        return inner if inner is None or isinstance(expression, exp.Paren) else -inner
+    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Div)):
+        a, b = _exactly(expression.this), _exactly(expression.expression)
+        if a is None or b is None or (b == 0 and isinstance(expression, exp.Div)):
+            return None
+        match expression:
+            case exp.Add():
+                return a + b
+            case exp.Sub():
+                return a - b
+            case exp.Mul():
+                return a * b
+            case _:
+                return a / b
+    if isinstance(expression, exp.Literal) and not expression.is_string:
+        try:
+            value = float(expression.this)
+            return Fraction(str(expression.this)) if 1e-300 < abs(value) < 1e300 else Fraction(0) if not value else None
+        except ValueError:
+            return None
+    return None
+
+
+def read_number(expression: Expr, reader: Reader) -> Number:
+    """A constant."""
+    value = literal_number(expression)
+    if value is None:
+        raise reader.refuse("a number is needed here", expression, "compare labels with = or IN")
+    return Number(value)
+
+
+NUMBER_RULE = Rule("numbers", (exp.Literal,), read_number, ("SUM(time + 1)",))
+
+
+@dataclass(frozen=True)
+class NumberColumn(Term):
+    """clamp(x): NaN counts as missing, infinities as the bounds."""
+
+    column: DeclaredColumn
+    low: float
+    high: float
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return ()
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset((self.column.name,))
+
+    def at(self, row: Row) -> float | None:
+        value = self.column.read(row.get(self.column.name))
+        return None if value is None else min(max(value, self.low), self.high)
+
+    def follow(self, scene: Scene) -> Moved:
+        return clamped(scene[self.column.name], self.low, self.high)
+
+    def write(self, target: Target) -> Expr:
+        return self.clamp(target.number(self.column), target)
+
+    def present(self, target: Target) -> Expr:
+        return target.is_number(self.column) if self.column.missing else exp.true()
+
+    def cuts(self, column: str) -> frozenset[float]:
+        return frozenset((self.low, self.high)) if column == self.column.name else frozenset()
+
+    def clamp(self, x: Expr, target: Target, known: Expr | None = None, *, filled: bool = True) -> Expr:
+        """A number of the column between its bounds. NULL and NaN fall through all branches."""
+        low, high = target.double(self.low), target.double(self.high)
+        # Most values lie inside: this order is the fastest.
+        found = (
+            exp.case()
+            .when(exp.Between(this=x.copy(), low=low, high=high), x.copy())
+            .when(exp.LT(this=x.copy(), expression=low.copy()), low.copy())
+            .when(target.is_number(self.column) if known is None else known, high.copy())
+        )
+        return found if self.column.missing or not filled else found.else_(low.copy())
+
+
+def clean(column: DeclaredColumn, target: Target) -> Expr:
+    """A column's number, with NaN as NULL, and something instead of NULL where nothing may be missing."""
+    found = exp.case().when(target.is_number(column), target.number(column))
+    return found if column.missing else found.else_(target.double(column.default))
+
+
+def read_column(expression: Expr, reader: Reader) -> NumberColumn:
+    """A column in arithmetic needs bounds."""
+    column = reader.column(expression)
+    remedy = f"write CASE WHEN {column.name} = '…' THEN 1 ELSE 0 END"
+    column = reader.used(column, "number", expression, remedy, ", and a number is needed here")
+    if column.bounds is None:
+        problem = f"{column.name} has no bounds, so one record could move the answer by any amount"
+        remedy = f"declare bounds = [smallest, largest] for {column.name}, from public knowledge (COUNT needs none)"
+        raise reader.refuse(problem, expression, remedy)
+    return NumberColumn(column, float(column.bounds[0]), float(column.bounds[1]))
+
+
+COLUMN_RULE = Rule("columns with bounds", (exp.Column,), read_column, ("SUM(time)", "MIN(time)"))
+
+
+def literal_label(expression: Expr) -> str | None:
+    """A text; None where something else is."""
+    if isinstance(expression, exp.Paren):
+        return literal_label(expression.this)
+    return str(expression.this) if isinstance(expression, exp.Literal) and expression.is_string else None
+
+
+def literal_time(expression: Expr, reader: Reader) -> datetime.datetime | None:
+    """A date or a time that is written as such; None where something else is."""
+    while isinstance(expression, exp.Paren):
+        expression = expression.this
+    if not isinstance(expression, exp.Cast) or isinstance(expression, exp.TryCast):
+        return None
+    text = expression.this
+    if expression.to.this not in (exp.DType.DATE, exp.DType.TIMESTAMP) or expression.args.get("format"):
+        return None
+    if not isinstance(text, exp.Literal) or not text.is_string:
+        return None
+    moment = time_of(str(text.this))
+    if moment is None:
+        raise reader.refuse("this is no time", expression, "write DATE '2020-01-31' or TIMESTAMP '2020-01-31 10:00:00'")
+    return moment
