@@ -31,7 +31,7 @@ from guessproof.ledger.entry import canonical
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.plan.identity import first_requests, request_of
-from guessproof.sql import Declared, Question, Rewritten, rewrite, target_of
+from guessproof.sql import AnalyzedQuery, DeclaredTable, RewrittenQuery, find_target, rewrite
 from guessproof.sql import formula as formulas
 from guessproof.sql.ranges import Range
 
@@ -173,16 +173,16 @@ def _given_again(book: Ledger, settled: Recorded | Failed) -> Answer:
     return Answer.from_record(settled.answer, _left(book, settled.name), settled.head)
 
 
-def prepared(engine: Engine, question: Question, exponents: Sequence[int]) -> Rewritten:
+def prepared(engine: Engine, question: AnalyzedQuery, exponents: Sequence[int]) -> RewrittenQuery:
     """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
     check_rows(engine, question.declared)
-    rewritten = rewrite(question, exponents, target_of(engine.dialect, engine.types()))
+    rewritten = rewrite(question, exponents, find_target(engine.dialect, engine.types()))
     engine.check()
     engine.prepare(rewritten.sql)
     return rewritten
 
 
-def check_rows(engine: Engine, declared: Declared) -> None:
+def check_rows(engine: Engine, declared: DeclaredTable) -> None:
     """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
     if not engine.is_stored and declared.copies is None:
         raise SourceError(
@@ -229,7 +229,7 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Fa
         ) from None
 
 
-def protection_of(question: Question) -> Protection:
+def protection_of(question: AnalyzedQuery) -> Protection:
     """What the ledger pins: the unit, the protected columns, and what the query takes to be known."""
     declared = question.declared
     read = {name: declared.column(name) for name in question.columns}
@@ -265,7 +265,7 @@ def _judge(plan: Plan, book: Ledger) -> Any:
     return judge
 
 
-def _answered(book: Ledger, charged: Charged, engine: Engine, rewritten: Rewritten, choice: Choice) -> Answer:
+def _answered(book: Ledger, charged: Charged, engine: Engine, rewritten: RewrittenQuery, choice: Choice) -> Answer:
     """Run and add noise; whatever fails is noted in constant words, and the charge stays."""
     try:
         found = rewritten.read(engine.aggregates(rewritten.sql))
@@ -325,7 +325,7 @@ def noisy(choice: Choice, found: Mapping[Group, list[tuple[int | None, int | Non
     )
 
 
-def _groups(question: Question) -> list[Group]:
+def _groups(question: AnalyzedQuery) -> list[Group]:
     return [tuple(combination) for combination in itertools.product(*(k.levels for k in question.keys))]
 
 
@@ -341,16 +341,16 @@ def _drawn(
     return [noise.grid.value(unit) / size for unit, size in zip(units, sizes, strict=True)]
 
 
-def _values(question: Question) -> list[Any]:
+def _values(question: AnalyzedQuery) -> list[Any]:
     return [o for o in question.outputs if o.measured]
 
 
-def _after(question: Question, rows: list[tuple[Group, dict[int, float]]]) -> list[tuple[Group, dict[int, float]]]:
+def _after(question: AnalyzedQuery, rows: list[tuple[Group, dict[int, float]]]) -> list[tuple[Group, dict[int, float]]]:
     """HAVING, ORDER BY and LIMIT on the noisy numbers."""
     if question.having is not None:
-        rows = [row for row in rows if formulas.value(question.having, row[1], row[0])]
+        rows = [row for row in rows if formulas.evaluate(question.having, row[1], row[0])]
     for formula, descending in reversed(question.order):
-        rows = sorted(rows, key=lambda row: _sortable(formulas.value(formula, row[1], row[0])), reverse=descending)
+        rows = sorted(rows, key=lambda row: _sortable(formulas.evaluate(formula, row[1], row[0])), reverse=descending)
     return rows if question.limit is None else rows[: question.limit]
 
 
@@ -371,9 +371,9 @@ def _confidence(choice: Choice, output: Any) -> float:
 def _released(
     choice: Choice, group: Group, numbers: Mapping[int, float], output: Any, errors: Mapping[int, float]
 ) -> Released:
-    value = float(formulas.value(output.formula, numbers, group))
+    value = float(formulas.evaluate(output.formula, numbers, group))
     ranges = {index: Range(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
-    enclosed = formulas.enclosed(output.formula, ranges)
+    enclosed = formulas.enclose(output.formula, ranges)
     low, high = _plain(enclosed.low), _plain(enclosed.high)
     if output.is_plain:
         error = errors[output.measured[0]]

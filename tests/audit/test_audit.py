@@ -29,7 +29,7 @@ from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
 from guessproof.plan import loads_plan
-from guessproof.sql.rules.logic import Both
+from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.values import NumberColumn
 
 rewriting = sys.modules["guessproof.sql.rewrite"]  # the package gives its function the same name
@@ -281,16 +281,16 @@ def test_a_query_that_forgets_the_clamp_is_found(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_query_that_doubles_contributions_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = rewriting._own
-    monkeypatch.setattr(rewriting, "_own", lambda m, t: honest(m, t) * 2)
+    honest = rewriting._write_own
+    monkeypatch.setattr(rewriting, "_write_own", lambda m, t: honest(m, t) * 2)
     found = run(SALARIES, monkeypatch)
     assert verdicts(found)["engine"] == verdicts(found)["movement"] == verdicts(found)["ratios"] == "fail"
 
 
 def test_a_filter_that_lets_others_in_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The victim moves nothing wrongly, but the centre is not what the attacker reckons with."""
-    monkeypatch.setattr(Both, "write", lambda self, types: self.left.write(types))
-    monkeypatch.setattr(Both, "keeps", lambda self, types: self.left.keeps(types))
+    monkeypatch.setattr(Conjunction, "write", lambda self, types: self.left.write(types))
+    monkeypatch.setattr(Conjunction, "keeps", lambda self, types: self.left.keeps(types))
     found = run(CATS, monkeypatch, trials=4000)
     assert verdicts(found)["engine"] == "fail"
 

@@ -21,11 +21,11 @@ from guessproof.noise import Noise
 from guessproof.plan import loads_plan
 from guessproof.sql import distances
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.movement import EITHER, NO, YES, Column, Side, null_of
+from guessproof.sql.movement import EITHER, NO, YES, ColumnChange, ColumnState, find_nulls
 from guessproof.sql.ranges import EVERYTHING
 from guessproof.sql.rules import label as labels
-from guessproof.sql.rules.flag import Flag
-from guessproof.sql.rules.label import OfLabel
+from guessproof.sql.rules.label import LabelCondition
+from guessproof.sql.rules.truth import TruthTest
 from guessproof.sql.targets.duckdb import DuckDBTarget
 
 rewriting = sys.modules["guessproof.sql.rewrite"]  # the package gives its function the same name
@@ -112,27 +112,27 @@ def unknown_truths(patch: Patch) -> None:
     """Labels other than true and false come out either way, which counts as the same."""
     known = {"true": YES, "false": NO}
 
-    def outcomes(self: Flag, side: Any) -> Any:
+    def outcomes(self: TruthTest, side: Any) -> Any:
         if side.labels is None:
             return EITHER
         return frozenset[Any]().union(*(known.get(str(label).lower(), EITHER) for label in side.labels))
 
     def kinds(contribution: Any, name: str, levels: Any) -> list[int]:
-        tests = [node for node in distances.leaves(contribution) if name in node.columns]
+        tests = [node for node in distances.iterate_leaves(contribution) if name in node.columns]
         seen: list[Any] = []
         for level in levels:
-            side = Side(labels=frozenset((level,)))
-            scene = {n: Column(Side(EVERYTHING), Side(EVERYTHING)) for n in contribution.columns}
-            seen.append(tuple(t.follow({**scene, name: Column(side, side)}).before for t in tests))
+            side = ColumnState(labels=frozenset((level,)))
+            scene = {n: ColumnChange(ColumnState(EVERYTHING), ColumnState(EVERYTHING)) for n in contribution.columns}
+            seen.append(tuple(t.follow({**scene, name: ColumnChange(side, side)}).before for t in tests))
         return [seen.index(outcome) for outcome in seen]
 
-    patch.setattr(Flag, "_outcomes", outcomes)
-    patch.setattr(distances, "_kinds", kinds)
+    patch.setattr(TruthTest, "_outcomes", outcomes)
+    patch.setattr(distances, "_classify_levels", kinds)
 
 
 def nothing_is_null(patch: Patch) -> None:
     """A label that means neither true nor false is there; to the engine it is NULL."""
-    patch.setattr(DeclaredColumn, "holds_nothing", lambda self, column: null_of(column))
+    patch.setattr(DeclaredColumn, "holds_nothing", lambda self, column: find_nulls(column))
 
 
 def any_type(patch: Patch) -> None:
@@ -143,13 +143,13 @@ def any_type(patch: Patch) -> None:
         return exp.Cast(this=self.name(name), to=exp.DataType(this=exp.DType.VARCHAR))
 
     patch.setattr(DuckDBTarget, "label", label)
-    patch.setattr(OfLabel, "_told", lambda self, target: self.plain(target.label(self.column), target))
+    patch.setattr(LabelCondition, "_write_test", lambda self, target: self.plain(target.label(self.column), target))
     patch.setattr(labels, "_check_level", lambda *_: None)
 
 
 def counts_in_steps(patch: Patch) -> None:
     """Counts are brought to their grid by the engine, in its own whole numbers."""
-    honest = rewriting._aggregate
+    honest = rewriting._write_aggregate
 
     def aggregate(measurement: Any, exponent: int, target: Any) -> Any:
         found = honest(measurement, exponent, target)
@@ -157,8 +157,8 @@ def counts_in_steps(patch: Patch) -> None:
             return found
         return exp.Mul(this=found, expression=exp.Literal.number(2**-exponent))
 
-    patch.setattr(rewriting, "_aggregate", aggregate)
-    patch.setattr(rewriting.Rewritten, "units", lambda self, index, found: found)
+    patch.setattr(rewriting, "_write_aggregate", aggregate)
+    patch.setattr(rewriting.RewrittenQuery, "units", lambda self, index, found: found)
 
 
 def capitals_count(patch: Patch) -> None:

@@ -30,7 +30,7 @@ from guessproof.errors import MetricError, QueryError, SourceError
 from guessproof.guarantee import Guarantee, guarantee_from_dict, guarantee_to_dict, total
 from guessproof.plan import plan_of
 from guessproof.releasing import prepared
-from guessproof.sql import DeclaredColumn, Measurement, Question
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, Measurement
 from guessproof.sql.formula import Key
 from guessproof.world.metrics import Metric
 from laws.plans import NAMES, Drawn, Maker, drawn
@@ -91,7 +91,7 @@ def written(folder: Path, plan: Drawn, random: Random) -> Table:
     return Table(path, [value(r) for r in pairs], [value(r) for r in others])
 
 
-def answers(engine: Any, question: Question, table: Table) -> list[Cells]:
+def answers(engine: Any, question: AnalyzedQuery, table: Table) -> list[Cells]:
     """What the engine says of each variant: one query, with the variant as one more key."""
     several = replace(question, keys=(Key("variant", "variant", table.levels), *question.keys))
     rewritten = prepared(engine, several, [EXPONENT] * len(question.measurements))
@@ -99,11 +99,11 @@ def answers(engine: Any, question: Question, table: Table) -> list[Cells]:
     return [{group[1:]: cells for group, cells in found.items() if group[0] == level} for level in table.levels]
 
 
-def groups(question: Question) -> list[tuple[str, ...]]:
+def groups(question: AnalyzedQuery) -> list[tuple[str, ...]]:
     return list(itertools.product(*(key.levels for key in question.keys)))
 
 
-def group_of(question: Question, row: Row) -> tuple[Any, ...]:
+def group_of(question: AnalyzedQuery, row: Row) -> tuple[Any, ...]:
     columns = [question.declared.column(key.column) for key in question.keys]
     return tuple(None if row[c.name] is None else c.label(row[c.name]) for c in columns)
 
@@ -116,7 +116,7 @@ def whole(measurement: Measurement, cells: Cells, index: int, group: tuple[str, 
 # Python's reading of a row is the engine's.
 
 
-def disagreements(question: Question, table: Table, found: Sequence[Cells]) -> Iterator[str]:
+def disagreements(question: AnalyzedQuery, table: Table, found: Sequence[Cells]) -> Iterator[str]:
     for i, (cells, variant) in enumerate(zip(found, [*table.variants, None], strict=True)):
         rows = [*table.others, *([] if variant is None else [variant])]
         for group in groups(question):
@@ -149,7 +149,7 @@ def _disagreement(m: Measurement, rows: list[Row], cells: Cells, index: int, gro
 # No form of the guarantee is exceeded.
 
 
-def excesses(question: Question, table: Table, found: Sequence[Cells]) -> Iterator[str]:
+def excesses(question: AnalyzedQuery, table: Table, found: Sequence[Cells]) -> Iterator[str]:
     parts = [_Seen(question, m, j, found) for j, m in enumerate(question.measurements)]
     shares = [1 / len(parts)] * len(parts)
     own = total([m.guarantee.scaled(1 / len(parts) / m.guarantee.sensitivity) for m in question.measurements])
@@ -170,7 +170,7 @@ def excesses(question: Question, table: Table, found: Sequence[Cells]) -> Iterat
 class _Seen:
     """One measurement's answers."""
 
-    def __init__(self, question: Question, measurement: Measurement, index: int, found: Sequence[Cells]) -> None:
+    def __init__(self, question: AnalyzedQuery, measurement: Measurement, index: int, found: Sequence[Cells]) -> None:
         self.question, self.measurement = question, measurement
         self.table = np.array([[whole(measurement, c, index, g) for g in groups(question)] for c in found])
 
@@ -215,7 +215,7 @@ class _Seen:
             yield "euclidean", guarantee.slope * straight + guarantee.rounding
 
 
-def _forms(question: Question, pledged: Guarantee, before: Row, after: Row) -> Iterator[tuple[str, float]]:
+def _forms(question: AnalyzedQuery, pledged: Guarantee, before: Row, after: Row) -> Iterator[tuple[str, float]]:
     if any(m.divisor != 1 for m in question.measurements):
         read = [question.declared.column(n).read(r[n]) for n in NAMES for r in (before, after)]
         if None in read:
@@ -235,7 +235,7 @@ def _forms(question: Question, pledged: Guarantee, before: Row, after: Row) -> I
         yield "euclidean", pledged.slope * straight + 2 * pledged.rounding
 
 
-def _differ(question: Question, name: str, before: Row, after: Row) -> bool:
+def _differ(question: AnalyzedQuery, name: str, before: Row, after: Row) -> bool:
     """Whether a column moves at all: labels by themselves, for a metric tells labels apart and not truth values."""
     column = question.declared.column(name)
     ends = [
@@ -246,7 +246,7 @@ def _differ(question: Question, name: str, before: Row, after: Row) -> bool:
 
 
 def _distances(
-    question: Question, metrics: Mapping[str, Metric], moving: set[str], before: Row, after: Row
+    question: AnalyzedQuery, metrics: Mapping[str, Metric], moving: set[str], before: Row, after: Row
 ) -> float | None:
     """The sum over columns; None where a value is none that the metrics speak of (missing, or no level)."""
     total = 0.0
@@ -271,7 +271,7 @@ def _point(column: DeclaredColumn, value: Any) -> Any:
     return None if column.read(value) is None else str(value)
 
 
-def _straight(question: Question, moving: set[str], before: Row, after: Row) -> float | None:
+def _straight(question: AnalyzedQuery, moving: set[str], before: Row, after: Row) -> float | None:
     columns = [question.declared.column(n) for n in moving]
     ends = [[c.read(r[c.name]) for c in columns] for r in (before, after)]
     if not all(c.is_number for c in columns) or any(v is None or abs(v) > 1e100 for end in ends for v in end):

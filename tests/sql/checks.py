@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from guessproof.sql import Measurement, Question
+from guessproof.sql import AnalyzedQuery, Measurement
 from guessproof.world.metrics import Matrix
 from sql.grammar import POOL
 from sql.neighbours import EXPONENT, Answers, Bench, allowed
@@ -16,7 +16,7 @@ UNIT = 2.0**EXPONENT
 PAIRS = 25  # random pairs for `between` and `euclidean`
 
 
-def faults(bench: Bench, question: Question, random: Random) -> list[str]:
+def faults(bench: Bench, question: AnalyzedQuery, random: Random) -> list[str]:
     """Every way in which some measurement moves further than its guarantee says."""
     found: list[str] = []
     for measurement, answers in zip(question.measurements, bench.answers(question), strict=True):
@@ -28,7 +28,7 @@ def faults(bench: Bench, question: Question, random: Random) -> list[str]:
 class _Seen:
     """One measurement's whole numbers for all variants that may occur."""
 
-    def __init__(self, question: Question, measurement: Measurement, answers: Answers) -> None:
+    def __init__(self, question: AnalyzedQuery, measurement: Measurement, answers: Answers) -> None:
         self.question, self.measurement, self.used = question, measurement, answers.used
         declared = question.declared
         self.kept = allowed(declared, self.used, complete=measurement.divisor != 1)

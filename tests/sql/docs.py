@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from guessproof.errors import QueryError
-from guessproof.sql import ask
+from guessproof.sql import analyze
 from guessproof.sql.rules import RULES
 from sql.examples import QUERIES, VALUES, Example, whole
 from sql.refusals import CLAUSES, EXPRESSIONS, FILTERS, OUTPUTS, STATEMENTS, TABLES, Refusal
@@ -38,7 +38,7 @@ def supported() -> list[str]:
 
 
 def _row(name: str, example: Example) -> str:
-    question = ask(example.sql, example.declared)
+    question = analyze(example.sql, example.declared)
     accounts = "; ".join(m.account.removeprefix(f"{m.text}: ") for m in question.measurements)
     rows = f", {example.declared.rows} rows public" if example.declared.rows else ""
     protects = f" ({example.declared.unit.name}{rows})" if rows or example.declared.unit.name == "records" else ""
@@ -57,7 +57,7 @@ def refused() -> list[str]:
 
 def _refusal(refusal: Refusal) -> str:
     try:
-        ask(refusal.sql, refusal.declared)
+        analyze(refusal.sql, refusal.declared)
     except QueryError as error:
         return f"| `{_cell(refusal.sql)}` | {_cell(error.problem)} | {_cell(error.remedy)} |"
     raise AssertionError(f"not refused: {refusal.sql}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from guessproof.guarantee import unit_named
-from guessproof.sql import Declared, DeclaredColumn
+from guessproof.sql import DeclaredColumn, DeclaredTable
 from guessproof.sql.rules import RULES
 
 COLUMNS = {
@@ -19,10 +19,10 @@ COLUMNS = {
     "faculty": DeclaredColumn("faculty", levels=("math", "law"), protected=False),
     "speed": DeclaredColumn("speed", bounds=(20, 90), missing=False, protected=False),
 }
-VALUES = Declared("t", COLUMNS)
-COUNTED = Declared("t", COLUMNS, rows=120)
+VALUES = DeclaredTable("t", COLUMNS)
+COUNTED = DeclaredTable("t", COLUMNS, rows=120)
 SECRET = {n: DeclaredColumn(n, c.bounds, c.levels, c.kind) for n, c in COLUMNS.items()}
-RECORDS = Declared("t", SECRET, unit_named("records"))
+RECORDS = DeclaredTable("t", SECRET, unit_named("records"))
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Example:
     """A query, and what is declared."""
 
     sql: str
-    declared: Declared = VALUES
+    declared: DeclaredTable = VALUES
 
 
 def whole(example: str) -> str:

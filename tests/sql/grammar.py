@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from guessproof.guarantee import unit_named
-from guessproof.sql import Declared, DeclaredColumn
+from guessproof.sql import DeclaredColumn, DeclaredTable
 
 BOUNDS = {"x": (-2.0, 10.0), "y": (1.0, 6.5), "p": (0.0, 4.0)}
 CUTS = {"x": (0.0, 3.0, 7.5), "y": (2.0, 6.5), "p": (1.0, 2.5)}
@@ -42,7 +42,7 @@ POOL: dict[str, list[float | str | bool | None]] = {
 class Setting:
     """What is declared, in one of many ways."""
 
-    declared: Declared
+    declared: DeclaredTable
     present: frozenset[str]  # the columns in which nothing is missing
 
 
@@ -65,7 +65,7 @@ def setting(random: Random) -> Setting:
             protected=open_to_all or name in hidden,
         )
     rows = random.choice((None, None, 3))
-    return Setting(Declared("t", columns, unit_named(protects), rows), present)
+    return Setting(DeclaredTable("t", columns, unit_named(protects), rows), present)
 
 
 class Maker:

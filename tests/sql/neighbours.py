@@ -18,7 +18,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from guessproof.sql import Declared, Measurement, Question, rewrite, target_of
+from guessproof.sql import AnalyzedQuery, DeclaredTable, Measurement, find_target, rewrite
 from sql.grammar import POOL
 
 AXES = ("x", "y", "c", "f", "p", "g")
@@ -47,11 +47,11 @@ class Bench:
         self.stored = stored or {}  # columns that are stored as another type than their own
         self.made: set[tuple[str, ...]] = set()
 
-    def answers(self, question: Question) -> list[Answers]:
+    def answers(self, question: AnalyzedQuery) -> list[Answers]:
         """The answers for every variant; what no row gives is filled in."""
         used = tuple(a for a in AXES if a in question.columns)
         sql = rewrite(
-            question, [EXPONENT] * len(question.measurements), target_of("duckdb", {**TYPES, **self.stored})
+            question, [EXPONENT] * len(question.measurements), find_target("duckdb", {**TYPES, **self.stored})
         ).sql
         tree = sqlglot.parse_one(sql, dialect="duckdb")
         assert isinstance(tree, exp.Select)
@@ -95,7 +95,7 @@ class Bench:
         return name
 
 
-def allowed(declared: Declared, used: tuple[str, ...], *, complete: bool = False) -> list[list[int]]:
+def allowed(declared: DeclaredTable, used: tuple[str, ...], *, complete: bool = False) -> list[list[int]]:
     """For each axis the values that its column may hold: nothing missing where that is declared."""
 
     def fits(name: str, value: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from guessproof.guarantee import unit_named
-from guessproof.sql import Declared, DeclaredColumn
+from guessproof.sql import DeclaredColumn, DeclaredTable
 
 COLUMNS = {
     "time": DeclaredColumn("time", bounds=(0, 120)),
@@ -21,8 +21,8 @@ COLUMNS = {
     "lon": DeclaredColumn("lon", bounds=(-180, 180)),
     "lat": DeclaredColumn("lat", bounds=(-90, 90)),
 }
-TABLE = Declared("t", COLUMNS)
-RECORDS = Declared("t", COLUMNS, unit_named("records"))
+TABLE = DeclaredTable("t", COLUMNS)
+RECORDS = DeclaredTable("t", COLUMNS, unit_named("records"))
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Refusal:
     problem: str
     underlined: str | None
     shown: bool = True
-    declared: Declared = TABLE
+    declared: DeclaredTable = TABLE
 
 
 def _refuse(sql: str, problem: str, underlined: str | None, **more: object) -> Refusal:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from guessproof.sql import Question, Target, rewrite, target_of
+from guessproof.sql import AnalyzedQuery, SqlTarget, find_target, rewrite
 
 CONNECTION = duckdb.connect(":memory:", config={"threads": 1})
 
@@ -29,22 +29,22 @@ STORED = {"number": "DOUBLE", "label": "VARCHAR", "truth": "VARCHAR", "time": "T
 ARROW = {"DOUBLE": pa.float64(), "VARCHAR": pa.string(), "TIMESTAMP": pa.timestamp("us")}
 
 
-def stored(question: Question) -> dict[str, str]:
+def stored(question: AnalyzedQuery) -> dict[str, str]:
     """By which type each column is stored: the plainest of its kind."""
     return {n: STORED[question.declared.column(n).kind] for n in question.columns}
 
 
-def target(question: Question, **types: str) -> Target:
+def target(question: AnalyzedQuery, **types: str) -> SqlTarget:
     """DuckDB's SQL for a table that stores the columns of a query plainly, or as is said."""
-    return target_of("duckdb", {**stored(question), **types})
+    return find_target("duckdb", {**stored(question), **types})
 
 
-def types(question: Question) -> dict[str, Any]:
+def types(question: AnalyzedQuery) -> dict[str, Any]:
     """The columns of a query as Arrow holds them; at least one."""
     return {n: ARROW[kind] for n, kind in stored(question).items()} or {"any": pa.float64()}
 
 
-def whole_numbers(question: Question, tables: Sequence[Sequence[dict[str, Any]]], exponent: int) -> list[int]:
+def whole_numbers(question: AnalyzedQuery, tables: Sequence[Sequence[dict[str, Any]]], exponent: int) -> list[int]:
     """The first measurement of each table, in units of 2^exponent: all tables in one query."""
     assert not question.keys
     measurement = question.measurements[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from guessproof.sql import ask
+from guessproof.sql import analyze
 from guessproof.sql.rules import RULES
 from sql.docs import END, PAGE, START, tables
 from sql.examples import VALUES, whole
@@ -25,4 +25,4 @@ def test_every_rule_has_examples_that_are_understood() -> None:
     for rule in RULES:
         assert rule.examples
         for example in rule.examples:
-            assert ask(whole(example), VALUES).measurements
+            assert analyze(whole(example), VALUES).measurements

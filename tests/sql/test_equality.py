@@ -11,7 +11,16 @@ import pytest
 
 from guessproof.errors import QueryError
 from guessproof.guarantee import unit_named
-from guessproof.sql import Declared, DeclaredColumn, Measurement, Question, ask, formula, rewrite, target_of
+from guessproof.sql import (
+    AnalyzedQuery,
+    DeclaredColumn,
+    DeclaredTable,
+    Measurement,
+    analyze,
+    find_target,
+    formula,
+    rewrite,
+)
 from sql.grammar import BOUNDS, CUTS, LEVELS, Maker, setting
 from sql.running import run
 
@@ -22,7 +31,7 @@ Row = dict[str, Any]
 ROUNDS, EACH = 6, 50
 
 
-def record(random: Random, declared: Declared) -> Row:
+def record(random: Random, declared: DeclaredTable) -> Row:
     """A record inside the bounds; nothing is missing where that is declared."""
 
     def number(name: str) -> float | None:
@@ -43,10 +52,10 @@ def stored(row: Row) -> Row:
     return {**row, "f": None if row["f"] is None else row["f"] == "true"}
 
 
-def answers(question: Question, rows: list[Row]) -> dict[tuple[str, ...], dict[int, float]]:
+def answers(question: AnalyzedQuery, rows: list[Row]) -> dict[tuple[str, ...], dict[int, float]]:
     """The measurements of every group, from the query that is really run."""
     exponents = [EXPONENT] * len(question.measurements)
-    rewritten = rewrite(question, exponents, target_of("duckdb", TYPES))
+    rewritten = rewrite(question, exponents, find_target("duckdb", TYPES))
     found: dict[tuple[str, ...], dict[int, float]] = {}
     for key, values in rewritten.read(run(rewritten.sql, [stored(r) for r in rows], COLUMNS)).items():
         found[key] = {i: _measured(m, *v) for i, (m, v) in enumerate(zip(question.measurements, values, strict=True))}
@@ -58,7 +67,7 @@ def _measured(measurement: Measurement, whole: int | None, count: int | None) ->
     return value / max(count or 0, 1) if measurement.divisor != 1 else value
 
 
-def plain(question: Question, rows: list[Row]) -> dict[tuple[str, ...], list[Any]]:
+def plain(question: AnalyzedQuery, rows: list[Row]) -> dict[tuple[str, ...], list[Any]]:
     """The same query as it was written, by DuckDB; NaN is NULL, for that is what it counts as."""
     cleaned = [{n: None if v != v else v for n, v in stored(r).items()} for r in rows]
     width = len(question.keys)
@@ -94,7 +103,7 @@ def test_without_noise_the_answer_is_that_of_the_plain_query(first: int) -> None
         declared = setting(random).declared
         maker = Maker(random, points=False)
         try:
-            question = ask(maker.query(), declared)
+            question = analyze(maker.query(), declared)
         except QueryError:
             continue
         rows = [record(random, declared) for _ in range(random.choice((0, 1, 5, 30)))]
@@ -103,7 +112,7 @@ def test_without_noise_the_answer_is_that_of_the_plain_query(first: int) -> None
     assert compared >= EACH // 2
 
 
-def compare(question: Question, rows: list[Row], seed: object = None) -> None:
+def compare(question: AnalyzedQuery, rows: list[Row], seed: object = None) -> None:
     """Plain query, rewritten query and Python agree."""
     found, expected = answers(question, rows), plain(question, rows)
     kept = [r for r in rows if all(r[k.column] in k.levels for k in question.keys)]
@@ -118,7 +127,7 @@ def compare(question: Question, rows: list[Row], seed: object = None) -> None:
         outputs = [o for o in question.outputs if o.measured]
         for output, said in zip(outputs, expected[key], strict=True):
             if not empty & set(output.measured):
-                value = formula.value(output.formula, found[key], key)
+                value = formula.evaluate(output.formula, found[key], key)
                 assert close(value, float(said)), (seed, question.sql, key, output.name, value, said)
 
 
@@ -145,33 +154,35 @@ def test_queries_as_people_write_them(sql: str, protects: Any) -> None:
     columns |= {n: DeclaredColumn(n, levels=v, protected=n != "g") for n, v in LEVELS.items()}
     random = Random(sql)
     for size in (0, 1, 40):
-        declared = Declared("t", columns, unit_named(protects))
-        compare(ask(sql, declared), [record(random, declared) for _ in range(size)])
+        declared = DeclaredTable("t", columns, unit_named(protects))
+        compare(analyze(sql, declared), [record(random, declared) for _ in range(size)])
 
 
 def test_having_order_and_limit_act_on_the_answer() -> None:
     columns = {n: DeclaredColumn(n, bounds=b) for n, b in BOUNDS.items()}
     columns["g"] = DeclaredColumn("g", levels=("north", "south"), protected=False)
     sql = "SELECT g, SUM(x) AS s FROM t GROUP BY g HAVING s > 3 AND NOT g = 'south' ORDER BY s DESC, 1 LIMIT 1"
-    question = ask(sql, Declared("t", columns))
+    question = analyze(sql, DeclaredTable("t", columns))
     assert question.limit == 1
     assert question.having is not None
-    outcomes = [formula.value(question.having, {0: s}, (g,)) for s, g in ((4, "north"), (2, "north"), (4, "south"))]
+    outcomes = [formula.evaluate(question.having, {0: s}, (g,)) for s, g in ((4, "north"), (2, "north"), (4, "south"))]
     assert outcomes == [True, False, False]
     (by_sum, down), (by_key, up) = question.order
-    assert (formula.value(by_sum, {0: 7.0}, ("north",)), down) == (7.0, True)
-    assert (formula.value(by_key, {0: 7.0}, ("north",)), up) == ("north", False)
+    assert (formula.evaluate(by_sum, {0: 7.0}, ("north",)), down) == (7.0, True)
+    assert (formula.evaluate(by_key, {0: 7.0}, ("north",)), up) == ("north", False)
 
 
 def test_what_is_asked_twice_is_measured_once() -> None:
     columns = {"x": DeclaredColumn("x", bounds=(0, 10))}
-    question = ask("SELECT AVG(x) AS a, SUM(t.x) AS s, COUNT(x) AS n, SUM(x) AS again FROM t", Declared("t", columns))
+    question = analyze(
+        "SELECT AVG(x) AS a, SUM(t.x) AS s, COUNT(x) AS n, SUM(x) AS again FROM t", DeclaredTable("t", columns)
+    )
     assert [m.kind for m in question.measurements] == ["sum", "count"]
 
 
 def test_an_average_of_noise_stays_inside_the_range() -> None:
-    output = ask("SELECT AVG(x) FROM t", Declared("t", {"x": DeclaredColumn("x", bounds=(2, 10))})).outputs[0]
+    output = analyze("SELECT AVG(x) FROM t", DeclaredTable("t", {"x": DeclaredColumn("x", bounds=(2, 10))})).outputs[0]
     values = [
-        formula.value(output.formula, {0: s, 1: n}) for s, n in ((5.0, 0.0), (5.0, -3.0), (-9.0, 1.0), (1e9, 2.0))
+        formula.evaluate(output.formula, {0: s, 1: n}) for s, n in ((5.0, 0.0), (5.0, -3.0), (-9.0, 1.0), (1e9, 2.0))
     ]
     assert values == [5.0, 5.0, 2.0, 10.0]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sqlglot
 
-from guessproof.sql import ask, rewrite
+from guessproof.sql import analyze, rewrite
 from sql.examples import PAGES, Example
 from sql.running import target
 
@@ -25,7 +25,7 @@ def page(examples: list[Example]) -> str:
 
 
 def written(example: Example) -> str:
-    question = ask(example.sql, example.declared)
+    question = analyze(example.sql, example.declared)
     exponents = [0 if m.is_whole else -10 for m in question.measurements]
     run = rewrite(question, exponents, target(question)).sql
     protects = example.declared.unit.name + (f", {example.declared.rows} rows" if example.declared.rows else "")

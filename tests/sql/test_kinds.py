@@ -15,19 +15,19 @@ from guessproof.engines import open_engine
 from guessproof.errors import QueryError, SourceError
 from guessproof.plan import plan_of
 from guessproof.releasing import prepared
-from guessproof.sql import Question
+from guessproof.sql import AnalyzedQuery
 
 Groups = dict[tuple[str, ...], list[tuple[int | None, int | None]]]
 
 
-def question(sql: str, protects: str = "values", **columns: dict[str, Any]) -> Question:
+def question(sql: str, protects: str = "values", **columns: dict[str, Any]) -> AnalyzedQuery:
     """What a plan with these columns asks."""
     data = {"name": "d", "source": "t.duckdb", "table": "t", "protects": protects}
     tables = {"data": data, "query": {"sql": sql}, "columns": columns, "release": {"epsilon": 1.0}}
     return asked(plan_of(json.loads(json.dumps(tables))))
 
 
-def answer(folder: Path, asked_for: Question, create: str, *rows: str) -> Groups:
+def answer(folder: Path, asked_for: AnalyzedQuery, create: str, *rows: str) -> Groups:
     """What the engine says of a table, without noise."""
     path = folder / "t.duckdb"
     path.unlink(missing_ok=True)

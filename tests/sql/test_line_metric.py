@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from guessproof.errors import MetricError, ParameterError
 from guessproof.guarantee import unit_named
-from guessproof.sql import Declared, DeclaredColumn, ask
+from guessproof.sql import DeclaredColumn, DeclaredTable, analyze
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
 
@@ -78,9 +78,9 @@ def test_what_is_no_distance_is_refused(change: dict[str, object]) -> None:
         lambda: DeclaredColumn("x", bounds=(0, 1), kind="label"),
         lambda: DeclaredColumn("x", levels=("a", "a")),
         lambda: DeclaredColumn("x", levels=()),
-        lambda: Declared("t", {}, unit_named("person")),
-        lambda: Declared("t", {}, rows=0),
-        lambda: Declared("t", {"x": DeclaredColumn("x"), "X": DeclaredColumn("X")}),
+        lambda: DeclaredTable("t", {}, unit_named("person")),
+        lambda: DeclaredTable("t", {}, rows=0),
+        lambda: DeclaredTable("t", {"x": DeclaredColumn("x"), "X": DeclaredColumn("X")}),
     ],
 )
 def test_declarations_that_cannot_be_meant(make: object) -> None:
@@ -91,7 +91,9 @@ def test_declarations_that_cannot_be_meant(make: object) -> None:
 def test_a_curve_is_followed_by_pieces() -> None:
     """POWER(x, 2): two small values are closer than two large ones, and pieces never fall below the curve."""
     x = DeclaredColumn("x", bounds=(0, 100), missing=False)
-    metric = ask("SELECT SUM(POWER(x, 2)) FROM t", Declared("t", {"x": x})).measurements[0].guarantee.columns["x"]
+    metric = (
+        analyze("SELECT SUM(POWER(x, 2)) FROM t", DeclaredTable("t", {"x": x})).measurements[0].guarantee.columns["x"]
+    )
     assert float(metric.distance(0, 5)) < float(metric.distance(95, 100)) / 5
     values = np.linspace(0, 100, 41)
     assert all(np.all(metric.distance(v, values) >= np.abs(v**2 - values**2)) for v in values)

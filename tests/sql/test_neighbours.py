@@ -11,7 +11,7 @@ import pytest
 
 from guessproof.errors import QueryError
 from guessproof.guarantee import RECORDS, unit_named
-from guessproof.sql import Declared, DeclaredColumn, Question, ask
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze
 from sql.checks import faults
 from sql.grammar import Maker, setting
 from sql.neighbours import Bench
@@ -29,13 +29,13 @@ BENCHES = {
 }
 
 
-def generated(seed: int) -> tuple[Question | None, str]:
+def generated(seed: int) -> tuple[AnalyzedQuery | None, str]:
     """A question, or None where it is refused."""
     random = Random(seed)
     declared = setting(random).declared
     sql = Maker(random).query()
     try:
-        return ask(sql, declared), sql
+        return analyze(sql, declared), sql
     except QueryError:
         return None, sql
 
@@ -60,7 +60,7 @@ def test_no_answer_moves_further_than_its_guarantee(first: int, bench: str) -> N
 def test_a_guarantee_that_is_too_small_is_found() -> None:
     """The brute force itself: 10 % less than the guarantee of simple queries is found out by each check."""
     numbers = {n: DeclaredColumn(n, bounds=b, missing=False) for n, b in (("x", (-2.0, 10.0)), ("y", (1.0, 6.5)))}
-    question = ask("SELECT SUM(x) AS o FROM t", Declared("t", numbers, RECORDS))
+    question = analyze("SELECT SUM(x) AS o FROM t", DeclaredTable("t", numbers, RECORDS))
     measurement = question.measurements[0]
     kept = measurement.guarantee
     line = kept.lines["x"]
@@ -82,11 +82,11 @@ def test_a_guarantee_that_is_too_small_is_found() -> None:
 X = DeclaredColumn("x", bounds=(-2, 10), missing=False)
 
 
-def table(*columns: DeclaredColumn, protects: str = "values", rows: int | None = None) -> Declared:
-    return Declared("t", {c.name: c for c in columns}, unit_named(protects), rows)
+def table(*columns: DeclaredColumn, protects: str = "values", rows: int | None = None) -> DeclaredTable:
+    return DeclaredTable("t", {c.name: c for c in columns}, unit_named(protects), rows)
 
 
-def moved(question: Question, rows: list[dict[str, object]], exponent: int = -20) -> float:
+def moved(question: AnalyzedQuery, rows: list[dict[str, object]], exponent: int = -20) -> float:
     """How far apart the answers for single records are."""
     found = whole_numbers(question, [[row] for row in rows], exponent)
     return max(abs(a - b) for a in found for b in found) * 2.0**exponent
@@ -100,15 +100,17 @@ def test_an_average_over_a_count_that_depends_on_protected_values_measures_both(
         "SELECT AVG(x) FROM t WHERE x > 3",
         "SELECT AVG(1) FROM t WHERE x > 3",
     ):
-        question = ask(sql, table(X, rows=100))
+        question = analyze(sql, table(X, rows=100))
         assert [(m.kind, m.divisor) for m in question.measurements] == [("sum", 1), ("count", 1)], sql
-    public = ask("SELECT AVG(x) FROM t WHERE g = 'north'", table(X, rows=100))
+    public = analyze("SELECT AVG(x) FROM t WHERE g = 'north'", table(X, rows=100))
     assert [(m.kind, m.divisor, m.per_answer.change) for m in public.measurements] == [("sum", 100, 0.12)]
 
 
 def test_rounding_what_hardly_moves_still_jumps_by_a_step() -> None:
     """ROUND((x + 0.5) - x): a constant on paper, 0 or 1 in floating point."""
-    question = ask("SELECT SUM(ROUND((x + 0.5) - x)) FROM t", table(DeclaredColumn("x", bounds=(0, 1), missing=False)))
+    question = analyze(
+        "SELECT SUM(ROUND((x + 0.5) - x)) FROM t", table(DeclaredColumn("x", bounds=(0, 1), missing=False))
+    )
     values = [k / 997 for k in range(997)]
     rows: list[dict[str, object]] = [{"x": v} for v in values]
     assert moved(question, rows) == 1
@@ -120,7 +122,7 @@ def test_rounding_what_hardly_moves_still_jumps_by_a_step() -> None:
 
 def test_errors_of_floating_point_are_part_of_the_guarantee() -> None:
     """(x + 1e9) - 1e9 loses the last digits of x: close values end further apart than they were."""
-    question = ask("SELECT SUM((x + 1e9) - 1e9) FROM t", table(DeclaredColumn("x", bounds=(0, 1), missing=False)))
+    question = analyze("SELECT SUM((x + 1e9) - 1e9) FROM t", table(DeclaredColumn("x", bounds=(0, 1), missing=False)))
     metric, exponent = question.measurements[0].guarantee.columns["x"], -45
     values = np.linspace(0, 0.9, 200)
     one, other = (whole_numbers(question, [[{"x": v}] for v in vs], exponent) for vs in (values, values + 1e-9))
@@ -132,7 +134,7 @@ def test_errors_of_floating_point_are_part_of_the_guarantee() -> None:
 def test_a_divisor_near_zero_by_rounding_counts_at_its_smallest() -> None:
     """1/(x + 1e9 - 1e9 - c): what is computed for the divisor lies below what it is on paper."""
     declared = table(DeclaredColumn("x", bounds=(0, 1), missing=False))
-    question = ask("SELECT SUM(1 / ((x + 1e9) - 1e9 + 0.000001)) FROM t", declared)
+    question = analyze("SELECT SUM(1 / ((x + 1e9) - 1e9 + 0.000001)) FROM t", declared)
     values = [k * 1e-8 for k in range(40)]
     assert moved(question, [{"x": v} for v in values], -10) <= question.measurements[0].per_answer.change + 2.0**-10
 
@@ -142,7 +144,7 @@ def test_a_label_that_was_not_declared_is_one_other_label() -> None:
     colour = DeclaredColumn("c", levels=("black", "white", "bay"))
     others = [{"c": "Black"}, {"c": "bay "}, {"c": ""}]
     for test in ("c < 'bb'", "c LIKE 'b%'", "c <> 'bay'", "c IN ('bay', 'black')", "NOT c <= 'bay'"):
-        question = ask(f"SELECT COUNT(*) FROM t WHERE {test}", table(colour))
+        question = analyze(f"SELECT COUNT(*) FROM t WHERE {test}", table(colour))
         assert moved(question, others) == 0
         assert moved(question, [*others, {"c": "bay"}]) == question.measurements[0].per_answer.change == 1
 
@@ -151,7 +153,7 @@ def test_a_label_that_was_not_declared_is_one_other_label() -> None:
 def test_flags_are_told_apart_however_their_levels_are_spelled(levels: tuple[str, str]) -> None:
     flag = DeclaredColumn("f", levels=levels, missing=False)
     for sql in ("SELECT COUNT(*) FROM t WHERE f", "SELECT COUNT(*) FROM t WHERE f <> TRUE"):
-        measurement = ask(sql, table(flag)).measurements[0]
+        measurement = analyze(sql, table(flag)).measurements[0]
         assert measurement.per_answer.change == 1
         assert float(measurement.guarantee.columns["f"].distance(*levels)) == 1
         assert measurement.guarantee.between({"f": levels[0]}, {"f": levels[1]}) == 1
@@ -159,7 +161,7 @@ def test_flags_are_told_apart_however_their_levels_are_spelled(levels: tuple[str
 
 def test_two_spellings_are_one_column() -> None:
     """`secret` and `Secret` are one column to the engine: moving one moves both."""
-    question = ask("SELECT COUNT(*) FROM t WHERE secret > 3 AND Secret > 5", table(protects="records"))
+    question = analyze("SELECT COUNT(*) FROM t WHERE secret > 3 AND Secret > 5", table(protects="records"))
     assert question.columns == {"secret"}
     assert question.measurements[0].guarantee.between({"SECRET": 9}, {"SECRET": 0}) == 1
 
@@ -167,7 +169,7 @@ def test_two_spellings_are_one_column() -> None:
 @pytest.mark.parametrize("value", [math.nan, None, "no number"])
 def test_what_is_no_number_is_missing(value: object) -> None:
     column = DeclaredColumn("x", bounds=(-2, 10))
-    guarantee = ask("SELECT SUM(x) FROM t", table(column)).measurements[0].guarantee
+    guarantee = analyze("SELECT SUM(x) FROM t", table(column)).measurements[0].guarantee
     assert guarantee.between({"x": 10}, {"x": value}) == 10
     assert guarantee.between({"x": value}, {"x": None}) == 0
 
@@ -195,7 +197,7 @@ TIGHT = [
 
 @pytest.mark.parametrize(("aggregate", "protects", "bound"), TIGHT)
 def test_the_bound_is_attained(aggregate: str, protects: str, bound: float) -> None:
-    question = ask(f"SELECT {aggregate} FROM t", table(X, protects=protects))
+    question = analyze(f"SELECT {aggregate} FROM t", table(X, protects=protects))
     measurement = question.measurements[0]
     found = measurement.per_answer
     assert (found.presence if protects == "records" and "x - x" not in aggregate else found.change) == (
@@ -212,7 +214,7 @@ def test_the_bound_is_attained(aggregate: str, protects: str, bound: float) -> N
 
 def test_a_sum_twice_is_a_sum_of_twice() -> None:
     """x + x and 2 * x have one guarantee."""
-    one, other = (ask(f"SELECT SUM({e}) FROM t", table(X)).measurements[0].guarantee for e in ("x + x", "2 * x"))
+    one, other = (analyze(f"SELECT SUM({e}) FROM t", table(X)).measurements[0].guarantee for e in ("x + x", "2 * x"))
     assert one.change == pytest.approx(24, rel=1e-12)
     assert other.change == pytest.approx(24, rel=1e-12)
     assert one.slopes == other.slopes == {"x": 2}
@@ -223,7 +225,7 @@ def test_the_cats() -> None:
     colour = DeclaredColumn("colour", levels=("black", "white", "brown"), missing=False)
     gender = DeclaredColumn("gender", levels=("M", "F"), missing=False)
     sql = "SELECT COUNT(*) FROM cats WHERE colour = 'black' AND gender = 'M'"
-    guarantee = ask(sql, Declared("cats", {"colour": colour, "gender": gender})).measurements[0].guarantee
+    guarantee = analyze(sql, DeclaredTable("cats", {"colour": colour, "gender": gender})).measurements[0].guarantee
     assert guarantee.change == 1
     metric = guarantee.columns["colour"]
     assert [float(metric.distance("white", c)) for c in ("black", "brown")] == [1, 0]
@@ -233,7 +235,7 @@ def test_the_cats() -> None:
 
 def test_the_salaries() -> None:
     salary = DeclaredColumn("salary", bounds=(1000, 4000), missing=False)
-    guarantee = ask("SELECT SUM(salary) FROM t", table(salary)).measurements[0].guarantee
+    guarantee = analyze("SELECT SUM(salary) FROM t", table(salary)).measurements[0].guarantee
     assert (guarantee.change, guarantee.slopes, guarantee.slope) == (3000, {"salary": 1}, 1)
     assert float(guarantee.columns["salary"].distance(2000, 2100)) == 100
 
@@ -244,7 +246,7 @@ def test_the_ships() -> None:
     speed = DeclaredColumn("speed", bounds=(20, 90), missing=False, protected=False)
     spellings = ("POINT(lon, lat) <@> POINT(3, 4)", "SQRT(POWER(lon - 3, 2) + POWER(lat - 4, 2))")
     for distance in spellings:
-        question = ask(f"SELECT MIN(({distance}) / speed) FROM t", table(lon, lat, speed))
+        question = analyze(f"SELECT MIN(({distance}) / speed) FROM t", table(lon, lat, speed))
         guarantee = question.measurements[0].guarantee
         assert guarantee.slope == pytest.approx(1 / 20, rel=1e-12)
         assert guarantee.slopes == pytest.approx({"lon": 1 / 20, "lat": 1 / 20}, rel=1e-12)
@@ -255,14 +257,14 @@ def test_the_ships() -> None:
 def test_groups_under_records_count_twice() -> None:
     """A record may leave one group and enter another."""
     g = DeclaredColumn("g", levels=("a", "b"))
-    question = ask("SELECT g, SUM(x) FROM t GROUP BY g", table(X, g, protects="records"))
+    question = analyze("SELECT g, SUM(x) FROM t GROUP BY g", table(X, g, protects="records"))
     measurement = question.measurements[0]
     found = measurement.per_answer
     assert (found.presence, found.change, found.sensitivity) == (10, 20, 20)
 
 
 def test_each_part_of_a_filter_is_a_jump() -> None:
-    metric = ask("SELECT SUM(x) FROM t WHERE x > 3", table(X)).measurements[0].guarantee.columns["x"]
+    metric = analyze("SELECT SUM(x) FROM t WHERE x > 3", table(X)).measurements[0].guarantee.columns["x"]
     assert float(metric.distance(3, math.nextafter(3, 9))) == pytest.approx(3)
     assert float(metric.distance(-2, 2.5)) == 0
 
@@ -274,4 +276,4 @@ def test_each_part_of_a_filter_is_a_jump() -> None:
 def test_what_leaves_the_range_of_floats_is_refused_wherever_it_stands(term: str) -> None:
     """An engine would go on with infinity, then NaN, and fail for some values and not for others."""
     with pytest.raises(QueryError, match=r"leave the range of arithmetic|can be 0"):
-        ask(f"SELECT SUM({term}) FROM t", table(X, DeclaredColumn("y", bounds=(1, 2))))
+        analyze(f"SELECT SUM({term}) FROM t", table(X, DeclaredColumn("y", bounds=(1, 2))))

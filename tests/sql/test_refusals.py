@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guessproof.errors import QueryError
-from guessproof.sql import Declared, DeclaredColumn, Question, ask, rewrite
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, rewrite
 from sql.grammar import Maker, setting
 from sql.refusals import RECORDS, REFUSALS, TABLE, Refusal
 from sql.running import target
@@ -22,7 +22,7 @@ JARGON = re.compile(r"<class|sqlglot|Token|Expression\b|exp\.|keyword:|None|Unex
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda r: r.sql[:60])
 def test_refusals_say_why_where_and_what_to_write_instead(refusal: Refusal) -> None:
     with pytest.raises(QueryError) as caught:
-        ask(refusal.sql, refusal.declared)
+        analyze(refusal.sql, refusal.declared)
     error = caught.value
     assert refusal.problem in error.problem, error.problem
     assert error.remedy, "there is no remedy"
@@ -54,7 +54,7 @@ HIDDEN = [
 def test_what_hides_in_quotes_and_comments_stays_a_constant(sql: str) -> None:
     """Either refused, or written again from what was understood: one SELECT over the one table."""
     try:
-        question = ask(sql, TABLE)
+        question = analyze(sql, TABLE)
     except QueryError:
         return
     written = rewrite(question, [0] * len(question.measurements), target(question)).sql
@@ -69,8 +69,8 @@ def test_what_hides_in_quotes_and_comments_stays_a_constant(sql: str) -> None:
 
 def test_names_are_quoted() -> None:
     name = 'x" FROM secret; --'
-    declared = Declared('t"; --', {name: DeclaredColumn(name, bounds=(0, 1))})
-    question = ask('SELECT SUM("x"" FROM secret; --") FROM "t""; --"', declared)
+    declared = DeclaredTable('t"; --', {name: DeclaredColumn(name, bounds=(0, 1))})
+    question = analyze('SELECT SUM("x"" FROM secret; --") FROM "t""; --"', declared)
     written = rewrite(question, [0], target(question)).sql
     assert '"x"" FROM secret; --"' in written
     assert written.endswith('FROM "t""; --"')
@@ -101,7 +101,7 @@ LONG = [
 @pytest.mark.parametrize("sql", LONG, ids=lambda s: s[:50] + "…")
 def test_long_and_deep_queries_end_soon(sql: str) -> None:
     longest = DeclaredColumn("colour", levels=tuple("ab" * 2000 + str(i) for i in range(50)))
-    declared = Declared("t", {**TABLE.columns, "colour": longest})
+    declared = DeclaredTable("t", {**TABLE.columns, "colour": longest})
     assert calls(lambda: attempt(sql, declared), limit=20_000_000)
 
 
@@ -150,7 +150,7 @@ def test_mutated_queries_are_understood_or_refused(seed: int, data: st.DataObjec
     attempt(" ".join(words), declared)
 
 
-def attempt(sql: str, declared: Declared) -> None:
+def attempt(sql: str, declared: DeclaredTable) -> None:
     """Only a refusal comes out; what is understood can be written, and speaks of the one table."""
     outcome = asked(sql, declared)
     if isinstance(outcome, QueryError):
@@ -162,9 +162,9 @@ def attempt(sql: str, declared: Declared) -> None:
         assert written.count(f'FROM "{declared.table}"') == 1
 
 
-def asked(sql: str, declared: Declared) -> Question | QueryError:
+def asked(sql: str, declared: DeclaredTable) -> AnalyzedQuery | QueryError:
     """What comes of a query."""
     try:
-        return ask(sql, declared)
+        return analyze(sql, declared)
     except QueryError as error:
         return error

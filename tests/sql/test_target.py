@@ -13,7 +13,7 @@ from sqlglot import Expr, exp
 
 from guessproof.errors import SourceError
 from guessproof.guarantee import RECORDS
-from guessproof.sql import Declared, DeclaredColumn, Target, ask, rewrite, target_of
+from guessproof.sql import DeclaredColumn, DeclaredTable, SqlTarget, analyze, find_target, rewrite
 from guessproof.sql.targets import TARGETS
 
 STORED = {"x": "REAL", "c": "TEXT", "f": "TEXT", "d": "BLOB"}
@@ -36,7 +36,7 @@ QUERIES = [
 ]
 
 
-class Lite(Target):
+class Lite(SqlTarget):
     """SQLite, in which any value may stand in any column and comparisons follow a column's collation."""
 
     dialect = "sqlite"
@@ -98,7 +98,7 @@ def test_another_engine_is_one_class(sql: str, missing: bool) -> None:
         DeclaredColumn("c", levels=("black", "bay"), missing=missing),
         DeclaredColumn("f", levels=("yes", "no", "maybe"), missing=missing),
     ]
-    question = ask(sql, Declared("t", {c.name: c for c in columns}, RECORDS))
+    question = analyze(sql, DeclaredTable("t", {c.name: c for c in columns}, RECORDS))
     rewritten = rewrite(question, [-10] * len(question.measurements), Lite(STORED))
     with sqlite3.connect(":memory:") as con:
         con.execute("CREATE TABLE t (x REAL, c TEXT COLLATE NOCASE, f TEXT COLLATE RTRIM)")
@@ -114,8 +114,8 @@ def test_another_engine_is_one_class(sql: str, missing: bool) -> None:
 
 
 def test_a_target_never_falls_back() -> None:
-    declared = Declared("t", {"d": DeclaredColumn("d", kind="label")}, RECORDS)
-    question = ask("SELECT COUNT(*) FROM t WHERE d = 'a'", declared)
+    declared = DeclaredTable("t", {"d": DeclaredColumn("d", kind="label")}, RECORDS)
+    question = analyze("SELECT COUNT(*) FROM t WHERE d = 'a'", declared)
     with pytest.raises(SourceError, match="stored as BLOB"):
         rewrite(question, [0], Lite(STORED))
     for known in TARGETS:
@@ -124,17 +124,17 @@ def test_a_target_never_falls_back() -> None:
         with pytest.raises(SourceError, match="no column d"):
             rewrite(question, [0], known({"e": "VARCHAR"}))
     with pytest.raises(SourceError, match="no SQL is written for sqlite"):
-        target_of("sqlite", STORED)
+        find_target("sqlite", STORED)
 
 
 def test_a_name_that_two_columns_may_mean_must_be_written_as_one_of_them() -> None:
     """Some engines have Time and TIME in one table; to us they are one column."""
     stored = {"Time": "VARCHAR", "TIME": "VARCHAR"}
     for name in ("Time", "TIME", "time"):
-        declared = Declared("t", {name: DeclaredColumn(name, kind="label")}, RECORDS)
-        question = ask("SELECT COUNT(*) FROM t WHERE time = 'a'", declared)
+        declared = DeclaredTable("t", {name: DeclaredColumn(name, kind="label")}, RECORDS)
+        question = analyze("SELECT COUNT(*) FROM t WHERE time = 'a'", declared)
         if name in stored:
-            assert f'"{name}"' in rewrite(question, [0], target_of("duckdb", stored)).sql
+            assert f'"{name}"' in rewrite(question, [0], find_target("duckdb", stored)).sql
         else:
             with pytest.raises(SourceError, match="as one of them is written"):
-                rewrite(question, [0], target_of("duckdb", stored))
+                rewrite(question, [0], find_target("duckdb", stored))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.plan import Plan
-from guessproof.sql import Question
+from guessproof.sql import AnalyzedQuery
 from guessproof.sql.rules.matching import Like
 from guessproof.sql.terms import Node
 from guessproof.world.finite import Finite
@@ -44,7 +44,7 @@ class Field:
         return label_of(value)
 
 
-def fields_of(plan: Plan, question: Question) -> dict[str, Field]:
+def fields_of(plan: Plan, question: AnalyzedQuery) -> dict[str, Field]:
     """Every column that the plan declares or the query reads."""
     declared, told = question.declared, question.kinds
     keys = {key.column: key for key in question.keys}

@@ -19,7 +19,7 @@ from guessproof.auditing.storage import Storage
 from guessproof.auditing.tables import Cell, Group, Shop
 from guessproof.errors import SourceError
 from guessproof.noise import Noise
-from guessproof.sql import Question
+from guessproof.sql import AnalyzedQuery
 
 MOST_NUMBERS, MOST_LABELS = 12, 40  # of one column in a family
 MIXED = 10  # records that differ in everything
@@ -58,7 +58,7 @@ class Answered:
 
 
 def families(
-    fields: Mapping[str, Field], storage: Storage, question: Question, protected: frozenset[str], rng: Any
+    fields: Mapping[str, Field], storage: Storage, question: AnalyzedQuery, protected: frozenset[str], rng: Any
 ) -> list[Family]:
     """For each protected column all its values, with the rest of the record fixed; and records of any values."""
     found: list[Family] = []
@@ -75,7 +75,7 @@ def families(
     return found
 
 
-def _telling(fields: Mapping[str, Field], storage: Storage, question: Question, name: str, rng: Any) -> Row:
+def _telling(fields: Mapping[str, Field], storage: Storage, question: AnalyzedQuery, name: str, rng: Any) -> Row:
     """A record in which the column decides most, by plain arithmetic: where to look, not what to find."""
     tried = [record_of(fields, storage, rng, own=True) for _ in range(TRIED)]
     values = fields[name].values

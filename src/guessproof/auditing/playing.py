@@ -277,7 +277,7 @@ def _released(choice: Choice, act: Act, turns: Any) -> Any:
     """trials × measurements: noisy sums, through `release.noisy` with each trial as a group of its own."""
     names = tuple(map(str, range(len(turns))))
     width = len(choice.noises)
-    outputs = tuple(Output(f"m{j}", formula.measured(j)) for j in range(width))
+    outputs = tuple(Output(f"m{j}", formula.mark_measured(j)) for j in range(width))
     question = replace(
         choice.question, keys=(Key("trial", "trial", names),), outputs=outputs, having=None, order=(), limit=None
     )

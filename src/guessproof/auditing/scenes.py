@@ -12,7 +12,7 @@ import numpy as np
 
 from guessproof.auditing.columns import Field, Row
 from guessproof.auditing.tables import Group, Plain, in_group, is_level, plain_answer
-from guessproof.sql import Question
+from guessproof.sql import AnalyzedQuery
 from guessproof.sql.measurement import Measurement
 
 OTHERS = 24  # other records in a table, unless a public count asks for more
@@ -27,7 +27,7 @@ class Scene:
     A victim of None is one who is not in the table.
     """
 
-    question: Question
+    question: AnalyzedQuery
     steps: tuple[float, ...]
     group: Group
     frame: Row
@@ -59,7 +59,7 @@ def joined(kind: str, rest: float, own: Any) -> Any:
     return np.minimum(rest, own) if kind == "min" else np.maximum(rest, own)
 
 
-def scenes_of(question: Question, fields: dict[str, Field], steps: tuple[float, ...], rng: Any) -> list[Scene]:
+def scenes_of(question: AnalyzedQuery, fields: dict[str, Field], steps: tuple[float, ...], rng: Any) -> list[Scene]:
     """A scene for each measurement; measurements share one where the victim's public side is the same."""
     found: dict[str, list[tuple[int, Row, Row | None, Row | None]]] = {}
     for index, measurement in enumerate(question.measurements):
@@ -69,7 +69,7 @@ def scenes_of(question: Question, fields: dict[str, Field], steps: tuple[float, 
 
 
 def _furthest(
-    question: Question, measurement: Measurement, fields: dict[str, Field], rng: Any
+    question: AnalyzedQuery, measurement: Measurement, fields: dict[str, Field], rng: Any
 ) -> tuple[Row, Row | None, Row | None]:
     """The public side on which secrets move the measurement most, and the two secrets."""
     secret = [f for f in fields.values() if f.secret]
@@ -137,7 +137,7 @@ def _index(values: Sequence[Any], rng: Any) -> int:
 
 
 def _scene(
-    question: Question,
+    question: AnalyzedQuery,
     fields: dict[str, Field],
     steps: tuple[float, ...],
     parts: list[tuple[int, Row, Row | None, Row | None]],
@@ -168,7 +168,7 @@ def _any_value(field: Field, rng: Any) -> Any:
     return values[_index(values, rng)]
 
 
-def _hides(question: Question, row: Row, pairs: dict[int, tuple[Row | None, Row | None]]) -> bool:
+def _hides(question: AnalyzedQuery, row: Row, pairs: dict[int, tuple[Row | None, Row | None]]) -> bool:
     """Whether this record would keep the victim from being the smallest (or largest)."""
     for index, pair in pairs.items():
         measurement = question.measurements[index]
@@ -181,7 +181,7 @@ def _hides(question: Question, row: Row, pairs: dict[int, tuple[Row | None, Row 
 
 
 def _behind_average(
-    question: Question, index: int, fields: dict[str, Field], frame: Row, group: Group, others: list[Row], rng: Any
+    question: AnalyzedQuery, index: int, fields: dict[str, Field], frame: Row, group: Group, others: list[Row], rng: Any
 ) -> list[Row]:
     """Records of the victim's group until the public count is there, the victim included."""
     measurement = question.measurements[index]

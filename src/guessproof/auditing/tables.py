@@ -15,7 +15,7 @@ from guessproof.auditing.columns import Field, Row
 from guessproof.auditing.storage import TEXT, quoted
 from guessproof.engines import open_engine
 from guessproof.releasing import prepared
-from guessproof.sql import Question
+from guessproof.sql import AnalyzedQuery
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
 from guessproof.world.kinds import label_of
@@ -34,7 +34,7 @@ class Shop:
     table: str
     fields: Mapping[str, Field]
     types: Mapping[str, str]
-    question: Question
+    question: AnalyzedQuery
     exponents: tuple[int, ...]
 
     def ask(self, rows: Sequence[Row], name: str) -> dict[Group, list[Cell]]:
@@ -68,7 +68,7 @@ class Shop:
             con.execute(f"INSERT INTO {name} SELECT t.* FROM {name} AS t, range(?)", [rows - 1])  # noqa: S608
         return self._asked(path, self.question)
 
-    def _asked(self, path: Path, question: Question) -> dict[Group, list[Cell]]:
+    def _asked(self, path: Path, question: AnalyzedQuery) -> dict[Group, list[Cell]]:
         with open_engine(str(path), self.table) as engine:
             rewritten = prepared(engine, question, self.exponents)
             return rewritten.read(engine.aggregates(rewritten.sql))
@@ -154,7 +154,7 @@ def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> 
     return Plain(value, len(counted), slack)
 
 
-def in_group(question: Question, group: Group, row: Row) -> bool:
+def in_group(question: AnalyzedQuery, group: Group, row: Row) -> bool:
     """Whether a row is counted in a group; without groups, always."""
     return all(is_level(row.get(key.column), level) for key, level in zip(question.keys, group, strict=True))
 

@@ -15,7 +15,7 @@ from guessproof.guarantee import Guarantee, total
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
-from guessproof.sql import Question
+from guessproof.sql import AnalyzedQuery
 
 ASSUMPTIONS = {
     "independence": "Records are independent of each other given what the attacker knows; columns with separate "
@@ -55,7 +55,7 @@ class Choice:
     """What was chosen and why. `noises` hold the noise of each measurement at the recommended ε."""
 
     plan: Plan
-    question: Question
+    question: AnalyzedQuery
     feasible: bool
     epsilon: float
     interval: tuple[float, float]

@@ -15,7 +15,7 @@ from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee, total
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
-from guessproof.sql import Question
+from guessproof.sql import AnalyzedQuery
 
 ROUNDING = 2.0**-38  # what the noise's grid adds to one answer, in log-likelihood; checked against the noise itself
 
@@ -31,7 +31,7 @@ def choose(plan: Plan, *, remaining: float | None = None, data_dependent: bool =
 class Chooser:
     """Collects bounds on ε and picks."""
 
-    def __init__(self, plan: Plan, question: Question, remaining: float | None, data_dependent: bool) -> None:
+    def __init__(self, plan: Plan, question: AnalyzedQuery, remaining: float | None, data_dependent: bool) -> None:
         self.plan = plan
         self.question = question
         self.remaining = remaining

@@ -7,21 +7,21 @@ from typing import Any
 
 from guessproof.exposure import Attacker
 from guessproof.plan import Plan
-from guessproof.sql import Declared, DeclaredColumn, Question, ask
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import label_of
 
 
-def asked(plan: Plan) -> Question:
+def asked(plan: Plan) -> AnalyzedQuery:
     """The plan's query, understood."""
-    return ask(plan.query.sql, declared(plan))
+    return analyze(plan.query.sql, declared(plan))
 
 
-def declared(plan: Plan) -> Declared:
+def declared(plan: Plan) -> DeclaredTable:
     """What the plan says of its table, as the query reader needs it."""
     unit = plan.unit  # refused here, where there is one that cannot be protected
     columns = {name: _column(plan, name) for name in plan.columns}
-    return Declared(plan.data.table, columns, unit, plan.data.rows, copies=plan.data.copies)
+    return DeclaredTable(plan.data.table, columns, unit, plan.data.rows, copies=plan.data.copies)
 
 
 def _column(plan: Plan, name: str) -> DeclaredColumn:

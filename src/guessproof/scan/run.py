@@ -28,9 +28,9 @@ from guessproof.scan.judged import Judged, Records
 from guessproof.scan.records import records_of
 from guessproof.scan.result import LEVELS, Bin, Enclosed, Exposed, Group, Identified, Scan
 from guessproof.scan.single import one_value
-from guessproof.sql import Question, target_of
-from guessproof.sql.rewrite import listing
-from guessproof.sql.rules.values import clean
+from guessproof.sql import AnalyzedQuery, find_target
+from guessproof.sql.rewrite import write_listing
+from guessproof.sql.rules.values import write_number
 from guessproof.world.checks import Array
 from guessproof.world.kinds import label_of
 
@@ -83,7 +83,7 @@ def scan(
     return _told(plan, exposure, epsilon, limit, records, counted, top, by)
 
 
-def _exposed(plan: Plan, question: Question, epsilon: float | None) -> tuple[Exposure, float, float]:
+def _exposed(plan: Plan, question: AnalyzedQuery, epsilon: float | None) -> tuple[Exposure, float, float]:
     """What the attacker can learn, the ε, and what no possible value within the declared bounds exceeds at it."""
     if epsilon is not None:
         exposure = Chooser(plan, question, None, False).exposure()
@@ -104,9 +104,9 @@ def _no_attacker(plan: Plan) -> GuessproofError:
     return plan.error(("attacker",), None, problem, 'add [attacker] with goal = "…" and advantage = …')
 
 
-def _listing(engine: Engine, question: Question, records: Records, columns: Sequence[str]) -> str:
+def _listing(engine: Engine, question: AnalyzedQuery, records: Records, columns: Sequence[str]) -> str:
     """The rows as the query sees them: the goal's columns as its priors need them, the others as they are stored."""
-    target = target_of(engine.dialect, engine.types())
+    target = find_target(engine.dialect, engine.types())
     kinds = {column.name: column.kind for column in records.columns}
     found: list[tuple[str, Expr]] = []
     for name in _unique(columns):
@@ -116,8 +116,8 @@ def _listing(engine: Engine, question: Question, records: Records, columns: Sequ
         elif kinds[name] != "number":
             found.append((name, target.label(column)))
         else:
-            found.append((name, target.number(column) if column.missing else clean(column, target)))
-    return listing(found, question.declared, target)
+            found.append((name, target.number(column) if column.missing else write_number(column, target)))
+    return write_listing(found, question.declared, target)
 
 
 def _columns(engine: Engine, records: Records, by: str | None, identities: str | None) -> list[str]:

@@ -1,21 +1,21 @@
 """From a SQL query to a guarantee metric, and to the query that is really run."""
 
-from guessproof.sql.declared import Declared, DeclaredColumn
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.formula import Output
 from guessproof.sql.measurement import Measurement
-from guessproof.sql.query import Question, ask
-from guessproof.sql.rewrite import Rewritten, rewrite, target_of
-from guessproof.sql.target import Target
+from guessproof.sql.query import AnalyzedQuery, analyze
+from guessproof.sql.rewrite import RewrittenQuery, find_target, rewrite
+from guessproof.sql.target import SqlTarget
 
 __all__ = [
-    "Declared",
+    "AnalyzedQuery",
     "DeclaredColumn",
+    "DeclaredTable",
     "Measurement",
     "Output",
-    "Question",
-    "Rewritten",
-    "Target",
-    "ask",
+    "RewrittenQuery",
+    "SqlTarget",
+    "analyze",
+    "find_target",
     "rewrite",
-    "target_of",
 ]

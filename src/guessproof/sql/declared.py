@@ -17,18 +17,30 @@ from typing import Any
 from guessproof.errors import ParameterError
 from guessproof.guarantee.unit import VALUES, PrivacyUnit
 from guessproof.names import folded
-from guessproof.sql.movement import EITHER, NO, OTHER, YES, Column, Label, Outcome, Scene, Side, Truth, null_of
+from guessproof.sql.movement import (
+    EITHER,
+    NO,
+    OTHER,
+    YES,
+    ColumnChange,
+    ColumnState,
+    Label,
+    Neighbours,
+    Outcome,
+    OutcomePair,
+    find_nulls,
+)
 from guessproof.sql.ranges import EVERYTHING
 from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
 
 
-def _spelt(*words: str) -> tuple[str, ...]:
+def _spell(*words: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(spell(word) for word in words for spell in (str.lower, str.title, str.upper)))
 
 
 # What a truth value is called where the plan does not say: these spellings and no others.
-TRUE_WORDS = (*_spelt("true", "t", "yes", "y"), "1")
-FALSE_WORDS = (*_spelt("false", "f", "no", "n"), "0")
+TRUE_WORDS = (*_spell("true", "t", "yes", "y"), "1")
+FALSE_WORDS = (*_spell("false", "f", "no", "n"), "0")
 
 # A time as text: year to day, with hours and minutes, seconds, and a fraction of one if you like. No time zone.
 TIME = (
@@ -184,18 +196,18 @@ class DeclaredColumn:
         return False if label in self.falses or not self.may_be_null else None
 
     @property
-    def side(self) -> Side:
+    def side(self) -> ColumnState:
         """Everything the column can hold: also numbers outside the bounds, also labels that were not declared."""
         numbers = EVERYTHING if self.kind in (None, "number") else None
-        return Side(numbers=numbers, missing="maybe" if self.may_be_null else "no")
+        return ColumnState(numbers=numbers, missing="maybe" if self.may_be_null else "no")
 
-    def holds_nothing(self, column: Column) -> Truth:
+    def holds_nothing(self, column: ColumnChange) -> OutcomePair:
         """IS NULL, followed through a move: for truth values a label may say it."""
         if self.kind != "truth":
-            return null_of(column)
-        return Truth.of(self._nothing(column.before), self._nothing(column.after), not column.moves)
+            return find_nulls(column)
+        return OutcomePair.of(self._nothing(column.before), self._nothing(column.after), not column.moves)
 
-    def _nothing(self, side: Side) -> frozenset[Outcome]:
+    def _nothing(self, side: ColumnState) -> frozenset[Outcome]:
         """NULL by itself, or by a label that means neither."""
         if not side.present or side.labels is None:
             return EITHER if side.missing == "no" and self.has_neither else side.outcomes_of_missing
@@ -205,14 +217,14 @@ class DeclaredColumn:
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredTable:
     """The table, its columns, what is protected, how many rows are public knowledge, and how many repeat one record.
 
     `copies` is None where nothing was said of it: a row is a record, which only a stored table can be trusted in.
 
     `learned` are the kinds that the query gave to columns whose kind was left open; None before it was read.
 
-    >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120))})
+    >>> t = DeclaredTable("t", {"time": DeclaredColumn("time", bounds=(0, 120))})
     >>> t.column("Time").bounds, t.column("faculty").protected
     ((0, 120), False)
     """
@@ -250,15 +262,15 @@ class Declared:
             known[folded(name)] = self._settled(DeclaredColumn(name, protected=secret))
         return known[folded(name)]
 
-    def complete(self) -> Declared:
+    def complete(self) -> DeclaredTable:
         """The same table with no protected value missing."""
         columns = {name: replace(c, missing=c.missing and not c.protected) for name, c in self.columns.items()}
         return replace(self, columns=columns)
 
-    def at_rest(self, names: frozenset[str]) -> Scene:
+    def at_rest(self, names: frozenset[str]) -> Neighbours:
         """A scene in which nothing moves."""
-        return {name: Column(self.column(name).side, self.column(name).side) for name in names}
+        return {name: ColumnChange(self.column(name).side, self.column(name).side) for name in names}
 
-    def in_motion(self, names: frozenset[str]) -> Scene:
+    def in_motion(self, names: frozenset[str]) -> Neighbours:
         """A scene in which every protected column may change from anything to anything."""
-        return {n: Column(c.side, c.side, moves=c.protected) for n in names for c in (self.column(n),)}
+        return {n: ColumnChange(c.side, c.side, moves=c.protected) for n in names for c in (self.column(n),)}

@@ -5,8 +5,8 @@ filtered out (0, or the end of the range that leaves MIN or MAX alone). Sums, co
 φ does: D(x, x') = |φ(x) − φ(x')|, with every other record and every column that is not protected as it is. Where a
 record is in several rows, as in a view, a sum moves by that many times as much.
 
-Three distances come out: how far a record moves φ at all (`reach`), how far one column alone does, every other
-column at its worst (a metric on that column), and how far between two given sets of values (`ContributionResponse`).
+Three distances come out: how far a record moves φ at all (its `Sensitivity`), how far one column alone does, every
+other at its worst (a metric on that column), and how far between two given sets of values (`ContributionResponse`).
 """
 
 from __future__ import annotations
@@ -21,16 +21,33 @@ from sqlglot import Expr
 
 from guessproof.guarantee import Guarantee
 from guessproof.names import folded
-from guessproof.sql.declared import Declared, DeclaredColumn
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.formula import Key
-from guessproof.sql.movement import NOTHING, Column, Moved, Outcome, Scene, Side, chosen, settled
+from guessproof.sql.movement import (
+    NOTHING,
+    ChangeBounds,
+    ColumnChange,
+    ColumnState,
+    Neighbours,
+    Outcome,
+    choose_branch,
+    fill_nulls,
+)
 from guessproof.sql.ranges import EVERYTHING, Range, point
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Row, Term
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple
 from guessproof.world.metrics import Outcome as Outside
+
+MOST_SIDES = 8  # a filter and a sum of one column are followed together, piece by piece, up to this many
+FINER = 16  # pieces into which a stretch of varying slope is cut
+MOST_CUTS = 130  # a list of 64 numbers; beyond it any two values are taken to be furthest apart
+MOST_PIECES = 16  # for the exact distance of a filter, every pair of pieces is followed
+FURTHEST = 1e100  # cuts beyond this are left to the line form
+MOST_LEVELS = 1000
+MOST_CLASSES = 40  # all pairs of kinds of levels are followed; beyond this any two are taken to be furthest apart
 
 
 @dataclass(frozen=True)
@@ -49,11 +66,11 @@ class Contribution(Term):
         value = self.term.at(row) if self.condition.at(row) else None
         return self.absent if value is None else value
 
-    def follow(self, scene: Scene) -> Moved:
-        inside = chosen(self.condition.follow(scene), self.term.follow(scene), NOTHING)
-        return settled(inside, self.absent)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        inside = choose_branch(self.condition.follow(neighbours), self.term.follow(neighbours), NOTHING)
+        return fill_nulls(inside, self.absent)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return self.term.write(target)
 
     @property
@@ -61,34 +78,31 @@ class Contribution(Term):
         return self.term.is_whole
 
 
-def cuts_of(node: Node, name: str) -> tuple[float, ...]:
+def list_cuts(node: Node, name: str) -> tuple[float, ...]:
     """Where the node may jump or bend as a function of this column, in order."""
     return tuple(sorted(c for c in node.cuts(name) if math.isfinite(c)))
 
 
-def pieces_of(cuts: tuple[float, ...]) -> list[Range]:
+def split_line(cuts: tuple[float, ...]) -> list[Range]:
     """All numbers, in pieces that end at a cut and begin just above one.
 
-    >>> pieces_of((0.0,)) == [Range(-math.inf, 0.0), Range(5e-324, math.inf)]
+    >>> split_line((0.0,)) == [Range(-math.inf, 0.0), Range(5e-324, math.inf)]
     True
     """
     lows = [-math.inf, *(math.nextafter(c, math.inf) for c in cuts)]
     return [Range(low, high) for low, high in zip(lows, [*cuts, math.inf], strict=True)]
 
 
-def leaves(node: Node) -> Iterator[Node]:
+def iterate_leaves(node: Node) -> Iterator[Node]:
     """The parts that are made of nothing else."""
     if not node.parts:
         yield node
     for part in node.parts:
-        yield from leaves(part)
-
-
-MOST_SIDES = 8  # a filter and a sum of one column are followed together, piece by piece, up to this many
+        yield from iterate_leaves(part)
 
 
 @dataclass(frozen=True)
-class Reach:
+class Sensitivity:
     """At most this: by changing protected values, by coming or going; and what floating point adds on one side."""
 
     change: float
@@ -96,105 +110,101 @@ class Reach:
     error: float
 
 
-def reach(contribution: Contribution, declared: Declared) -> Reach:
+def bound_sensitivity(contribution: Contribution, declared: DeclaredTable) -> Sensitivity:
     """The largest moves of a contribution, every protected column free."""
-    scene = declared.in_motion(contribution.columns)
-    whole = contribution.follow(scene)
-    change, presence = whole.change, away(contribution, scene)
+    neighbours = declared.in_motion(contribution.columns)
+    whole = contribution.follow(neighbours)
+    change, presence = whole.change, bound_presence(contribution, neighbours)
     for name in sorted(contribution.columns):
-        sides = _sides(contribution, declared, name)
+        sides = _list_states(contribution, declared, name)
         if sides:
             # A filter on the column rules out values of it: each piece is followed with what the filter lets through.
-            pairs = [Column(a, b, moves=True) for a, b in combinations_with_replacement(sides, 2)]
-            change = min(change, max(contribution.follow({**scene, name: pair}).change for pair in pairs))
-            presence = min(presence, max(away(contribution, {**scene, name: Column(s, s)}) for s in sides))
-    return Reach(change, presence, whole.error)
+            pairs = [ColumnChange(a, b, moves=True) for a, b in combinations_with_replacement(sides, 2)]
+            change = min(change, max(contribution.follow({**neighbours, name: pair}).change for pair in pairs))
+            presence = min(
+                presence, max(bound_presence(contribution, {**neighbours, name: ColumnChange(s, s)}) for s in sides)
+            )
+    return Sensitivity(change, presence, whole.error)
 
 
-def away(contribution: Contribution, scene: Scene) -> float:
+def bound_presence(contribution: Contribution, neighbours: Neighbours) -> float:
     """How far from what is there without the record."""
     absent = point(contribution.absent)
-    return ((contribution.follow(scene).hull | absent) - absent).size
+    return ((contribution.follow(neighbours).hull | absent) - absent).size
 
 
-def _sides(contribution: Contribution, declared: Declared, name: str) -> list[Side]:
+def _list_states(contribution: Contribution, declared: DeclaredTable, name: str) -> list[ColumnState]:
     """What a column that is both tested and added up can hold, piece by piece; none where that is of no use."""
     column = declared.column(name)
-    read = [node for node in leaves(contribution) if name in node.columns]
+    read = [node for node in iterate_leaves(contribution) if name in node.columns]
     tested, added = (any(isinstance(node, kind) for node in read) for kind in (Condition, Term))
     if not (column.protected and column.is_number and tested and added):
         return []
-    found = [Side(piece) for piece in pieces_of(cuts_of(contribution, name))]
+    found = [ColumnState(piece) for piece in split_line(list_cuts(contribution, name))]
     if len(found) > MOST_SIDES:
         return []
-    return [*found, Side(missing="yes")] if column.missing else found
+    return [*found, ColumnState(missing="yes")] if column.missing else found
 
 
-FINER = 16  # pieces into which a stretch of varying slope is cut
-MOST_CUTS = 130  # a list of 64 numbers; beyond it any two values are taken to be furthest apart
-MOST_PIECES = 16  # for the exact distance of a filter, every pair of pieces is followed
-FURTHEST = 1e100  # cuts beyond this are left to the line form
-MOST_LEVELS = 1000
-MOST_CLASSES = 40  # all pairs of kinds of levels are followed; beyond this any two are taken to be furthest apart
-
-
-def number_metric(contribution: Contribution, declared: Declared, name: str) -> tuple[Metric, LineMetric]:
+def measure_numbers(contribution: Contribution, declared: DeclaredTable, name: str) -> tuple[Metric, LineMetric]:
     """The distance of a column of numbers, and the same or a larger one as a line form."""
     rest = declared.at_rest(contribution.columns)
-    line = line_metric(contribution, rest, name)
-    return _outcome(contribution, rest, name) or line, line
+    line = measure_line(contribution, rest, name)
+    return _measure_filter(contribution, rest, name) or line, line
 
 
-def line_metric(contribution: Contribution, rest: Scene, name: str) -> LineMetric:
+def measure_line(contribution: Contribution, rest: Neighbours, name: str) -> LineMetric:
     """How far a column of numbers moves the contribution: slopes between cuts, jumps at them."""
-    free = contribution.follow({**rest, name: Column(Side(EVERYTHING), Side(EVERYTHING), moves=True)}).change
-    cuts = cuts_of(contribution, name)
+    free = contribution.follow(
+        {**rest, name: ColumnChange(ColumnState(EVERYTHING), ColumnState(EVERYTHING), moves=True)}
+    ).change
+    cuts = list_cuts(contribution, name)
     if len(cuts) > MOST_CUTS:
         return LineMetric(LineForm(step=free))
-    cuts = _finer(contribution, rest, name, cuts)
-    pieces = [contribution.follow({**rest, name: _sliding(piece)}) for piece in pieces_of(cuts)]
-    jumps = tuple(contribution.follow({**rest, name: _crossing(cut)}).gap.size for cut in cuts)
+    cuts = _refine(contribution, rest, name, cuts)
+    pieces = [contribution.follow({**rest, name: _slide_along(piece)}) for piece in split_line(cuts)]
+    jumps = tuple(contribution.follow({**rest, name: _cross(cut)}).gap.size for cut in cuts)
     slopes = tuple(piece.slope.size for piece in pieces)
     step = sum(piece.gap.size for piece in pieces) + 2 * max(piece.error for piece in pieces)
     if not all(map(math.isfinite, (*slopes, *jumps, step))):
         return LineMetric(LineForm(step=free))
     form = LineForm(cuts, slopes, jumps, step)
-    return LineMetric(form if free >= _variation(form) + step else form.capped(free))
+    return LineMetric(form if free >= _sum_variation(form) + step else form.capped(free))
 
 
-def _finer(contribution: Contribution, rest: Scene, name: str, cuts: tuple[float, ...]) -> tuple[float, ...]:
+def _refine(contribution: Contribution, rest: Neighbours, name: str, cuts: tuple[float, ...]) -> tuple[float, ...]:
     """More cuts where the slope varies along a piece, as on a square: ψ then follows the curve."""
     found = set(cuts)
     for low, high in pairwise(cuts):
-        moved = contribution.follow({**rest, name: _sliding(Range(low, high))})
+        moved = contribution.follow({**rest, name: _slide_along(Range(low, high))})
         if moved.gap.size or moved.slope.width <= 1e-9 * moved.slope.size:
             continue
         edges = [low + (high - low) * k / FINER for k in range(FINER + 1)]
-        parts = [contribution.follow({**rest, name: _sliding(Range(a, b))}) for a, b in pairwise(edges)]
+        parts = [contribution.follow({**rest, name: _slide_along(Range(a, b))}) for a, b in pairwise(edges)]
         slopes = [part.slope.size for part in parts]
         if max(slopes) > min(slopes) * (1 + 1e-9):
             found.update(edges[1:-1])
     return tuple(sorted(found))
 
 
-def _variation(form: LineForm) -> float:
+def _sum_variation(form: LineForm) -> float:
     """The whole rise of ψ."""
     runs = zip(form.cuts, form.cuts[1:], form.slopes[1:], strict=False)
     inner = sum(slope * (b - a) for a, b, slope in runs if slope)
     return math.inf if form.slopes[0] or form.slopes[-1] else inner + sum(form.jumps)
 
 
-def _outcome(contribution: Contribution, rest: Scene, name: str) -> Metric | None:
+def _measure_filter(contribution: Contribution, rest: Neighbours, name: str) -> Metric | None:
     """The exact distance of a filter whose true pieces lie between false ones: 0/1 on its outcome."""
-    pieces = pieces_of(cuts_of(contribution, name))
+    pieces = split_line(list_cuts(contribution, name))
     if not 3 <= len(pieces) <= MOST_PIECES or max(abs(p.high) for p in pieces[:-1]) > FURTHEST:
         return None
-    places = [Side(piece) for piece in pieces]
-    stays = [contribution.follow({**rest, name: Column(s, s, moves=True)}) for s in places]
+    places = [ColumnState(piece) for piece in pieces]
+    stays = [contribution.follow({**rest, name: ColumnChange(s, s, moves=True)}) for s in places]
     if any(m.change for m in stays) or any(m.error for m in stays):
         return None
     gaps = {
-        (i, j): contribution.follow({**rest, name: Column(places[i], places[j], moves=True)}).change
+        (i, j): contribution.follow({**rest, name: ColumnChange(places[i], places[j], moves=True)}).change
         for i in range(len(pieces))
         for j in range(i)
     }
@@ -206,16 +216,16 @@ def _outcome(contribution: Contribution, rest: Scene, name: str) -> Metric | Non
         return None
     if len(first) == 1 or (len(second) == 1 and second[0] == len(pieces) - 1):
         return None  # a single threshold is a line form already, which has exact answers for every question
-    return Multiple(across.pop(), Outside(*_intervals(pieces, first, second)))
+    return Multiple(across.pop(), Outside(*_list_intervals(pieces, first, second)))
 
 
-def _intervals(pieces: list[Range], first: list[int], second: list[int]) -> list[tuple[float, float]]:
+def _list_intervals(pieces: list[Range], first: list[int], second: list[int]) -> list[tuple[float, float]]:
     """The pieces of one outcome, merged: of the shorter list, unless a single number cannot be written as one."""
-    options = [_merged([pieces[i] for i in group]) for group in (first, second)]
+    options = [_merge([pieces[i] for i in group]) for group in (first, second)]
     return min(options, key=lambda found: (any(low == high for low, high in found), len(found)))
 
 
-def _merged(ranges: list[Range]) -> list[tuple[float, float]]:
+def _merge(ranges: list[Range]) -> list[tuple[float, float]]:
     merged: list[tuple[float, float]] = []
     for r in ranges:
         if merged and math.nextafter(merged[-1][1], math.inf) >= r.low:
@@ -225,71 +235,75 @@ def _merged(ranges: list[Range]) -> list[tuple[float, float]]:
     return merged
 
 
-def label_metric(contribution: Contribution, declared: Declared, column: DeclaredColumn) -> Metric:
+def measure_labels(contribution: Contribution, declared: DeclaredTable, column: DeclaredColumn) -> Metric:
     """How far a column of labels moves the contribution: every pair of levels that some condition tells apart."""
     rest = declared.at_rest(contribution.columns)
 
-    def gap(before: Side, after: Side) -> float:
-        return contribution.follow({**rest, column.name: Column(before, after, moves=True)}).change
+    def gap(before: ColumnState, after: ColumnState) -> float:
+        return contribution.follow({**rest, column.name: ColumnChange(before, after, moves=True)}).change
 
-    anything = Side(numbers=EVERYTHING if column.kind is None else None)
+    anything = ColumnState(numbers=EVERYTHING if column.kind is None else None)
     levels = column.levels
     if levels is None or len(levels) > MOST_LEVELS:
         return Multiple(gap(anything, anything), Discrete())
-    kinds = _kinds(contribution, column.name, levels)
+    kinds = _classify_levels(contribution, column.name, levels)
     if max(kinds) >= MOST_CLASSES:
         return Multiple(gap(anything, anything), Discrete())
-    ends = [Side(labels=frozenset((levels[kinds.index(k)],))) for k in range(max(kinds) + 1)]
+    ends = [ColumnState(labels=frozenset((levels[kinds.index(k)],))) for k in range(max(kinds) + 1)]
     table = [[gap(a, b) for b in ends] for a in ends]
     pairs = [[0.0 if i == j else max(table[i][j], table[j][i]) for j in kinds] for i in kinds]
     return Matrix(levels, [[0.0 if a == b else d for b, d in enumerate(row)] for a, row in enumerate(pairs)])
 
 
-def _kinds(contribution: Contribution, name: str, levels: tuple[str, ...]) -> list[int]:
+def _classify_levels(contribution: Contribution, name: str, levels: tuple[str, ...]) -> list[int]:
     """For each level a number: the same for levels on which every part is known to come out the same."""
-    tests = [node for node in leaves(contribution) if name in node.columns]
-    rest = {n: Column(Side(EVERYTHING), Side(EVERYTHING)) for n in contribution.columns}
+    tests = [node for node in iterate_leaves(contribution) if name in node.columns]
+    rest = {n: ColumnChange(ColumnState(EVERYTHING), ColumnState(EVERYTHING)) for n in contribution.columns}
     known: dict[tuple[object, ...], int] = {}
     found: list[int] = []
     for level in levels:
-        side = Side(labels=frozenset((level,)))
-        outcomes = tuple(_told(test, {**rest, name: Column(side, side)}) for test in tests)
+        side = ColumnState(labels=frozenset((level,)))
+        outcomes = tuple(_list_outcomes(test, {**rest, name: ColumnChange(side, side)}) for test in tests)
         sure = all(len(outcome) == 1 for outcome in outcomes)
         found.append(known.setdefault(outcomes if sure else (level,), len(known)))
     return found
 
 
-def _told(node: Node, scene: Scene) -> frozenset[Outcome]:
+def _list_outcomes(node: Node, neighbours: Neighbours) -> frozenset[Outcome]:
     """How a condition can come out; for a number, whether there is one."""
     if isinstance(node, Condition):
-        return node.follow(scene).before
+        return node.follow(neighbours).before
     assert isinstance(node, Term)
-    return node.follow(scene).null.before
+    return node.follow(neighbours).null.before
 
 
-def _sliding(piece: Range) -> Column:
-    return Column(Side(piece), Side(piece), moves=True, slides=True)
+def _slide_along(piece: Range) -> ColumnChange:
+    return ColumnChange(ColumnState(piece), ColumnState(piece), moves=True, slides=True)
 
 
-def _crossing(cut: float) -> Column:
-    return Column(Side(point(cut)), Side(point(math.nextafter(cut, math.inf))), moves=True, slides=True)
+def _cross(cut: float) -> ColumnChange:
+    return ColumnChange(
+        ColumnState(point(cut)), ColumnState(point(math.nextafter(cut, math.inf))), moves=True, slides=True
+    )
 
 
-def euclidean(contribution: Contribution, declared: Declared) -> float | None:
+def bound_gradient(contribution: Contribution, declared: DeclaredTable) -> float | None:
     """The largest gradient over all protected numbers together; None where something jumps."""
-    scene: dict[str, Column] = {}
+    neighbours: dict[str, ColumnChange] = {}
     for name, column in declared.at_rest(contribution.columns).items():
         known = declared.column(name)
         free = known.protected and known.is_number
         # One that does not move may be missing all the same, and then another branch is taken.
-        scene[name] = replace(column, moves=True, slides=True) if free else column
-    moved = contribution.follow(scene)
+        neighbours[name] = replace(column, moves=True, slides=True) if free else column
+    moved = contribution.follow(neighbours)
     return moved.steep if moved.gap.size == 0 and math.isfinite(moved.steep) else None
 
 
-def guarantee_of(contribution: Contribution, declared: Declared, keys: Sequence[Key], copies: int = 1) -> Guarantee:
+def build_guarantee(
+    contribution: Contribution, declared: DeclaredTable, keys: Sequence[Key], copies: int = 1
+) -> Guarantee:
     """The guarantee of a contribution that is made up to `copies` times; `keys` are those of GROUP BY."""
-    furthest = reach(contribution, declared)
+    furthest = bound_sensitivity(contribution, declared)
     unit = declared.unit
     repeated = declared.copies is not None
     change = unit.whole_change(furthest.change, furthest.presence, grouped=bool(keys), repeated=repeated)
@@ -299,11 +313,11 @@ def guarantee_of(contribution: Contribution, declared: Declared, keys: Sequence[
     for name in sorted(contribution.columns):
         column = declared.column(name)
         if column.protected and column.is_number:
-            columns[name], lines[name] = number_metric(contribution, declared, name)
+            columns[name], lines[name] = measure_numbers(contribution, declared, name)
         elif column.protected:
-            columns[name] = label_metric(contribution, declared, column)
+            columns[name] = measure_labels(contribution, declared, column)
     response = ContributionResponse(contribution, declared, secret)
-    slope, rounding = euclidean(contribution, declared), 2 * furthest.error
+    slope, rounding = bound_gradient(contribution, declared), 2 * furthest.error
     alone = Guarantee(unit, columns, lines, furthest.change, furthest.presence, slope, rounding, ((1.0, response),))
     return alone.regrouped([key.column for key in secret], change).scaled(copies)
 
@@ -313,32 +327,32 @@ class ContributionResponse:
     """The exact move of an aggregate between two sets of values of one record."""
 
     contribution: Contribution
-    declared: Declared
+    declared: DeclaredTable
     keys: tuple[Key, ...]  # protected ones of GROUP BY: whoever changes one leaves a group and enters another
 
     def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
         """How far the number can move when the named columns go from one set of values to another, at most."""
         if any(before.get(key.column) != after.get(key.column) for key in self.keys):
             return math.fsum(self.alone(values) for values in (before, after) if self._is_shown(values))
-        scene = dict(self.declared.at_rest(self.contribution.columns))
-        read = {folded(name): name for name in scene}
+        neighbours = dict(self.declared.at_rest(self.contribution.columns))
+        read = {folded(name): name for name in neighbours}
         for name in before:
             column = self.declared.column(name)
             moves = column.read(before[name]) != column.read(after[name])
-            sides = _side(column, before[name]), _side(column, after[name])
+            sides = _make_state(column, before[name]), _make_state(column, after[name])
             if folded(name) in read:  # one that stays is known all the same, which rules out most outcomes
-                scene[read[folded(name)]] = Column(*sides, moves=moves or sides[0] != sides[1])
-        return self.contribution.follow(scene).change
+                neighbours[read[folded(name)]] = ColumnChange(*sides, moves=moves or sides[0] != sides[1])
+        return self.contribution.follow(neighbours).change
 
     def alone(self, values: Mapping[str, Any]) -> float:
         """How far the number can move when a record with these values comes or goes, at most."""
-        scene = dict(self.declared.at_rest(self.contribution.columns))
+        neighbours = dict(self.declared.at_rest(self.contribution.columns))
         known = {folded(name): value for name, value in values.items()}
-        for name in scene:
+        for name in neighbours:
             if folded(name) in known:
-                side = _side(self.declared.column(name), known[folded(name)])
-                scene[name] = Column(side, side)
-        return away(self.contribution, scene)
+                side = _make_state(self.declared.column(name), known[folded(name)])
+                neighbours[name] = ColumnChange(side, side)
+        return bound_presence(self.contribution, neighbours)
 
     def _is_shown(self, values: Mapping[str, Any]) -> bool:
         """Whether a record can be in a group of the answer: one whose key is no level is in none."""
@@ -346,11 +360,11 @@ class ContributionResponse:
         return not any(value is None or (isinstance(value, str) and value not in levels) for value, levels in given)
 
 
-def _side(column: DeclaredColumn, value: Any) -> Side:
+def _make_state(column: DeclaredColumn, value: Any) -> ColumnState:
     seen = column.read(value)
     if column.is_number:
-        return Side(missing="yes") if seen is None else Side(numbers=point(seen))
+        return ColumnState(missing="yes") if seen is None else ColumnState(numbers=point(seen))
     if column.is_textual:
         gone = value is None and column.missing
-        return Side(missing="yes") if gone else Side(labels=frozenset((column.label(value),)))
-    return Side(missing="yes") if seen is None else Side()
+        return ColumnState(missing="yes") if gone else ColumnState(labels=frozenset((column.label(value),)))
+    return ColumnState(missing="yes") if seen is None else ColumnState()

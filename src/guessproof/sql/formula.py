@@ -10,10 +10,10 @@ from typing import Any, Literal
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
-from guessproof.sql.parse import place, said
+from guessproof.sql.parse import locate, name_construct
 from guessproof.sql.ranges import EVERYTHING, Range, point
 from guessproof.sql.rules.signs import HOLDS, SIGNS
-from guessproof.sql.rules.values import literal_number
+from guessproof.sql.rules.values import parse_number
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Output:
     @property
     def measured(self) -> tuple[int, ...]:
         """The measurements that it uses."""
-        return measurements(self.formula)
+        return list_measurements(self.formula)
 
     @property
     def is_plain(self) -> bool:
@@ -53,55 +53,55 @@ Numbers = Mapping[int, float]
 Kind = Literal["number", "text"]
 
 
-def measured(index: int) -> Expr:
+def mark_measured(index: int) -> Expr:
     """The place of a noisy number."""
     return exp.Anonymous(this=MEASURED, expressions=[exp.Literal.number(index)])
 
 
-def index(node: Expr) -> int:
+def read_index(node: Expr) -> int:
     """Which noisy number a place stands for."""
     return int(node.expressions[0].this)
 
 
-def ratio(total: int, count: int, low: float, high: float) -> Expr:
+def mark_ratio(total: int, count: int, low: float, high: float) -> Expr:
     """The place of an average of two noisy numbers."""
     # Built by hand: Literal.number makes a negation of a negative number.
     parts = [exp.Literal(this=str(p), is_string=False) for p in (total, count, repr(low), repr(high))]
     return exp.Anonymous(this=RATIO, expressions=parts)
 
 
-def key(index: int) -> Expr:
+def mark_key(index: int) -> Expr:
     """The place of a group's key."""
     return exp.Anonymous(this=KEY, expressions=[exp.Literal.number(index)])
 
 
-def measurements(node: Expr) -> tuple[int, ...]:
+def list_measurements(node: Expr) -> tuple[int, ...]:
     """The noisy numbers that a formula uses."""
     leaves = [n for n in node.find_all(exp.Anonymous) if n.this in (MEASURED, RATIO)]
     found = [int(p.this) for n in leaves for p in n.expressions[: 2 if n.this == RATIO else 1]]
     return tuple(dict.fromkeys(found))
 
 
-def check(node: Expr, sql: str) -> Kind:
+def check_output(node: Expr, sql: str) -> Kind:
     """Refuse what cannot be computed from noisy numbers; tell numbers from keys."""
     if isinstance(node, exp.Paren):
-        return check(node.this, sql)
+        return check_output(node.this, sql)
     if isinstance(node, exp.Anonymous) and node.this in (MEASURED, RATIO, KEY):
         return "text" if node.this == KEY else "number"
-    if literal_number(node) is not None:
+    if parse_number(node) is not None:
         return "number"
     if isinstance(node, exp.Round):
         digits = node.args.get("decimals")
-        count = 0.0 if digits is None else literal_number(digits)
+        count = 0.0 if digits is None else parse_number(digits)
         if count is None or count not in range(13) or node.args.get("truncate"):
-            raise QueryError("the number of digits is not understood", sql, place(node, sql), "write ROUND(x, 0…12)")
-        return _number(node.this, sql)
+            raise QueryError("the number of digits is not understood", sql, locate(node, sql), "write ROUND(x, 0…12)")
+        return _check_number(node.this, sql)
     if isinstance(node, ARITHMETIC):
         for part in node.iter_expressions():
-            _number(part, sql)
+            _check_number(part, sql)
         return "number"
-    what = f"{said(node, sql)} of an aggregate" if isinstance(node, exp.Func) else "this output"
-    raise QueryError(f"{what} is not supported", sql, place(node, sql), REMEDY)
+    what = f"{name_construct(node, sql)} of an aggregate" if isinstance(node, exp.Func) else "this output"
+    raise QueryError(f"{what} is not supported", sql, locate(node, sql), REMEDY)
 
 
 def check_condition(node: Expr, sql: str) -> None:
@@ -112,48 +112,48 @@ def check_condition(node: Expr, sql: str) -> None:
         return
     if type(node) not in SIGNS:
         remedy = "compare an output with a number, as HAVING n > 10"
-        raise QueryError("HAVING needs a comparison", sql, place(node, sql), remedy)
-    kinds = {_compared(part, sql) for part in (node.this, node.expression)}
+        raise QueryError("HAVING needs a comparison", sql, locate(node, sql), remedy)
+    kinds = {_check_compared(part, sql) for part in (node.this, node.expression)}
     if len(kinds) > 1:
         problem = "a number is compared with a text"
-        raise QueryError(problem, sql, place(node, sql), "groups are texts: compare them with a text in quotes")
+        raise QueryError(problem, sql, locate(node, sql), "groups are texts: compare them with a text in quotes")
 
 
-def _compared(node: Expr, sql: str) -> Kind:
-    return "text" if isinstance(node, exp.Literal) and node.is_string else check(node, sql)
+def _check_compared(node: Expr, sql: str) -> Kind:
+    return "text" if isinstance(node, exp.Literal) and node.is_string else check_output(node, sql)
 
 
-def _number(node: Expr, sql: str) -> Kind:
-    if check(node, sql) == "text":
-        raise QueryError("a group is a text, not a number", sql, place(node, sql), "compute with aggregates only")
+def _check_number(node: Expr, sql: str) -> Kind:
+    if check_output(node, sql) == "text":
+        raise QueryError("a group is a text, not a number", sql, locate(node, sql), "compute with aggregates only")
     return "number"
 
 
-def value(node: Expr, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
+def evaluate(node: Expr, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
     """The value of an output, a key or a condition; NaN where it has none."""
     if isinstance(node, exp.Paren):
-        return value(node.this, numbers, keys)
+        return evaluate(node.this, numbers, keys)
     if isinstance(node, exp.Anonymous):
-        return _leaf(node, numbers, keys)
+        return _evaluate_leaf(node, numbers, keys)
     if isinstance(node, exp.Literal):
         return str(node.this) if node.is_string else float(node.this)
     if isinstance(node, (exp.And, exp.Or, exp.Not)):
-        outcomes = [bool(value(p, numbers, keys)) for p in node.iter_expressions()]
+        outcomes = [bool(evaluate(p, numbers, keys)) for p in node.iter_expressions()]
         if isinstance(node, exp.Not):
             return not outcomes[0]
         return all(outcomes) if isinstance(node, exp.And) else any(outcomes)
     if type(node) in SIGNS:
-        return HOLDS[SIGNS[type(node)]](*(value(p, numbers, keys) for p in (node.this, node.expression)))
-    return _arithmetic(node, [value(p, numbers, keys) for p in _operands(node)])
+        return HOLDS[SIGNS[type(node)]](*(evaluate(p, numbers, keys) for p in (node.this, node.expression)))
+    return _compute(node, [evaluate(p, numbers, keys) for p in _list_operands(node)])
 
 
-def _operands(node: Expr) -> list[Expr]:
+def _list_operands(node: Expr) -> list[Expr]:
     if isinstance(node, exp.Round):
         return [node.this]
     return list(node.iter_expressions())
 
 
-def _leaf(node: exp.Anonymous, numbers: Numbers, keys: tuple[Any, ...]) -> Any:
+def _evaluate_leaf(node: exp.Anonymous, numbers: Numbers, keys: tuple[Any, ...]) -> Any:
     parts = [float(p.this) for p in node.expressions]
     if node.this == KEY:
         return keys[int(parts[0])]
@@ -176,29 +176,29 @@ WORK: dict[type[Expr], Callable[..., float]] = {
 }
 
 
-def _arithmetic(node: Expr, parts: list[float]) -> float:
+def _compute(node: Expr, parts: list[float]) -> float:
     try:
-        return _rounded(parts[0], _digits(node)) if isinstance(node, exp.Round) else WORK[type(node)](*parts)
+        return _round(parts[0], _read_digits(node)) if isinstance(node, exp.Round) else WORK[type(node)](*parts)
     except OverflowError:
         return math.nan
 
 
-def _digits(node: Expr) -> int:
+def _read_digits(node: Expr) -> int:
     digits = node.args.get("decimals")
-    return 0 if digits is None else int(literal_number(digits) or 0)
+    return 0 if digits is None else int(parse_number(digits) or 0)
 
 
-def _rounded(a: float, digits: int) -> float:
+def _round(a: float, digits: int) -> float:
     """Halves go away from zero, as engines round."""
     if not math.isfinite(a):
         return a
     return math.copysign(math.floor(abs(a) * 10**digits + 0.5) / 10**digits, a)
 
 
-def enclosed(node: Expr, ranges: Mapping[int, Range]) -> Range:
+def enclose(node: Expr, ranges: Mapping[int, Range]) -> Range:
     """Where an output lies when each noisy number's truth lies in its range."""
     if isinstance(node, exp.Paren):
-        return enclosed(node.this, ranges)
+        return enclose(node.this, ranges)
     if isinstance(node, exp.Anonymous):
         parts = [float(p.this) for p in node.expressions]
         if node.this == KEY:
@@ -210,10 +210,10 @@ def enclosed(node: Expr, ranges: Mapping[int, Range]) -> Range:
         return (ranges[int(parts[0])] * bounded.reciprocal()).clamp(parts[2], parts[3])
     if isinstance(node, exp.Literal):
         return point(float(node.this))
-    return _enclosed(node, [enclosed(p, ranges) for p in _operands(node)])
+    return _enclose_operation(node, [enclose(p, ranges) for p in _list_operands(node)])
 
 
-def _enclosed(node: Expr, parts: list[Range]) -> Range:
+def _enclose_operation(node: Expr, parts: list[Range]) -> Range:
     match node:
         case exp.Add():
             return parts[0] + parts[1]
@@ -231,7 +231,7 @@ def _enclosed(node: Expr, parts: list[Range]) -> Range:
         case exp.Sqrt():
             return parts[0].clamp(0.0, math.inf).through(math.sqrt)
         case exp.Round():
-            half = 0.5 * 10.0 ** -_digits(node)
+            half = 0.5 * 10.0 ** -_read_digits(node)
             return Range(parts[0].low - half, parts[0].high + half)
         case _:
             pick = max if isinstance(node, exp.Greatest) else min

@@ -11,24 +11,41 @@ from sqlglot import Expr, exp
 from guessproof.guarantee import Guarantee
 from guessproof.rounded import up
 from guessproof.sql import formula
-from guessproof.sql.declared import Declared, DeclaredColumn
-from guessproof.sql.distances import Contribution, guarantee_of, reach
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable
+from guessproof.sql.distances import Contribution, bound_sensitivity, build_guarantee
 from guessproof.sql.formula import Key
-from guessproof.sql.movement import Moved, Scene, constant
-from guessproof.sql.parse import said
+from guessproof.sql.movement import ChangeBounds, Neighbours, constant
+from guessproof.sql.parse import name_construct
 from guessproof.sql.ranges import Range
-from guessproof.sql.rules.logic import Both
-from guessproof.sql.rules.missing import found
-from guessproof.sql.rules.values import Number, NumberColumn, literal_number
-from guessproof.sql.target import Target
-from guessproof.sql.terms import Condition, Everyone, Node, Reader, Row, Term
+from guessproof.sql.rules.logic import Conjunction
+from guessproof.sql.rules.missing import write_presence
+from guessproof.sql.rules.values import Number, NumberColumn, parse_number
+from guessproof.sql.target import SqlTarget
+from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row, Term
 from guessproof.world.line_form import LineForm
 from guessproof.world.line_metric import LineMetric
 from guessproof.world.metrics import Matrix, Metric, Multiple
 
+AggregateKind = Literal["count", "sum", "min", "max"]
+LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
+REMEDY = "use COUNT, SUM, AVG, MIN or MAX"
+UNSUPPORTED: dict[type[Expr], str] = {
+    exp.Variance: "VARIANCE",
+    exp.VariancePop: "VARIANCE",
+    exp.Stddev: "STDDEV",
+    exp.StddevPop: "STDDEV",
+    exp.StddevSamp: "STDDEV",
+    exp.Median: "MEDIAN",
+    exp.PercentileCont: "a percentile",
+    exp.PercentileDisc: "a percentile",
+    exp.Quantile: "a quantile",
+    exp.ApproxDistinct: "COUNT DISTINCT",
+}
+KINDS: dict[type[Expr], AggregateKind] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
+
 
 @dataclass(frozen=True)
-class Held(Term):
+class ColumnPresence(Term):
     """1 where the column holds something of its kind. No bounds are needed."""
 
     column: DeclaredColumn
@@ -44,29 +61,29 @@ class Held(Term):
     def at(self, row: Row) -> float | None:
         return None if self.column.read(row.get(self.column.name)) is None else 1.0
 
-    def follow(self, scene: Scene) -> Moved:
-        column = scene[self.column.name]
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        column = neighbours[self.column.name]
         return replace(constant(1.0), null=self.column.holds_nothing(column), moves=column.moves)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         if not self.column.may_be_null:
             return exp.Literal.number(1)
         if self.column.is_number:
             return exp.case().when(target.is_number(self.column), exp.Literal.number(1))
-        return found(self.column, target)  # COUNT looks at nothing but whether it is NULL
+        return write_presence(self.column, target)  # COUNT looks at nothing but whether it is NULL
 
     @property
     def is_whole(self) -> bool:
         return True
 
 
-def tally(term: Term) -> Term:
+def count_presence(term: Term) -> Term:
     """What COUNT of an expression adds."""
-    return Held(term.column) if isinstance(term, NumberColumn) else Tallied(term)
+    return ColumnPresence(term.column) if isinstance(term, NumberColumn) else TermPresence(term)
 
 
 @dataclass(frozen=True)
-class Tallied(Term):
+class TermPresence(Term):
     """1 where the expression has a value, nothing elsewhere."""
 
     inner: Term
@@ -78,19 +95,16 @@ class Tallied(Term):
     def at(self, row: Row) -> float | None:
         return None if self.inner.at(row) is None else 1.0
 
-    def follow(self, scene: Scene) -> Moved:
-        inner = self.inner.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        inner = self.inner.follow(neighbours)
         return replace(constant(1.0), null=inner.null, moves=inner.moves)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.case().when(self.inner.present(target), exp.Literal.number(1))
 
     @property
     def is_whole(self) -> bool:
         return True
-
-
-AggregateKind = Literal["count", "sum", "min", "max"]
 
 
 @dataclass(frozen=True)
@@ -106,7 +120,7 @@ class Measurement:
     contribution: Contribution
     filter: Condition
     guarantee: Guarantee
-    declared: Declared
+    declared: DeclaredTable
     divisor: float
     copies: int = 1  # how many rows of one record are added up in it
     account: str = ""
@@ -130,10 +144,10 @@ class Measurement:
 def describe(measurement: Measurement) -> str:
     """What one record can do to a number, and why.
 
-    >>> from guessproof.sql.declared import Declared, DeclaredColumn
-    >>> from guessproof.sql.query import ask
-    >>> t = Declared("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False)})
-    >>> ask("SELECT SUM(salary) FROM t", t).measurements[0].account
+    >>> from guessproof.sql.declared import DeclaredColumn, DeclaredTable
+    >>> from guessproof.sql.query import analyze
+    >>> t = DeclaredTable("t", {"salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False)})
+    >>> analyze("SELECT SUM(salary) FROM t", t).measurements[0].account
     "SUM(salary): one person moves it by at most |x − x'|, at most 3000"
     """
     answer = measurement.per_answer
@@ -143,7 +157,7 @@ def describe(measurement: Measurement) -> str:
             f"changing one by at most {up(answer.change)}"
         )
     metrics = {n: m for n, m in measurement.guarantee.columns.items() if _matters(m)}
-    largest = f"{up(answer.change)}{_hint(measurement)}"
+    largest = f"{up(answer.change)}{_describe_remedy(measurement)}"
     per = f" (over {measurement.divisor:g} rows or more, known to have a value)" if measurement.divisor != 1 else ""
     start = f"{measurement.text}: one person moves it by at most"
     if not metrics:
@@ -164,13 +178,13 @@ def _matters(metric: Metric) -> bool:
     return not metric.form.is_flat or metric.form.step > 0
 
 
-def _hint(measurement: Measurement) -> str:
+def _describe_remedy(measurement: Measurement) -> str:
     """What it would help to know that no value is missing."""
     declared = measurement.declared
     complete = declared.complete()
     if complete == declared:
         return ""
-    present = measurement.copies * reach(measurement.contribution, complete).change / measurement.divisor
+    present = measurement.copies * bound_sensitivity(measurement.contribution, complete).change / measurement.divisor
     if measurement.per_answer.change <= present * (1 + 1e-9):
         return ""
     return f" ({up(present)} if no value can be missing: say missing = false)"
@@ -198,25 +212,8 @@ def _describe_line(name: str, form: LineForm, divisor: float, alone: bool) -> st
     return " + ".join(parts)
 
 
-LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
-REMEDY = "use COUNT, SUM, AVG, MIN or MAX"
-UNSUPPORTED: dict[type[Expr], str] = {
-    exp.Variance: "VARIANCE",
-    exp.VariancePop: "VARIANCE",
-    exp.Stddev: "STDDEV",
-    exp.StddevPop: "STDDEV",
-    exp.StddevSamp: "STDDEV",
-    exp.Median: "MEDIAN",
-    exp.PercentileCont: "a percentile",
-    exp.PercentileDisc: "a percentile",
-    exp.Quantile: "a quantile",
-    exp.ApproxDistinct: "COUNT DISTINCT",
-}
-KINDS: dict[type[Expr], AggregateKind] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
-
-
 @dataclass(frozen=True)
-class Aggregates:
+class AggregateReader:
     """Collects the measurements of a query; what is asked twice is measured once."""
 
     reader: Reader
@@ -228,16 +225,16 @@ class Aggregates:
 
     def read(self, node: Expr) -> Expr:
         """The formula of an aggregate, with or without a FILTER."""
-        own: Condition = Everyone()
+        own: Condition = NoFilter()
         call = node
         if isinstance(node, exp.Filter):
             call = node.this
-            own = filtered(node.expression.this, self.reader)
+            own = read_filter(node.expression.this, self.reader)
         word = UNSUPPORTED.get(type(call))
         if word is not None:
             raise self.reader.refuse(f"{word} is not supported yet", call, REMEDY)
         if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):
-            raise self.reader.refuse(f"{said(call, self.reader.sql)} is not supported", call, REMEDY)
+            raise self.reader.refuse(f"{name_construct(call, self.reader.sql)} is not supported", call, REMEDY)
         inner = self._argument(call)
         text = node.sql("duckdb").replace(" <-> ", " <@> ")
         if isinstance(call, exp.Avg):
@@ -266,33 +263,33 @@ class Aggregates:
 
     def _counted(self, inner: Expr) -> Term:
         """What COUNT adds for a row: a bare column needs no bounds, only whether there is a value."""
-        if isinstance(inner, exp.Star) or literal_number(inner) is not None:
+        if isinstance(inner, exp.Star) or parse_number(inner) is not None:
             return Number(1.0)
         while isinstance(inner, exp.Paren):
             inner = inner.this
         if isinstance(inner, exp.Column):
-            return Held(self.reader.column(inner))
-        return tally(self.reader.term(inner))
+            return ColumnPresence(self.reader.column(inner))
+        return count_presence(self.reader.term(inner))
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
-        counted = Contribution(self._condition(own), tally(term), 0.0)
-        if not declared.unit.hides_presence and reach(counted, declared.complete()).change == 0:
+        counted = Contribution(self._condition(own), count_presence(term), 0.0)
+        if not declared.unit.hides_presence and bound_sensitivity(counted, declared.complete()).change == 0:
             # A public count says how many values there are, so nothing that is protected may change their number.
             if declared.rows is not None:
                 return self._measure(text, "sum", term, own, call, divisor=float(declared.rows))
-            if reach(counted, declared).change == 0:
+            if bound_sensitivity(counted, declared).change == 0:
                 problem = f"{text} is over a number of rows that is public, and was not declared"
                 raise self.reader.refuse(problem, call, "declare rows = how many there are at least")
         total = self._measure(text.replace("AVG(", "SUM(", 1), "sum", term, own, call)
-        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", tally(term), own, call)
+        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", count_presence(term), own, call)
         seen = term.follow(declared.at_rest(term.columns)).hull
-        return formula.ratio(formula.index(total), formula.index(count), seen.low, seen.high)
+        return formula.mark_ratio(formula.read_index(total), formula.read_index(count), seen.low, seen.high)
 
     def _condition(self, own: Condition) -> Condition:
-        if isinstance(own, Everyone):
+        if isinstance(own, NoFilter):
             return self.where
-        return own if isinstance(self.where, Everyone) else Both(self.where, own)
+        return own if isinstance(self.where, NoFilter) else Conjunction(self.where, own)
 
     def _measure(
         self, text: str, kind: AggregateKind, term: Term, own: Condition, call: Expr, *, divisor: float = 1.0
@@ -305,7 +302,7 @@ class Aggregates:
         known = (kind, contribution, divisor)
         if known not in self.measurements:
             self.measurements[known] = self._measurement(text, kind, contribution, own, call, divisor)
-        return formula.measured(list(self.measurements).index(known))
+        return formula.mark_measured(list(self.measurements).index(known))
 
     def _copies(self, kind: AggregateKind) -> int:
         """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
@@ -320,7 +317,7 @@ class Aggregates:
         if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
         copies = self._copies(kind)
-        found = guarantee_of(contribution, declared, self.keys, copies)
+        found = build_guarantee(contribution, declared, self.keys, copies)
         if found.sensitivity == 0:
             raise self.reader.refuse(
                 f"{text} depends on nothing that is protected, so it needs no noise",
@@ -331,7 +328,7 @@ class Aggregates:
         return replace(measurement, account=describe(measurement))
 
 
-def filtered(expression: Expr, reader: Reader) -> Condition:
+def read_filter(expression: Expr, reader: Reader) -> Condition:
     """The condition of a WHERE or a FILTER, which sees one row at a time."""
     found = expression.find(exp.AggFunc, exp.Window, exp.Query)
     if found is not None:

@@ -1,12 +1,12 @@
 """A move: one record changes, and what that does to an expression.
 
-Every expression is followed through a move of the record's columns. What comes out is a :class:`Moved`:
+Every expression is followed through a move of the record's columns. What comes out is a :class:`ChangeBounds`:
 
     after − before  ∈  slope · (x' − x)  +  gap
 
 with the ranges of both sides beside it. The mean value theorem carries it through a function f of u₁, u₂, …:
 Δf = Σ f_k · Δu_k, with f_k between the smallest and the largest partial derivative (MATHEMATICS 6). Conditions are
-followed as :class:`Truth`: which outcomes each side can have, and whether both sides are bound to agree.
+followed as :class:`OutcomePair`: which outcomes each side can have, and whether both sides are bound to agree.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EITHER: frozenset[Outcome] = YES | NO
 
 
 @dataclass(frozen=True)
-class Truth:
+class OutcomePair:
     """The possible outcomes of a condition before and after the move; `same`: bound to agree."""
 
     before: frozenset[Outcome]
@@ -47,17 +47,17 @@ class Truth:
     same: bool
 
     @staticmethod
-    def of(before: frozenset[Outcome], after: frozenset[Outcome], same: bool) -> Truth:
+    def of(before: frozenset[Outcome], after: frozenset[Outcome], same: bool) -> OutcomePair:
         """Two sides that have only one and the same outcome agree, whatever moves."""
-        return Truth(before, after, same or (before == after and len(before) == 1))
+        return OutcomePair(before, after, same or (before == after and len(before) == 1))
 
 
-NEVER = Truth(NO, NO, True)
-ALWAYS = Truth(YES, YES, True)
+NEVER = OutcomePair(NO, NO, True)
+ALWAYS = OutcomePair(YES, YES, True)
 
 
 @dataclass(frozen=True)
-class Side:
+class ColumnState:
     """What a column holds on one side of a move: a number, a label, or nothing."""
 
     numbers: Range | None = None  # None: nothing, or labels
@@ -76,20 +76,20 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnChange:
     """A column in a move: both sides, and whether it moves. `slides`: along one piece of the line, or across a cut."""
 
-    before: Side
-    after: Side
+    before: ColumnState
+    after: ColumnState
     moves: bool = False
     slides: bool = False
 
 
-Scene = Mapping[str, Column]
+Neighbours = Mapping[str, ColumnChange]
 
 
 @dataclass(frozen=True)
-class Moved:
+class ChangeBounds:
     """A number followed through a move.
 
     `steep` bounds the Euclidean length of the gradient over all columns that slide; `error` what floating-point
@@ -102,7 +102,7 @@ class Moved:
     gap: Range = ZERO
     steep: float = 0.0
     error: float = 0.0
-    null: Truth = NEVER
+    null: OutcomePair = NEVER
     moves: bool = False
 
     @property
@@ -117,55 +117,55 @@ class Moved:
         return self.gap.size + 2 * self.error if self.moves else 0.0
 
 
-def constant(value: float) -> Moved:
+def constant(value: float) -> ChangeBounds:
     """A number that no record changes."""
-    return Moved(point(value), point(value))
+    return ChangeBounds(point(value), point(value))
 
 
-NOTHING = Moved(ZERO, ZERO, null=ALWAYS)  # NULL, whatever the record holds
+NOTHING = ChangeBounds(ZERO, ZERO, null=ALWAYS)  # NULL, whatever the record holds
 
 
-def clamped(column: Column, low: float, high: float) -> Moved:
+def clamp_column(column: ColumnChange, low: float, high: float) -> ChangeBounds:
     """A column's number between its bounds."""
-    missing = null_of(column)
+    missing = find_nulls(column)
     if column.before.numbers is None or column.after.numbers is None:
         seen = column.before.numbers or column.after.numbers
         nearby = point(low) if seen is None else seen.clamp(low, high)
-        return Moved(nearby, nearby, null=missing, moves=column.moves)
+        return ChangeBounds(nearby, nearby, null=missing, moves=column.moves)
     before, after = column.before.numbers.clamp(low, high), column.after.numbers.clamp(low, high)
     if not column.moves:
-        return Moved(before, after, null=missing)
+        return ChangeBounds(before, after, null=missing)
     if column.slides:
         flat = before.is_point  # across a cut: conditions see both sides, the number itself does not jump
-        return Moved(before, before, ZERO if flat else ONE, steep=0.0 if flat else 1.0, null=missing, moves=True)
-    return Moved(before, after, gap=after - before, null=missing, moves=True)
+        return ChangeBounds(before, before, ZERO if flat else ONE, steep=0.0 if flat else 1.0, null=missing, moves=True)
+    return ChangeBounds(before, after, gap=after - before, null=missing, moves=True)
 
 
-def null_of(column: Column) -> Truth:
+def find_nulls(column: ColumnChange) -> OutcomePair:
     """Whether a column holds nothing."""
     before, after = column.before.outcomes_of_missing, column.after.outcomes_of_missing
-    return Truth.of(before, after, not column.moves or column.slides)
+    return OutcomePair.of(before, after, not column.moves or column.slides)
 
 
-def sides(column: Column, outcomes: Callable[[Side], frozenset[Outcome]]) -> Truth:
+def test_both_sides(column: ColumnChange, outcomes: Callable[[ColumnState], frozenset[Outcome]]) -> OutcomePair:
     """The outcomes of a test on both sides of a move; NULL where a value can be missing."""
 
-    def one(side: Side) -> frozenset[Outcome]:
+    def one(side: ColumnState) -> frozenset[Outcome]:
         known = outcomes(side) if side.present else frozenset[Outcome]()
         return known if side.missing == "no" else known | NULL
 
-    return Truth.of(one(column.before), one(column.after), not column.moves)
+    return OutcomePair.of(one(column.before), one(column.after), not column.moves)
 
 
-def through(
-    parts: Sequence[tuple[Range, Moved]],
+def carry_through(
+    parts: Sequence[tuple[Range, ChangeBounds]],
     before: Range,
     after: Range,
     *,
     steep: float | None = None,
     ulps: int = 1,
     whole: bool = False,
-) -> Moved:
+) -> ChangeBounds:
     """A function of numbers: its values on both sides, and its partial derivatives over everything between.
 
     `ulps` bounds the rounding of the operation itself; `whole` numbers that floats hold exactly have none.
@@ -174,12 +174,12 @@ def through(
     error = total = 0.0
     for partial, part in parts:
         if part.slope != ZERO:
-            slope = slope + _scaled(partial, part.slope)
+            slope = slope + _scale(partial, part.slope)
         if part.gap != ZERO:
-            gap = gap + _scaled(partial, part.gap)
-        error += _times(partial.size, part.error)
-        total += _times(partial.size, part.steep)
-        null = _either(null, part.null)
+            gap = gap + _scale(partial, part.gap)
+        error += _multiply(partial.size, part.error)
+        total += _multiply(partial.size, part.steep)
+        null = _combine_nulls(null, part.null)
     size = (before | after).size
     error += 0.0 if whole and size < EXACT else ulps * 2.0**-52 * size
     if not size + error < LARGEST:  # an engine would go on with infinity, and then with NaN
@@ -187,66 +187,68 @@ def through(
     moves = any(part.moves for _, part in parts)
     if slope == ZERO:  # nothing slides: the difference of both sides bounds the gap as well
         gap = gap & (after - before) if moves else ZERO
-    return Moved(before, after, slope, gap, total if steep is None else steep, error, null, moves)
+    return ChangeBounds(before, after, slope, gap, total if steep is None else steep, error, null, moves)
 
 
-def chosen(truth: Truth, yes: Moved, no: Moved) -> Moved:
+def choose_branch(truth: OutcomePair, yes: ChangeBounds, no: ChangeBounds) -> ChangeBounds:
     """CASE WHEN truth THEN yes ELSE no END."""
     if ALWAYS in (yes.null, no.null) and yes.null != no.null:  # a branch that is NULL has no number of its own
         yes, no = (replace(no, null=ALWAYS), no) if yes.null == ALWAYS else (yes, replace(yes, null=ALWAYS))
     if truth.same:
-        return _joined([m for o, m in (("true", yes), ("rest", no)) if _possible(truth, o == "true")])
-    before = _hull([m.before for m in _branches(truth.before, yes, no)])
-    after = _hull([m.after for m in _branches(truth.after, yes, no)])
-    null = Truth.of(
-        frozenset[Outcome]().union(*(m.null.before for m in _branches(truth.before, yes, no))),
-        frozenset[Outcome]().union(*(m.null.after for m in _branches(truth.after, yes, no))),
+        return _join([m for o, m in (("true", yes), ("rest", no)) if _can_be(truth, o == "true")])
+    before = _unite([m.before for m in _list_branches(truth.before, yes, no)])
+    after = _unite([m.after for m in _list_branches(truth.after, yes, no)])
+    null = OutcomePair.of(
+        frozenset[Outcome]().union(*(m.null.before for m in _list_branches(truth.before, yes, no))),
+        frozenset[Outcome]().union(*(m.null.after for m in _list_branches(truth.after, yes, no))),
         False,
     )
     # Which branch is taken may change at an unknown place: nothing finer than both ranges can be said.
-    return Moved(before, after, ZERO, after - before, float("inf"), max(yes.error, no.error), null, True)
+    return ChangeBounds(before, after, ZERO, after - before, float("inf"), max(yes.error, no.error), null, True)
 
 
-def settled(moved: Moved, otherwise: float) -> Moved:
+def fill_nulls(moved: ChangeBounds, otherwise: float) -> ChangeBounds:
     """COALESCE(number, otherwise)."""
-    filled = chosen(moved.null, constant(otherwise), replace(moved, null=NEVER))
+    filled = choose_branch(moved.null, constant(otherwise), replace(moved, null=NEVER))
     return replace(filled, null=NEVER)
 
 
-def all_of(truths: Sequence[Truth]) -> Truth:
+def combine_and(truths: Sequence[OutcomePair]) -> OutcomePair:
     """AND in three values."""
-    return _combined(truths, "false", "true")
+    return _combine(truths, "false", "true")
 
 
-def any_of(truths: Sequence[Truth]) -> Truth:
+def combine_or(truths: Sequence[OutcomePair]) -> OutcomePair:
     """OR in three values."""
-    return _combined(truths, "true", "false")
+    return _combine(truths, "true", "false")
 
 
-def negated(truth: Truth) -> Truth:
+def negate(truth: OutcomePair) -> OutcomePair:
     """NOT in three values."""
     flip: dict[Outcome, Outcome] = {"true": "false", "false": "true", "null": "null"}
-    return Truth(frozenset(flip[o] for o in truth.before), frozenset(flip[o] for o in truth.after), truth.same)
+    return OutcomePair(frozenset(flip[o] for o in truth.before), frozenset(flip[o] for o in truth.after), truth.same)
 
 
-def _either(one: Truth, other: Truth) -> Truth:
+def _combine_nulls(one: OutcomePair, other: OutcomePair) -> OutcomePair:
     """OR, without work where one never holds."""
-    return other if one == NEVER else one if other == NEVER else any_of((one, other))
+    return other if one == NEVER else one if other == NEVER else combine_or((one, other))
 
 
-def _combined(truths: Sequence[Truth], decides: Outcome, neutral: Outcome) -> Truth:
+def _combine(truths: Sequence[OutcomePair], decides: Outcome, neutral: Outcome) -> OutcomePair:
     total = truths[0]
     for truth in truths[1:]:
         same = total.same and truth.same
-        total = Truth.of(
-            _pairs(total.before, truth.before, decides, neutral),
-            _pairs(total.after, truth.after, decides, neutral),
+        total = OutcomePair.of(
+            _combine_outcomes(total.before, truth.before, decides, neutral),
+            _combine_outcomes(total.after, truth.after, decides, neutral),
             same,
         )
     return total
 
 
-def _pairs(a: frozenset[Outcome], b: frozenset[Outcome], decides: Outcome, neutral: Outcome) -> frozenset[Outcome]:
+def _combine_outcomes(
+    a: frozenset[Outcome], b: frozenset[Outcome], decides: Outcome, neutral: Outcome
+) -> frozenset[Outcome]:
     found: set[Outcome] = set()
     for x in a:
         for y in b:
@@ -254,25 +256,25 @@ def _pairs(a: frozenset[Outcome], b: frozenset[Outcome], decides: Outcome, neutr
     return frozenset(found)
 
 
-def _possible(truth: Truth, yes: bool) -> bool:
+def _can_be(truth: OutcomePair, yes: bool) -> bool:
     both = truth.before | truth.after
     return "true" in both if yes else bool(both - YES)
 
 
-def _branches(outcomes: frozenset[Outcome], yes: Moved, no: Moved) -> list[Moved]:
+def _list_branches(outcomes: frozenset[Outcome], yes: ChangeBounds, no: ChangeBounds) -> list[ChangeBounds]:
     return ([yes] if "true" in outcomes else []) + ([no] if outcomes - YES else [])
 
 
-def _joined(options: list[Moved]) -> Moved:
+def _join(options: list[ChangeBounds]) -> ChangeBounds:
     """One of several, the same on both sides."""
     first = options[0]
     for other in options[1:]:
-        null = Truth.of(
+        null = OutcomePair.of(
             first.null.before | other.null.before,
             first.null.after | other.null.after,
             first.null.same and other.null.same,
         )
-        first = Moved(
+        first = ChangeBounds(
             first.before | other.before,
             first.after | other.after,
             first.slope | other.slope,
@@ -285,16 +287,16 @@ def _joined(options: list[Moved]) -> Moved:
     return first
 
 
-def _hull(ranges: list[Range]) -> Range:
+def _unite(ranges: list[Range]) -> Range:
     total = ranges[0]
     for other in ranges[1:]:
         total = total | other
     return total
 
 
-def _scaled(partial: Range, change: Range) -> Range:
+def _scale(partial: Range, change: Range) -> Range:
     return EVERYTHING if partial.size == float("inf") else partial * change
 
 
-def _times(a: float, b: float) -> float:
+def _multiply(a: float, b: float) -> float:
     return 0.0 if a == 0 or b == 0 else a * b

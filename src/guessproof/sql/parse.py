@@ -18,113 +18,11 @@ from sqlglot.tokenizer_core import TokenType
 
 from guessproof.errors import QueryError
 
-LONGEST = 20_000  # characters
-DEEPEST = 100  # nested expressions
-STATEMENTS = {"COLUMN": "a word", "TRUNCATETABLE": "TRUNCATE", "TRANSACTION": "BEGIN", "SUBQUERY": "one in brackets"}
-SAID = {  # what the parser says, in words of our own
-    "Expecting )": "a bracket is not closed, or a word before this does not fit",
-    "Expecting (": "a bracket is missing",
-    "Required keyword": "something is missing here",
-    "Expected table name": "the name of a table is missing",
-    "Error tokenizing": "a quote or a comment is not closed",
-    "Invalid expression / Unexpected token": "this does not fit here",
-}
-
-
-class Asked(DuckDB):
-    """DuckDB's SQL, with the distance of two points written as in PostgreSQL's extensions: a <@> b."""
-
-    class Tokenizer(DuckDB.Tokenizer):
-        """Reads <@> as one sign."""
-
-        KEYWORDS = {**DuckDB.Tokenizer.KEYWORDS, "<@>": TokenType.LR_ARROW}  # noqa: RUF012 - as the parent declares it
-
-
-def parse(sql: str) -> exp.Select:
-    """The one SELECT of a text.
-
-    >>> parse("SELECT 1; DROP TABLE t")
-    Traceback (most recent call last):
-    ...
-    guessproof.errors.QueryError: more than one statement; write one SELECT
-      SELECT 1; DROP TABLE t
-                ^^^^^^^^^^^^
-    """
-    if not isinstance(sql, str) or not sql.strip():
-        raise QueryError("there is no query", remedy="write SELECT COUNT(*) FROM the_table")
-    if len(sql) > LONGEST:
-        raise QueryError(f"the query has more than {LONGEST} characters", remedy="ask less at once")
-    if "\x00" in sql:
-        raise QueryError("the query holds a NUL character", remedy="remove it")
-    statements = _parsed(sql)
-    if len(statements) != 1:
-        second = sql.find(";") + 1
-        spot = (second + len(sql[second:]) - len(sql[second:].lstrip()), len(sql)) if statements and second else None
-        problem = "more than one statement" if statements else "there is no query"
-        raise QueryError(problem, sql, spot, "write one SELECT")
-    select = statements[0]
-    while isinstance(select, (exp.Subquery, exp.Paren)) and isinstance(select.this, Expr) and _is_bare(select):
-        select = select.this
-    if not isinstance(select, exp.Select):
-        name = str(select.this) if isinstance(select, exp.Command) else select.key.upper()
-        problem = f"this is no SELECT but {STATEMENTS.get(name, name)}"
-        start = len(sql) - len(sql.lstrip())
-        spot = (start, start + len(sql[start:].split()[0]))
-        raise QueryError(problem, sql, spot, "write one SELECT; nothing else is run")
-    if _depth(select) > DEEPEST:
-        raise QueryError(f"the query is nested more than {DEEPEST} deep", remedy="write it more simply")
-    return select
-
-
-def _parsed(sql: str) -> list[Expr]:
-    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it logs texts it does not understand
-    try:
-        return [s for s in sqlglot.parse(sql, read=Asked) if s is not None]
-    except SqlglotError as error:
-        details: list[dict[str, object]] = getattr(error, "errors", None) or [{"description": str(error)}]
-        said = str(details[0].get("description"))
-        what = next((ours for theirs, ours in SAID.items() if said.startswith(theirs)), "this is no SQL that we know")
-        where = _offset(sql, details[0])
-    except (RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError, AssertionError):
-        what, where = "this is no SQL that we know", None
-    raise QueryError(what, sql, where, "write one SELECT, as SELECT COUNT(*) FROM the_table WHERE …")
-
-
-def _is_bare(node: Expr) -> bool:
-    """Whether nothing hangs on a bracket, as (SELECT …) LIMIT 0."""
-    return not any(value for key, value in node.args.items() if key != "this")
-
-
-def _offset(sql: str, detail: dict[str, object]) -> tuple[int, int] | None:
-    before, mark = detail.get("start_context"), detail.get("highlight")
-    if not isinstance(before, str) or not isinstance(mark, str) or not mark:
-        return None
-    found = sql.find(before + mark)
-    return None if found < 0 else (found + len(before), found + len(before) + len(mark))
-
-
-def _depth(expression: Expr) -> int:
-    deepest, todo = 0, [(expression, 1)]
-    while todo:
-        node, depth = todo.pop()
-        deepest = max(deepest, depth)
-        todo.extend((child, depth + 1) for child in node.iter_expressions())
-    return deepest
-
-
 CALL = re.compile(r"(\w+)\s*\(\s*$")
 # A bracket after one of these is no call.
 NO_CALLS = frozenset(
-    {"AND", "BETWEEN", "BY", "CASE", "ELSE", "EXISTS", "FILTER", "FROM", "HAVING", "IN", "IS", "LIKE"}
-) | {
-    "NOT",
-    "ON",
-    "OR",
-    "SELECT",
-    "THEN",
-    "WHEN",
-    "WHERE",
-}
+    "AND BETWEEN BY CASE ELSE EXISTS FILTER FROM HAVING IN IS LIKE NOT ON OR SELECT THEN WHEN WHERE".split()
+)
 SPOKEN: dict[type[Expr], str] = {
     exp.Mod: "%",
     exp.IntDiv: "//",
@@ -140,43 +38,6 @@ SPOKEN: dict[type[Expr], str] = {
     exp.Bracket: "a part of a column",
     exp.Star: "*",
 }
-
-
-def place(expression: Expr, sql: str) -> tuple[int, int] | None:
-    """Where an expression stands in the text: from its first to its last known token, brackets closed."""
-    spots = [n.meta for n in expression.walk() if "start" in n.meta and "end" in n.meta]
-    if not spots:
-        return None
-    start, end = min(int(m["start"]) for m in spots), max(int(m["end"]) for m in spots) + 1
-    if _is_call(expression) and "start" not in expression.meta:
-        name = CALL.search(sql[:start])
-        start = start if name is None or name[1].upper() in NO_CALLS else name.start()
-    if _is_call(expression) and re.fullmatch(r"\w+", sql[start:end]) and sql[end : end + 1] == "(":
-        end += 1
-    open_brackets = sql[start:end].count("(") - sql[start:end].count(")")
-    while open_brackets > 0 and end < len(sql) and sql[end] in " )*\n\t":
-        open_brackets -= sql[end] == ")"
-        end += 1
-    return start, end
-
-
-def said(expression: Expr, sql: str) -> str:
-    """The name of a function as it was written, or of what stands there."""
-    spot = place(expression, sql)
-    written = re.match(r"(\w+)\s*\(", sql[spot[0] :]) if spot is not None and _is_call(expression) else None
-    if written is not None and written[1].upper() not in NO_CALLS:
-        return written[1].upper()
-    if isinstance(expression, exp.Anonymous):
-        return str(expression.this).upper()
-    if isinstance(expression, exp.Func):
-        return expression.sql_name()
-    return SPOKEN.get(type(expression), type(expression).__name__.upper())
-
-
-def _is_call(expression: Expr) -> bool:
-    return isinstance(expression, exp.Func) and not isinstance(expression, (exp.Connector, exp.Case, exp.Cast))
-
-
 MOST_NODES = 5000  # x + x in a subquery of a subquery … doubles each time
 OUTER = {"expressions", "from_", "where", "group", "having", "order", "limit", "with_"}
 INNER = {"expressions", "from_", "where", "with_"}
@@ -201,9 +62,137 @@ CLAUSES = {
     "hint": ("a hint", "leave it out"),
 }
 
+LONGEST = 20_000  # characters
+DEEPEST = 100  # nested expressions
+STATEMENTS = {"COLUMN": "a word", "TRUNCATETABLE": "TRUNCATE", "TRANSACTION": "BEGIN", "SUBQUERY": "one in brackets"}
+SAID = {  # what the parser says, in words of our own
+    "Expecting )": "a bracket is not closed, or a word before this does not fit",
+    "Expecting (": "a bracket is missing",
+    "Required keyword": "something is missing here",
+    "Expected table name": "the name of a table is missing",
+    "Error tokenizing": "a quote or a comment is not closed",
+    "Invalid expression / Unexpected token": "this does not fit here",
+}
+
+
+class QueryDialect(DuckDB):
+    """DuckDB's SQL, with the distance of two points written as in PostgreSQL's extensions: a <@> b."""
+
+    class Tokenizer(DuckDB.Tokenizer):
+        """Reads <@> as one sign."""
+
+        KEYWORDS = {**DuckDB.Tokenizer.KEYWORDS, "<@>": TokenType.LR_ARROW}  # noqa: RUF012 - as the parent declares it
+
+
+def parse(sql: str) -> exp.Select:
+    """The one SELECT of a text.
+
+    >>> parse("SELECT 1; DROP TABLE t")
+    Traceback (most recent call last):
+    ...
+    guessproof.errors.QueryError: more than one statement; write one SELECT
+      SELECT 1; DROP TABLE t
+                ^^^^^^^^^^^^
+    """
+    if not isinstance(sql, str) or not sql.strip():
+        raise QueryError("there is no query", remedy="write SELECT COUNT(*) FROM the_table")
+    if len(sql) > LONGEST:
+        raise QueryError(f"the query has more than {LONGEST} characters", remedy="ask less at once")
+    if "\x00" in sql:
+        raise QueryError("the query holds a NUL character", remedy="remove it")
+    statements = _parse_statements(sql)
+    if len(statements) != 1:
+        second = sql.find(";") + 1
+        spot = (second + len(sql[second:]) - len(sql[second:].lstrip()), len(sql)) if statements and second else None
+        problem = "more than one statement" if statements else "there is no query"
+        raise QueryError(problem, sql, spot, "write one SELECT")
+    select = statements[0]
+    while isinstance(select, (exp.Subquery, exp.Paren)) and isinstance(select.this, Expr) and _is_bare(select):
+        select = select.this
+    if not isinstance(select, exp.Select):
+        name = str(select.this) if isinstance(select, exp.Command) else select.key.upper()
+        problem = f"this is no SELECT but {STATEMENTS.get(name, name)}"
+        start = len(sql) - len(sql.lstrip())
+        spot = (start, start + len(sql[start:].split()[0]))
+        raise QueryError(problem, sql, spot, "write one SELECT; nothing else is run")
+    if _measure_depth(select) > DEEPEST:
+        raise QueryError(f"the query is nested more than {DEEPEST} deep", remedy="write it more simply")
+    return select
+
+
+def _parse_statements(sql: str) -> list[Expr]:
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it logs texts it does not understand
+    try:
+        return [s for s in sqlglot.parse(sql, read=QueryDialect) if s is not None]
+    except SqlglotError as error:
+        details: list[dict[str, object]] = getattr(error, "errors", None) or [{"description": str(error)}]
+        said = str(details[0].get("description"))
+        what = next((ours for theirs, ours in SAID.items() if said.startswith(theirs)), "this is no SQL that we know")
+        where = _locate_error(sql, details[0])
+    except (RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError, AssertionError):
+        what, where = "this is no SQL that we know", None
+    raise QueryError(what, sql, where, "write one SELECT, as SELECT COUNT(*) FROM the_table WHERE …")
+
+
+def _is_bare(node: Expr) -> bool:
+    """Whether nothing hangs on a bracket, as (SELECT …) LIMIT 0."""
+    return not any(value for key, value in node.args.items() if key != "this")
+
+
+def _locate_error(sql: str, detail: dict[str, object]) -> tuple[int, int] | None:
+    before, mark = detail.get("start_context"), detail.get("highlight")
+    if not isinstance(before, str) or not isinstance(mark, str) or not mark:
+        return None
+    found = sql.find(before + mark)
+    return None if found < 0 else (found + len(before), found + len(before) + len(mark))
+
+
+def _measure_depth(expression: Expr) -> int:
+    deepest, todo = 0, [(expression, 1)]
+    while todo:
+        node, depth = todo.pop()
+        deepest = max(deepest, depth)
+        todo.extend((child, depth + 1) for child in node.iter_expressions())
+    return deepest
+
+
+def locate(expression: Expr, sql: str) -> tuple[int, int] | None:
+    """Where an expression stands in the text: from its first to its last known token, brackets closed."""
+    spots = [n.meta for n in expression.walk() if "start" in n.meta and "end" in n.meta]
+    if not spots:
+        return None
+    start, end = min(int(m["start"]) for m in spots), max(int(m["end"]) for m in spots) + 1
+    if _is_call(expression) and "start" not in expression.meta:
+        name = CALL.search(sql[:start])
+        start = start if name is None or name[1].upper() in NO_CALLS else name.start()
+    if _is_call(expression) and re.fullmatch(r"\w+", sql[start:end]) and sql[end : end + 1] == "(":
+        end += 1
+    open_brackets = sql[start:end].count("(") - sql[start:end].count(")")
+    while open_brackets > 0 and end < len(sql) and sql[end] in " )*\n\t":
+        open_brackets -= sql[end] == ")"
+        end += 1
+    return start, end
+
+
+def name_construct(expression: Expr, sql: str) -> str:
+    """The name of a function as it was written, or of what stands there."""
+    spot = locate(expression, sql)
+    written = re.match(r"(\w+)\s*\(", sql[spot[0] :]) if spot is not None and _is_call(expression) else None
+    if written is not None and written[1].upper() not in NO_CALLS:
+        return written[1].upper()
+    if isinstance(expression, exp.Anonymous):
+        return str(expression.this).upper()
+    if isinstance(expression, exp.Func):
+        return expression.sql_name()
+    return SPOKEN.get(type(expression), type(expression).__name__.upper())
+
+
+def _is_call(expression: Expr) -> bool:
+    return isinstance(expression, exp.Func) and not isinstance(expression, (exp.Connector, exp.Case, exp.Cast))
+
 
 @dataclass(frozen=True)
-class Flat:
+class FlatSelect:
     """One SELECT over one table: outputs, filters, and the clauses that act on the result."""
 
     table: str
@@ -211,7 +200,7 @@ class Flat:
     where: tuple[Expr, ...]
 
 
-def flatten(select: exp.Select, sql: str) -> Flat:
+def flatten(select: exp.Select, sql: str) -> FlatSelect:
     """The query with every inner SELECT folded in."""
     return _Flattener(sql).outer(select)
 
@@ -230,7 +219,7 @@ class _Flattener:
     sql: str
     used: set[str] = field(default_factory=set[str])  # names of WITH that some FROM reads
 
-    def outer(self, select: exp.Select) -> Flat:
+    def outer(self, select: exp.Select) -> FlatSelect:
         self._only(select, OUTER)
         source, alias = self._source(select, self._ctes(select, {}))
         for clause in select.find_all(exp.CTE):
@@ -242,7 +231,7 @@ class _Flattener:
         conditions = source.where if where is None else (*source.where, self._seen(where.this, source, alias))
         for key in ("expressions", "group", "having", "order"):
             self._rewrite(flat, key, source, alias)
-        return Flat(source.table, flat, conditions)
+        return FlatSelect(source.table, flat, conditions)
 
     def _rewrite(self, flat: exp.Select, key: str, source: _Source, alias: str) -> None:
         found = flat.args.get(key)
@@ -377,4 +366,4 @@ class _Flattener:
             raise self._refuse("renamed columns are not supported", node, "rename with AS inside")
 
     def _refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
-        return QueryError(problem, self.sql, None if expression is None else place(expression, self.sql), remedy)
+        return QueryError(problem, self.sql, None if expression is None else locate(expression, self.sql), remedy)

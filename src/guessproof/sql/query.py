@@ -11,23 +11,25 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql import formula
-from guessproof.sql.declared import Declared
+from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.formula import Key, Output
-from guessproof.sql.measurement import UNSUPPORTED, Aggregates, Measurement, filtered
-from guessproof.sql.parse import Flat, flatten, parse, place
+from guessproof.sql.measurement import UNSUPPORTED, AggregateReader, Measurement, read_filter
+from guessproof.sql.parse import FlatSelect, flatten, locate, parse
 from guessproof.sql.rules import RULES
-from guessproof.sql.rules.flag import read_flag
-from guessproof.sql.rules.logic import Both
-from guessproof.sql.terms import Condition, Everyone, Node, Reader
+from guessproof.sql.rules.logic import Conjunction
+from guessproof.sql.rules.truth import read_flag
+from guessproof.sql.terms import Condition, Node, NoFilter, Reader
 from guessproof.world.kinds import Kind
+
+MOST_GROUPS = 10_000
 
 
 @dataclass(frozen=True)
-class Question:
+class AnalyzedQuery:
     """A query as a value: everything that is known before the table is opened."""
 
     sql: str
-    declared: Declared
+    declared: DeclaredTable
     where: Condition
     measurements: tuple[Measurement, ...]
     outputs: tuple[Output, ...]
@@ -64,68 +66,65 @@ class Question:
             todo.extend(node.parts)
 
 
-def ask(sql: str, declared: Declared) -> Question:
+def analyze(sql: str, declared: DeclaredTable) -> AnalyzedQuery:
     """Understand a query about a declared table, or refuse it.
 
     >>> from guessproof.sql.declared import DeclaredColumn
-    >>> t = Declared("t", {"time": DeclaredColumn("time", bounds=(0, 120))}, rows=120)
-    >>> question = ask("SELECT AVG(time) AS mean FROM t WHERE faculty = 'math'", t)
-    >>> [m.per_answer.change for m in question.measurements]
+    >>> t = DeclaredTable("t", {"time": DeclaredColumn("time", bounds=(0, 120))}, rows=120)
+    >>> query = analyze("SELECT AVG(time) AS mean FROM t WHERE faculty = 'math'", t)
+    >>> [m.per_answer.change for m in query.measurements]
     [1.0]
     """
     select = parse(sql)
     try:
-        return _asked(sql, declared, select)
+        return _analyze_select(sql, declared, select)
     except ArithmeticError:
         raise QueryError("these numbers leave the range of arithmetic", sql, None, "narrow the bounds") from None
     except RecursionError:
         raise QueryError("the query is nested too deeply", sql, None, "write it more simply") from None
 
 
-def _asked(sql: str, declared: Declared, select: exp.Select) -> Question:
+def _analyze_select(sql: str, declared: DeclaredTable, select: exp.Select) -> AnalyzedQuery:
     flat = flatten(select, sql)
     if folded(flat.table) != folded(declared.table):
-        spot = place(flat.select.args["from_"], sql)
+        spot = locate(flat.select.args["from_"], sql)
         raise QueryError(f"the plan declares no table {flat.table}", sql, spot, f"write FROM {declared.table}")
     first = Reader(sql, declared, RULES, read_flag)
-    question = _read(first, flat)
-    if all(declared.column(name).kind is not None for name in question.columns):
-        return question
+    query = _read_query(first, flat)
+    if all(declared.column(name).kind is not None for name in query.columns):
+        return query
     # Read again where the plan leaves kinds open: IS NULL and COUNT depend on what a column is taken for elsewhere.
-    return _read(Reader(sql, replace(declared, learned=first.learned), RULES, read_flag, first.spelled), flat)
+    return _read_query(Reader(sql, replace(declared, learned=first.learned), RULES, read_flag, first.spelled), flat)
 
 
-def _read(reader: Reader, flat: Flat) -> Question:
-    clauses = Clauses.of(flat, reader)
+def _read_query(reader: Reader, flat: FlatSelect) -> AnalyzedQuery:
+    clauses = ClauseReader.of(flat, reader)
     outputs = clauses.outputs()
     having, order, limit = clauses.having(outputs), tuple(clauses.order(outputs)), clauses.limit()
     measurements = tuple(clauses.aggregates.measurements.values())
     found = clauses.where, measurements, outputs, clauses.keys, having, order, limit
-    return Question(reader.sql, reader.declared, *found)
-
-
-MOST_GROUPS = 10_000
+    return AnalyzedQuery(reader.sql, reader.declared, *found)
 
 
 @dataclass(frozen=True)
-class Clauses:
+class ClauseReader:
     """Reads the clauses of one SELECT."""
 
     reader: Reader
     select: exp.Select
     where: Condition
     keys: tuple[Key, ...]
-    aggregates: Aggregates
+    aggregates: AggregateReader
 
     @staticmethod
-    def of(flat: Flat, reader: Reader) -> Clauses:
+    def of(flat: FlatSelect, reader: Reader) -> ClauseReader:
         """WHERE and GROUP BY come first: every aggregate depends on them."""
-        where: Condition = Everyone()
+        where: Condition = NoFilter()
         for expression in flat.where:
-            condition = filtered(expression, reader)
-            where = condition if isinstance(where, Everyone) else Both(where, condition)
+            condition = read_filter(expression, reader)
+            where = condition if isinstance(where, NoFilter) else Conjunction(where, condition)
         keys = read_keys(flat.select, reader)
-        return Clauses(reader, flat.select, where, keys, Aggregates(reader, where, keys))
+        return ClauseReader(reader, flat.select, where, keys, AggregateReader(reader, where, keys))
 
     def outputs(self) -> tuple[Output, ...]:
         """What SELECT asks for."""
@@ -139,7 +138,7 @@ class Clauses:
         clause = self.select.args.get("having")
         if clause is None:
             return None
-        with_names = self._replaced(clause.this, _named(outputs))
+        with_names = self._replaced(clause.this, _index_by_name(outputs))
         formula.check_condition(with_names, self.reader.sql)
         return with_names
 
@@ -147,10 +146,10 @@ class Clauses:
         """What the noisy answer is sorted by, and whether downwards."""
         clause = self.select.args.get("order")
         for item in [] if clause is None else clause.expressions:
-            number = _whole(item.this)
+            number = _parse_whole(item.this)
             if number is None:
-                what = self._replaced(item.this, _named(outputs))
-                formula.check(what, self.reader.sql)
+                what = self._replaced(item.this, _index_by_name(outputs))
+                formula.check_output(what, self.reader.sql)
                 yield what, bool(item.args.get("desc"))
             elif 1 <= number <= len(outputs):
                 yield outputs[number - 1].formula, bool(item.args.get("desc"))
@@ -162,7 +161,7 @@ class Clauses:
         clause = self.select.args.get("limit")
         if clause is None:
             return None
-        count = _whole(clause.expression) if isinstance(clause, exp.Limit) else None
+        count = _parse_whole(clause.expression) if isinstance(clause, exp.Limit) else None
         if count is None or any(v for k, v in clause.args.items() if k != "expression"):
             raise self.reader.refuse("this LIMIT is not understood", clause, "write LIMIT 10")
         return count
@@ -178,7 +177,7 @@ class Clauses:
                 raise self.reader.refuse(f"two outputs are called {name}", expression, "name them with AS")
             seen.add(folded(name))
             replaced = self._replaced(inner, {})
-            formula.check(replaced, self.reader.sql)
+            formula.check_output(replaced, self.reader.sql)
             yield Output(name, replaced)
 
     def _replaced(self, node: Expr, names: dict[str, Expr]) -> Expr:
@@ -207,7 +206,7 @@ class Clauses:
             return names[folded(node.name)].copy()
         for index, key in enumerate(self.keys):
             if self.reader.column(node).name == key.column:
-                return formula.key(index)
+                return formula.mark_key(index)
         problem = f"{node.name} is neither aggregated nor grouped by"
         raise self.reader.refuse(problem, node, "wrap it in SUM, AVG, MIN or MAX")
 
@@ -220,7 +219,7 @@ def read_keys(select: exp.Select, reader: Reader) -> tuple[Key, ...]:
     special = (exp.Rollup, exp.Cube, exp.GroupingSets)
     if any(v for k, v in group.args.items() if k != "expressions") or group.find(*special):
         raise reader.refuse("this GROUP BY is not supported", group, "group by columns with declared lists")
-    keys = tuple(_key(_resolved(e, select, reader), reader) for e in group.expressions)
+    keys = tuple(_read_key(_resolve(e, select, reader), reader) for e in group.expressions)
     if math.prod(len(k.levels) for k in keys) > MOST_GROUPS:
         raise reader.refuse(f"more than {MOST_GROUPS} groups", group, "group by fewer columns")
     if len({k.column for k in keys}) < len(keys):
@@ -228,9 +227,9 @@ def read_keys(select: exp.Select, reader: Reader) -> tuple[Key, ...]:
     return keys
 
 
-def _resolved(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
+def _resolve(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
     """GROUP BY 1 and GROUP BY alias mean an output."""
-    number = _whole(expression)
+    number = _parse_whole(expression)
     if number is not None and 1 <= number <= len(select.expressions):
         return select.expressions[number - 1].unalias()
     if isinstance(expression, exp.Column) and folded(expression.name) not in map(folded, reader.declared.columns):
@@ -240,7 +239,7 @@ def _resolved(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
     return expression
 
 
-def _key(expression: Expr, reader: Reader) -> Key:
+def _read_key(expression: Expr, reader: Reader) -> Key:
     column = reader.column(expression)
     if not reader.declared.unit.hides_presence and column.protected:
         problem = f"{column.name} is protected: grouping by it would tell who is in which group"
@@ -252,11 +251,11 @@ def _key(expression: Expr, reader: Reader) -> Key:
     return Key(column.name, column.name, column.levels)
 
 
-def _named(outputs: tuple[Output, ...]) -> dict[str, Expr]:
+def _index_by_name(outputs: tuple[Output, ...]) -> dict[str, Expr]:
     return {folded(o.name): o.formula for o in outputs}
 
 
-def _whole(node: Expr | None) -> int | None:
+def _parse_whole(node: Expr | None) -> int | None:
     """A whole number that is written as such."""
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isascii() and str(node.this).isdigit():
         return int(node.this)

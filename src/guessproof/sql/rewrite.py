@@ -13,20 +13,20 @@ from fractions import Fraction
 from sqlglot import Expr, exp
 
 from guessproof.errors import SourceError
-from guessproof.sql.declared import Declared
+from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
-from guessproof.sql.query import Question
-from guessproof.sql.rules.values import Number, NumberColumn, clean
-from guessproof.sql.target import Target
+from guessproof.sql.query import AnalyzedQuery
+from guessproof.sql.rules.values import Number, NumberColumn, write_number
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.targets import TARGETS
-from guessproof.sql.terms import Everyone
+from guessproof.sql.terms import NoFilter
 
 
-def target_of(dialect: str, stored: Mapping[str, str]) -> Target:
+def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
     """The target of an engine, for a table whose columns are stored by these types.
 
-    >>> target_of("oracle", {})
+    >>> find_target("oracle", {})
     Traceback (most recent call last):
     ...
     guessproof.errors.SourceError: no SQL is written for oracle; use one of duckdb
@@ -38,23 +38,23 @@ def target_of(dialect: str, stored: Mapping[str, str]) -> Target:
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class RewrittenQuery:
     """SQL whose rows are: the keys, then for each measurement its whole number and, behind an average, its count."""
 
     sql: str
-    question: Question
+    query: AnalyzedQuery
     exponents: tuple[int, ...]
 
     def read(self, rows: Sequence[tuple[object, ...]]) -> dict[tuple[str, ...], list[tuple[int | None, int | None]]]:
         """For each group its (whole number or None, count or None) per measurement."""
         found: dict[tuple[str, ...], list[tuple[int | None, int | None]]] = {}
-        width = len(self.question.keys)
+        width = len(self.query.keys)
         for row in rows:
             rest = iter(row[width:])
             values: list[tuple[int | None, int | None]] = []
-            for index, measurement in enumerate(self.question.measurements):
-                whole = self.units(index, _whole(next(rest)))
-                values.append((whole, _whole(next(rest)) if measurement.divisor != 1 else None))
+            for index, measurement in enumerate(self.query.measurements):
+                whole = self.units(index, _read_whole(next(rest)))
+                values.append((whole, _read_whole(next(rest)) if measurement.divisor != 1 else None))
             found[tuple(str(k) for k in row[:width])] = values
         return found
 
@@ -64,91 +64,92 @@ class Rewritten:
         An engine counts rows one by one: a count in fine units would leave its whole numbers at some number of rows,
         and the failure would tell that number. So counts are brought to their units here, where integers have no end.
         """
-        if found is None or self.question.measurements[index].kind != "count":
+        if found is None or self.query.measurements[index].kind != "count":
             return found
         return round(found * Fraction(2) ** -self.exponents[index])
 
 
-def rewrite(question: Question, exponents: Sequence[int], target: Target) -> Rewritten:
+def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> RewrittenQuery:
     """The query to run, with measurement j in units of 2^exponents[j] once it was read."""
-    columns: list[Expr] = [_key(key, question, target) for key in question.keys]
-    for index, (measurement, exponent) in enumerate(zip(question.measurements, exponents, strict=True)):
-        columns.append(exp.alias_(_aggregate(measurement, exponent, target), f"m{index}"))
+    columns: list[Expr] = [_write_key(key, query, target) for key in query.keys]
+    for index, (measurement, exponent) in enumerate(zip(query.measurements, exponents, strict=True)):
+        columns.append(exp.alias_(_write_aggregate(measurement, exponent, target), f"m{index}"))
         if measurement.divisor != 1:
-            columns.append(exp.alias_(exp.Count(this=_own(measurement, target)), f"n{index}"))
-    table = exp.Table(this=exp.to_identifier(question.declared.table, quoted=True))
+            columns.append(exp.alias_(exp.Count(this=_write_own(measurement, target)), f"n{index}"))
+    table = exp.Table(this=exp.to_identifier(query.declared.table, quoted=True))
     select = exp.select(*columns, copy=False).from_(table, copy=False)
-    conditions = [] if isinstance(question.where, Everyone) else [question.where.keeps(target)]
-    conditions += [_listed(key, question, target) for key in question.keys]
+    conditions = [] if isinstance(query.where, NoFilter) else [query.where.keeps(target)]
+    conditions += [_write_levels(key, query, target) for key in query.keys]
     if conditions:
         select = select.where(*conditions, copy=False)
-    if question.keys:
-        select = select.group_by(*(_text(key, question, target) for key in question.keys), copy=False)
-    return Rewritten(target.sql(select), question, tuple(exponents))
+    if query.keys:
+        select = select.group_by(*(_write_text(key, query, target) for key in query.keys), copy=False)
+    return RewrittenQuery(target.sql(select), query, tuple(exponents))
 
 
-def _aggregate(measurement: Measurement, exponent: int, target: Target) -> Expr:
+def _write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget) -> Expr:
     if measurement.kind == "count":
-        return _counted(measurement, target)
+        return _write_count(measurement, target)
     if measurement.kind == "sum":
         return exp.Coalesce(
-            this=exp.Sum(this=_units(_own(measurement, target), exponent, target)), expressions=[exp.Literal.number(0)]
+            this=exp.Sum(this=_write_units(_write_own(measurement, target), exponent, target)),
+            expressions=[exp.Literal.number(0)],
         )
     extreme = exp.Min if measurement.kind == "min" else exp.Max
     term = measurement.contribution.term
     if isinstance(term, NumberColumn):  # clamping rises: the clamped extreme is the extreme of the clamped values
-        kept = extreme(this=_kept(measurement, term, target))
-        found = _units(term.clamp(kept, target, target.is_value(kept.copy()), filled=False), exponent, target)
+        kept = extreme(this=_write_kept(measurement, term, target))
+        found = _write_units(term.clamp(kept, target, target.is_value(kept.copy()), filled=False), exponent, target)
     else:
-        found = extreme(this=_units(_own(measurement, target), exponent, target))
+        found = extreme(this=_write_units(_write_own(measurement, target), exponent, target))
     # Nothing at all is the far end of the range, and nothing that a table holds against its declaration goes beyond.
     end = exp.Literal.number(round(measurement.contribution.absent * 2.0**-exponent))
     return target.extreme([found, end], largest=measurement.kind == "max")
 
 
-def _counted(measurement: Measurement, target: Target) -> Expr:
+def _write_count(measurement: Measurement, target: SqlTarget) -> Expr:
     if isinstance(measurement.contribution.term, Number):
-        return _everyone(measurement, target)
-    return exp.Count(this=_own(measurement, target))
+        return _count_everyone(measurement, target)
+    return exp.Count(this=_write_own(measurement, target))
 
 
-def _everyone(measurement: Measurement, target: Target) -> Expr:
-    if isinstance(measurement.filter, Everyone):
+def _count_everyone(measurement: Measurement, target: SqlTarget) -> Expr:
+    if isinstance(measurement.filter, NoFilter):
         return exp.Count(this=exp.Star())
     return exp.Count(this=exp.case().when(measurement.filter.keeps(target), exp.Literal.number(1)))
 
 
-def _kept(measurement: Measurement, term: NumberColumn, target: Target) -> Expr:
+def _write_kept(measurement: Measurement, term: NumberColumn, target: SqlTarget) -> Expr:
     """The column where its own FILTER holds. NaN would be the largest; the smallest never is, unless all are."""
     smallest = measurement.kind == "min" and term.column.missing
-    x = target.number(term.column) if smallest else clean(term.column, target)
-    if isinstance(measurement.filter, Everyone):
+    x = target.number(term.column) if smallest else write_number(term.column, target)
+    if isinstance(measurement.filter, NoFilter):
         return x
     return exp.case().when(measurement.filter.keeps(target), x)
 
 
-def _units(term: Expr, exponent: int, target: Target) -> Expr:
+def _write_units(term: Expr, exponent: int, target: SqlTarget) -> Expr:
     """A term in whole numbers of 2^exponent; the cast rounds to the nearest."""
     if exponent:
         term = exp.Mul(this=exp.paren(term, copy=False), expression=target.double(2.0**-exponent))
     return target.whole(term)
 
 
-def _own(measurement: Measurement, target: Target) -> Expr:
+def _write_own(measurement: Measurement, target: SqlTarget) -> Expr:
     """The term where its own FILTER holds; WHERE is left to the engine, which is faster."""
     term = measurement.contribution.term.write(target)
-    if isinstance(measurement.filter, Everyone):
+    if isinstance(measurement.filter, NoFilter):
         return term
     return exp.case().when(measurement.filter.keeps(target), term)
 
 
-def _key(key: Key, question: Question, target: Target) -> Expr:
-    return exp.alias_(_text(key, question, target), key.name, quoted=True)
+def _write_key(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
+    return exp.alias_(_write_text(key, query, target), key.name, quoted=True)
 
 
-def _text(key: Key, question: Question, target: Target) -> Expr:
+def _write_text(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
     """A key as the level it is. Numbers are compared as numbers: 1 may be stored as 1.0."""
-    column = question.declared.column(key.column)
+    column = query.declared.column(key.column)
     if not column.is_number:
         return target.label(column)
     x, found = target.number(column), exp.case()
@@ -157,18 +158,18 @@ def _text(key: Key, question: Question, target: Target) -> Expr:
     return found
 
 
-def _listed(key: Key, question: Question, target: Target) -> Expr:
-    column = question.declared.column(key.column)
+def _write_levels(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
+    column = query.declared.column(key.column)
     if column.is_number:
         return exp.In(this=target.number(column), expressions=[target.double(float(level)) for level in key.levels])
     return target.among(target.label(column), key.levels)
 
 
-def _whole(value: object) -> int | None:
+def _read_whole(value: object) -> int | None:
     return None if value is None else int(value)  # pyright: ignore[reportArgumentType]
 
 
-def listing(columns: Sequence[tuple[str, Expr]], declared: Declared, target: Target) -> str:
+def write_listing(columns: Sequence[tuple[str, Expr]], declared: DeclaredTable, target: SqlTarget) -> str:
     """The rows themselves, as the query sees them: for the owner's own scan."""
     table = exp.Table(this=exp.to_identifier(declared.table, quoted=True))
     chosen = [exp.alias_(column, name, quoted=True) for name, column in columns]

@@ -19,7 +19,7 @@ from guessproof.sql.declared import DeclaredColumn
 from guessproof.world.kinds import HOLDS, Kind
 
 
-class Target(ABC):
+class SqlTarget(ABC):
     """The SQL of one engine for one table, whose columns are stored by these types."""
 
     dialect: str

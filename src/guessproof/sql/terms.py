@@ -17,10 +17,10 @@ from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
 from guessproof.names import folded
-from guessproof.sql.declared import Declared, DeclaredColumn
-from guessproof.sql.movement import ALWAYS, Moved, Scene, Truth
-from guessproof.sql.parse import place, said
-from guessproof.sql.target import Target
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable
+from guessproof.sql.movement import ALWAYS, ChangeBounds, Neighbours, OutcomePair
+from guessproof.sql.parse import locate, name_construct
+from guessproof.sql.target import SqlTarget
 from guessproof.world.kinds import HOLDS, Kind
 
 Row = Mapping[str, Any]
@@ -35,7 +35,7 @@ class Node(ABC):
         """What it is made of."""
 
     @abstractmethod
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         """SQL that is safe to run."""
 
     @property
@@ -56,10 +56,10 @@ class Term(Node):
         """The plain value for one row."""
 
     @abstractmethod
-    def follow(self, scene: Scene) -> Moved:
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
         """What a move does to it."""
 
-    def present(self, target: Target) -> Expr:
+    def present(self, target: SqlTarget) -> Expr:
         """SQL that is true exactly where there is a number."""
         return exp.not_(exp.Is(this=exp.paren(self.write(target), copy=False), expression=exp.null()), copy=False)
 
@@ -77,10 +77,10 @@ class Condition(Node):
         """The plain outcome for one row."""
 
     @abstractmethod
-    def follow(self, scene: Scene) -> Truth:
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
         """What a move does to it."""
 
-    def keeps(self, target: Target) -> Expr:
+    def keeps(self, target: SqlTarget) -> Expr:
         """SQL that is true exactly where the condition is: cheaper, for WHERE and WHEN."""
         return self.write(target)
 
@@ -91,7 +91,7 @@ class Condition(Node):
 
 
 @dataclass(frozen=True)
-class Everyone(Condition):
+class NoFilter(Condition):
     """No filter at all."""
 
     @property
@@ -101,10 +101,10 @@ class Everyone(Condition):
     def at(self, row: Row) -> bool:
         return True
 
-    def follow(self, scene: Scene) -> Truth:
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
         return ALWAYS
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.true()
 
 
@@ -136,7 +136,7 @@ class Reader:
     """Reads expressions of one query about one declared table."""
 
     sql: str
-    declared: Declared
+    declared: DeclaredTable
     rules: tuple[Rule, ...]
     flag: Callable[[Expr, Reader], Condition]  # reads a bare column where a condition is needed
     spelled: dict[str, str] = field(default_factory=dict[str, str], compare=False)  # names as first written
@@ -151,7 +151,7 @@ class Reader:
         rule = self._by_node.get(type(expression))
         if rule is None:
             remedy = INSTEAD.get(type(expression)) or self._supported()
-            raise self.refuse(f"{said(expression, self.sql)} is not understood", expression, remedy)
+            raise self.refuse(f"{name_construct(expression, self.sql)} is not understood", expression, remedy)
         return rule.read(expression, self)
 
     def term(self, expression: Expr) -> Term:
@@ -192,7 +192,7 @@ class Reader:
 
     def refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
         """A refusal that underlines the place."""
-        return QueryError(problem, self.sql, None if expression is None else place(expression, self.sql), remedy)
+        return QueryError(problem, self.sql, None if expression is None else locate(expression, self.sql), remedy)
 
     def _supported(self) -> str:
         return "use " + ", ".join(rule.name for rule in self.rules)

@@ -2,7 +2,8 @@
 
 from guessproof.sql.rules import (
     absolute,
-    choice,
+    addition,
+    case,
     comparison,
     distance,
     exponential,
@@ -11,19 +12,18 @@ from guessproof.sql.rules import (
     matching,
     membership,
     missing,
-    plus,
+    multiplication,
     power,
     root,
     rounding,
-    times,
     values,
 )
 
 RULES = (
     values.NUMBER_RULE,
     values.COLUMN_RULE,
-    plus.RULE,
-    times.RULE,
+    addition.RULE,
+    multiplication.RULE,
     absolute.RULE,
     root.RULE,
     distance.RULE,
@@ -31,7 +31,7 @@ RULES = (
     exponential.RULE,
     extremes.RULE,
     rounding.RULE,
-    choice.RULE,
+    case.RULE,
     comparison.RULE,
     membership.RULE,
     missing.RULE,

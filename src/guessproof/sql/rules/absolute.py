@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.ranges import ONE, Range
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)
-class Absolute(Term):
+class AbsoluteValue(Term):
     """|a|, of slope −1 or 1."""
 
     inner: Term
@@ -26,12 +26,12 @@ class Absolute(Term):
         a = self.inner.at(row)
         return None if a is None else abs(a)
 
-    def follow(self, scene: Scene) -> Moved:
-        a = self.inner.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a = self.inner.follow(neighbours)
         slope = ONE if a.hull.low >= 0 else -ONE if a.hull.high <= 0 else Range(-1.0, 1.0)
-        return through([(slope, a)], _absolute(a.before), _absolute(a.after), ulps=0)
+        return carry_through([(slope, a)], _absolute(a.before), _absolute(a.after), ulps=0)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Abs(this=self.inner.write(target))
 
     @property
@@ -43,9 +43,9 @@ def _absolute(r: Range) -> Range:
     return r if r.low >= 0 else -r if r.high <= 0 else Range(0.0, r.size)
 
 
-def read_absolute(expression: Expr, reader: Reader) -> Absolute:
+def read_absolute(expression: Expr, reader: Reader) -> AbsoluteValue:
     """ABS(a)."""
-    return Absolute(reader.term(expression.this))
+    return AbsoluteValue(reader.term(expression.this))
 
 
 RULE = Rule("ABS", (exp.Abs,), read_absolute, ("SUM(ABS(time - 30))",))

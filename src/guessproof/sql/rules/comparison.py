@@ -10,13 +10,24 @@ from typing import Literal
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.movement import EITHER, NO, NULL, YES, Moved, Outcome, Scene, Side, Truth, sides
-from guessproof.sql.rules.flag import read_flag_test
-from guessproof.sql.rules.label import label_test
-from guessproof.sql.rules.moment import clean_time, time_test
+from guessproof.sql.movement import (
+    EITHER,
+    NO,
+    NULL,
+    YES,
+    ChangeBounds,
+    ColumnState,
+    Neighbours,
+    Outcome,
+    OutcomePair,
+    test_both_sides,
+)
+from guessproof.sql.rules.label import read_label_test
 from guessproof.sql.rules.signs import HOLDS, MIRRORED, NODES, OPPOSITE, SIGNS
-from guessproof.sql.rules.values import clean, literal_label, literal_number, literal_time
-from guessproof.sql.target import Target
+from guessproof.sql.rules.time import read_time_test, write_time
+from guessproof.sql.rules.truth import read_flag_test
+from guessproof.sql.rules.values import parse_label, parse_number, parse_time, write_number
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule, Term
 from guessproof.world.kinds import Kind
 
@@ -41,10 +52,10 @@ class NumberTest(Condition):
         value = self.column.read(row.get(self.column.name))
         return None if value is None else HOLDS[self.sign](value, self.value)
 
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.column.name], self._outcomes)
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return test_both_sides(neighbours[self.column.name], self._outcomes)
 
-    def _outcomes(self, side: Side) -> frozenset[Outcome]:
+    def _outcomes(self, side: ColumnState) -> frozenset[Outcome]:
         numbers = side.numbers
         if numbers is None:
             return EITHER
@@ -54,10 +65,10 @@ class NumberTest(Condition):
             return EITHER
         return YES if True in ends else NO
 
-    def write(self, target: Target) -> Expr:
-        return NODES[self.sign](this=clean(self.column, target), expression=target.double(self.value))
+    def write(self, target: SqlTarget) -> Expr:
+        return NODES[self.sign](this=write_number(self.column, target), expression=target.double(self.value))
 
-    def keeps(self, target: Target) -> Expr:
+    def keeps(self, target: SqlTarget) -> Expr:
         if not self.column.missing and HOLDS[self.sign](self.column.default, self.value):
             return self.write(target)
         test = NODES[self.sign](this=target.number(self.column), expression=target.double(self.value))
@@ -94,21 +105,21 @@ class TermTest(Condition):
         a, b = self.left.at(row), self.right.at(row)
         return None if a is None or b is None else HOLDS[self.sign](a, b)
 
-    def follow(self, scene: Scene) -> Truth:
-        a, b = self.left.follow(scene), self.right.follow(scene)
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        a, b = self.left.follow(neighbours), self.right.follow(neighbours)
         before, after = self._outcomes(a, b, "before"), self._outcomes(a, b, "after")
         for part in (a, b):
             before, after = before | _nulls(part.null.before), after | _nulls(part.null.after)
-        return Truth.of(before, after, not (a.moves or b.moves))
+        return OutcomePair.of(before, after, not (a.moves or b.moves))
 
-    def _outcomes(self, a: Moved, b: Moved, side: Literal["before", "after"]) -> frozenset[Outcome]:
+    def _outcomes(self, a: ChangeBounds, b: ChangeBounds, side: Literal["before", "after"]) -> frozenset[Outcome]:
         left, right = (a.before, b.before) if side == "before" else (a.after, b.after)
         slack = a.error + b.error
         if left.low > right.high + slack or right.low > left.high + slack:
             return YES if HOLDS[self.sign](left.low, right.low) else NO
         return EITHER
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return NODES[self.sign](this=self.left.write(target), expression=self.right.write(target))
 
     @property
@@ -136,16 +147,16 @@ class PublicTest(Condition):
         a, b = (column.read(row.get(column.name)) for column in (self.left, self.right))
         return None if a is None or b is None else HOLDS[self.sign](a, b)
 
-    def follow(self, scene: Scene) -> Truth:
-        return Truth(EITHER | NULL, EITHER | NULL, True)
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return OutcomePair(EITHER | NULL, EITHER | NULL, True)
 
-    def write(self, target: Target) -> Expr:
-        left, right = (_canonical(column, target) for column in (self.left, self.right))
+    def write(self, target: SqlTarget) -> Expr:
+        left, right = (_write_canonical(column, target) for column in (self.left, self.right))
         return NODES[self.sign](this=left, expression=right)
 
 
-def _canonical(column: DeclaredColumn, target: Target) -> Expr:
-    writers: dict[Kind, Callable[[DeclaredColumn, Target], Expr]] = {"number": clean, "time": clean_time}
+def _write_canonical(column: DeclaredColumn, target: SqlTarget) -> Expr:
+    writers: dict[Kind, Callable[[DeclaredColumn, SqlTarget], Expr]] = {"number": write_number, "time": write_time}
     assert column.kind is not None
     return writers[column.kind](column, target) if column.kind in writers else target.label(column)
 
@@ -164,17 +175,17 @@ def read_comparison(expression: Expr, reader: Reader) -> Condition:
     if isinstance(right, exp.Column) and not isinstance(left, exp.Column):
         left, right, sign = right, left, MIRRORED[sign]
     if isinstance(left, exp.Column):
-        found = column_test(left, sign, right, reader)
+        found = read_column_test(left, sign, right, reader)
         if found is not None:
             return found
     if isinstance(left, exp.Column) and isinstance(right, exp.Column):
-        found = _public_test(left, sign, right, reader)
+        found = _read_public_test(left, sign, right, reader)
         if found is not None:
             return found
     return TermTest(reader.term(left), sign, reader.term(right))
 
 
-def _public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
+def _read_public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
     """Two public columns; None where one is protected, or numbers with bounds are added up in the usual way."""
     columns = reader.column(left), reader.column(right)
     if any(column.protected for column in columns):
@@ -189,21 +200,21 @@ def _public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Conditio
     return PublicTest(a, sign, b)
 
 
-def column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
+def read_column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
     """A column against a constant; None where the right side is not one."""
     if isinstance(right, exp.Null):
         raise reader.refuse("nothing equals NULL", right, "write IS NULL or IS NOT NULL")
     if isinstance(right, exp.Boolean):
         return read_flag_test(left, sign, right, reader)
-    value, label, moment = literal_number(right), literal_label(right), literal_time(right, reader)
+    value, label, moment = parse_number(right), parse_label(right), parse_time(right, reader)
     if value is not None:
-        return number_test(left, sign, value, right, reader)
+        return read_number_test(left, sign, value, right, reader)
     if moment is not None:
-        return time_test(left, sign, moment, right, reader)
-    return None if label is None else label_test(left, sign, label, right, reader)
+        return read_time_test(left, sign, moment, right, reader)
+    return None if label is None else read_label_test(left, sign, label, right, reader)
 
 
-def number_test(left: Expr, sign: str, value: float, right: Expr, reader: Reader) -> NumberTest:
+def read_number_test(left: Expr, sign: str, value: float, right: Expr, reader: Reader) -> NumberTest:
     """A column against a number."""
     column = reader.column(left)
     remedies = {"truth": f"write {column.name} or NOT {column.name}", "time": "compare it with a DATE or a TIMESTAMP"}

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.ranges import Range
-from guessproof.sql.rules.plus import Plus
-from guessproof.sql.rules.values import literal_number
-from guessproof.sql.target import Target
+from guessproof.sql.rules.addition import Addition
+from guessproof.sql.rules.values import parse_number
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 LONGEST = 1e150  # beyond it squares overflow
@@ -33,18 +33,18 @@ class Distance(Term):
         a, b = self.across.at(row), self.along.at(row)
         return None if a is None or b is None else math.hypot(a, b)
 
-    def follow(self, scene: Scene) -> Moved:
-        a, b = self.across.follow(scene), self.along.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a, b = self.across.follow(neighbours), self.along.follow(neighbours)
         if max(a.hull.size, b.hull.size) > LONGEST:
             raise ArithmeticError("the square of a number leaves the range of arithmetic")
         # ∇√(a²+b²) = (a∇a + b∇b)/√(a²+b²): over different columns they are orthogonal, so the longer one bounds it.
         apart = not self.across.columns & self.along.columns
         steep = max(a.steep, b.steep) if apart else a.steep + b.steep
         parts = [(_partial(a.hull, b.hull), a), (_partial(b.hull, a.hull), b)]
-        moved = through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
+        moved = carry_through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
         return replace(moved, error=moved.error + SHORTEST)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         squares = [
             exp.paren(exp.Mul(this=t.write(target), expression=t.write(target)), copy=False)
             for t in (self.across, self.along)
@@ -71,13 +71,13 @@ def _cosine(x: float, y: float) -> float:
 
 def read_distance(expression: Expr, reader: Reader) -> Distance:
     """POINT(a, b) <@> POINT(c, d)."""
-    (a, b), (c, d) = (_point(side, reader) for side in (expression.this, expression.expression))
-    return Distance(Plus(a, c, -1), Plus(b, d, -1))
+    (a, b), (c, d) = (_read_point(side, reader) for side in (expression.this, expression.expression))
+    return Distance(Addition(a, c, -1), Addition(b, d, -1))
 
 
-def _point(expression: Expr, reader: Reader) -> tuple[Term, Term]:
+def _read_point(expression: Expr, reader: Reader) -> tuple[Term, Term]:
     if isinstance(expression, exp.Paren):
-        return _point(expression.this, reader)
+        return _read_point(expression.this, reader)
     if (
         isinstance(expression, exp.Anonymous)
         and str(expression.this).upper() == "POINT"
@@ -94,16 +94,16 @@ def read_squares(expression: Expr, reader: Reader) -> Distance | None:
         expression = expression.this
     if not isinstance(expression, exp.Add):
         return None
-    sides = [_squared(side) for side in (expression.this, expression.expression)]
+    sides = [_read_square(side) for side in (expression.this, expression.expression)]
     if sides[0] is None or sides[1] is None:
         return None
     return Distance(reader.term(sides[0]), reader.term(sides[1]))
 
 
-def _squared(expression: Expr) -> Expr | None:
+def _read_square(expression: Expr) -> Expr | None:
     while isinstance(expression, exp.Paren):
         expression = expression.this
-    if isinstance(expression, exp.Pow) and literal_number(expression.expression) == 2:
+    if isinstance(expression, exp.Pow) and parse_number(expression.expression) == 2:
         return expression.this
     if isinstance(expression, exp.Mul) and expression.this == expression.expression:
         return expression.this

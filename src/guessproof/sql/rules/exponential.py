@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.ranges import Range
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)
-class Exponential(Term):
+class NaturalExponential(Term):
     """eᵃ, its own derivative."""
 
     inner: Term
@@ -27,16 +27,16 @@ class Exponential(Term):
         a = self.inner.at(row)
         return None if a is None else math.exp(a)
 
-    def follow(self, scene: Scene) -> Moved:
-        a = self.inner.follow(scene)
-        return through([(_exp(a.hull), a)], _exp(a.before), _exp(a.after), ulps=4)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a = self.inner.follow(neighbours)
+        return carry_through([(_exp(a.hull), a)], _exp(a.before), _exp(a.after), ulps=4)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Exp(this=self.inner.write(target))
 
 
 @dataclass(frozen=True)
-class Logarithm(Term):
+class NaturalLogarithm(Term):
     """ln a, where a stays above 0."""
 
     inner: Term
@@ -49,11 +49,11 @@ class Logarithm(Term):
         a = self.inner.at(row)
         return None if a is None else math.log(a)
 
-    def follow(self, scene: Scene) -> Moved:
-        a = self.inner.follow(scene)
-        return through([(a.hull.reciprocal(), a)], a.before.through(math.log), a.after.through(math.log), ulps=4)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a = self.inner.follow(neighbours)
+        return carry_through([(a.hull.reciprocal(), a)], a.before.through(math.log), a.after.through(math.log), ulps=4)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Ln(this=self.inner.write(target))
 
 
@@ -72,11 +72,11 @@ def read_exponential(expression: Expr, reader: Reader) -> Term:
         if seen.hull.high > 700:
             remedy = "narrow the bounds, or write EXP(LEAST(x, 20))"
             raise reader.refuse("this exponential can leave the range of numbers", expression.this, remedy)
-        return Exponential(inner)
+        return NaturalExponential(inner)
     if seen.hull.low <= 0:
         remedy = "keep it above 0, as LN(GREATEST(x, 1))"
         raise reader.refuse("the logarithm of a number that can be 0 or less", expression.this, remedy)
-    return Logarithm(inner)
+    return NaturalLogarithm(inner)
 
 
 RULE = Rule("EXP and LN", (exp.Exp, exp.Ln), read_exponential, ("SUM(EXP(time / 60))", "SUM(LN(time + 1))"))

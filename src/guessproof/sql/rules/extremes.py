@@ -7,9 +7,9 @@ from functools import reduce
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import NEVER, Moved, Scene, all_of, chosen
+from guessproof.sql.movement import NEVER, ChangeBounds, Neighbours, choose_branch, combine_and
 from guessproof.sql.ranges import ZERO, Range
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
@@ -28,16 +28,16 @@ class Extreme(Term):
         values = [v for t in self.terms if (v := t.at(row)) is not None]
         return None if not values else (max if self.largest else min)(values)
 
-    def follow(self, scene: Scene) -> Moved:
-        return reduce(self._pair, (t.follow(scene) for t in self.terms))
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        return reduce(self._pair, (t.follow(neighbours) for t in self.terms))
 
-    def _pair(self, a: Moved, b: Moved) -> Moved:
+    def _pair(self, a: ChangeBounds, b: ChangeBounds) -> ChangeBounds:
         present_a, present_b = replace(a, null=NEVER), replace(b, null=NEVER)
         both = self._present(present_a, present_b)
-        found = chosen(a.null, present_b, chosen(b.null, present_a, both))
-        return replace(found, null=all_of((a.null, b.null)))
+        found = choose_branch(a.null, present_b, choose_branch(b.null, present_a, both))
+        return replace(found, null=combine_and((a.null, b.null)))
 
-    def _present(self, a: Moved, b: Moved) -> Moved:
+    def _present(self, a: ChangeBounds, b: ChangeBounds) -> ChangeBounds:
         wins_a, wins_b = (a.hull.low >= b.hull.high, b.hull.low >= a.hull.high)
         if not self.largest:
             wins_a, wins_b = a.hull.high <= b.hull.low, b.hull.high <= a.hull.low
@@ -46,7 +46,7 @@ class Extreme(Term):
         before, after = self._range(a.before, b.before), self._range(a.after, b.after)
         # Δ lies between Δa and Δb: a straight line from one pair to the other passes each tie with a convex weight.
         slope, gap = a.slope | b.slope, a.gap | b.gap
-        return Moved(
+        return ChangeBounds(
             before,
             after,
             slope,
@@ -60,7 +60,7 @@ class Extreme(Term):
         pick = max if self.largest else min
         return Range(pick(a.low, b.low), pick(a.high, b.high))
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return target.extreme([t.write(target) for t in self.terms], self.largest)
 
     @property

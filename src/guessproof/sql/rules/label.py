@@ -17,8 +17,19 @@ from operator import eq, ge, gt, le, lt, ne
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.movement import EITHER, NO, OTHER, YES, Label, Outcome, Scene, Side, Truth, sides
-from guessproof.sql.target import Target
+from guessproof.sql.movement import (
+    EITHER,
+    NO,
+    OTHER,
+    YES,
+    ColumnState,
+    Label,
+    Neighbours,
+    Outcome,
+    OutcomePair,
+    test_both_sides,
+)
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row
 
 COMPARE: dict[str, tuple[type[Expr], Callable[[str, str], bool]]] = {
@@ -33,7 +44,7 @@ MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class OfLabel(Condition):
+class LabelCondition(Condition):
     """A test of a column's label."""
 
     column: DeclaredColumn
@@ -43,7 +54,7 @@ class OfLabel(Condition):
         """How it comes out for a label."""
 
     @abstractmethod
-    def plain(self, text: Expr, target: Target) -> Expr:
+    def plain(self, text: Expr, target: SqlTarget) -> Expr:
         """The test itself, for a column whose levels are not known."""
 
     @property
@@ -67,10 +78,10 @@ class OfLabel(Condition):
         label = self.column.read(row.get(self.column.name))
         return None if label is None else self.outcome(label)
 
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.column.name], self._outcomes)
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return test_both_sides(neighbours[self.column.name], self._outcomes)
 
-    def _outcomes(self, side: Side) -> frozenset[Outcome]:
+    def _outcomes(self, side: ColumnState) -> frozenset[Outcome]:
         labels = side.labels
         if labels is None:
             if self.column.levels is None:
@@ -84,20 +95,20 @@ class OfLabel(Condition):
         """The levels for which it comes out otherwise than for a label that is none."""
         return tuple(v for v in self.column.levels or () if self.holds(v) != self.holds_for_other)
 
-    def write(self, target: Target) -> Expr:
-        found = self._told(target)
+    def write(self, target: SqlTarget) -> Expr:
+        found = self._write_test(target)
         return found if self.column.missing else exp.Coalesce(this=found, expressions=[self._default])
 
-    def keeps(self, target: Target) -> Expr:
+    def keeps(self, target: SqlTarget) -> Expr:
         if not self.column.missing and self.holds_for_other:
             return self.write(target)
-        return self._told(target)
+        return self._write_test(target)
 
     @property
     def _default(self) -> Expr:
         return exp.Boolean(this=self.holds_for_other)
 
-    def _told(self, target: Target) -> Expr:
+    def _write_test(self, target: SqlTarget) -> Expr:
         text = target.label(self.column)
         if self.column.levels is None:
             return self.plain(text, target)
@@ -105,7 +116,7 @@ class OfLabel(Condition):
 
 
 @dataclass(frozen=True)
-class LabelTest(OfLabel):
+class LabelTest(LabelCondition):
     """A column's label against a constant."""
 
     sign: str
@@ -118,12 +129,12 @@ class LabelTest(OfLabel):
     def holds_for_other(self) -> bool:
         return self.sign == "<>"
 
-    def plain(self, text: Expr, target: Target) -> Expr:
+    def plain(self, text: Expr, target: SqlTarget) -> Expr:
         return COMPARE[self.sign][0](this=text, expression=exp.Literal.string(self.value))
 
 
 @dataclass(frozen=True)
-class LabelAmong(OfLabel):
+class LabelAmong(LabelCondition):
     """A column's label in a list."""
 
     values: tuple[str, ...]
@@ -131,27 +142,27 @@ class LabelAmong(OfLabel):
     def holds(self, label: str) -> bool:
         return label in self.values
 
-    def plain(self, text: Expr, target: Target) -> Expr:
+    def plain(self, text: Expr, target: SqlTarget) -> Expr:
         return target.among(text, self.values)
 
 
-def label_test(left: Expr, sign: str, value: str, right: Expr, reader: Reader) -> LabelTest:
+def read_label_test(left: Expr, sign: str, value: str, right: Expr, reader: Reader) -> LabelTest:
     """A column against a text."""
-    column = column_of_labels(left, right, reader)
+    column = read_label_column(left, right, reader)
     if sign in ("=", "<>"):
         _check_level(column, value, right, reader)
     return LabelTest(column, sign, value)
 
 
-def label_among(left: Expr, values: list[str], places: list[Expr], reader: Reader) -> LabelAmong:
+def read_label_among(left: Expr, values: list[str], places: list[Expr], reader: Reader) -> LabelAmong:
     """A column against a list of texts."""
-    column = column_of_labels(left, places[0], reader)
+    column = read_label_column(left, places[0], reader)
     for value, place in zip(values, places, strict=True):
         _check_level(column, value, place, reader)
     return LabelAmong(column, tuple(dict.fromkeys(values)))
 
 
-def column_of_labels(left: Expr, right: Expr, reader: Reader) -> DeclaredColumn:
+def read_label_column(left: Expr, right: Expr, reader: Reader) -> DeclaredColumn:
     """A column that is compared as text."""
     column = reader.column(left)
     remedies = {"truth": f"write {column.name} or NOT {column.name}", "time": "compare it with a DATE or a TIMESTAMP"}

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import ALWAYS, NEVER, Scene, Truth, all_of, any_of, negated
-from guessproof.sql.target import Target
+from guessproof.sql.movement import ALWAYS, NEVER, Neighbours, OutcomePair, combine_and, combine_or, negate
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
 
 @dataclass(frozen=True)
-class Both(Condition):
+class Conjunction(Condition):
     """a AND b."""
 
     left: Condition
@@ -26,22 +26,22 @@ class Both(Condition):
         outcomes = (self.left.at(row), self.right.at(row))
         return False if False in outcomes else None if None in outcomes else True
 
-    def follow(self, scene: Scene) -> Truth:
-        return all_of((self.left.follow(scene), self.right.follow(scene)))
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return combine_and((self.left.follow(neighbours), self.right.follow(neighbours)))
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.and_(self.left.write(target), self.right.write(target), copy=False)
 
-    def keeps(self, target: Target) -> Expr:
+    def keeps(self, target: SqlTarget) -> Expr:
         return exp.and_(self.left.keeps(target), self.right.keeps(target), copy=False)
 
     @property
     def opposite(self) -> Condition:
-        return OneOf(_not(self.left), _not(self.right))
+        return Disjunction(negate_condition(self.left), negate_condition(self.right))
 
 
 @dataclass(frozen=True)
-class OneOf(Condition):
+class Disjunction(Condition):
     """a OR b."""
 
     left: Condition
@@ -55,22 +55,22 @@ class OneOf(Condition):
         outcomes = (self.left.at(row), self.right.at(row))
         return True if True in outcomes else None if None in outcomes else False
 
-    def follow(self, scene: Scene) -> Truth:
-        return any_of((self.left.follow(scene), self.right.follow(scene)))
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return combine_or((self.left.follow(neighbours), self.right.follow(neighbours)))
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.or_(self.left.write(target), self.right.write(target), copy=False)
 
-    def keeps(self, target: Target) -> Expr:
+    def keeps(self, target: SqlTarget) -> Expr:
         return exp.or_(self.left.keeps(target), self.right.keeps(target), copy=False)
 
     @property
     def opposite(self) -> Condition:
-        return Both(_not(self.left), _not(self.right))
+        return Conjunction(negate_condition(self.left), negate_condition(self.right))
 
 
 @dataclass(frozen=True)
-class Opposite(Condition):
+class Negation(Condition):
     """NOT a."""
 
     inner: Condition
@@ -83,10 +83,10 @@ class Opposite(Condition):
         outcome = self.inner.at(row)
         return None if outcome is None else not outcome
 
-    def follow(self, scene: Scene) -> Truth:
-        return negated(self.inner.follow(scene))
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return negate(self.inner.follow(neighbours))
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.not_(exp.paren(self.inner.write(target), copy=False), copy=False)
 
     @property
@@ -95,7 +95,7 @@ class Opposite(Condition):
 
 
 @dataclass(frozen=True)
-class Fixed(Condition):
+class TruthConstant(Condition):
     """TRUE or FALSE."""
 
     outcome: bool
@@ -107,25 +107,25 @@ class Fixed(Condition):
     def at(self, row: Row) -> bool:
         return self.outcome
 
-    def follow(self, scene: Scene) -> Truth:
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
         return ALWAYS if self.outcome else NEVER
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Boolean(this=self.outcome)
 
 
-def _not(condition: Condition) -> Condition:
+def negate_condition(condition: Condition) -> Condition:
     """NOT of a condition, moved inwards as in three values it may be."""
-    return condition.opposite or Opposite(condition)
+    return condition.opposite or Negation(condition)
 
 
 def read_logic(expression: Expr, reader: Reader) -> Condition:
     """a AND b, a OR b, NOT a, TRUE, FALSE."""
     if isinstance(expression, exp.Boolean):
-        return Fixed(bool(expression.this))
+        return TruthConstant(bool(expression.this))
     if isinstance(expression, exp.Not):
-        return _not(reader.condition(expression.this))
-    kind = Both if isinstance(expression, exp.And) else OneOf
+        return negate_condition(reader.condition(expression.this))
+    kind = Conjunction if isinstance(expression, exp.And) else Disjunction
     return kind(reader.condition(expression.this), reader.condition(expression.expression))
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.rules.label import OfLabel, column_of_labels
-from guessproof.sql.target import Target
+from guessproof.sql.rules.label import LabelCondition, read_label_column
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Reader, Rule
 
 
 @dataclass(frozen=True)
-class Like(OfLabel):
+class Like(LabelCondition):
     """A label against a pattern of % and _."""
 
     pattern: str
@@ -20,7 +20,7 @@ class Like(OfLabel):
     def holds(self, label: str) -> bool:
         return fits(label, self.pattern)
 
-    def plain(self, text: Expr, target: Target) -> Expr:
+    def plain(self, text: Expr, target: SqlTarget) -> Expr:
         return target.like(text, self.pattern)
 
 
@@ -51,7 +51,7 @@ def read_like(expression: Expr, reader: Reader) -> Like:
     pattern = expression.expression
     if not isinstance(pattern, exp.Literal) or not pattern.is_string or "\\" in pattern.this:
         raise reader.refuse("this pattern is not understood", pattern, "write LIKE 'abc%' with a constant text")
-    return Like(column_of_labels(expression.this, expression, reader), str(pattern.this))
+    return Like(read_label_column(expression.this, expression, reader), str(pattern.this))
 
 
 RULE = Rule("LIKE", (exp.Like,), read_like, ("COUNT(*) WHERE colour LIKE 'b%'",))

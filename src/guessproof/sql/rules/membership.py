@@ -10,13 +10,13 @@ from functools import reduce
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.movement import EITHER, NO, YES, Outcome, Scene, Side, Truth, sides
-from guessproof.sql.rules.comparison import TermTest, column_test, number_test
-from guessproof.sql.rules.label import label_among
-from guessproof.sql.rules.logic import Both, OneOf
-from guessproof.sql.rules.moment import time_test
-from guessproof.sql.rules.values import clean, literal_label, literal_number, literal_time
-from guessproof.sql.target import Target
+from guessproof.sql.movement import EITHER, NO, YES, ColumnState, Neighbours, Outcome, OutcomePair, test_both_sides
+from guessproof.sql.rules.comparison import TermTest, read_column_test, read_number_test
+from guessproof.sql.rules.label import read_label_among
+from guessproof.sql.rules.logic import Conjunction, Disjunction
+from guessproof.sql.rules.time import read_time_test
+from guessproof.sql.rules.values import parse_label, parse_number, parse_time, write_number
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
 MOST_VALUES = 500
@@ -41,10 +41,10 @@ class NumberAmong(Condition):
         value = self.column.read(row.get(self.column.name))
         return None if value is None else value in self.values
 
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.column.name], self._outcomes)
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return test_both_sides(neighbours[self.column.name], self._outcomes)
 
-    def _outcomes(self, side: Side) -> frozenset[Outcome]:
+    def _outcomes(self, side: ColumnState) -> frozenset[Outcome]:
         if side.numbers is None:
             return EITHER
         place = bisect_left(self.values, side.numbers.low)
@@ -52,15 +52,15 @@ class NumberAmong(Condition):
             return NO
         return YES if side.numbers.is_point else EITHER
 
-    def write(self, target: Target) -> Expr:
-        return self._among(clean(self.column, target), target)
+    def write(self, target: SqlTarget) -> Expr:
+        return self._among(write_number(self.column, target), target)
 
-    def keeps(self, target: Target) -> Expr:
+    def keeps(self, target: SqlTarget) -> Expr:
         if not self.column.missing and self.column.default in self.values:
             return self.write(target)
         return self._among(target.number(self.column), target)
 
-    def _among(self, column: Expr, target: Target) -> Expr:
+    def _among(self, column: Expr, target: SqlTarget) -> Expr:
         return exp.In(this=column, expressions=[target.double(v) for v in self.values])
 
     def cuts(self, column: str) -> frozenset[float]:
@@ -72,23 +72,23 @@ class NumberAmong(Condition):
 def read_membership(expression: Expr, reader: Reader) -> Condition:
     """x BETWEEN a AND b, x IN (a, b, …)."""
     if isinstance(expression, exp.Between):
-        return _between(expression, reader)
+        return _read_between(expression, reader)
     values = expression.expressions
     if expression.args.get("query") or expression.args.get("unnest") or not values:
         raise reader.refuse("this IN is not a list of constants", expression, "list the values: x IN (1, 2, 3)")
     if len(values) > MOST_VALUES:
         raise reader.refuse(f"more than {MOST_VALUES} values", expression.this, "compare with a range")
     if len(values) == 1:
-        test = column_test(expression.this, "=", values[0], reader)
+        test = read_column_test(expression.this, "=", values[0], reader)
         if test is not None:
             return test
-    return _among(expression.this, values, reader)
+    return _read_among(expression.this, values, reader)
 
 
-def _among(left: Expr, values: list[Expr], reader: Reader) -> Condition:
-    numbers = [literal_number(v) for v in values]
-    labels = [literal_label(v) for v in values]
-    times = [literal_time(v, reader) for v in values]
+def _read_among(left: Expr, values: list[Expr], reader: Reader) -> Condition:
+    numbers = [parse_number(v) for v in values]
+    labels = [parse_label(v) for v in values]
+    times = [parse_time(v, reader) for v in values]
     for value, *found in zip(values, numbers, labels, times, strict=True):
         if isinstance(value, exp.Null):
             raise reader.refuse("nothing equals NULL", value, "write … OR x IS NULL")
@@ -98,23 +98,23 @@ def _among(left: Expr, values: list[Expr], reader: Reader) -> Condition:
     if sum(map(bool, kinds)) > 1:
         raise reader.refuse("values of several kinds in one list", left, "list values of one kind")
     if kinds[1]:
-        return label_among(left, [str(v) for v in kinds[1]], values, reader)
+        return read_label_among(left, [str(v) for v in kinds[1]], values, reader)
     if kinds[2]:
-        tests = [time_test(left, "=", v, place, reader) for v, place in zip(times, values, strict=True) if v]
-        return reduce(OneOf, tests[1:], tests[0])
-    first = number_test(left, "=", numbers[0] or 0.0, values[0], reader)
+        tests = [read_time_test(left, "=", v, place, reader) for v, place in zip(times, values, strict=True) if v]
+        return reduce(Disjunction, tests[1:], tests[0])
+    first = read_number_test(left, "=", numbers[0] or 0.0, values[0], reader)
     return NumberAmong(first.column, tuple(sorted({n + 0.0 for n in numbers if n is not None})))
 
 
-def _between(expression: exp.Between, reader: Reader) -> Condition:
+def _read_between(expression: exp.Between, reader: Reader) -> Condition:
     low, high = expression.args["low"], expression.args["high"]
     if expression.args.get("symmetric"):
         raise reader.refuse("BETWEEN SYMMETRIC is not understood", expression, "write the smaller bound first")
     ends: list[Condition] = []
     for sign, end in ((">=", low), ("<=", high)):
-        test = column_test(expression.this, sign, end, reader) if isinstance(expression.this, exp.Column) else None
+        test = read_column_test(expression.this, sign, end, reader) if isinstance(expression.this, exp.Column) else None
         ends.append(test or TermTest(reader.term(expression.this), sign, reader.term(end)))
-    return Both(ends[0], ends[1])
+    return Conjunction(ends[0], ends[1])
 
 
 RULE = Rule(

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.movement import Scene, Truth
-from guessproof.sql.rules.flag import Flag
-from guessproof.sql.rules.values import clean
-from guessproof.sql.target import Target
+from guessproof.sql.movement import Neighbours, OutcomePair
+from guessproof.sql.rules.truth import TruthTest
+from guessproof.sql.rules.values import write_number
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
 
 @dataclass(frozen=True)
-class Missing(Condition):
+class IsNull(Condition):
     """Whether a column holds nothing of its kind: NULL, NaN, a text that is no number, truth or time."""
 
     column: DeclaredColumn
@@ -31,29 +31,29 @@ class Missing(Condition):
     def at(self, row: Row) -> bool:
         return self.column.read(row.get(self.column.name)) is None
 
-    def follow(self, scene: Scene) -> Truth:
-        return self.column.holds_nothing(scene[self.column.name])
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return self.column.holds_nothing(neighbours[self.column.name])
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         if not self.column.may_be_null:
             return exp.false()
-        return exp.Is(this=exp.paren(found(self.column, target), copy=False), expression=exp.null())
+        return exp.Is(this=exp.paren(write_presence(self.column, target), copy=False), expression=exp.null())
 
 
-def found(column: DeclaredColumn, target: Target) -> Expr:
+def write_presence(column: DeclaredColumn, target: SqlTarget) -> Expr:
     """Something that is NULL exactly where the column holds nothing of its kind."""
     if column.kind == "number":
-        return clean(column, target)
+        return write_number(column, target)
     if column.kind == "truth":
-        return Flag(column).write(target)
+        return TruthTest(column).write(target)
     return target.time(column) if column.kind == "time" else target.held(column)
 
 
-def read_missing(expression: Expr, reader: Reader) -> Missing:
+def read_missing(expression: Expr, reader: Reader) -> IsNull:
     """x IS NULL (and, through NOT, x IS NOT NULL)."""
     if not isinstance(expression.expression, exp.Null):
         raise reader.refuse("only IS NULL and IS NOT NULL are understood", expression, "compare with = or <>")
-    return Missing(reader.column(expression.this))
+    return IsNull(reader.column(expression.this))
 
 
 RULE = Rule("IS NULL", (exp.Is,), read_missing, ("COUNT(*) WHERE time IS NOT NULL",))

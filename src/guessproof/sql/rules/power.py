@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.ranges import Range, outward, point
-from guessproof.sql.rules.values import Number, literal_number
-from guessproof.sql.target import Target
+from guessproof.sql.rules.values import Number, parse_number
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 LARGEST_EXPONENT = 64
@@ -31,12 +31,12 @@ class Power(Term):
         a = self.inner.at(row)
         return None if a is None else a**self.exponent
 
-    def follow(self, scene: Scene) -> Moved:
-        a = self.inner.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a = self.inner.follow(neighbours)
         slope = point(self.exponent) * power(a.hull, self.exponent - 1)
-        return through([(slope, a)], power(a.before, self.exponent), power(a.after, self.exponent), ulps=4)
+        return carry_through([(slope, a)], power(a.before, self.exponent), power(a.after, self.exponent), ulps=4)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Pow(this=self.inner.write(target), expression=target.double(self.exponent))
 
     @property
@@ -67,7 +67,7 @@ def _raised(x: float, exponent: float) -> float:
 
 def read_power(expression: Expr, reader: Reader) -> Term:
     """POWER(a, 2), also a ** 2 and a ^ 2."""
-    exponent = literal_number(expression.expression)
+    exponent = parse_number(expression.expression)
     if exponent is None or abs(exponent) > LARGEST_EXPONENT:
         remedy = f"write a number between −{LARGEST_EXPONENT} and {LARGEST_EXPONENT}, as POWER(x, 2)"
         raise reader.refuse("the exponent must be a number", expression.expression, remedy)

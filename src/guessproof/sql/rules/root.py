@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.ranges import Range
 from guessproof.sql.rules.distance import read_squares
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)
-class Root(Term):
+class SquareRoot(Term):
     """√a, where a stays above 0 by more than rounding: the slope 1/(2√a) is finite."""
 
     inner: Term
@@ -28,12 +28,12 @@ class Root(Term):
         a = self.inner.at(row)
         return None if a is None else math.sqrt(a)
 
-    def follow(self, scene: Scene) -> Moved:
-        a = self.inner.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a = self.inner.follow(neighbours)
         root = _root(a.hull)
-        return through([((root + root).reciprocal(), a)], _root(a.before), _root(a.after))
+        return carry_through([((root + root).reciprocal(), a)], _root(a.before), _root(a.after))
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Sqrt(this=self.inner.write(target))
 
 
@@ -54,7 +54,7 @@ def read_root(expression: Expr, reader: Reader) -> Term:
             expression.this,
             "keep it away from 0, as SQRT(GREATEST(x, 1)); a distance is SQRT(POWER(a, 2) + POWER(b, 2))",
         )
-    return Root(inner)
+    return SquareRoot(inner)
 
 
 RULE = Rule("SQRT", (exp.Sqrt,), read_root, ("SUM(SQRT(time + 1))",))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.ranges import ONE, ZERO, Range, outward
-from guessproof.sql.rules.values import literal_number
-from guessproof.sql.target import Target
+from guessproof.sql.rules.values import parse_number
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
@@ -34,10 +34,10 @@ class Rounded(Term):
         a = self.inner.at(row)
         return None if a is None else self._nearest(a)
 
-    def follow(self, scene: Scene) -> Moved:
-        a = self.inner.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a = self.inner.follow(neighbours)
         before, after = self._range(a.before, a.error), self._range(a.after, a.error)
-        moved = through([(ONE, a)], a.before, a.after, ulps=0)
+        moved = carry_through([(ONE, a)], a.before, a.after, ulps=0)
         # Two computed numbers differ by what the inner ones do, with their errors, plus one step.
         changes = a.moves and (a.slope != ZERO or a.gap != ZERO or a.error > 0)
         gap = moved.gap + outward(-self.step, self.step, exact=self.digits == 0) if changes else moved.gap
@@ -56,7 +56,7 @@ class Rounded(Term):
         """Halves go away from zero, as engines round."""
         return math.copysign(math.floor(abs(a) * 10.0**self.digits + 0.5) / 10.0**self.digits, a)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Round(this=self.inner.write(target), decimals=exp.Literal.number(self.digits))
 
     @property
@@ -67,7 +67,7 @@ class Rounded(Term):
 def read_rounded(expression: Expr, reader: Reader) -> Rounded:
     """ROUND(a), ROUND(a, 2)."""
     decimals = expression.args.get("decimals")
-    digits = 0.0 if decimals is None else literal_number(decimals)
+    digits = 0.0 if decimals is None else parse_number(decimals)
     if digits is None or digits != math.floor(digits) or not 0 <= digits <= 9 or expression.args.get("truncate"):
         raise reader.refuse("the number of digits is not understood", decimals or expression, "write ROUND(x, 0…9)")
     return Rounded(reader.term(expression.this), int(digits))

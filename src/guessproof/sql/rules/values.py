@@ -10,8 +10,8 @@ from fractions import Fraction
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn, time_of
-from guessproof.sql.movement import Moved, Scene, clamped, constant
-from guessproof.sql.target import Target
+from guessproof.sql.movement import ChangeBounds, Neighbours, clamp_column, constant
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
@@ -28,10 +28,10 @@ class Number(Term):
     def at(self, row: Row) -> float:
         return self.value
 
-    def follow(self, scene: Scene) -> Moved:
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
         return constant(self.value)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return target.double(self.value)
 
     @property
@@ -39,21 +39,21 @@ class Number(Term):
         return self.value == math.floor(self.value)
 
 
-def literal_number(expression: Expr) -> float | None:
+def parse_number(expression: Expr) -> float | None:
     """The number that is written, with its sign, or as arithmetic of numbers; None where something else is."""
-    exact = _exactly(expression)
+    exact = _parse_exactly(expression)
     try:
         return None if exact is None else float(exact)
     except OverflowError:
         return None
 
 
-def _exactly(expression: Expr) -> Fraction | None:
+def _parse_exactly(expression: Expr) -> Fraction | None:
     if isinstance(expression, (exp.Paren, exp.Neg)):
-        inner = _exactly(expression.this)
+        inner = _parse_exactly(expression.this)
         return inner if inner is None or isinstance(expression, exp.Paren) else -inner
     if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Div)):
-        a, b = _exactly(expression.this), _exactly(expression.expression)
+        a, b = _parse_exactly(expression.this), _parse_exactly(expression.expression)
         if a is None or b is None or (b == 0 and isinstance(expression, exp.Div)):
             return None
         match expression:
@@ -76,7 +76,7 @@ def _exactly(expression: Expr) -> Fraction | None:
 
 def read_number(expression: Expr, reader: Reader) -> Number:
     """A constant."""
-    value = literal_number(expression)
+    value = parse_number(expression)
     if value is None:
         raise reader.refuse("a number is needed here", expression, "compare labels with = or IN")
     return Number(value)
@@ -105,19 +105,19 @@ class NumberColumn(Term):
         value = self.column.read(row.get(self.column.name))
         return None if value is None else min(max(value, self.low), self.high)
 
-    def follow(self, scene: Scene) -> Moved:
-        return clamped(scene[self.column.name], self.low, self.high)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        return clamp_column(neighbours[self.column.name], self.low, self.high)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return self.clamp(target.number(self.column), target)
 
-    def present(self, target: Target) -> Expr:
+    def present(self, target: SqlTarget) -> Expr:
         return target.is_number(self.column) if self.column.missing else exp.true()
 
     def cuts(self, column: str) -> frozenset[float]:
         return frozenset((self.low, self.high)) if column == self.column.name else frozenset()
 
-    def clamp(self, x: Expr, target: Target, known: Expr | None = None, *, filled: bool = True) -> Expr:
+    def clamp(self, x: Expr, target: SqlTarget, known: Expr | None = None, *, filled: bool = True) -> Expr:
         """A number of the column between its bounds. NULL and NaN fall through all branches."""
         low, high = target.double(self.low), target.double(self.high)
         # Most values lie inside: this order is the fastest.
@@ -130,7 +130,7 @@ class NumberColumn(Term):
         return found if self.column.missing or not filled else found.else_(low.copy())
 
 
-def clean(column: DeclaredColumn, target: Target) -> Expr:
+def write_number(column: DeclaredColumn, target: SqlTarget) -> Expr:
     """A column's number, with NaN as NULL, and something instead of NULL where nothing may be missing."""
     found = exp.case().when(target.is_number(column), target.number(column))
     return found if column.missing else found.else_(target.double(column.default))
@@ -151,14 +151,14 @@ def read_column(expression: Expr, reader: Reader) -> NumberColumn:
 COLUMN_RULE = Rule("columns with bounds", (exp.Column,), read_column, ("SUM(time)", "MIN(time)"))
 
 
-def literal_label(expression: Expr) -> str | None:
+def parse_label(expression: Expr) -> str | None:
     """A text; None where something else is."""
     if isinstance(expression, exp.Paren):
-        return literal_label(expression.this)
+        return parse_label(expression.this)
     return str(expression.this) if isinstance(expression, exp.Literal) and expression.is_string else None
 
 
-def literal_time(expression: Expr, reader: Reader) -> datetime.datetime | None:
+def parse_time(expression: Expr, reader: Reader) -> datetime.datetime | None:
     """A date or a time that is written as such; None where something else is."""
     while isinstance(expression, exp.Paren):
         expression = expression.this

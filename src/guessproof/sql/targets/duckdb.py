@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import TIME, DeclaredColumn
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 
 SIGNED = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 INTEGERS = SIGNED | {f"U{name}" for name in SIGNED} | {"BIGNUM"}
@@ -19,48 +19,48 @@ LABELS = {"VARCHAR", "ENUM", "UUID", "DATE", "BOOLEAN"} | INTEGERS
 BOOLEANS = ("true", "false")
 
 
-class DuckDBTarget(Target):
+class DuckDBTarget(SqlTarget):
     """DuckDB 1.x and 2.x. `DESCRIBE` does not show a column's collation, so every text is given the binary one."""
 
     dialect = "duckdb"
 
     def number(self, column: DeclaredColumn) -> Expr:
         name, stored = self.stored(column)
-        kind = _plain(stored)
+        kind = _strip_parameters(stored)
         x = self.name(name)
         if kind == "ENUM":
-            return _tried(_cast(x, exp.DType.VARCHAR), exp.DType.DOUBLE)
+            return _write_try_cast(_write_cast(x, exp.DType.VARCHAR), exp.DType.DOUBLE)
         if kind not in INTEGERS | FLOATS | {"DECIMAL", "BOOLEAN", "VARCHAR"}:
             remedy = 'declare kind = "time"' if kind in TIMES | ZONED else 'declare kind = "label"'
             raise self.refusal(column, "number", remedy)
-        return _tried(x, exp.DType.DOUBLE)  # costs nothing where it is one already
+        return _write_try_cast(x, exp.DType.DOUBLE)  # costs nothing where it is one already
 
     def is_number(self, column: DeclaredColumn) -> Expr:
         x = self.number(column)
-        if _plain(self.stored(column)[1]) in INTEGERS | {"DECIMAL", "BOOLEAN"}:
+        if _strip_parameters(self.stored(column)[1]) in INTEGERS | {"DECIMAL", "BOOLEAN"}:
             return exp.not_(exp.Is(this=x, expression=exp.null()), copy=False)
         return self.is_value(x)
 
     def is_value(self, x: Expr) -> Expr:
         # NaN is greater than infinity, and 'nan' is a number to DuckDB.
-        return exp.LTE(this=x, expression=_cast(exp.Literal.string("Infinity"), exp.DType.DOUBLE))
+        return exp.LTE(this=x, expression=_write_cast(exp.Literal.string("Infinity"), exp.DType.DOUBLE))
 
     def label(self, column: DeclaredColumn) -> Expr:
         name, stored = self.stored(column)
-        kind = _plain(stored)
+        kind = _strip_parameters(stored)
         if kind not in LABELS:
-            raise self.refusal(column, "label", _instead(kind))
+            raise self.refusal(column, "label", _suggest(kind))
         strange = [v for v in column.levels or () if v not in BOOLEANS] if kind == "BOOLEAN" else []
         if strange:
             remedy = f"whose labels are true and false, not {strange[0]}; declare levels = [true, false]"
             raise self.refusal(column, "label", remedy)
         x = self.name(name)
-        text = x if kind == "VARCHAR" else _cast(x, exp.DType.VARCHAR)
+        text = x if kind == "VARCHAR" else _write_cast(x, exp.DType.VARCHAR)
         return exp.Collate(this=text, expression=exp.Identifier(this="C", quoted=False))
 
     def truth(self, column: DeclaredColumn) -> Expr | None:
         name, stored = self.stored(column)
-        if _plain(stored) != "BOOLEAN":
+        if _strip_parameters(stored) != "BOOLEAN":
             return None
         if "true" in column.trues and "false" in column.falses:
             return self.name(name)
@@ -69,15 +69,15 @@ class DuckDBTarget(Target):
 
     def time(self, column: DeclaredColumn) -> Expr:
         name, stored = self.stored(column)
-        kind, x = _plain(stored), self.name(name)
+        kind, x = _strip_parameters(stored), self.name(name)
         if kind in TIMES:
-            return _tried(x, exp.DType.TIMESTAMP)
+            return _write_try_cast(x, exp.DType.TIMESTAMP)
         if kind in ZONED:  # the same moment in UTC, whatever zone a session shows it in
             return exp.Anonymous(this="make_timestamp", expressions=[exp.Anonymous(this="epoch_us", expressions=[x])])
         if kind != "VARCHAR":
             raise self.refusal(column, "time", 'declare the kind that it has, as kind = "number"')
         fits = exp.Anonymous(this="regexp_full_match", expressions=[x, exp.Literal.string(TIME)])
-        return exp.case().when(fits, _tried(x.copy(), exp.DType.TIMESTAMP))
+        return exp.case().when(fits, _write_try_cast(x.copy(), exp.DType.TIMESTAMP))
 
     def double(self, value: float) -> Expr:
         # The exponent makes DuckDB read a double; 0.30000000000000004 alone is a decimal.
@@ -86,16 +86,16 @@ class DuckDBTarget(Target):
         return exp.Neg(this=literal) if text.startswith("-") else literal
 
     def no_number(self) -> Expr:
-        return _cast(exp.null(), exp.DType.DOUBLE)
+        return _write_cast(exp.null(), exp.DType.DOUBLE)
 
     def moment(self, time: datetime.datetime) -> Expr:
-        return _cast(exp.Literal.string(time.isoformat(sep=" ")), exp.DType.TIMESTAMP)
+        return _write_cast(exp.Literal.string(time.isoformat(sep=" ")), exp.DType.TIMESTAMP)
 
     def as_double(self, x: Expr) -> Expr:
-        return _cast(x, exp.DType.DOUBLE)
+        return _write_cast(x, exp.DType.DOUBLE)
 
     def whole(self, x: Expr) -> Expr:
-        return _cast(x, exp.DType.BIGINT)  # to the nearest, halves to even
+        return _write_cast(x, exp.DType.BIGINT)  # to the nearest, halves to even
 
     def extreme(self, terms: Sequence[Expr], largest: bool) -> Expr:
         kind = exp.Greatest if largest else exp.Least
@@ -105,16 +105,16 @@ class DuckDBTarget(Target):
         return exp.Like(this=text, expression=exp.Literal.string(pattern))
 
 
-def _plain(stored: str) -> str:
+def _strip_parameters(stored: str) -> str:
     """A type without its parameters.
 
-    >>> [_plain(stored) for stored in ("DECIMAL(18,2)", "ENUM('a')", "DOUBLE[]", "VARCHAR")]
+    >>> [_strip_parameters(stored) for stored in ("DECIMAL(18,2)", "ENUM('a')", "DOUBLE[]", "VARCHAR")]
     ['DECIMAL', 'ENUM', 'DOUBLE[]', 'VARCHAR']
     """
     return stored if stored.endswith("]") else stored.split("(")[0]
 
 
-def _instead(kind: str) -> str:
+def _suggest(kind: str) -> str:
     if kind in FLOATS | {"DECIMAL"}:
         return 'one number has several texts; declare levels as numbers, [1, 2], or kind = "number"'
     if kind in TIMES | ZONED:
@@ -125,10 +125,10 @@ def _instead(kind: str) -> str:
 # The types are built, not parsed: that is most of the time of writing a query.
 
 
-def _cast(x: Expr, to: exp.DType) -> Expr:
+def _write_cast(x: Expr, to: exp.DType) -> Expr:
     return exp.Cast(this=x, to=exp.DataType(this=to))
 
 
-def _tried(x: Expr, to: exp.DType) -> Expr:
+def _write_try_cast(x: Expr, to: exp.DType) -> Expr:
     """What does not fit is NULL, never an error."""
     return exp.TryCast(this=x, to=exp.DataType(this=to))

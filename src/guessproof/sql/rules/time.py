@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
-from guessproof.sql.movement import EITHER, Scene, Truth, sides
+from guessproof.sql.movement import EITHER, Neighbours, OutcomePair, test_both_sides
 from guessproof.sql.rules.signs import HOLDS, NODES
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row
 
 
@@ -34,14 +34,14 @@ class TimeTest(Condition):
         moment = self.column.read(row.get(self.column.name))
         return None if moment is None else HOLDS[self.sign](moment, self.value)
 
-    def follow(self, scene: Scene) -> Truth:
-        return sides(scene[self.column.name], lambda _: EITHER)
+    def follow(self, neighbours: Neighbours) -> OutcomePair:
+        return test_both_sides(neighbours[self.column.name], lambda _: EITHER)
 
-    def write(self, target: Target) -> Expr:
-        return NODES[self.sign](this=clean_time(self.column, target), expression=target.moment(self.value))
+    def write(self, target: SqlTarget) -> Expr:
+        return NODES[self.sign](this=write_time(self.column, target), expression=target.moment(self.value))
 
 
-def clean_time(column: DeclaredColumn, target: Target) -> Expr:
+def write_time(column: DeclaredColumn, target: SqlTarget) -> Expr:
     """A column's time, and the first of all where nothing may be missing."""
     found = target.time(column)
     if column.missing:
@@ -49,7 +49,7 @@ def clean_time(column: DeclaredColumn, target: Target) -> Expr:
     return exp.Coalesce(this=found, expressions=[target.moment(column.read(None))])
 
 
-def time_test(left: Expr, sign: str, value: datetime.datetime, right: Expr, reader: Reader) -> TimeTest:
+def read_time_test(left: Expr, sign: str, value: datetime.datetime, right: Expr, reader: Reader) -> TimeTest:
     """A column against a time."""
     column = reader.column(left)
     if column.kind is None and column.levels is not None:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import NEVER, NOTHING, Moved, Scene, chosen
-from guessproof.sql.target import Target
+from guessproof.sql.movement import NEVER, NOTHING, ChangeBounds, Neighbours, choose_branch
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)
-class Nothing(Term):
+class NullTerm(Term):
     """NULL."""
 
     @property
@@ -22,10 +22,10 @@ class Nothing(Term):
     def at(self, row: Row) -> None:
         return None
 
-    def follow(self, scene: Scene) -> Moved:
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
         return NOTHING
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return target.no_number()
 
     @property
@@ -34,7 +34,7 @@ class Nothing(Term):
 
 
 @dataclass(frozen=True)
-class Choice(Term):
+class CaseWhen(Term):
     """CASE WHEN condition THEN yes ELSE no END."""
 
     condition: Condition
@@ -48,12 +48,12 @@ class Choice(Term):
     def at(self, row: Row) -> float | None:
         return (self.yes if self.condition.at(row) else self.no).at(row)
 
-    def follow(self, scene: Scene) -> Moved:
-        return chosen(self.condition.follow(scene), self.yes.follow(scene), self.no.follow(scene))
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        return choose_branch(self.condition.follow(neighbours), self.yes.follow(neighbours), self.no.follow(neighbours))
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         chosen_one = exp.case().when(self.condition.keeps(target), self.yes.write(target))
-        return chosen_one if isinstance(self.no, Nothing) else chosen_one.else_(self.no.write(target))
+        return chosen_one if isinstance(self.no, NullTerm) else chosen_one.else_(self.no.write(target))
 
     @property
     def is_whole(self) -> bool:
@@ -75,11 +75,11 @@ class Fallback(Term):
         a = self.first.at(row)
         return self.second.at(row) if a is None else a
 
-    def follow(self, scene: Scene) -> Moved:
-        a, b = self.first.follow(scene), self.second.follow(scene)
-        return chosen(a.null, b, replace(a, null=NEVER))
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a, b = self.first.follow(neighbours), self.second.follow(neighbours)
+        return choose_branch(a.null, b, replace(a, null=NEVER))
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.Coalesce(this=self.first.write(target), expressions=[self.second.write(target)])
 
     @property
@@ -90,7 +90,7 @@ class Fallback(Term):
 def read_choice(expression: Expr, reader: Reader) -> Term:
     """CASE …, COALESCE(…), NULL."""
     if isinstance(expression, exp.Null):
-        return Nothing()
+        return NullTerm()
     if isinstance(expression, exp.Coalesce):
         terms = [reader.term(e) for e in (expression.this, *expression.expressions)]
         found = terms[-1]
@@ -98,12 +98,12 @@ def read_choice(expression: Expr, reader: Reader) -> Term:
             found = Fallback(term, found)
         return found
     default = expression.args.get("default")
-    found = Nothing() if default is None else reader.term(default)
+    found = NullTerm() if default is None else reader.term(default)
     for branch in reversed(expression.args["ifs"]):
         when = branch.this
         if expression.this is not None:
             when = exp.EQ(this=expression.this.copy(), expression=when.copy())
-        found = Choice(reader.condition(when), reader.term(branch.args["true"]), found)
+        found = CaseWhen(reader.condition(when), reader.term(branch.args["true"]), found)
     return found
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
-from guessproof.sql.target import Target
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)
-class Times(Term):
+class Multiplication(Term):
     """a · b: Δ(ab) = a·Δb + b·Δa, each factor at its largest."""
 
     left: Term
@@ -26,11 +26,11 @@ class Times(Term):
         a, b = self.left.at(row), self.right.at(row)
         return None if a is None or b is None else a * b
 
-    def follow(self, scene: Scene) -> Moved:
-        a, b = self.left.follow(scene), self.right.follow(scene)
-        return through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after, whole=self.is_whole)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a, b = self.left.follow(neighbours), self.right.follow(neighbours)
+        return carry_through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after, whole=self.is_whole)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.paren(exp.Mul(this=self.left.write(target), expression=self.right.write(target)), copy=False)
 
     @property
@@ -39,7 +39,7 @@ class Times(Term):
 
 
 @dataclass(frozen=True)
-class Over(Term):
+class Division(Term):
     """a / b, where b cannot come near 0."""
 
     left: Term
@@ -53,13 +53,13 @@ class Over(Term):
         a, b = self.left.at(row), self.right.at(row)
         return None if a is None or b is None else a / b
 
-    def follow(self, scene: Scene) -> Moved:
-        a, b = self.left.follow(scene), self.right.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a, b = self.left.follow(neighbours), self.right.follow(neighbours)
         inverse = b.hull.reciprocal()
         partials = [(inverse, a), (-(a.hull * inverse * inverse), b)]
-        return through(partials, a.before * b.before.reciprocal(), a.after * b.after.reciprocal(), ulps=2)
+        return carry_through(partials, a.before * b.before.reciprocal(), a.after * b.after.reciprocal(), ulps=2)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         # A double divisor keeps every engine from dividing whole numbers.
         divisor = target.as_double(self.right.write(target))
         return exp.paren(exp.Div(this=self.left.write(target), expression=divisor), copy=False)
@@ -69,7 +69,7 @@ def read_times(expression: Expr, reader: Reader) -> Term:
     """a * b, a / b."""
     left, right = reader.term(expression.this), reader.term(expression.expression)
     if isinstance(expression, exp.Mul):
-        return Times(left, right)
+        return Multiplication(left, right)
     seen = right.follow(reader.declared.at_rest(right.columns))
     if seen.hull.holds(0.0):
         raise reader.refuse(
@@ -77,7 +77,7 @@ def read_times(expression: Expr, reader: Reader) -> Term:
             expression.expression,
             "keep it away from 0 by bounds, or by GREATEST(divisor, smallest)",
         )
-    return Over(left, right)
+    return Division(left, right)
 
 
 RULE = Rule("* and /", (exp.Mul, exp.Div), read_times, ("SUM(2 * time)", "SUM(time * age)", "SUM(time / 60)"))

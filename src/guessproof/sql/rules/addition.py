@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.movement import Moved, Scene, through
+from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.ranges import ONE
-from guessproof.sql.target import Target
+from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
 
 @dataclass(frozen=True)
-class Plus(Term):
+class Addition(Term):
     """a + b, or a − b."""
 
     left: Term
@@ -28,13 +28,13 @@ class Plus(Term):
         a, b = self.left.at(row), self.right.at(row)
         return None if a is None or b is None else a + self.sign * b
 
-    def follow(self, scene: Scene) -> Moved:
-        a, b = self.left.follow(scene), self.right.follow(scene)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a, b = self.left.follow(neighbours), self.right.follow(neighbours)
         if self.sign > 0:
-            return through([(ONE, a), (ONE, b)], a.before + b.before, a.after + b.after, whole=self.is_whole)
-        return through([(ONE, a), (-ONE, b)], a.before - b.before, a.after - b.after, whole=self.is_whole)
+            return carry_through([(ONE, a), (ONE, b)], a.before + b.before, a.after + b.after, whole=self.is_whole)
+        return carry_through([(ONE, a), (-ONE, b)], a.before - b.before, a.after - b.after, whole=self.is_whole)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         kind = exp.Add if self.sign > 0 else exp.Sub
         return exp.paren(kind(this=self.left.write(target), expression=self.right.write(target)), copy=False)
 
@@ -44,7 +44,7 @@ class Plus(Term):
 
 
 @dataclass(frozen=True)
-class Minus(Term):
+class Negative(Term):
     """−a."""
 
     inner: Term
@@ -57,11 +57,11 @@ class Minus(Term):
         a = self.inner.at(row)
         return None if a is None else -a
 
-    def follow(self, scene: Scene) -> Moved:
-        a = self.inner.follow(scene)
-        return through([(-ONE, a)], -a.before, -a.after, ulps=0)
+    def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        a = self.inner.follow(neighbours)
+        return carry_through([(-ONE, a)], -a.before, -a.after, ulps=0)
 
-    def write(self, target: Target) -> Expr:
+    def write(self, target: SqlTarget) -> Expr:
         return exp.paren(exp.Neg(this=exp.paren(self.inner.write(target), copy=False)), copy=False)
 
     @property
@@ -74,9 +74,9 @@ def read_plus(expression: Expr, reader: Reader) -> Node:
     if isinstance(expression, exp.Paren):
         return reader.node(expression.this)
     if isinstance(expression, exp.Neg):
-        return Minus(reader.term(expression.this))
+        return Negative(reader.term(expression.this))
     sign = 1 if isinstance(expression, exp.Add) else -1
-    return Plus(reader.term(expression.this), reader.term(expression.expression), sign)
+    return Addition(reader.term(expression.this), reader.term(expression.expression), sign)
 
 
 RULE = Rule("+ and -", (exp.Add, exp.Sub, exp.Neg, exp.Paren), read_plus, ("SUM(time + age)", "SUM(-(time - age))"))
