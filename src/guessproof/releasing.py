@@ -27,7 +27,7 @@ from guessproof.errors import (
 from guessproof.exposure import Exposure
 from guessproof.guarantee import guarantee_to_dict, total_of_dicts
 from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded
-from guessproof.ledger.entry import canonical
+from guessproof.ledger.book import canonical
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.plan.identity import first_requests, request_of
