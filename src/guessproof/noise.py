@@ -76,7 +76,7 @@ class Noise:
         """Refuse noise that could not be drawn: before anything is charged."""
         check_drawable(self.mechanism, self.grid)
 
-    def drawn(self, units: list[int]) -> list[int]:
+    def draw(self, units: list[int]) -> list[int]:
         """Whole numbers of grid steps with noise."""
         source = sampler(self.mechanism, self.grid)
         if isinstance(self.mechanism, Cauchy):

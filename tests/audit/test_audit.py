@@ -17,7 +17,6 @@ import sqlglot
 from sqlglot import exp
 
 from audit.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
-from guessproof import releasing
 from guessproof.auditing import Audit, audit, audit_choice
 from guessproof.auditing import tables as written
 from guessproof.auditing.facts import clopper_pearson
@@ -29,6 +28,7 @@ from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
 from guessproof.plan import loads_plan
+from guessproof.releasing import answer
 from guessproof.sql.rules.column import NumberColumn
 from guessproof.sql.rules.logic import Both
 
@@ -45,7 +45,7 @@ def verdicts(found: Audit) -> dict[str, str]:
 
 def run(text: str, monkeypatch: pytest.MonkeyPatch, draw: Any = None, trials: int = 12_000) -> Audit:
     """An audit with a seeded sampler in the place of the real one; what needs no chance is left to test_certain."""
-    monkeypatch.setattr(Noise, "drawn", draw or fast(7))
+    monkeypatch.setattr(Noise, "draw", draw or fast(7))
     monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
     return audit_choice(chosen(text), trials=trials, seed=5, false_alarm=1e-3)
 
@@ -101,7 +101,7 @@ def test_a_belief_above_its_bound_fails_the_audit(name: str, monkeypatch: pytest
     choice = chosen(CAFETERIA)
     bracket = getattr(choice, name)
     low = replace(choice, **{name: replace(bracket, bound=bracket.bound - 1e-3, attack=0.0)})
-    monkeypatch.setattr(Noise, "drawn", fast(3))
+    monkeypatch.setattr(Noise, "draw", fast(3))
     found = audit_choice(low, trials=4000, seed=5)
     assert not found.passed
     assert [c.name for c in found.failures] == ["belief" if name == "posterior" else "advantage"]
@@ -113,7 +113,7 @@ def test_the_belief_without_a_prior_fails_above_its_bound(monkeypatch: pytest.Mo
     choice = chosen(SALARIES.split("[attacker]")[0] + "[release]\nepsilon = 1.0\n")
     noises = tuple(replace(n, mechanism=replace(n.mechanism, epsilon=1.01)) for n in choice.noises)
     monkeypatch.setattr(type(choice), "cost", property(lambda _: 1.0))
-    monkeypatch.setattr(Noise, "drawn", fast(3))
+    monkeypatch.setattr(Noise, "draw", fast(3))
     for told, verdict in ((choice, "pass"), (replace(choice, noises=noises), "fail")):
         assert verdicts(audit_choice(told, trials=4000, seed=5))["belief"] == verdict
 
@@ -148,7 +148,7 @@ def test_an_average_that_counts_rows_outside_its_filter_is_found(monkeypatch: py
     )
     text = text.replace("within = 1.5", "within = 12")
     assert run(text, monkeypatch, trials=2000).passed
-    honest = written.prepared
+    honest = written.prepare_query
 
     def careless(*given: Any) -> Any:
         rewritten = honest(*given)
@@ -157,7 +157,7 @@ def test_an_average_that_counts_rows_outside_its_filter_is_found(monkeypatch: py
         count.this.this.replace(exp.Literal.number(1))  # CASE WHEN filter THEN term END
         return replace(rewritten, sql=select.sql("duckdb"))
 
-    monkeypatch.setattr(written, "prepared", careless)
+    monkeypatch.setattr(written, "prepare_query", careless)
     found = run(text, monkeypatch, trials=2000)
     engine = next(c for c in found.checks if c.name == "engine")
     assert engine.verdict == "fail"
@@ -170,7 +170,7 @@ def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.Mo
     text = text.replace('"65+"]', '"65+"]\nprior = { categorical = { "18-44" = 0.5, "45-64" = 0.3, "65+" = 0.2 } }')
     text += '[attacker]\ngoal = "age_group exactly"\nadvantage = 0.1\nat = { age_group = "18-44" }\n'
     plan = loads_plan(text)
-    monkeypatch.setattr(Noise, "drawn", fast(37))
+    monkeypatch.setattr(Noise, "draw", fast(37))
     question = asked(plan)
     noise = noise_for(question.measurements[0], 3.0)
     with tempfile.TemporaryDirectory() as folder:
@@ -196,12 +196,12 @@ def test_noise_of_the_wrong_scale_is_found(text: str, scale: float, monkeypatch:
 
 
 def test_too_little_noise_from_the_real_sampler_is_found_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Noise.drawn
+    real = Noise.draw
 
     def shrunk(noise: Noise, units: list[int]) -> list[int]:
         return [u + round(0.8 * (d - u)) for u, d in zip(units, real(noise, units), strict=True)]
 
-    monkeypatch.setattr(Noise, "drawn", shrunk)
+    monkeypatch.setattr(Noise, "draw", shrunk)
     found = audit_choice(chosen(SALARIES), trials=30_000, seconds=30, seed=2)
     assert verdicts(found)["noise"] == verdicts(found)["two tables"] == "fail"
     assert found.seconds < 30
@@ -254,14 +254,14 @@ def test_noise_that_is_drawn_once_and_kept_is_found(monkeypatch: pytest.MonkeyPa
 
 def test_a_release_that_adds_noise_to_answers_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sampler is right, what the release makes of it is not."""
-    plain = releasing._drawn
+    plain = answer.draw_column
 
     def doubled(noise: Noise, index: int, groups: Any, found: Any) -> list[float]:
         once, again = plain(noise, index, groups, found), plain(noise, index, groups, found)
         still = [noise.grid.value(found[g][index][0]) for g in groups]
         return [a + b - s for a, b, s in zip(once, again, still, strict=True)]
 
-    monkeypatch.setattr(releasing, "_drawn", doubled)
+    monkeypatch.setattr(answer, "draw_column", doubled)
     assert verdicts(run(SALARIES, monkeypatch))["noise"] == "fail"
 
 
@@ -328,7 +328,7 @@ def test_false_alarms_are_as_rare_as_stated(text: str, audits: int, monkeypatch:
     """Many audits of an honest sampler; seeded, so that chance decided once and for all."""
     stage, failed = _stage(text), {0.1: 0, 1e-3: 0}
     for seed in range(audits):
-        monkeypatch.setattr(Noise, "drawn", fast(1000 + seed))
+        monkeypatch.setattr(Noise, "draw", fast(1000 + seed))
         played = play(stage, 500, Watch(1e9, lambda: 0.0, lambda _s, _w: None))
         for rate in failed:
             checks = chance_checks(stage, played, rate / played.tests)
@@ -361,7 +361,7 @@ def test_a_plan_that_cannot_be_kept_has_nothing_to_audit() -> None:
 
 
 def test_time_stops_the_drawing_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(31))
+    monkeypatch.setattr(Noise, "draw", fast(31))
     seen: list[tuple[float, str]] = []
     found = audit(plan_of(SALARIES), trials=50_000_000, seconds=0.2, progress=lambda s, w: seen.append((s, w)))
     assert found.trials < 5_000_000

@@ -277,7 +277,7 @@ def test_the_types_are_read_and_no_value(form: str, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(DuckDB, "__init__", watched)
     for name in ("check", "aggregates", "batches", "prepare"):
         monkeypatch.setattr(DuckDB, name, refused(name))
-    monkeypatch.setattr(Noise, "drawn", fast(3))
+    monkeypatch.setattr(Noise, "draw", fast(3))
     found = audit_choice(choice, trials=2000, seed=1, false_alarm=1e-7)
     assert len(opened) == 1
     assert "canary" not in repr(found)

@@ -34,7 +34,7 @@ def plan(tmp_path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(53))
+    monkeypatch.setattr(Noise, "draw", fast(53))
     monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
 
 
@@ -71,7 +71,7 @@ def test_json_is_all_there_is_on_the_output(plan: str) -> None:
 
 
 def test_what_fails_exits_with_7_and_is_named(plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(53, scale=0.5))
+    monkeypatch.setattr(Noise, "draw", fast(53, scale=0.5))
     code, out, _ = typed(plan, "--trials", "8000", "--seed", "1")
     assert code == 7
     assert "do not release" in out

@@ -293,7 +293,7 @@ def test_the_two_most_distant_victims_reach_the_guarantee() -> None:
 )
 def test_every_kind_of_query_can_be_audited(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if "gaussian" not in text and "cauchy" not in text:
-        monkeypatch.setattr(Noise, "drawn", fast(41))
+        monkeypatch.setattr(Noise, "draw", fast(41))
     found = audit_choice(choose(loads_plan(text)), trials=2000, seed=2, false_alarm=1e-7)
     assert found.passed, found.failures
     count = len(choose(loads_plan(text)).noises)
@@ -306,7 +306,7 @@ def test_every_kind_of_query_can_be_audited(text: str, monkeypatch: pytest.Monke
 def test_a_large_public_count_is_not_built_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("guessproof.auditing.scenes.MOST_ROWS", 500)
     monkeypatch.setattr("guessproof.auditing.run.MOST_ROWS", 500)
-    monkeypatch.setattr(Noise, "drawn", fast(43))
+    monkeypatch.setattr(Noise, "draw", fast(43))
     text = CAFETERIA.replace("rows = 120", "rows = 1000000").replace("within = 1.5", "within = 0.001")
     found = audit_choice(choose(loads_plan(text)), trials=2000, seed=2, false_alarm=1e-7)
     assert found.passed, found.failures
@@ -322,7 +322,7 @@ def test_victims_are_what_the_attacker_holds_for_possible(tmp_path: Path) -> Non
 
 
 def test_a_fixed_goal_is_bet_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(47))
+    monkeypatch.setattr(Noise, "draw", fast(47))
     text = SALARIES.replace("salary within 100", "salary inside 2200 2600").replace("at = { salary = 2000 }", "")
     found = audit_choice(choose(loads_plan(text)), trials=6000, seed=2, false_alarm=1e-7)
     assert found.passed, found.failures

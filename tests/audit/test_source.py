@@ -23,7 +23,7 @@ from guessproof.plan import Plan, loads_plan
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(2))
+    monkeypatch.setattr(Noise, "draw", fast(2))
 
 
 def plan_in(folder: Path, source: str = "salaries.csv") -> Plan:

@@ -61,7 +61,7 @@ def _outputs(choice: Choice, scenes: Mapping[Group, Scene], victims: Sequence[Ro
             rest = scene.plain(j, None).value
             own = scene.answers(j, victims)
             plain = [float(own[i]) if where[i] == group else rest for i in range(len(victims))]
-            units = noise.drawn([noise.grid.units(value) for value in plain])
+            units = noise.draw([noise.grid.units(value) for value in plain])
             found[(group, j)] = np.array([noise.grid.value(u) for u in units])
     return found
 

@@ -15,7 +15,7 @@ from guessproof.choosing import Choice
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.noise import Noise
-from guessproof.releasing import noisy
+from guessproof.releasing import add_noise
 from guessproof.sql import formula
 from guessproof.sql.question import Key, Output
 
@@ -94,7 +94,7 @@ def _neighbours(
     near, far = (_unit(noise, cell) for cell, _ in tables)
     centres = [plain for _, plain in tables]
     sizes = watch.chunks(max(LEAST, round(trials * SHARE / 2)), *span, "drawing noise on two tables")
-    half = [(noise.drawn([near] * size), noise.drawn([far] * size)) for size in sizes]
+    half = [(noise.draw([near] * size), noise.draw([far] * size)) for size in sizes]
     drawn = [[unit for chunk in half for unit in chunk[side]] for side in (0, 1)]
     outputs = [np.array([noise.grid.value(u) for u in units]) for units in drawn]
     noises = [
@@ -282,7 +282,7 @@ def _released(choice: Choice, act: Act, turns: Any) -> Any:
         choice.question, keys=(Key("trial", "trial", names),), outputs=outputs, having=None, order=(), limit=None
     )
     found = {(name,): act.cells[turn] for name, turn in zip(names, turns, strict=True)}
-    answer = noisy(replace(choice, question=question), found)
+    answer = add_noise(replace(choice, question=question), found)
     values = np.array([a.value for a in answer.answers], dtype=float).reshape(len(turns), width)
     for j, noise in enumerate(choice.noises):
         if noise.measurement.divisor != 1:  # an average: back to the sum, whose noise is declared

@@ -8,7 +8,7 @@ from guessproof.auditing.result import Check
 from guessproof.auditing.stage import Stage
 from guessproof.guarantee import guarantee_to_dict
 from guessproof.ledger import Budget, Charged, Cost, Ledger, Recorded
-from guessproof.releasing import noisy, request_digest
+from guessproof.releasing import add_noise, request_digest
 
 
 def ledger_check(stage: Stage, folder: Path) -> Check:
@@ -22,7 +22,7 @@ def ledger_check(stage: Stage, folder: Path) -> Check:
     charged = book.charge(name, request, cost, guarantee, {"audit": True}, None)
     if not isinstance(charged, Charged):
         return _failed("an answer was there before anything was asked")
-    answer = noisy(choice, {act.scene.group: act.cells[0]})
+    answer = add_noise(choice, {act.scene.group: act.cells[0]})
     book.record(charged, answer.record())
     spent = book.account(name).epsilon
     again = book.charge(name, request, cost, guarantee, {"audit": True}, None)

@@ -14,7 +14,7 @@ import duckdb
 from guessproof.auditing.columns import Field, Row
 from guessproof.auditing.storage import TEXT, quoted
 from guessproof.engines import open_engine
-from guessproof.releasing import prepared
+from guessproof.releasing import prepare_query
 from guessproof.sql import Question
 from guessproof.sql.question import Key, Measurement
 from guessproof.world.kinds import label_of
@@ -69,7 +69,7 @@ class Shop:
 
     def _asked(self, path: Path, question: Question) -> dict[Group, list[Cell]]:
         with open_engine(str(path), self.table) as engine:
-            rewritten = prepared(engine, question, self.exponents)
+            rewritten = prepare_query(engine, question, self.exponents)
             return rewritten.read(engine.aggregates(rewritten.sql))
 
     def _written(self, rows: Sequence[Row], fields: Sequence[Field], name: str) -> Path:
