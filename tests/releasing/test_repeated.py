@@ -18,7 +18,7 @@ import pytest
 from guessproof.choosing import asked, choose
 from guessproof.engines import open_engine
 from guessproof.errors import GuessproofError, SourceError
-from guessproof.mechanisms.sampling import Grid
+from guessproof.mechanisms.base import Grid
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import prepare_query
 

@@ -17,7 +17,6 @@ from guessproof.auditing.result import Check
 from guessproof.auditing.stage import Act, Stage, completed, cuts_of, expected_of
 from guessproof.choosing import Choice
 from guessproof.exposure import Attacker
-from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.world.goals import Goal
 
 FINE, PLANE, ASKED = 6000, 40_000, 1200
@@ -164,8 +163,8 @@ def _again(
 def _even_odds(stage: Stage, played: Played) -> Check:
     """The largest belief of one who thought two tables equally likely, against e^ε/(1+e^ε)."""
     choice = stage.choice
-    if any(isinstance(n.mechanism, Gaussian) for n in choice.noises):
-        words = "not computed: with Gaussian noise no bound on a belief holds for every output"
+    if any(n.mechanism.has_delta for n in choice.noises):
+        words = "not computed: with noise that has a δ no bound on a belief holds for every output"
         return Check("belief", None, None, None, "not computed", words)
     largest = 0.0
     for number, act in enumerate(stage.acts):

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from guessproof.auditing.beliefs import Points, Values, holds
-from guessproof.mechanisms.geometric import Geometric
 from guessproof.world.goals import Goal
 
 MOST_CELLS = 600
@@ -75,7 +74,7 @@ def output_edges(mechanism: Any, low: float, high: float) -> Any:
     tails = np.array([mechanism.error(confidence=1 - p) for p in np.geomspace(1e-3, 0.9, 24)])
     count = int(np.clip(8 * (high - low) / mechanism.scale, 40, MOST_CELLS))
     edges = np.concatenate([low - tails, np.linspace(low, high, count), high + tails])
-    if isinstance(mechanism, Geometric):
+    if mechanism.is_whole:
         edges = np.floor(edges) + 0.5
     return np.unique(edges)
 
@@ -89,14 +88,7 @@ def cell_chances(mechanism: Any, edges: Any, answers: Any) -> Any:
 
 def log_likelihood(mechanism: Any, outputs: Any, answers: Any) -> Any:
     """outputs × answers: ln of the noise's density, but for a constant, safe far out."""
-    gap = np.abs(outputs[:, None] - answers[None, :]) / mechanism.scale
-    gamma = getattr(mechanism, "gamma", None)
-    if gamma is not None:
-        with np.errstate(divide="ignore"):
-            return -np.logaddexp(0.0, gamma * np.log(gap))
-    if type(mechanism).__name__ == "Gaussian":
-        return -0.5 * gap * gap
-    return -gap
+    return mechanism.log_density(np.abs(outputs[:, None] - answers[None, :]))
 
 
 def beliefs(

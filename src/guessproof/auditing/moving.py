@@ -14,7 +14,6 @@ from guessproof.auditing.neighbours import Answered
 from guessproof.auditing.result import Check
 from guessproof.choosing import Choice
 from guessproof.guarantee import Guarantee
-from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.sql.question import Measurement
 
 
@@ -121,7 +120,7 @@ def _whole_moves(choice: Choice, promised: Guarantee, played: Sequence[Answered]
 
 def _whole(choice: Choice, played: Sequence[Answered]) -> Iterator[tuple[Answered, Row, Row, float]]:
     """Neighbours that moved something, and how far in all, in units of the noise."""
-    if any(isinstance(n.mechanism, Gaussian) for n in choice.noises):
+    if any(n.mechanism.has_delta for n in choice.noises):
         return
     rates = [n.mechanism.epsilon / n.mechanism.sensitivity for n in choice.noises]
     public = any(n.measurement.divisor != 1 for n in choice.noises)

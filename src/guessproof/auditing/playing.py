@@ -12,8 +12,6 @@ from guessproof.auditing.facts import Compared, Counted, Fitted, fitted
 from guessproof.auditing.stage import Act, Progress, Stage
 from guessproof.auditing.tables import Cell
 from guessproof.choosing import Choice
-from guessproof.mechanisms.gaussian import Gaussian
-from guessproof.mechanisms.geometric import Geometric
 from guessproof.noise import Noise
 from guessproof.releasing import add_noise
 from guessproof.sql import formula
@@ -135,7 +133,7 @@ def measured_pair(noise: Noise, act: Act, index: int) -> list[tuple[Cell, float]
 
 
 def _fitted(name: str, noise: Noise, seen: Any) -> Fitted:
-    return fitted(name, seen, noise.mechanism, isinstance(noise.mechanism, Geometric))
+    return fitted(name, seen, noise.mechanism, noise.mechanism.is_whole)
 
 
 def _unit(noise: Noise, cell: Cell) -> int:
@@ -149,7 +147,7 @@ def _values(noise: Noise, units: Sequence[int]) -> Any:
 def noise_edges(noise: Noise) -> Any:
     """Edges of bins, chosen from the declared law alone."""
     reach = np.array([noise.mechanism.error(confidence=1 - p) for p in TAILS])
-    if isinstance(noise.mechanism, Geometric):
+    if noise.mechanism.is_whole:
         return np.unique(np.concatenate([np.floor(reach) + 0.5, -np.floor(reach) - 0.5]))
     return np.unique(np.concatenate([reach, [0.0], -reach]))
 
@@ -172,12 +170,8 @@ def low_bits(noise: Noise, steps: Sequence[int]) -> list[Counted]:
     width = noise.mechanism.scale / noise.grid.step
     found: list[Counted] = []
     for place in BITS:
-        if width >= 2.0 ** (place + 12):
-            chance = 0.5
-        elif place == 0 and isinstance(noise.mechanism, Geometric):
-            shrink = float(np.exp(-1 / noise.mechanism.scale))
-            chance = (1 + shrink**2) / (1 + shrink) ** 2
-        else:
+        chance = 0.5 if width >= 2.0 ** (place + 12) else noise.mechanism.even_chance if place == 0 else None
+        if chance is None:
             continue
         zeros = sum(1 for s in steps if not (s >> place) & 1)
         found.append(Counted(f"bit {place} of the noise is 0", zeros, len(steps), chance))
@@ -189,7 +183,7 @@ def told_apart(noise: Noise, outputs: Sequence[Any], centres: Sequence[float]) -
     swap = centres[0] > centres[1]
     low, high = outputs[::-1] if swap else outputs
     edge = (centres[0] + centres[1]) / 2
-    if isinstance(noise.mechanism, Geometric):
+    if noise.mechanism.is_whole:
         edge = np.floor(edge) + 0.5
     below = [float(noise.mechanism.cdf(edge - centre)) for centre in sorted(centres)]
     hits = int(np.sum(low <= edge)) + int(np.sum(high > edge))
@@ -204,9 +198,8 @@ def ratios(noise: Noise, outputs: Sequence[Any], centres: Sequence[float], asked
     """
     mechanism = noise.mechanism
     apart = abs(centres[0] - centres[1])
-    is_gaussian = isinstance(mechanism, Gaussian)
-    epsilon = mechanism.epsilon if is_gaussian else mechanism.epsilon * apart / mechanism.sensitivity + noise.step
-    delta = noise.cost[1] if is_gaussian else 0.0
+    by_distance = mechanism.epsilon * apart / mechanism.sensitivity + noise.step
+    epsilon, delta = (mechanism.epsilon, noise.cost[1]) if mechanism.has_delta else (by_distance, 0.0)
     low, high = min(asked), max(asked)
     found: list[Compared] = []
     for away in (0.0, 0.7, 2.0):
