@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from audit.plans import CATS, SALARIES, chosen, fast
 from guessproof.auditing import Audit, audit_choice
-from guessproof.auditing.examined import examined
+from guessproof.auditing.certain import examine
 from guessproof.auditing.result import Verdict
 from guessproof.charts.audit import calibration, save
 from guessproof.cli.audit import MEANINGS, STYLES, audit
@@ -35,7 +35,7 @@ def plan(tmp_path: Path) -> str:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Noise, "draw", fast(53))
-    monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
+    monkeypatch.setattr("guessproof.auditing.run.examine", lambda *_: ())
 
 
 def typed(*words: str) -> tuple[int, str, str]:
@@ -135,7 +135,7 @@ def test_the_picture_holds_every_point_and_says_what_failed() -> None:
 
 
 def test_every_check_and_verdict_has_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guessproof.auditing.run.examined", examined)
+    monkeypatch.setattr("guessproof.auditing.run.examine", examine)
     seen = {c.name.split(",")[0] for text in (SALARIES, CATS) for c in audit_choice(chosen(text), trials=2000).checks}
     assert seen == set(MEANINGS)
     assert set(STYLES) == set(get_args(Verdict))
