@@ -88,7 +88,7 @@ def _work(title: str, folder: Path, size: int, protects: str, sql: str) -> Itera
     choice = choose(plan)
     chosen = time.perf_counter() - start
     with _opened(plan) as engine:
-        rewritten = room.prepared(engine, choice.question, [n.grid.exponent for n in choice.noises]).sql
+        rewritten = room.prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises]).sql
         warm, warm_plain = _each(lambda: engine.aggregates(rewritten), lambda: engine.aggregates(sql), repeats=7)
 
     def asked(query: str) -> Any:

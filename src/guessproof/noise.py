@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from guessproof.errors import ParameterError
 from guessproof.guarantee import Guarantee
-from guessproof.mechanisms.cauchy import Cauchy, best_gamma
-from guessproof.mechanisms.gaussian import Gaussian
-from guessproof.mechanisms.geometric import Geometric
-from guessproof.mechanisms.laplace import Laplace
-from guessproof.mechanisms.sampling import WIDEST, Grid, IntegerSampler, check_drawable, grid_for, sampler
+from guessproof.mechanisms import BEST, BEST_WHOLE, MECHANISMS, Mechanism
+from guessproof.mechanisms.base import WIDEST, Grid, check_drawable, grid_for
+from guessproof.mechanisms.sampling import sampler
 from guessproof.sql.measurement import Measurement
 
-Mechanism = Laplace | Geometric | Gaussian | Cauchy
 WHOLE_BITS = 52  # a contribution in grid steps stays a whole number that a double holds exactly
-
-GRID_ROOM = 1 - 2.0**-20  # of δ; the rest is for what the grid adds, so that what is charged is what was asked for
 
 
 @dataclass(frozen=True)
@@ -34,7 +28,7 @@ class Noise:
     @property
     def name(self) -> str:
         """The mechanism in one word."""
-        return type(self.mechanism).__name__.lower()
+        return self.mechanism.name
 
     @property
     def scale(self) -> float:
@@ -49,20 +43,20 @@ class Noise:
     @property
     def step(self) -> float:
         """What rounding contributions to the grid adds to the metric between any two different values."""
-        if self.measurement.is_whole and self.grid.exponent <= 0:
+        if self._is_exact:
             return 0.0
         rounded = self.grid.step * self.measurement.copies  # each of a record's rows is rounded by itself
         return rounded * self.mechanism.epsilon / self.mechanism.sensitivity
 
     @property
+    def _is_exact(self) -> bool:
+        """Whether contributions lie on the grid, so that nothing is rounded."""
+        return self.measurement.is_whole and self.grid.exponent <= 0
+
+    @property
     def cost(self) -> tuple[float, float]:
         """(ε, δ) of one answer as it is really drawn."""
-        if isinstance(self.mechanism, Gaussian):  # a grid adds to δ even where nothing is rounded
-            drawing = sampler(self.mechanism, self.grid)
-            assert isinstance(drawing, IntegerSampler)
-            return drawing.charged(self.measurement.copies)
-        epsilon = self.mechanism.epsilon
-        return (math.nextafter(epsilon + self.step, math.inf) if self.step else epsilon), 0.0
+        return self.mechanism.cost_on_grid(self.grid.step, self.measurement.copies, is_exact=self._is_exact)
 
     def error(self, confidence: float) -> float:
         """The a-priori error of the answer: it is exceeded with probability 1 − confidence at most."""
@@ -76,17 +70,12 @@ class Noise:
         """Refuse noise that could not be drawn: before anything is charged."""
         check_drawable(self.mechanism, self.grid)
 
-    def drawn(self, units: list[int]) -> list[int]:
+    def draw(self, units: list[int]) -> list[int]:
         """Whole numbers of grid steps with noise."""
-        source = sampler(self.mechanism, self.grid)
-        if isinstance(self.mechanism, Cauchy):
-            values = source.release([_exact(u, self.grid) for u in units])
-            return [self.grid.units(v) for v in values]
-        return source.release_units(units)  # pyright: ignore[reportAttributeAccessIssue]
+        return sampler(self.mechanism, self.grid).release_units(units)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        shape = {"gamma": self.mechanism.gamma} if isinstance(self.mechanism, Cauchy) else {}
         return {
             "measurement": self.measurement.text,
             "account": self.measurement.account,
@@ -96,12 +85,8 @@ class Noise:
             "delta": self.cost[1],
             "noise_scale": self.scale,
             "grid": self.grid.exponent,
-            **shape,
+            **self.mechanism.shape,
         }
-
-
-def _exact(units: int, grid: Grid) -> Fraction:
-    return units * Fraction(2) ** grid.exponent
 
 
 def noise_for(
@@ -113,20 +98,11 @@ def noise_for(
     confidence: float = 0.95,
 ) -> Noise:
     """Noise that costs ε for the most that one record can do to the measurement."""
-    kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
-    most = measurement.guarantee.sensitivity
-    if kind == "geometric":
-        if not measurement.is_whole:
-            problem, remedy = f"{measurement.text} is no whole number", 'say mechanism = "laplace"'
-            raise ParameterError("mechanism", kind, problem, remedy)
-        return Noise(measurement, Geometric(sensitivity=_ceiling(most), epsilon=epsilon), Grid(0))
-    if kind == "gaussian":
-        made: Mechanism = Gaussian(sensitivity=most, epsilon=epsilon, delta=delta * GRID_ROOM)
-    elif kind == "cauchy":
-        made = Cauchy(sensitivity=most, epsilon=epsilon, gamma=best_gamma(confidence))
-    else:
-        made = Laplace(sensitivity=most, epsilon=epsilon)
-    return Noise(measurement, made, _grid(made.scale, measurement))
+    kind = _kind_of(measurement, mechanism)
+    options = kind.options(delta=delta, confidence=confidence)
+    made: Any = kind  # its options are its own
+    noise: Mechanism = made(sensitivity=_most(measurement, kind), epsilon=epsilon, **options)
+    return Noise(measurement, noise, Grid(0) if kind.is_whole else _grid(noise.scale, measurement))
 
 
 def epsilon_needed(
@@ -139,17 +115,27 @@ def epsilon_needed(
     shaped_for: float | None = None,
 ) -> float:
     """The least ε at which one answer lies this near, this surely; `shaped_for`: Cauchy noise with a γ for that."""
-    kind = mechanism or ("geometric" if measurement.is_whole else "laplace")
-    most, near = measurement.guarantee.sensitivity, within * measurement.divisor
-    if kind == "geometric":
-        return Geometric.epsilon_for(sensitivity=_ceiling(most), within=near, confidence=confidence)
-    if kind == "gaussian":
-        near_delta = delta * GRID_ROOM
-        return Gaussian.epsilon_for(sensitivity=most, within=near, confidence=confidence, delta=near_delta)
-    if kind == "cauchy":
-        gamma = best_gamma(shaped_for or confidence)
-        return Cauchy.epsilon_for(sensitivity=most, within=near, confidence=confidence, gamma=gamma)
-    return Laplace.epsilon_for(sensitivity=most, within=near, confidence=confidence)
+    kind: Any = _kind_of(measurement, mechanism)
+    options = kind.options(delta=delta, confidence=shaped_for or confidence)
+    near = within * measurement.divisor
+    return kind.epsilon_for(sensitivity=_most(measurement, kind), within=near, confidence=confidence, **options)
+
+
+def _kind_of(measurement: Measurement, name: str | None) -> type[Mechanism]:
+    """The mechanism that a plan names, or the best one."""
+    if name is None:
+        return BEST_WHOLE if measurement.is_whole else BEST
+    kind = MECHANISMS[name]
+    if kind.is_whole and not measurement.is_whole:
+        problem, remedy = f"{measurement.text} is no whole number", f'say mechanism = "{BEST.name}"'
+        raise ParameterError("mechanism", name, problem, remedy)
+    return kind
+
+
+def _most(measurement: Measurement, kind: type[Mechanism]) -> float:
+    """The most that one record can do to the measurement."""
+    most = measurement.guarantee.sensitivity
+    return _ceiling(most) if kind.is_whole else most
 
 
 def _grid(scale: float, measurement: Measurement) -> Grid:

@@ -142,7 +142,7 @@ def fast(seed: int, *, scale: float = 1.0, shift: float = 0.0, shape: str = "rig
     """A quick sampler of the declared noise, or of one that is wrong in a stated way (shift in noise scales)."""
     rng = np.random.default_rng(seed)
 
-    def drawn(noise: Noise, units: list[int]) -> list[int]:
+    def draw(noise: Noise, units: list[int]) -> list[int]:
         width = scale * noise.mechanism.scale / noise.grid.step
         values = (
             _whole(rng, width, len(units))
@@ -152,7 +152,7 @@ def fast(seed: int, *, scale: float = 1.0, shift: float = 0.0, shape: str = "rig
         moved = round(shift * noise.mechanism.scale / noise.grid.step)
         return [unit + moved + int(v) for unit, v in zip(units, values, strict=True)]
 
-    return drawn
+    return draw
 
 
 def _whole(rng: Any, width: float, count: int) -> Any:

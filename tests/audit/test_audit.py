@@ -17,18 +17,18 @@ import sqlglot
 from sqlglot import exp
 
 from audit.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
-from guessproof import releasing
 from guessproof.auditing import Audit, audit, audit_choice
 from guessproof.auditing import tables as written
-from guessproof.auditing.facts import clopper_pearson
-from guessproof.auditing.groups import beliefs_over_groups
-from guessproof.auditing.judging import chance_checks
-from guessproof.auditing.playing import Watch, play
-from guessproof.auditing.stage import staged
+from guessproof.auditing.counts import clopper_pearson
+from guessproof.auditing.largest_belief import beliefs_over_groups
+from guessproof.auditing.plan import make_audit_plan
+from guessproof.auditing.trials import Watch, play
+from guessproof.auditing.verdicts import chance_checks
 from guessproof.choosing import asked
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.noise import Noise, noise_for
 from guessproof.plan import loads_plan
+from guessproof.releasing import answer
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.values import NumberColumn
 
@@ -45,8 +45,8 @@ def verdicts(found: Audit) -> dict[str, str]:
 
 def run(text: str, monkeypatch: pytest.MonkeyPatch, draw: Any = None, trials: int = 12_000) -> Audit:
     """An audit with a seeded sampler in the place of the real one; what needs no chance is left to test_certain."""
-    monkeypatch.setattr(Noise, "drawn", draw or fast(7))
-    monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
+    monkeypatch.setattr(Noise, "draw", draw or fast(7))
+    monkeypatch.setattr("guessproof.auditing.run.examine", lambda *_: ())
     return audit_choice(chosen(text), trials=trials, seed=5, false_alarm=1e-3)
 
 
@@ -65,14 +65,15 @@ def test_the_real_engine_and_the_real_sampler_pass(kind: str) -> None:
 
 def test_the_best_guesser_nearly_reaches_what_theory_allows() -> None:
     """Average success, bracketed by cells, against the rule's exact value over the whole prior."""
-    from guessproof.mechanisms.guesser import average_success
+    from reference.guesser import average_success
+
     from guessproof.mechanisms.laplace import Laplace
     from guessproof.world.priors import normal
 
     noise = chosen(SALARIES).noises[0].mechanism
     assert isinstance(noise, Laplace)
     bracket = average_success(noise, normal(2000, 235.7), radius=100)
-    overall = _stage(SALARIES).acts[0].roles[0].overall
+    overall = _stage(SALARIES).attacks[0].strategies[0].overall
     assert float(bracket.attack) - 2e-3 <= overall <= float(bracket.bound)
 
 
@@ -101,7 +102,7 @@ def test_a_belief_above_its_bound_fails_the_audit(name: str, monkeypatch: pytest
     choice = chosen(CAFETERIA)
     bracket = getattr(choice, name)
     low = replace(choice, **{name: replace(bracket, bound=bracket.bound - 1e-3, attack=0.0)})
-    monkeypatch.setattr(Noise, "drawn", fast(3))
+    monkeypatch.setattr(Noise, "draw", fast(3))
     found = audit_choice(low, trials=4000, seed=5)
     assert not found.passed
     assert [c.name for c in found.failures] == ["belief" if name == "posterior" else "advantage"]
@@ -113,29 +114,29 @@ def test_the_belief_without_a_prior_fails_above_its_bound(monkeypatch: pytest.Mo
     choice = chosen(SALARIES.split("[attacker]")[0] + "[release]\nepsilon = 1.0\n")
     noises = tuple(replace(n, mechanism=replace(n.mechanism, epsilon=1.01)) for n in choice.noises)
     monkeypatch.setattr(type(choice), "cost", property(lambda _: 1.0))
-    monkeypatch.setattr(Noise, "drawn", fast(3))
+    monkeypatch.setattr(Noise, "draw", fast(3))
     for told, verdict in ((choice, "pass"), (replace(choice, noises=noises), "fail")):
         assert verdicts(audit_choice(told, trials=4000, seed=5))["belief"] == verdict
 
 
 def test_victims_are_as_frequent_as_the_prior_says() -> None:
     """Each label once in a table, and in the trials as often as the attacker expects it."""
-    act = _stage(CATS).acts[0]
-    colours = [victim["colour"] for victim in act.victims if victim is not None]
-    met = [colours[turn] for turn in act.turns]
+    attack = _stage(CATS).attacks[0]
+    colours = [victim["colour"] for victim in attack.victims if victim is not None]
+    met = [colours[turn] for turn in attack.turns]
     for colour, chance in {"black": 0.4, "tabby": 0.25, "tortoise": 0.05}.items():
         assert met.count(colour) / len(met) == pytest.approx(chance, abs=0.1)
     assert met.count("black") > 4 * met.count("tortoise")
-    assert len(met) > 3 * len(act.victims)
+    assert len(met) > 3 * len(attack.victims)
 
 
 def test_both_columns_of_a_victim_vary() -> None:
-    act = _stage(CATS).acts[0]
+    attack = _stage(CATS).attacks[0]
     for name, size in (("colour", 5), ("gender", 2)):
-        assert len({victim[name] for victim in act.victims if victim is not None}) == size
+        assert len({victim[name] for victim in attack.victims if victim is not None}) == size
     two = _stage(TWO_SUMS)
-    for act, index, column in ((two.acts[0], 0, "a"), (two.acts[-1], 1, "b")):
-        near, far = act.scene.pairs[index]
+    for attack, index, column in ((two.attacks[0], 0, "a"), (two.attacks[-1], 1, "b")):
+        near, far = attack.case.pairs[index]
         assert near is not None
         assert far is not None
         assert near[column] != far[column]
@@ -148,7 +149,7 @@ def test_an_average_that_counts_rows_outside_its_filter_is_found(monkeypatch: py
     )
     text = text.replace("within = 1.5", "within = 12")
     assert run(text, monkeypatch, trials=2000).passed
-    honest = written.prepared
+    honest = written.prepare_query
 
     def careless(*given: Any) -> Any:
         rewritten = honest(*given)
@@ -157,7 +158,7 @@ def test_an_average_that_counts_rows_outside_its_filter_is_found(monkeypatch: py
         count.this.this.replace(exp.Literal.number(1))  # CASE WHEN filter THEN term END
         return replace(rewritten, sql=select.sql("duckdb"))
 
-    monkeypatch.setattr(written, "prepared", careless)
+    monkeypatch.setattr(written, "prepare_query", careless)
     found = run(text, monkeypatch, trials=2000)
     engine = next(c for c in found.checks if c.name == "engine")
     assert engine.verdict == "fail"
@@ -170,14 +171,14 @@ def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.Mo
     text = text.replace('"65+"]', '"65+"]\nprior = { categorical = { "18-44" = 0.5, "45-64" = 0.3, "65+" = 0.2 } }')
     text += '[attacker]\ngoal = "age_group exactly"\nadvantage = 0.1\nat = { age_group = "18-44" }\n'
     plan = loads_plan(text)
-    monkeypatch.setattr(Noise, "drawn", fast(37))
+    monkeypatch.setattr(Noise, "draw", fast(37))
     question = asked(plan)
     noise = noise_for(question.measurements[0], 3.0)
     with tempfile.TemporaryDirectory() as folder:
         bare = replace(chosen(SURVEY), plan=plan, question=question, noises=(noise,))
-        stage = staged(bare, Path(folder), np.random.default_rng(4), lambda _s, _w: None)
-    assert stage.attacker is not None
-    seen = beliefs_over_groups(stage, stage.attacker, np.random.default_rng(4))
+        audit_plan = make_audit_plan(bare, Path(folder), np.random.default_rng(4), lambda _s, _w: None)
+    assert audit_plan.attacker is not None
+    seen = beliefs_over_groups(audit_plan, audit_plan.attacker, np.random.default_rng(4))
     after, before, guess = max(seen, key=lambda s: s[0])
     assert before == pytest.approx(0.5)
     assert guess == {"age_group": "18-44"}
@@ -196,12 +197,12 @@ def test_noise_of_the_wrong_scale_is_found(text: str, scale: float, monkeypatch:
 
 
 def test_too_little_noise_from_the_real_sampler_is_found_in_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = Noise.drawn
+    real = Noise.draw
 
     def shrunk(noise: Noise, units: list[int]) -> list[int]:
         return [u + round(0.8 * (d - u)) for u, d in zip(units, real(noise, units), strict=True)]
 
-    monkeypatch.setattr(Noise, "drawn", shrunk)
+    monkeypatch.setattr(Noise, "draw", shrunk)
     found = audit_choice(chosen(SALARIES), trials=30_000, seconds=30, seed=2)
     assert verdicts(found)["noise"] == verdicts(found)["two tables"] == "fail"
     assert found.seconds < 30
@@ -254,14 +255,14 @@ def test_noise_that_is_drawn_once_and_kept_is_found(monkeypatch: pytest.MonkeyPa
 
 def test_a_release_that_adds_noise_to_answers_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sampler is right, what the release makes of it is not."""
-    plain = releasing._drawn
+    plain = answer.draw_column
 
     def doubled(noise: Noise, index: int, groups: Any, found: Any) -> list[float]:
         once, again = plain(noise, index, groups, found), plain(noise, index, groups, found)
         still = [noise.grid.value(found[g][index][0]) for g in groups]
         return [a + b - s for a, b, s in zip(once, again, still, strict=True)]
 
-    monkeypatch.setattr(releasing, "_drawn", doubled)
+    monkeypatch.setattr(answer, "draw_column", doubled)
     assert verdicts(run(SALARIES, monkeypatch))["noise"] == "fail"
 
 
@@ -308,10 +309,10 @@ def test_an_engine_that_fails_fails_the_audit(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_ledger_that_forgets_a_charge_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    from guessproof.auditing import rehearsal
+    from guessproof.auditing import certain
 
-    cheap = rehearsal.Cost
-    monkeypatch.setattr(rehearsal, "Cost", lambda epsilon, delta: cheap(epsilon / 2, delta))
+    cheap = certain.Cost
+    monkeypatch.setattr(certain, "Cost", lambda epsilon, delta: cheap(epsilon / 2, delta))
     assert verdicts(run(SALARIES, monkeypatch, trials=2000))["ledger"] == "fail"
 
 
@@ -320,18 +321,18 @@ def test_a_ledger_that_forgets_a_charge_is_found(monkeypatch: pytest.MonkeyPatch
 
 def _stage(text: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
-        return staged(chosen(text), Path(folder), np.random.default_rng(4), lambda _s, _w: None)
+        return make_audit_plan(chosen(text), Path(folder), np.random.default_rng(4), lambda _s, _w: None)
 
 
 @pytest.mark.parametrize(("text", "audits"), [(SALARIES, 200), (CATS, 60)], ids=["salaries", "cats"])
 def test_false_alarms_are_as_rare_as_stated(text: str, audits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many audits of an honest sampler; seeded, so that chance decided once and for all."""
-    stage, failed = _stage(text), {0.1: 0, 1e-3: 0}
+    audit_plan, failed = _stage(text), {0.1: 0, 1e-3: 0}
     for seed in range(audits):
-        monkeypatch.setattr(Noise, "drawn", fast(1000 + seed))
-        played = play(stage, 500, Watch(1e9, lambda: 0.0, lambda _s, _w: None))
+        monkeypatch.setattr(Noise, "draw", fast(1000 + seed))
+        played = play(audit_plan, 500, Watch(1e9, lambda: 0.0, lambda _s, _w: None))
         for rate in failed:
-            checks = chance_checks(stage, played, rate / played.tests)
+            checks = chance_checks(audit_plan, played, rate / played.tests)
             failed[rate] += any(c.verdict == "fail" for c in checks)
     assert failed[1e-3] <= 1
     assert 0 < failed[0.1] <= 0.15 * audits  # at most a tenth is expected; none would mean that no test ever speaks
@@ -361,7 +362,7 @@ def test_a_plan_that_cannot_be_kept_has_nothing_to_audit() -> None:
 
 
 def test_time_stops_the_drawing_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(31))
+    monkeypatch.setattr(Noise, "draw", fast(31))
     seen: list[tuple[float, str]] = []
     found = audit(plan_of(SALARIES), trials=50_000_000, seconds=0.2, progress=lambda s, w: seen.append((s, w)))
     assert found.trials < 5_000_000
@@ -373,7 +374,7 @@ def test_time_stops_the_drawing_and_progress_is_told(monkeypatch: pytest.MonkeyP
 
 
 def test_the_same_seed_makes_the_same_tables_and_never_the_same_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
+    monkeypatch.setattr("guessproof.auditing.run.examine", lambda *_: ())
     one, other = (audit_choice(chosen(SALARIES), trials=2000, seed=9) for _ in range(2))
     expected = [[c.expected for c in found.checks if c.name.startswith("guesser")] for found in (one, other)]
     measured = [[c.measured for c in found.checks if c.name.startswith("noise")] for found in (one, other)]

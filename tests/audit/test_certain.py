@@ -14,19 +14,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.plans import CAFETERIA, CATS, SALARIES, SHIPS, SURVEY, TWO_SUMS, chosen, fast
-from guessproof.auditing import audit_choice, crowds, spelling, storage
-from guessproof.auditing.bayes import Believed, _posteriors, belief_checks, certain_beliefs
-from guessproof.auditing.crowds import crowd_check
-from guessproof.auditing.moving import storage_check, together_check
-from guessproof.auditing.neighbours import Answered, answered
+from guessproof.auditing import audit_choice, certain, columns
+from guessproof.auditing.certain import crowd_check
+from guessproof.auditing.columns import respell, stored_types
+from guessproof.auditing.exact_belief import Believed, _posteriors, belief_checks, certain_beliefs
+from guessproof.auditing.movement import FamilyAnswers, ask_families, storage_check, together_check
+from guessproof.auditing.plan import AuditPlan, make_audit_plan
 from guessproof.auditing.result import Check
-from guessproof.auditing.stage import Stage, staged
-from guessproof.auditing.storage import respelt, stored_types
 from guessproof.choosing import Choice, choose
 from guessproof.engines import open_engine
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import EngineError
-from guessproof.mechanisms.sampling import Grid
+from guessproof.mechanisms.base import Grid
 from guessproof.noise import Noise
 from guessproof.plan import loads_plan
 from guessproof.sql.measurement import Measurement
@@ -66,25 +65,27 @@ def quietly(_share: float, _words: str) -> None:
 
 
 @pytest.fixture
-def stage_of(tmp_path: Path) -> Callable[..., Stage]:
-    def make(choice: Choice | str) -> Stage:
+def stage_of(tmp_path: Path) -> Callable[..., AuditPlan]:
+    def make(choice: Choice | str) -> AuditPlan:
         made = chosen(choice) if isinstance(choice, str) else choice
-        folder = tmp_path / f"stage{len(list(tmp_path.iterdir()))}"
+        folder = tmp_path / f"audit_plan{len(list(tmp_path.iterdir()))}"
         folder.mkdir()
-        return staged(made, folder, np.random.default_rng(4), quietly)
+        return make_audit_plan(made, folder, np.random.default_rng(4), quietly)
 
     return make
 
 
-def asked(stage: Stage, most: int = 1) -> list[Answered]:
+def asked(audit_plan: AuditPlan, most: int = 1) -> list[FamilyAnswers]:
     rng, found = np.random.default_rng(5), []
-    for number, kept in enumerate(stage.storages[:most]):
-        found += answered(stage.shop, kept, stage.choice.noises, stage.protected, rng, f"asked{number}")
+    for number, kept in enumerate(audit_plan.storages[:most]):
+        found += ask_families(
+            audit_plan.factory, kept, audit_plan.choice.noises, audit_plan.protected, rng, f"asked{number}"
+        )
     return found
 
 
-def moved(stage: Stage, most: int = 1) -> Check:
-    return storage_check(stage.choice, asked(stage, most))
+def moved(audit_plan: AuditPlan, most: int = 1) -> Check:
+    return storage_check(audit_plan.choice, asked(audit_plan, most))
 
 
 def with_guarantee(choice: Choice, change: Callable[[Measurement], Measurement]) -> Choice:
@@ -104,8 +105,8 @@ def test_what_is_right_reaches_its_guarantee_and_no_more(text: str, stage_of: An
 
 
 def test_who_leaves_a_group_for_another_moves_both(stage_of: Any) -> None:
-    stage = stage_of(GROUPS)
-    furthest = max(float(a.moved[one, other, 0]) for a in asked(stage) for one, other in a.pairs)
+    audit_plan = stage_of(GROUPS)
+    furthest = max(float(a.moved[one, other, 0]) for a in asked(audit_plan) for one, other in a.pairs)
     assert furthest == 2.0
 
 
@@ -165,12 +166,12 @@ def test_a_record_in_several_rows_of_a_view_moves_all_of_them(text: str, stage_o
 
 def test_what_the_ledger_keeps_is_held_to_the_same(stage_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A guarantee that forgets a column, though every measurement is right."""
-    stage = stage_of(TWO_SUMS)
-    played = asked(stage)
-    whole = stage.choice.guarantee
+    audit_plan = stage_of(TWO_SUMS)
+    played = asked(audit_plan)
+    whole = audit_plan.choice.guarantee
     less = replace(whole, columns={"a": whole.columns["a"]}, lines={"a": whole.lines["a"]}, slope=None)
-    monkeypatch.setitem(vars(stage.choice), "guarantee", less)
-    found = storage_check(stage.choice, played)
+    monkeypatch.setitem(vars(audit_plan.choice), "guarantee", less)
+    found = storage_check(audit_plan.choice, played)
     assert found.verdict == "fail"
     assert "the answer when b went" in found.words
 
@@ -178,13 +179,13 @@ def test_what_the_ledger_keeps_is_held_to_the_same(stage_of: Any, monkeypatch: p
 def test_a_record_that_changes_the_rows_behind_an_average_is_found(
     stage_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = stage_of(CAFETERIA)
-    played = asked(stage)
-    assert storage_check(stage.choice, played).verdict == "pass"
+    audit_plan = stage_of(CAFETERIA)
+    played = asked(audit_plan)
+    assert storage_check(audit_plan.choice, played).verdict == "pass"
     one = played[0]
     counts = one.counts.copy()
     counts[0, 1, 0] += 1
-    found = storage_check(stage.choice, [replace(one, counts=counts)])
+    found = storage_check(audit_plan.choice, [replace(one, counts=counts)])
     assert found.verdict == "fail"
     assert "the rows behind AVG(time)" in found.words
 
@@ -193,9 +194,9 @@ def test_a_record_that_changes_the_rows_behind_an_average_is_found(
 
 
 def test_spellings_are_what_a_careless_reader_takes_for_the_same() -> None:
-    assert respelt("ab") == ["AB", "Ab", "áb", "ab ", " ab"]
-    assert respelt("É") == ["é", "E", "É ", " É"]
-    assert respelt("18-44") == ["18-44 ", " 18-44"]
+    assert respell("ab") == ["AB", "Ab", "áb", "ab ", " ab"]
+    assert respell("É") == ["é", "E", "É ", " É"]
+    assert respell("18-44") == ["18-44 ", " 18-44"]
 
 
 def test_every_label_is_stored_in_every_way_it_can_be(stage_of: Any) -> None:
@@ -206,7 +207,7 @@ def test_every_label_is_stored_in_every_way_it_can_be(stage_of: Any) -> None:
     )
     flagged = flagged.replace('gender = "F"', 'gender = "true"')
     assert any(s.types["gender"] == "BOOLEAN" for s in stage_of(choose(loads_plan(flagged))).storages)
-    assert {s.types["salary"] for s in stage_of(SALARIES).storages} == {*storage.NUMBERS}
+    assert {s.types["salary"] for s in stage_of(SALARIES).storages} == {*columns.NUMBERS}
 
 
 def _source(folder: Path, declared: str, form: str = "duckdb") -> Path:
@@ -226,15 +227,15 @@ def cats_at(path: Path) -> Choice:
 
 def test_the_sources_own_types_are_played_on(tmp_path: Path, stage_of: Any) -> None:
     source = _source(tmp_path, "colour VARCHAR COLLATE NOCASE, gender VARCHAR COLLATE NOACCENT.NOCASE")
-    (stage,) = [stage_of(cats_at(source))]
-    (only,) = stage.storages
+    (audit_plan,) = [stage_of(cats_at(source))]
+    (only,) = audit_plan.storages
     assert only.is_sources
     assert {n: k.upper() for n, k in only.types.items()} == {
         "colour": "VARCHAR COLLATE NOCASE",
         "gender": "VARCHAR COLLATE NOACCENT.NOCASE",
     }
-    assert stage.shop.types == only.types
-    with open_engine(str(next((tmp_path).glob("stage*/scene0.duckdb"))), "cats") as made:
+    assert audit_plan.factory.types == only.types
+    with open_engine(str(next((tmp_path).glob("audit_plan*/scene0.duckdb"))), "cats") as made:
         assert {n: made.stored()[n] for n in only.types} == dict(only.types)
 
 
@@ -277,7 +278,7 @@ def test_the_types_are_read_and_no_value(form: str, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(DuckDB, "__init__", watched)
     for name in ("check", "aggregates", "batches", "prepare"):
         monkeypatch.setattr(DuckDB, name, refused(name))
-    monkeypatch.setattr(Noise, "drawn", fast(3))
+    monkeypatch.setattr(Noise, "draw", fast(3))
     found = audit_choice(choice, trials=2000, seed=1, false_alarm=1e-7)
     assert len(opened) == 1
     assert "canary" not in repr(found)
@@ -294,8 +295,8 @@ def test_a_source_without_types_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_a_comparison_that_ignores_capitals_is_found(stage_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    stage = stage_of(CATS)
-    assert moved(stage).verdict == "pass"
+    audit_plan = stage_of(CATS)
+    assert moved(audit_plan).verdict == "pass"
     honest = LabelTest.write
 
     def careless(self: LabelTest, *rest: Any) -> Any:
@@ -315,19 +316,19 @@ def test_a_comparison_that_ignores_capitals_is_found(stage_of: Any, monkeypatch:
 def test_noise_on_a_count_of_many_rows_is_looked_at(stage_of: Any) -> None:
     """As many rows as leave 64 bits where that can be built: at ε = 1 the grid of a Laplace count has 2^40 steps."""
     choice = chosen(LAPLACE_COUNT.format(epsilon=1.0))
-    assert crowds.size_of(choice.noises) == 2**23 + 1
-    assert crowds.size_of(chosen(LAPLACE_COUNT.format(epsilon=1000.0)).noises) == crowds.FEW
+    assert certain.size_of(choice.noises) == 2**23 + 1
+    assert certain.size_of(chosen(LAPLACE_COUNT.format(epsilon=1000.0)).noises) == certain.FEW
     fine = replace(choice.noises[0], grid=Grid(-20))
-    assert crowds.size_of((fine,)) == crowds.FEW
-    stage = stage_of(choice)
-    scenes = [act.scene for act in stage.acts]
-    assert crowd_check(choice.noises, scenes, stage.shop).verdict == "pass"
+    assert certain.size_of((fine,)) == certain.FEW
+    audit_plan = stage_of(choice)
+    cases = [attack.case for attack in audit_plan.attacks]
+    assert crowd_check(choice.noises, cases, audit_plan.factory).verdict == "pass"
 
 
 @pytest.mark.parametrize("text", [LAPLACE_COUNT.format(epsilon=1000.0), SALARIES, CAFETERIA, SHIPS, GROUPS])
 def test_many_equal_rows_add_up(text: str, stage_of: Any) -> None:
-    stage = stage_of(text)
-    found = crowd_check(stage.choice.noises, [act.scene for act in stage.acts], stage.shop)
+    audit_plan = stage_of(text)
+    found = crowd_check(audit_plan.choice.noises, [attack.case for attack in audit_plan.attacks], audit_plan.factory)
     assert found.verdict == "pass", found.words
     assert "100,000" in found.words
 
@@ -336,7 +337,7 @@ def test_many_equal_rows_add_up(text: str, stage_of: Any) -> None:
 def test_an_engine_that_fails_or_errs_on_many_rows_is_found(
     off: int | None, stage_of: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stage = stage_of(SALARIES)
+    audit_plan = stage_of(SALARIES)
     honest = DuckDB.aggregates
 
     def wrong(self: DuckDB, sql: str) -> Any:
@@ -348,7 +349,7 @@ def test_an_engine_that_fails_or_errs_on_many_rows_is_found(
         return [(rows[0][0] + off, *rows[0][1:])]
 
     monkeypatch.setattr(DuckDB, "aggregates", wrong)
-    found = crowd_check(stage.choice.noises, [act.scene for act in stage.acts], stage.shop)
+    found = crowd_check(audit_plan.choice.noises, [attack.case for attack in audit_plan.attacks], audit_plan.factory)
     assert found.verdict == "fail"
     assert ("failed" in found.words) is (off is None)
 
@@ -358,15 +359,15 @@ def test_an_engine_that_fails_or_errs_on_many_rows_is_found(
 
 def test_two_spellings_of_a_column_are_one(stage_of: Any) -> None:
     for text in (CAFETERIA, TWO_SUMS, CATS, GROUPS):
-        stage = stage_of(text)
-        found = together_check(stage.choice, spelling.guarantee_of_both(stage.choice), asked(stage))
+        audit_plan = stage_of(text)
+        found = together_check(audit_plan.choice, certain.guarantee_of_both(audit_plan.choice), asked(audit_plan))
         assert found.verdict == "pass", found.words
         assert found.measured == pytest.approx(1.0, abs=1e-6)
 
 
 def test_two_columns_made_of_one_are_found(stage_of: Any) -> None:
-    stage = stage_of(TWO_SUMS)
-    once = stage.choice.guarantee
+    audit_plan = stage_of(TWO_SUMS)
+    once = audit_plan.choice.guarantee
     apart = replace(
         once,
         columns={**once.columns, **{n.upper(): m for n, m in once.columns.items()}},
@@ -375,7 +376,7 @@ def test_two_columns_made_of_one_are_found(stage_of: Any) -> None:
         slope=None if once.slope is None else 2 * once.slope,
         rounding=2 * once.rounding,
     )
-    found = together_check(stage.choice, apart, asked(stage))
+    found = together_check(audit_plan.choice, apart, asked(audit_plan))
     assert found.verdict == "fail"
     assert found.measured == pytest.approx(2.0, rel=1e-6)
 
@@ -388,7 +389,7 @@ def test_a_respelt_plan_asks_the_same(stage_of: Any) -> None:
     )
     for text in (CAFETERIA, TWO_SUMS, SHIPS, joint):
         choice = choose(loads_plan(text)) if text is joint else chosen(text)
-        one, both = choice.guarantee, spelling.guarantee_of_both(choice)
+        one, both = choice.guarantee, certain.guarantee_of_both(choice)
         assert both.change == pytest.approx(2 * one.change)
 
 
@@ -416,21 +417,25 @@ def test_no_output_tells_more_than_the_best_centre(seed: int, points: int, answe
 
 
 def test_the_exact_belief_is_the_exact_bound(stage_of: Any) -> None:
-    stage = stage_of(CATS)
-    found = certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1))
+    audit_plan = stage_of(CATS)
+    found = certain_beliefs(
+        audit_plan.choice, audit_plan.attacker, audit_plan.factory, audit_plan.storages[:1], np.random.default_rng(1)
+    )
     assert found
-    for check in belief_checks(stage.choice, found):
+    for check in belief_checks(audit_plan.choice, found):
         assert check.verdict == "pass"
         assert check.measured == pytest.approx(check.expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", ["posterior", "advantage"])
 def test_a_belief_above_its_bound_fails_exactly(name: str, stage_of: Any) -> None:
-    stage = stage_of(CATS)
-    found = certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1))
+    audit_plan = stage_of(CATS)
+    found = certain_beliefs(
+        audit_plan.choice, audit_plan.attacker, audit_plan.factory, audit_plan.storages[:1], np.random.default_rng(1)
+    )
     assert found
-    bracket = getattr(stage.choice, name)
-    low = replace(stage.choice, **{name: replace(bracket, bound=bracket.bound - 1e-3, attack=0.0)})
+    bracket = getattr(audit_plan.choice, name)
+    low = replace(audit_plan.choice, **{name: replace(bracket, bound=bracket.bound - 1e-3, attack=0.0)})
     failed = [c.name for c in belief_checks(low, found) if c.verdict == "fail"]
     assert failed == ["exact belief" if name == "posterior" else "exact advantage"]
 
@@ -448,8 +453,10 @@ def test_a_belief_that_falls_counts_where_both_directions_do() -> None:
 
 
 def test_every_output_is_looked_at_in_both_directions(stage_of: Any) -> None:
-    stage = stage_of(CATS)
-    found = certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1))
+    audit_plan = stage_of(CATS)
+    found = certain_beliefs(
+        audit_plan.choice, audit_plan.attacker, audit_plan.factory, audit_plan.storages[:1], np.random.default_rng(1)
+    )
     assert found
     assert max(b.after - b.before for b in found) > 0.05
     assert max(b.before - b.after for b in found) > 0.02
@@ -458,15 +465,28 @@ def test_every_output_is_looked_at_in_both_directions(stage_of: Any) -> None:
 def test_each_alternative_is_a_goal_of_its_own(stage_of: Any) -> None:
     goal = CATS.replace("colour exactly and gender exactly", "colour exactly or gender exactly")
     for or_, before in (("any", {0.625}), ("each", {0.25, 0.5})):
-        stage = stage_of(choose(loads_plan(goal.replace("advantage = 0.1", f'advantage = 0.1\nor = "{or_}"'))))
-        found = certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1))
+        audit_plan = stage_of(choose(loads_plan(goal.replace("advantage = 0.1", f'advantage = 0.1\nor = "{or_}"'))))
+        found = certain_beliefs(
+            audit_plan.choice,
+            audit_plan.attacker,
+            audit_plan.factory,
+            audit_plan.storages[:1],
+            np.random.default_rng(1),
+        )
         assert found
         assert {round(b.before, 9) for b in found} == before
-        assert all(check.verdict == "pass" for check in belief_checks(stage.choice, found))
+        assert all(check.verdict == "pass" for check in belief_checks(audit_plan.choice, found))
 
 
 def test_a_list_too_long_and_a_density_are_left_to_the_trials(stage_of: Any) -> None:
-    stage = stage_of(SALARIES)
+    audit_plan = stage_of(SALARIES)
     assert (
-        certain_beliefs(stage.choice, stage.attacker, stage.shop, stage.storages[:1], np.random.default_rng(1)) is None
+        certain_beliefs(
+            audit_plan.choice,
+            audit_plan.attacker,
+            audit_plan.factory,
+            audit_plan.storages[:1],
+            np.random.default_rng(1),
+        )
+        is None
     )

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from audit.plans import CATS, SALARIES, chosen, fast
 from guessproof.auditing import Audit, audit_choice
-from guessproof.auditing.examined import examined
+from guessproof.auditing.certain import examine
 from guessproof.auditing.result import Verdict
 from guessproof.charts.audit import calibration, save
 from guessproof.cli.audit import MEANINGS, STYLES, audit
@@ -34,8 +34,8 @@ def plan(tmp_path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(53))
-    monkeypatch.setattr("guessproof.auditing.run.examined", lambda *_: ())
+    monkeypatch.setattr(Noise, "draw", fast(53))
+    monkeypatch.setattr("guessproof.auditing.run.examine", lambda *_: ())
 
 
 def typed(*words: str) -> tuple[int, str, str]:
@@ -71,7 +71,7 @@ def test_json_is_all_there_is_on_the_output(plan: str) -> None:
 
 
 def test_what_fails_exits_with_7_and_is_named(plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(53, scale=0.5))
+    monkeypatch.setattr(Noise, "draw", fast(53, scale=0.5))
     code, out, _ = typed(plan, "--trials", "8000", "--seed", "1")
     assert code == 7
     assert "do not release" in out
@@ -135,7 +135,7 @@ def test_the_picture_holds_every_point_and_says_what_failed() -> None:
 
 
 def test_every_check_and_verdict_has_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guessproof.auditing.run.examined", examined)
+    monkeypatch.setattr("guessproof.auditing.run.examine", examine)
     seen = {c.name.split(",")[0] for text in (SALARIES, CATS) for c in audit_choice(chosen(text), trials=2000).checks}
     assert seen == set(MEANINGS)
     assert set(STYLES) == set(get_args(Verdict))

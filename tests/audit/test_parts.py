@@ -14,15 +14,23 @@ from scipy.stats import binomtest
 
 import guessproof as gp
 from audit.plans import CAFETERIA, SALARIES, chosen, fast
-from guessproof.auditing.beliefs import blocks_of, drawn, goal_edges, holds, points_of, truths_of
-from guessproof.auditing.columns import fields_of
-from guessproof.auditing.facts import Compared, Counted, clopper_pearson, fitted
-from guessproof.auditing.guesser import cell_chances, output_edges, trained
+from guessproof.auditing.beliefs import (
+    blocks_of,
+    cell_chances,
+    draw_victims,
+    goal_edges,
+    holds,
+    output_edges,
+    points_of,
+    train_guesser,
+    truths_of,
+)
+from guessproof.auditing.cases import make_cases
+from guessproof.auditing.columns import fields_of, own_types
+from guessproof.auditing.counts import Compared, Counted, clopper_pearson, measure_fit
+from guessproof.auditing.plan import make_audit_plan
 from guessproof.auditing.run import audit_choice
-from guessproof.auditing.scenes import scenes_of
-from guessproof.auditing.stage import staged
-from guessproof.auditing.storage import own_types
-from guessproof.auditing.tables import Shop, form_of
+from guessproof.auditing.tables import TableFactory, form_of
 from guessproof.choosing import asked, choose
 from guessproof.exposure import Attacker
 from guessproof.mechanisms.cauchy import Cauchy
@@ -98,8 +106,8 @@ def test_the_gap_to_a_distribution_is_small_for_its_own_noise_only(mechanism: An
     else:
         sizes = [mechanism.error(confidence=u) for u in rng.random(20_000)]
         noise = np.array(sizes) * rng.choice([-1, 1], 20_000)
-    assert fitted("", noise, mechanism, whole).p_value() > 1e-3
-    assert fitted("", noise + (1 if whole else 0.3 * mechanism.scale), mechanism, whole).p_value() < 1e-9
+    assert measure_fit("", noise, mechanism, whole).p_value() > 1e-3
+    assert measure_fit("", noise + (1 if whole else 0.3 * mechanism.scale), mechanism, whole).p_value() < 1e-9
 
 
 # Beliefs.
@@ -136,7 +144,7 @@ def test_points_and_victims_come_from_the_same_belief(attacker: Attacker) -> Non
     blocks = blocks_of(attacker, frozenset())
     assert blocks
     rng = np.random.default_rng(6)
-    points, victims = points_of(blocks, 4000, rng, {}), drawn(blocks, 4000, rng)
+    points, victims = points_of(blocks, 4000, rng, {}), draw_victims(blocks, 4000, rng)
     assert points.weights.sum() == pytest.approx(1)
     for name in attacker.names:
         seen = [v[name] for v in victims]
@@ -193,7 +201,7 @@ def test_the_rules_success_is_what_simulation_shows(mechanism: Any) -> None:
     assert blocks
     points = points_of(blocks, 100, np.random.default_rng(0), {})
     answers = np.asarray(points.values["x"]) * 3
-    rule = trained(mechanism, goal, points, answers, truths_of(attacker_with(goal), blocks, 50))
+    rule = train_guesser(mechanism, goal, points, answers, truths_of(attacker_with(goal), blocks, 50))
     right = rule.right(points.values)
     exact = rule.success(answers, right)
     rng = np.random.default_rng(8)
@@ -230,26 +238,28 @@ def test_the_engine_and_plain_arithmetic_agree_on_odd_values(form: str, tmp_path
     )
     question = asked(plan)
     fields = fields_of(plan, question)
-    scene = scenes_of(question, fields, (1.0, 2.0**-20), np.random.default_rng(3))[0]
-    finite = [{k: 7.0 if isinstance(v, float) and math.isnan(v) else v for k, v in r.items()} for r in scene.others]
-    scene = type(scene)(question, scene.steps, scene.group, scene.frame, tuple(finite), scene.pairs)
-    found = Shop(tmp_path, form, "t", fields, own_types(fields, None), question, (0, -20)).ask(finite, "one")[()]
+    case = make_cases(question, fields, (1.0, 2.0**-20), np.random.default_rng(3))[0]
+    finite = [{k: 7.0 if isinstance(v, float) and math.isnan(v) else v for k, v in r.items()} for r in case.others]
+    case = type(case)(question, case.steps, case.group, case.frame, tuple(finite), case.pairs)
+    found = TableFactory(tmp_path, form, "t", fields, own_types(fields, None), question, (0, -20)).ask(finite, "one")[
+        ()
+    ]
     for index, (unit, _) in enumerate(found):
-        plain = scene.plain(index, None)
+        plain = case.plain(index, None)
         assert unit is not None
-        assert abs(unit * scene.steps[index] - plain.value) <= plain.slack
+        assert abs(unit * case.steps[index] - plain.value) <= plain.slack
 
 
 def test_copies_in_one_file_answer_like_tables_of_their_own(tmp_path: Path) -> None:
     choice = chosen(CAFETERIA)
     fields = fields_of(choice.plan, choice.question)
     exponents = tuple(n.grid.exponent for n in choice.noises)
-    scene = scenes_of(choice.question, fields, (2.0 ** exponents[0],), np.random.default_rng(3))[0]
-    shop = Shop(tmp_path, "csv", "t", fields, own_types(fields, None), choice.question, exponents)
-    victims = [{**scene.frame, "time": t} for t in (3.25, 20.0, 500.0)]
-    together = shop.ask_all(scene.others, victims, "all")
+    case = make_cases(choice.question, fields, (2.0 ** exponents[0],), np.random.default_rng(3))[0]
+    factory = TableFactory(tmp_path, "csv", "t", fields, own_types(fields, None), choice.question, exponents)
+    victims = [{**case.frame, "time": t} for t in (3.25, 20.0, 500.0)]
+    together = factory.ask_all(case.others, victims, "all")
     for number, victim in enumerate(victims):
-        assert together[number] == shop.ask(scene.rows(victim), f"one{number}")
+        assert together[number] == factory.ask(case.rows(victim), f"one{number}")
     assert len({found[()][0] for found in together}) == 3
     assert all(found[()][0][1] == 120 for found in together)
 
@@ -268,8 +278,8 @@ def test_the_two_most_distant_victims_reach_the_guarantee() -> None:
     ]:
         plan = loads_plan(many(sql))
         question = asked(plan)
-        scene = scenes_of(question, fields_of(plan, question), (1.0,), np.random.default_rng(1))[0]
-        near, far = (scene.plain(0, victim).value for victim in scene.pairs[0])
+        case = make_cases(question, fields_of(plan, question), (1.0,), np.random.default_rng(1))[0]
+        near, far = (case.plain(0, victim).value for victim in case.pairs[0])
         assert abs(near - far) == pytest.approx(question.measurements[0].per_answer.change, rel=1e-9), sql
         assert question.measurements[0].is_whole is whole
 
@@ -293,7 +303,7 @@ def test_the_two_most_distant_victims_reach_the_guarantee() -> None:
 )
 def test_every_kind_of_query_can_be_audited(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if "gaussian" not in text and "cauchy" not in text:
-        monkeypatch.setattr(Noise, "drawn", fast(41))
+        monkeypatch.setattr(Noise, "draw", fast(41))
     found = audit_choice(choose(loads_plan(text)), trials=2000, seed=2, false_alarm=1e-7)
     assert found.passed, found.failures
     count = len(choose(loads_plan(text)).noises)
@@ -304,9 +314,9 @@ def test_every_kind_of_query_can_be_audited(text: str, monkeypatch: pytest.Monke
 
 
 def test_a_large_public_count_is_not_built_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("guessproof.auditing.scenes.MOST_ROWS", 500)
+    monkeypatch.setattr("guessproof.auditing.cases.MOST_ROWS", 500)
     monkeypatch.setattr("guessproof.auditing.run.MOST_ROWS", 500)
-    monkeypatch.setattr(Noise, "drawn", fast(43))
+    monkeypatch.setattr(Noise, "draw", fast(43))
     text = CAFETERIA.replace("rows = 120", "rows = 1000000").replace("within = 1.5", "within = 0.001")
     found = audit_choice(choose(loads_plan(text)), trials=2000, seed=2, false_alarm=1e-7)
     assert found.passed, found.failures
@@ -315,14 +325,14 @@ def test_a_large_public_count_is_not_built_up(monkeypatch: pytest.MonkeyPatch) -
 
 def test_victims_are_what_the_attacker_holds_for_possible(tmp_path: Path) -> None:
     text = SALARIES.replace("at = { salary = 2000 }", "at = { salary = 2000 }\nknows = { salary = [1900, 2300] }")
-    stage = staged(choose(loads_plan(text)), tmp_path, np.random.default_rng(2), lambda _s, _w: None)
-    salaries = [v["salary"] for v in stage.acts[0].victims if v is not None]
+    audit_plan = make_audit_plan(choose(loads_plan(text)), tmp_path, np.random.default_rng(2), lambda _s, _w: None)
+    salaries = [v["salary"] for v in audit_plan.attacks[0].victims if v is not None]
     assert len(salaries) == 200
     assert 1900 <= min(salaries) < 1950 < 2200 < max(salaries) <= 2300
 
 
 def test_a_fixed_goal_is_bet_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(47))
+    monkeypatch.setattr(Noise, "draw", fast(47))
     text = SALARIES.replace("salary within 100", "salary inside 2200 2600").replace("at = { salary = 2000 }", "")
     found = audit_choice(choose(loads_plan(text)), trials=6000, seed=2, false_alarm=1e-7)
     assert found.passed, found.failures

@@ -16,14 +16,14 @@ import pytest
 from audit.plans import SALARIES, fast
 from guessproof.auditing import audit, run
 from guessproof.auditing import tables as written
-from guessproof.auditing.stage import staged
+from guessproof.auditing.plan import make_audit_plan
 from guessproof.noise import Noise
 from guessproof.plan import Plan, loads_plan
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Noise, "drawn", fast(2))
+    monkeypatch.setattr(Noise, "draw", fast(2))
 
 
 def plan_in(folder: Path, source: str = "salaries.csv") -> Plan:
@@ -53,7 +53,7 @@ def test_only_made_up_tables_are_given_to_the_engine(tmp_path: Path, monkeypatch
     (tmp_path / "salaries.csv").write_text("salary\n1234\n")
     assert audit(plan_in(tmp_path), trials=2000, seed=1).passed
     assert {Path(source).stem.rstrip("0123456789") for source in opened} >= {
-        "scene",
+        "case",
         "near0-",
         "far0-",
         "storage",
@@ -84,20 +84,20 @@ def test_the_folder_is_private_and_deleted_and_the_ledger_is_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: dict[str, Any] = {}
-    real, check = staged, run.ledger_check
+    real, check = make_audit_plan, run.ledger_check
 
     def watching(choice: Any, folder: Path, *rest: Any) -> Any:
         seen["folder"], seen["mode"] = folder, stat.S_IMODE(folder.stat().st_mode)
         return real(choice, folder, *rest)
 
-    def looking(stage: Any, folder: Path) -> Any:
-        found = check(stage, folder)
+    def looking(audit_plan: Any, folder: Path) -> Any:
+        found = check(audit_plan, folder)
         seen["files"] = sorted(p.name for p in folder.iterdir())
         with sqlite3.connect(folder / "audit.ledger") as book:
             assert book.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] > 0
         return found
 
-    monkeypatch.setattr(run, "staged", watching)
+    monkeypatch.setattr(run, "make_audit_plan", watching)
     monkeypatch.setattr(run, "ledger_check", looking)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     plan = plan_in(tmp_path / "elsewhere")

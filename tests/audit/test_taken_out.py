@@ -179,7 +179,7 @@ CASES: dict[str, tuple[str, Callable[[Patch], None], set[str]]] = {
 
 
 def audited(text: str, patch: Patch, folder: Path) -> Audit:
-    patch.setattr(Noise, "drawn", fast(61))
+    patch.setattr(Noise, "draw", fast(61))
     return audit(loads_plan(text, folder=folder), trials=2000, seed=3, false_alarm=1e-7)
 
 

@@ -11,9 +11,9 @@ import duckdb
 import pytest
 
 from engines.tables import FORMS, opened, write
-from guessproof.engines import open_engine, vetting
+from guessproof.engines import open_engine
 from guessproof.engines.base import Engine
-from guessproof.engines.duckdb import DuckDB
+from guessproof.engines.duckdb import DuckDB, find_fault
 from guessproof.errors import EngineError, SourceError
 
 ROWS = [{"x": float(place), "s": "word"} for place in range(10)]
@@ -195,7 +195,7 @@ def test_the_look_at_the_tree_needs_no_help() -> None:
     """What DuckDB would refuse by itself is refused here too."""
 
     def fault(sql: str) -> str | None:
-        return vetting.fault(duckdb.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0], "t")
+        return find_fault(duckdb.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0], "t")
 
     assert fault("SELECT COUNT(*) FROM T") is None
     assert fault("WITH a AS (SELECT x FROM t), b AS (SELECT x FROM A) SELECT SUM(x) FROM b JOIN t USING (x)") is None

@@ -16,12 +16,12 @@ from scipy.integrate import quad
 from scipy.stats import beta as beta_law
 from scipy.stats import binom, chi2, kstest
 
-from guessproof.mechanisms.base import Mechanism
+from guessproof.mechanisms.base import Grid, Mechanism
 from guessproof.mechanisms.cauchy import Cauchy
 from guessproof.mechanisms.gaussian import Gaussian
 from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.laplace import Laplace
-from guessproof.mechanisms.sampling import Grid, sampler
+from guessproof.mechanisms.sampling import sampler
 from guessproof.mechanisms.smooth import SmoothLaplace
 
 FALSE_ALARM = 1e-6

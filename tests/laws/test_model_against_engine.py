@@ -29,7 +29,7 @@ from guessproof.engines import open_engine
 from guessproof.errors import MetricError, QueryError, SourceError
 from guessproof.guarantee import Guarantee, guarantee_from_dict, guarantee_to_dict, total
 from guessproof.plan import plan_of
-from guessproof.releasing import prepared
+from guessproof.releasing import prepare_query
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, Measurement
 from guessproof.sql.formula import Key
 from guessproof.world.metrics import Metric
@@ -94,7 +94,7 @@ def written(folder: Path, plan: Drawn, random: Random) -> Table:
 def answers(engine: Any, question: AnalyzedQuery, table: Table) -> list[Cells]:
     """What the engine says of each variant: one query, with the variant as one more key."""
     several = replace(question, keys=(Key("variant", "variant", table.levels), *question.keys))
-    rewritten = prepared(engine, several, [EXPONENT] * len(question.measurements))
+    rewritten = prepare_query(engine, several, [EXPONENT] * len(question.measurements))
     found = rewritten.read(engine.aggregates(rewritten.sql))
     return [{group[1:]: cells for group, cells in found.items() if group[0] == level} for level in table.levels]
 

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from guessproof.errors import BudgetError, LedgerError
 from guessproof.ledger import Budget, Cost, Entry
-from guessproof.ledger.book import Book
-from guessproof.ledger.chain import read_chain
-from guessproof.ledger.entry import COLUMNS, next_entry
+from guessproof.ledger.book import COLUMNS, Book, next_entry, read_chain
 
 TIME = "2030-01-01T00:00:00Z"
 costs = st.one_of(st.sampled_from(["0.1", "0.3", "0.25", 0.1, 0.3, 1 / 3]), st.floats(min_value=1e-9, max_value=0.6))

@@ -11,7 +11,7 @@ import pytest
 
 from guessproof.errors import LedgerError, ParameterError
 from guessproof.ledger import Ledger, verify
-from guessproof.ledger.entry import COLUMNS, next_entry
+from guessproof.ledger.book import COLUMNS, next_entry
 from ledger.making import KEY, copied, edit, filled, opened, pay
 
 

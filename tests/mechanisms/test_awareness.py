@@ -9,16 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from reference.guesser import average_success
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 
 from guessproof.errors import GoalError, ParameterError
-from guessproof.mechanisms.awareness import Awareness, normal_gaussian
+from guessproof.mechanisms.awareness import Awareness
 from guessproof.mechanisms.cauchy import Cauchy
-from guessproof.mechanisms.gaussian import Gaussian
+from guessproof.mechanisms.gaussian import Gaussian, normal_gaussian
 from guessproof.mechanisms.geometric import Geometric
-from guessproof.mechanisms.guesser import average_success
-from guessproof.mechanisms.integrals import log_noise
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.mechanisms.response import clamped, identity, linear, piecewise, threshold
 from guessproof.mechanisms.smooth import SmoothLaplace
@@ -218,7 +217,7 @@ def test_refusals():
     with pytest.raises(ParameterError, match="prior"):
         _ = Awareness(Laplace(1, 1), unknown(0, 1), goal=(0, 0.5)).prior_probability
     with pytest.raises(ParameterError, match="mechanism"):
-        log_noise(SmoothLaplace(1, 1, 1e-4, 0.05))
+        SmoothLaplace(1, 1, 1e-4, 0.05).log_density(1.0)
     with pytest.raises(ParameterError, match="slope"):
         linear(0)
     with pytest.raises(ParameterError, match="low, high"):

@@ -14,11 +14,12 @@ import pytest
 
 from guessproof.errors import MissingExtraError, ParameterError
 from guessproof.mechanisms import sampling
-from guessproof.mechanisms.cauchy import Cauchy
-from guessproof.mechanisms.gaussian import Gaussian, gdp_delta
+from guessproof.mechanisms.base import Grid, grid_for
+from guessproof.mechanisms.cauchy import Cauchy, CauchyLaw
+from guessproof.mechanisms.gaussian import Gaussian, gdp_delta, lattice_delta
 from guessproof.mechanisms.geometric import Geometric
-from guessproof.mechanisms.laplace import Laplace
-from guessproof.mechanisms.sampling import CauchyLaw, Grid, LaplaceLaw, grid_for, ideal_cell, lattice_delta, sampler
+from guessproof.mechanisms.laplace import Laplace, LaplaceLaw
+from guessproof.mechanisms.sampling import ideal_cell, sampler
 from guessproof.mechanisms.smooth import SmoothLaplace
 
 ALL = [Laplace(1, 1), Geometric(1, 1), Gaussian(1, 1, 1e-6), Cauchy(1, 1), Cauchy(1, 1, gamma=3.5)]

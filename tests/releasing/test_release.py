@@ -28,7 +28,7 @@ from guessproof.errors import (
 from guessproof.mechanisms.gaussian import Gaussian, gdp_delta
 from guessproof.mechanisms.sampling import sampler
 from guessproof.plan import loads_plan
-from guessproof.releasing import Answer, noisy, prepared, release, request_digest
+from guessproof.releasing import Answer, add_noise, prepare_query, release, request_digest
 from guessproof.writing import write_answers
 from releasing.tables import ROWS, budget, plan, table
 
@@ -137,9 +137,9 @@ def _drawn(folder: Path, sql: str, epsilon: float, trials: int) -> list[Answer]:
     """Many draws on what the engine says once: the way of a release without its ledger."""
     choice = choose(plan(folder, sql, epsilon=epsilon))
     with open_engine(choice.plan.source, "t") as engine:
-        rewritten = prepared(engine, choice.question, [n.grid.exponent for n in choice.noises])
+        rewritten = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
         found = rewritten.read(engine.aggregates(rewritten.sql))
-    return [noisy(choice, found) for _ in range(trials)]
+    return [add_noise(choice, found) for _ in range(trials)]
 
 
 def test_the_error_holds_as_often_as_it_says(folder: Path) -> None:

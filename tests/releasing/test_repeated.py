@@ -18,9 +18,9 @@ import pytest
 from guessproof.choosing import asked, choose
 from guessproof.engines import open_engine
 from guessproof.errors import GuessproofError, SourceError
-from guessproof.mechanisms.sampling import Grid
+from guessproof.mechanisms.base import Grid
 from guessproof.plan import Plan, loads_plan
-from guessproof.releasing import prepared
+from guessproof.releasing import prepare_query
 
 MONTHS = 12
 # Each makes `t` from the base table `people`, and says how many of its rows one record can be in.
@@ -84,7 +84,7 @@ def plan_of(folder: Path, sql: str, protects: str, copies: int | None, rows: int
 def found(plan: Plan) -> dict[Any, Any]:
     question = asked(plan)
     with open_engine(plan.source, plan.data.table) as engine:
-        rewritten = prepared(engine, question, [EXPONENT] * len(question.measurements))
+        rewritten = prepare_query(engine, question, [EXPONENT] * len(question.measurements))
         return rewritten.read(engine.aggregates(rewritten.sql))
 
 

@@ -18,7 +18,7 @@ from guessproof.choosing import choose
 from guessproof.engines import open_engine
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, loads_plan
-from guessproof.releasing import prepared, release
+from guessproof.releasing import prepare_query, release
 
 SIZES = [1, 2**13 - 1, 2**13, 2**13 + 1, 2**20, 2**23 - 1, 2**23, 2**23 + 1, 2**24 + 1]
 QUERIES = [
@@ -101,7 +101,7 @@ def test_every_size_is_added_exactly(folder: Path, seed: int) -> None:
     choice = choose(plan)
     exponents = [n.grid.exponent for n in choice.noises]
     with open_engine(plan.source, plan.data.table) as engine:
-        rewritten = prepared(engine, choice.question, exponents)
+        rewritten = prepare_query(engine, choice.question, exponents)
         [cells] = rewritten.read(engine.aggregates(rewritten.sql)).values()
     for (found, _), measurement, exponent in zip(cells, choice.question.measurements, exponents, strict=True):
         assert found == expected(measurement.text, size, exponent, only)

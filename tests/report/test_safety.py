@@ -52,7 +52,7 @@ def test_the_table_is_not_needed(state: str, tmp_path: Path, made: Make, monkeyp
         table.write_bytes(b"\x00\xff nonsense")
         table.chmod(0)
     monkeypatch.setattr(engines, "open_engine", None)
-    monkeypatch.setattr("guessproof.releasing.open_engine", None)
+    monkeypatch.setattr("guessproof.releasing.run.open_engine", None)
     (tmp_path / "and.toml").write_text(QUICK, encoding="utf-8")
     assert report(load_plan(tmp_path / "and.toml")).html == made("and").html
 

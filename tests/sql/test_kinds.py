@@ -14,7 +14,7 @@ from guessproof.choosing.reading import asked
 from guessproof.engines import open_engine
 from guessproof.errors import QueryError, SourceError
 from guessproof.plan import plan_of
-from guessproof.releasing import prepared
+from guessproof.releasing import prepare_query
 from guessproof.sql import AnalyzedQuery
 
 Groups = dict[tuple[str, ...], list[tuple[int | None, int | None]]]
@@ -36,7 +36,7 @@ def answer(folder: Path, asked_for: AnalyzedQuery, create: str, *rows: str) -> G
         for row in rows:
             con.execute(f"INSERT INTO t {row}")
     with open_engine(str(path), "t") as engine:
-        rewritten = prepared(engine, asked_for, [0] * len(asked_for.measurements))
+        rewritten = prepare_query(engine, asked_for, [0] * len(asked_for.measurements))
         return rewritten.read(engine.aggregates(rewritten.sql))
 
 

@@ -1,4 +1,11 @@
-"""What the attacker believes of the victim: weighted points for reckoning, and true draws from the prior."""
+"""What the attacker believes of the victim, and the best guesser that this makes of him.
+
+Weighted points for reckoning, and true draws from the prior. Against one measurement the rule is fixed beforehand:
+outputs are cut into cells, and for each cell the attacker names the guess whose correct values hold most of his belief,
+reckoned with the exact probability of the cell for each possible victim. Whatever the victim is, the rule is right with
+probability Σ P(cell | victim) over the cells whose guess fits him: a sum of differences of the noise's distribution
+function, exact to the digits of a float. On average over the prior no rule does better on these cells.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +24,14 @@ from guessproof.world.joint import JointHistogram, JointTable, conditioned, join
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
+MOST_CELLS = 600
+
 Values = dict[str, Any]  # column → array of values, one entry a point
 TAIL = np.geomspace(1e-9, 1e-3, 13)
 
 
 @dataclass(frozen=True)
-class Block:
+class BeliefBlock:
     """Columns that are believed in together: true draws, and cells at any fineness."""
 
     names: tuple[str, ...]
@@ -37,7 +46,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Points:
+class BeliefPoints:
     """Weighted values of the victim; a belief computed on them is off by `tolerance` at most, by the rule of thumb."""
 
     values: Values
@@ -53,7 +62,7 @@ class Points:
         return [dict(zip(names, row, strict=True)) for row in zip(*self.values.values(), strict=True)]
 
 
-def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[Block] | None:
+def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[BeliefBlock] | None:
     """The independent parts of what the attacker believes; None where the plan states no belief to start from."""
     needed = {*attacker.names, *(n for n in attacker.attributes if n in read)}
     for name in tuple(needed):
@@ -62,7 +71,7 @@ def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[Block] | None:
     believed = conditioned(
         [attacker.attributes[n] for n in attacker.attributes if n in needed], dict(attacker.knows or {})
     )
-    found: list[Block] = []
+    found: list[BeliefBlock] = []
     seen: set[str] = set()
     for name, attribute in believed.items():
         if name in seen:
@@ -86,26 +95,26 @@ def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[Block] | None:
     return found
 
 
-def _listed(name: str, prior: Finite) -> Block:
+def _listed(name: str, prior: Finite) -> BeliefBlock:
     values = [(v,) for v in prior.values]
     return _finite((name,), values, np.asarray(prior.mass))
 
 
-def _table(joint: JointTable) -> Block:
+def _table(joint: JointTable) -> BeliefBlock:
     return _finite(joint.names, list(joint.rows), np.asarray(joint.mass))
 
 
-def _finite(names: tuple[str, ...], rows: list[tuple[Any, ...]], mass: Any) -> Block:
+def _finite(names: tuple[str, ...], rows: list[tuple[Any, ...]], mass: Any) -> BeliefBlock:
     possible = [(row, w) for row, w in zip(rows, mass / np.sum(mass), strict=True) if w > 0]
     kept, weights = [row for row, _ in possible], np.array([w for _, w in possible])
 
     def draw(rng: Any, count: int) -> list[tuple[Any, ...]]:
         return [kept[i] for i in rng.choice(len(kept), size=count, p=weights / weights.sum())]
 
-    return Block(names, draw, lambda _k, _f: (kept, weights), len(kept))
+    return BeliefBlock(names, draw, lambda _k, _f: (kept, weights), len(kept))
 
 
-def _line(name: str, prior: LinePrior) -> Block:
+def _line(name: str, prior: LinePrior) -> BeliefBlock:
     def draw(rng: Any, count: int) -> list[tuple[Any, ...]]:
         return [(float(x),) for x in np.atleast_1d(prior.quantile(rng.random(count)))]
 
@@ -123,10 +132,10 @@ def _line(name: str, prior: LinePrior) -> Block:
         middle = np.asarray(prior.quantile(np.clip(below + mass / 2 / mass.sum(), 0.0, 1.0)), dtype=float)
         return [(float(x),) for x in np.clip(middle, left, right)], mass / mass.sum()
 
-    return Block((name,), draw, cells, None)
+    return BeliefBlock((name,), draw, cells, None)
 
 
-def _rectangles(joint: JointHistogram) -> Block:
+def _rectangles(joint: JointHistogram) -> BeliefBlock:
     mass = np.asarray(joint.mass)
     sides = [np.asarray(e) for e in joint.edges]
 
@@ -149,27 +158,29 @@ def _rectangles(joint: JointHistogram) -> Block:
         weights = spread.ravel()[some]
         return rows, weights / weights.sum()
 
-    return Block(joint.names, draw, cells, None)
+    return BeliefBlock(joint.names, draw, cells, None)
 
 
-def points_of(blocks: Sequence[Block], most: int, rng: Any, forced: Mapping[str, Sequence[float]]) -> Points:
+def points_of(
+    blocks: Sequence[BeliefBlock], most: int, rng: Any, forced: Mapping[str, Sequence[float]]
+) -> BeliefPoints:
     """All combinations of the blocks' cells, or a sample where they would be too many."""
     listed = math.prod(b.size for b in blocks if b.size is not None)
     lines = sum(b.lines for b in blocks)
     fine = int((most / listed) ** (1 / lines)) if lines else most
     if listed > most or (lines and fine < 12):
-        rows = drawn(blocks, most, rng)
-        return Points(_columns(rows), np.full(most, 1 / most), 5 / math.sqrt(most))
+        rows = draw_victims(blocks, most, rng)
+        return BeliefPoints(_columns(rows), np.full(most, 1 / most), 5 / math.sqrt(most))
     parts = [b.cells(fine, forced) for b in blocks]
     rows, weights = [{}], np.ones(1)
     for block, (cells, mass) in zip(blocks, parts, strict=True):
         rows = [{**row, **dict(zip(block.names, cell, strict=True))} for row in rows for cell in cells]
         weights = np.outer(weights, mass).ravel()
     tolerance = 1e-9 if not lines else 1e-7 + 10 / fine**2 if lines == 1 else 1 / fine
-    return Points(_columns(rows), weights / weights.sum(), tolerance)
+    return BeliefPoints(_columns(rows), weights / weights.sum(), tolerance)
 
 
-def drawn(blocks: Sequence[Block], count: int, rng: Any) -> list[dict[str, Any]]:
+def draw_victims(blocks: Sequence[BeliefBlock], count: int, rng: Any) -> list[dict[str, Any]]:
     """Victims, drawn from what the attacker believes."""
     parts = [(b.names, b.draw(rng, count)) for b in blocks]
     return [{n: v for names, rows in parts for n, v in zip(names, rows[i], strict=True)} for i in range(count)]
@@ -229,7 +240,7 @@ def goals_of(attacker: Attacker) -> list[Goal]:
     return list(alternatives(attacker.goal)) if attacker.or_ == "each" else [attacker.goal]
 
 
-def truths_of(attacker: Attacker, blocks: Sequence[Block], most: int) -> list[dict[str, Any]]:
+def truths_of(attacker: Attacker, blocks: Sequence[BeliefBlock], most: int) -> list[dict[str, Any]]:
     """Values to guess: all of them where they are few, else a grid of quantiles; the stated truth among them."""
     if not attacker.goal.depends_on_truth:
         return [{}]
@@ -247,3 +258,90 @@ def truths_of(attacker: Attacker, blocks: Sequence[Block], most: int) -> list[di
             rows = rows[:: len(rows) // most]
     stated = [] if attacker.at is None else [{**rows[0], **attacker.at}]
     return [*stated, *rows]
+
+
+@dataclass(frozen=True)
+class Guesser:
+    """For each cell of outputs the guess, as a place in `truths`; a goal that is fixed is bet on or against."""
+
+    mechanism: Any
+    goal: Goal | None  # None: naming one of two tables
+    truths: Sequence[Mapping[str, Any]]
+    edges: Any
+    guess: Any
+    bets: bool
+
+    def right(self, values: Values) -> Any:
+        """victims × cells: whether the cell's guess is right about the victim."""
+        return correct(self.goal, values, self.truths, self.bets)[:, self.guess]
+
+    def success(self, answers: Any, right: Any) -> Any:
+        """The exact probability of being right, for each victim whose table answers this without noise."""
+        return np.sum(cell_chances(self.mechanism, self.edges, answers) * right, axis=1)
+
+    def cell(self, outputs: Any) -> Any:
+        """The cell of each output; an edge belongs to the cell below it."""
+        return np.searchsorted(self.edges, outputs, side="left")
+
+
+def correct(goal: Goal | None, values: Values, truths: Sequence[Mapping[str, Any]], bets: bool) -> Any:
+    """victims × guesses: whether the guess is right."""
+    if goal is None:
+        named = next(iter(values.values()))
+        return np.stack([named == t["table"] for t in truths], axis=1)
+    if bets:
+        inside = np.asarray(holds(goal, values, truths[0]), dtype=bool)
+        return np.stack([~inside, inside], axis=1)
+    return np.stack([np.asarray(holds(goal, values, t), dtype=bool) for t in truths], axis=1)
+
+
+def train_guesser(
+    mechanism: Any, goal: Goal | None, points: BeliefPoints, answers: Any, truths: Sequence[Mapping[str, Any]]
+) -> Guesser:
+    """The rule that is right most often, for an attacker who believes in `points`."""
+    bets = goal is not None and not goal.depends_on_truth
+    edges = output_edges(mechanism, float(np.min(answers)), float(np.max(answers)))
+    fits = correct(goal, points.values, truths, bets).astype(np.float32)
+    chances = cell_chances(mechanism, edges, answers) * points.weights[:, None]  # points × cells
+    scores = chances.T.astype(np.float32) @ fits
+    if bets:  # for or against, whichever became more likely than it was: more telling than the likelier one
+        scores = scores / np.maximum(points.weights @ fits, 1e-30)
+    return Guesser(mechanism, goal, truths, edges, np.argmax(scores, axis=1), bets)
+
+
+def output_edges(mechanism: Any, low: float, high: float) -> Any:
+    """Inner edges of the cells: dense where answers lie, thinning out with the noise."""
+    tails = np.array([mechanism.error(confidence=1 - p) for p in np.geomspace(1e-3, 0.9, 24)])
+    count = int(np.clip(8 * (high - low) / mechanism.scale, 40, MOST_CELLS))
+    edges = np.concatenate([low - tails, np.linspace(low, high, count), high + tails])
+    if mechanism.is_whole:
+        edges = np.floor(edges) + 0.5
+    return np.unique(edges)
+
+
+def cell_chances(mechanism: Any, edges: Any, answers: Any) -> Any:
+    """answers × cells: the probability of each cell, the first and last without end."""
+    inner = np.asarray(mechanism.cdf(edges[None, :] - np.asarray(answers, dtype=float)[:, None]), dtype=float)
+    ends = np.ones((len(inner), 1))
+    return np.diff(np.concatenate([0 * ends, inner, ends], axis=1), axis=1)
+
+
+def log_likelihood(mechanism: Any, outputs: Any, answers: Any) -> Any:
+    """outputs × answers: ln of the noise's density, but for a constant, safe far out."""
+    return mechanism.log_density(np.abs(outputs[:, None] - answers[None, :]))
+
+
+def update_beliefs(
+    mechanisms: Sequence[Any], outputs: Any, answers: Sequence[Any], weights: Any, fits: Any
+) -> tuple[Any, Any]:
+    """Belief in each guess after each output of all measurements together, and before any."""
+    logs = sum(log_likelihood(m, outputs[:, j], answers[j]) for j, m in enumerate(mechanisms))
+    logs = logs - np.max(logs, axis=1, keepdims=True)
+    joint = np.exp(logs) * weights
+    total = joint.sum(axis=1, keepdims=True)
+    return (joint @ fits) / total, weights @ fits
+
+
+def grid_guesses(most: int, count: int) -> Any:
+    """Places of at most `most` of `count` guesses, the first (a stated truth) among them."""
+    return np.unique(np.concatenate([[0], np.linspace(0, count - 1, min(most, count)).round()]).astype(int))

@@ -1,23 +1,34 @@
-"""The columns of a plan, and values of each that are worth trying: beyond bounds, at cuts, named by the query."""
+"""The columns of a plan: values of each that are worth trying, and the types in which a table may store them."""
 
 from __future__ import annotations
 
 import datetime
 import itertools
 import math
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+import duckdb
 import numpy as np
 
+from guessproof.engines import open_engine
+from guessproof.errors import SourceError
 from guessproof.plan import Plan
+from guessproof.plan.plan import is_elsewhere
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.rules.matching import Like
 from guessproof.sql.terms import Node
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
+
+TEXT = "VARCHAR"
+NUMBERS = ("DOUBLE", TEXT, "FLOAT", "DECIMAL(38,9)", "BIGINT")
+LABELS = (TEXT, "VARCHAR COLLATE NOCASE", "VARCHAR COLLATE NOACCENT", "ENUM", "BOOLEAN", "DOUBLE", "BIGINT", "DATE")
+TIMES = ("TIMESTAMP", TEXT, "DATE")
 
 Row = dict[str, Any]
 ROW = "guessproof_row"  # the only column of a table whose rows are merely counted
@@ -35,7 +46,7 @@ class Field:
     values: tuple[Any, ...]
     is_key: bool = False
 
-    def stored(self, value: Any) -> Any:
+    def to_stored(self, value: Any) -> Any:
         """A value as the plan writes it: a number, or the text of a label. The table's own types come later."""
         if value is None:
             return None
@@ -62,7 +73,7 @@ def fields_of(plan: Plan, question: AnalyzedQuery) -> dict[str, Field]:
         else:
             values = _labels(plan, name, column.levels, nodes, kind)
         blank = Field(name, kind, column.protected and name not in keys, column.missing, ())
-        listed = tuple(dict.fromkeys(blank.stored(v) for v in values))
+        listed = tuple(dict.fromkeys(blank.to_stored(v) for v in values))
         found[name] = Field(name, kind, blank.secret, column.missing, listed, name in keys)
     return found or {ROW: Field(ROW, "label", False, False, ("x",))}
 
@@ -113,3 +124,145 @@ def _times(text: str) -> list[str]:
         return []
     show = (lambda m: m.date().isoformat()) if len(text) <= 10 else (lambda m: m.isoformat(sep=text[10]))
     return [text, *(show(moment + datetime.timedelta(days=d)) for d in (-1, 1, 40))]
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Types of a table's columns, and for each column the values that such a column can hold as they are meant."""
+
+    types: Mapping[str, str]
+    values: Mapping[str, tuple[Any, ...]]
+    is_sources: bool  # whether these are the types of the plan's own source
+
+    @property
+    def shown(self) -> str:
+        """In words, without the labels of a list."""
+        return ", ".join(f"{name} {kind.split('(')[0]}" for name, kind in sorted(self.types.items()))
+
+
+def stored_types(plan: Plan) -> Mapping[str, str] | None:
+    """The types of the source's columns, by folded name; None where it is absent or has none. Reads no values."""
+    source = plan.source
+    if is_elsewhere(source) or source.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+        return None
+    try:
+        with open_engine(source, plan.data.table) as engine:
+            return {name.casefold(): stored for name, stored in engine.stored().items()}
+    except SourceError:
+        return None
+
+
+def natural(field: Field) -> str:
+    """What a column is stored as when nothing is known of it."""
+    return {"number": "DOUBLE", "time": "TIMESTAMP"}.get(field.kind, TEXT)
+
+
+def own_types(fields: Mapping[str, Field], known: Mapping[str, str] | None) -> dict[str, str]:
+    """The types of the tables on which the attacker is played.
+
+    They are the source's own for columns of labels, where those hold every label as it is spelt. Numbers and times are
+    drawn from priors that know nothing of digits: they are stored whole, and other types are left to `storages`.
+    """
+    found: dict[str, str] = {}
+    for name, field in fields.items():
+        stored = (known or {}).get(name.casefold())
+        fits = stored is not None and field.kind in ("label", "truth") and _keeps_spelling(stored, field.values)
+        found[name] = _spell_type(stored, field.values) if stored is not None and fits else natural(field)
+    return found
+
+
+def _keeps_spelling(kind: str, values: Sequence[Any]) -> bool:
+    if kind == "ENUM":
+        return True
+    plain = kind.split(" COLLATE ", maxsplit=1)[0]
+    return len(_passing(f"TRY_CAST(TRY_CAST(v AS {plain}) AS {TEXT}) = v", TEXT, list(values))) == len(values)
+
+
+def storages(fields: Mapping[str, Field], known: Mapping[str, str] | None) -> list[Storage]:
+    """The source's own storage; without one, rounds in which every column is stored in each way that it may be."""
+    wanted = {name: list_values(field) for name, field in fields.items()}
+    options: dict[str, list[tuple[str, tuple[Any, ...]]]] = {}
+    for name, field in fields.items():
+        stored = (known or {}).get(name.casefold())
+        choices = _choices(field) if known is None else [stored or natural(field)]
+        held = [(kind, _can_hold(kind, field, wanted[name])) for kind in choices]
+        kept = [(_spell_type(kind, values), values) for kind, values in held if _holds_some(field, values)]
+        options[name] = kept or [(natural(field), wanted[name])]
+    rounds = max((len(found) for found in options.values()), default=1)
+    return [
+        Storage(
+            {n: found[turn % len(found)][0] for n, found in options.items()},
+            {n: found[turn % len(found)][1] for n, found in options.items()},
+            known is not None,
+        )
+        for turn in range(rounds)
+    ]
+
+
+def list_values(field: Field) -> tuple[Any, ...]:
+    """The values of a column and, for labels, other spellings of them: letters, accents, spaces."""
+    if field.kind in ("number", "time"):
+        return field.values
+    others = [spelt for value in field.values for spelt in respell(str(value))]
+    return tuple(dict.fromkeys([*field.values, *others]))
+
+
+def respell(label: str) -> list[str]:
+    """The same word to a careless reader.
+
+    >>> respell("a")
+    ['A', 'á', 'a ', ' a']
+    """
+    accent = next((i for i, c in enumerate(label) if c.isalpha() and c.isascii()), None)
+    accented = "" if accent is None else label[: accent + 1] + "\u0301" + label[accent + 1 :]
+    plain = "".join(c for c in unicodedata.normalize("NFD", label) if not unicodedata.combining(c))
+    found = [label.upper(), label.lower(), label.capitalize(), unicodedata.normalize("NFC", accented), plain]
+    return [f for f in dict.fromkeys([*found, label + " ", " " + label]) if f not in (label, "")]
+
+
+def _choices(field: Field) -> Sequence[str]:
+    return NUMBERS if field.kind == "number" else TIMES if field.kind == "time" else LABELS
+
+
+def _holds_some(field: Field, values: tuple[Any, ...]) -> bool:
+    """Whether a type is worth playing on: it tells at least two of the plan's own values apart."""
+    return sum(1 for value in field.values if value in values) >= min(2, len(field.values))
+
+
+def _spell_type(kind: str, values: Sequence[Any]) -> str:
+    """A type as it is written; a list of labels holds those that are played with, not the source's."""
+    if kind != "ENUM":
+        return kind
+    return f"ENUM({', '.join(quote_text(str(value)) for value in dict.fromkeys(values))})"
+
+
+def _can_hold(kind: str, field: Field, values: Sequence[Any]) -> tuple[Any, ...]:
+    """The values that a column of this type holds: numbers without loss, labels if the database reads them at all."""
+    if kind == "ENUM":
+        return tuple(values)
+    plain = kind.split(" COLLATE ", maxsplit=1)[0]
+    cast = f"TRY_CAST(v AS {plain})"
+    if field.kind != "number":
+        return _passing(f"{cast} IS NOT NULL", TEXT, [str(v) for v in values])
+    return _passing(f"TRY_CAST({cast} AS DOUBLE) = v", "DOUBLE", [v for v in values if not math.isnan(v)])
+
+
+def _passing(test: str, kind: str, values: list[Any]) -> tuple[Any, ...]:
+    """The values v for which a test holds in DuckDB; none where the type is one that nothing can be written into."""
+    try:
+        sql = f"SELECT {test} FROM (SELECT UNNEST(CAST(? AS {kind}[])) AS v)"  # noqa: S608
+        held = _scratch().execute(sql, [values]).fetchall() if values else []
+    except duckdb.Error:
+        return ()
+    return tuple(value for value, (fits,) in zip(values, held, strict=True) if fits)
+
+
+@cache
+def _scratch() -> duckdb.DuckDBPyConnection:
+    """DuckDB without any table, to ask what its types can hold."""
+    return duckdb.connect(":memory:")
+
+
+def quote_text(value: str) -> str:
+    """A text in SQL."""
+    return "'" + value.replace("'", "''") + "'"

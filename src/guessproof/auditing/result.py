@@ -22,7 +22,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Point:
+class PlotPoint:
     """A probability that was predicted, and how often the event was seen, with its interval."""
 
     series: str
@@ -45,7 +45,7 @@ class Audit:
     seconds: float
     seed: int
     epsilon: float
-    points: tuple[Point, ...]
+    points: tuple[PlotPoint, ...]
     notes: tuple[str, ...]
 
     @property

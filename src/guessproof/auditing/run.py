@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.auditing.examined import examined
-from guessproof.auditing.exposed import exposed
-from guessproof.auditing.judging import chance_checks, engine_check, movement_check, points_of_plot
-from guessproof.auditing.playing import Watch, play
-from guessproof.auditing.rehearsal import ledger_check
+from guessproof.auditing.cases import MOST_ROWS
+from guessproof.auditing.certain import examine, ledger_check
+from guessproof.auditing.largest_belief import check_exposure
+from guessproof.auditing.plan import AuditPlan, Progress, make_audit_plan
 from guessproof.auditing.result import Audit, Check
-from guessproof.auditing.scenes import MOST_ROWS
-from guessproof.auditing.stage import Progress, Stage, staged
+from guessproof.auditing.trials import Watch, play
+from guessproof.auditing.verdicts import chance_checks, engine_check, movement_check, points_of_plot
 from guessproof.choosing import Choice, choose
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
 from guessproof.plan import Plan
@@ -71,14 +70,14 @@ def audit_choice(
     with tempfile.TemporaryDirectory(prefix="guessproof-audit-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o700)
         try:
-            stage = staged(choice, Path(folder), rng, show)
-            certain = (*examined(stage, rng, show), ledger_check(stage, Path(folder)))
-            return _played(stage, trials, seconds, planted, false_alarm, show, certain, started, rng)
+            audit_plan = make_audit_plan(choice, Path(folder), rng, show)
+            certain = (*examine(audit_plan, rng, show), ledger_check(audit_plan, Path(folder)))
+            return _judge_trials(audit_plan, trials, seconds, planted, false_alarm, show, certain, started, rng)
         except EngineError:
-            return _broken(choice, planted, false_alarm, started)
+            return _report_broken(choice, planted, false_alarm, started)
 
 
-def _broken(choice: Choice, seed: int, false_alarm: float, started: float) -> Audit:
+def _report_broken(choice: Choice, seed: int, false_alarm: float, started: float) -> Audit:
     """The engine failed where no data can be to blame but made-up ones."""
     words = (
         "the engine failed on a made-up table (values beyond the bounds, missing, infinite, not a number): a release "
@@ -88,8 +87,8 @@ def _broken(choice: Choice, seed: int, false_alarm: float, started: float) -> Au
     return Audit(False, (check,), false_alarm, 0, 0, time.monotonic() - started, seed, choice.cost, (), ())
 
 
-def _played(
-    stage: Stage,
+def _judge_trials(
+    audit_plan: AuditPlan,
     trials: int,
     seconds: float,
     seed: int,
@@ -99,13 +98,13 @@ def _played(
     started: float,
     rng: Any,
 ) -> Audit:
-    played = play(stage, trials, Watch(seconds, time.monotonic, progress))
-    level = false_alarm / played.tests
+    counts = play(audit_plan, trials, Watch(seconds, time.monotonic, progress))
+    level = false_alarm / counts.tests
     checks = (
-        engine_check(stage),
-        movement_check(stage),
-        *chance_checks(stage, played, level),
-        *exposed(stage, played, rng),
+        engine_check(audit_plan),
+        movement_check(audit_plan),
+        *chance_checks(audit_plan, counts, level),
+        *check_exposure(audit_plan, counts, rng),
         *certain,
     )
     progress(1.0, "done")
@@ -113,29 +112,29 @@ def _played(
         passed=all(c.verdict != "fail" for c in checks),
         checks=checks,
         false_alarm=false_alarm,
-        tests=played.tests,
-        trials=played.trials,
+        tests=counts.tests,
+        trials=counts.trials,
         seconds=time.monotonic() - started,
         seed=seed,
-        epsilon=stage.choice.cost,
-        points=points_of_plot(stage, played),
-        notes=tuple(_notes(stage)),
+        epsilon=audit_plan.choice.cost,
+        points=points_of_plot(audit_plan, counts),
+        notes=tuple(_notes(audit_plan)),
     )
 
 
-def _notes(stage: Stage) -> Any:
+def _notes(audit_plan: AuditPlan) -> Any:
     yield "No value of the plan's source was read; tables, victims and ledger were made up and are deleted."
     yield (
         "Real: reading the plan, choosing ε, rewriting the query, the engine, the sampler, the step from sums to noisy "
         "answers, the ledger. Batched: victims share one file with one more key to group by; trials share calls of "
         "the release's own noise function."
     )
-    rows = stage.choice.plan.data.rows
+    rows = audit_plan.choice.plan.data.rows
     if rows is not None and rows > MOST_ROWS:
         yield f"data.rows = {rows} was not built up: {MOST_ROWS} rows stand for them, which changes no noise."
-    if len(stage.choice.noises) > 1:
+    if len(audit_plan.choice.noises) > 1:
         yield "Guesser, ratios and noise are audited for each measurement alone; beliefs use all of them together."
-    if stage.attacker is None or not stage.has_belief:
+    if audit_plan.attacker is None or not audit_plan.has_belief:
         yield (
             "Without a prior to start from, or with a goal about the group itself, the attacker has to tell the two "
             "most distant tables apart."

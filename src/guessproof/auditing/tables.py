@@ -11,10 +11,9 @@ from typing import Any
 
 import duckdb
 
-from guessproof.auditing.columns import Field, Row
-from guessproof.auditing.storage import TEXT, quoted
+from guessproof.auditing.columns import TEXT, Field, Row, quote_text
 from guessproof.engines import open_engine
-from guessproof.releasing import prepared
+from guessproof.releasing import prepare_query
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
@@ -26,7 +25,7 @@ COPY = "guessproof_copy"  # the column that tells apart the copies of a table th
 
 
 @dataclass(frozen=True)
-class Shop:
+class TableFactory:
     """Where tables are written and asked: a private folder, the plan's kind of file, the query and its grids."""
 
     folder: Path
@@ -39,8 +38,8 @@ class Shop:
 
     def ask(self, rows: Sequence[Row], name: str) -> dict[Group, list[Cell]]:
         """One table through the query as a release runs it."""
-        path = self._written(rows, list(self.fields.values()), name)
-        return self._asked(path, self.question)
+        path = self._write(rows, list(self.fields.values()), name)
+        return self._ask_engine(path, self.question)
 
     def ask_all(self, others: Sequence[Row], victims: Sequence[Row | None], name: str) -> list[dict[Group, list[Cell]]]:
         """Many tables that differ in the victim: `ask_each` with the victim last."""
@@ -52,7 +51,7 @@ class Shop:
         kept = [{**row, COPY: level} for level, rows in zip(levels, tables, strict=True) for row in rows]
         question = replace(self.question, keys=(Key(COPY, COPY, levels), *self.question.keys))
         marked = [*self.fields.values(), Field(COPY, "label", False, False, levels)]
-        found = self._asked(self._written(kept, marked, name), question)
+        found = self._ask_engine(self._write(kept, marked, name), question)
         by_copy: dict[str, dict[Group, list[Cell]]] = {level: {} for level in levels}
         for group, cells in found.items():
             by_copy[group[0]][group[1:]] = cells
@@ -63,29 +62,29 @@ class Shop:
         path = self.folder / f"{name}.duckdb"
         fields = list(self.fields.values())
         with duckdb.connect(str(path)) as con:
-            _filled(con, self.table, _arrow([row], fields), [self.types[f.name] for f in fields])
+            _fill(con, self.table, _arrow([row], fields), [self.types[f.name] for f in fields])
             name = _name(self.table)
             con.execute(f"INSERT INTO {name} SELECT t.* FROM {name} AS t, range(?)", [rows - 1])  # noqa: S608
-        return self._asked(path, self.question)
+        return self._ask_engine(path, self.question)
 
-    def _asked(self, path: Path, question: AnalyzedQuery) -> dict[Group, list[Cell]]:
+    def _ask_engine(self, path: Path, question: AnalyzedQuery) -> dict[Group, list[Cell]]:
         with open_engine(str(path), self.table) as engine:
-            rewritten = prepared(engine, question, self.exponents)
+            rewritten = prepare_query(engine, question, self.exponents)
             return rewritten.read(engine.aggregates(rewritten.sql))
 
-    def _written(self, rows: Sequence[Row], fields: Sequence[Field], name: str) -> Path:
+    def _write(self, rows: Sequence[Row], fields: Sequence[Field], name: str) -> Path:
         path = self.folder / f"{name}.{self.form}"
         if self.form == "csv":
             with path.open("w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
                 writer.writerow([f.name for f in fields])
-                writer.writerows([[_typed(row.get(f.name)) for f in fields] for row in rows])
+                writer.writerows([[_to_csv(row.get(f.name)) for f in fields] for row in rows])
             return path
         types = [self.types.get(f.name, TEXT) for f in fields]
         with duckdb.connect(str(path) if self.form == "duckdb" else ":memory:") as con:
-            _filled(con, self.table, _arrow(rows, fields), types)
+            _fill(con, self.table, _arrow(rows, fields), types)
             if self.form == "parquet":
-                con.execute(f"COPY {_name(self.table)} TO {quoted(str(path))} (FORMAT parquet)")
+                con.execute(f"COPY {_name(self.table)} TO {quote_text(str(path))} (FORMAT parquet)")
         return path
 
 
@@ -97,7 +96,7 @@ def form_of(source: str) -> str:
     return "duckdb" if name.endswith((".duckdb", ".db")) else "parquet"
 
 
-def _typed(value: Any) -> Any:
+def _to_csv(value: Any) -> Any:
     return repr(value) if isinstance(value, float) else "" if value is None else value
 
 
@@ -111,7 +110,7 @@ def _arrow(rows: Sequence[Row], fields: Sequence[Field]) -> Any:
     return pa.table(dict(zip((f.name for f in fields), columns, strict=True)))
 
 
-def _filled(con: duckdb.DuckDBPyConnection, table: str, rows: Any, types: Sequence[str]) -> None:
+def _fill(con: duckdb.DuckDBPyConnection, table: str, rows: Any, types: Sequence[str]) -> None:
     """A table of these very types, in the order of the rows; what a type cannot hold is NULL."""
     names = [_name(name) for name in rows.column_names]
     declared = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
@@ -130,7 +129,7 @@ def _name(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Plain:
+class PlainAnswer:
     """What a table's answer is without noise, and how far rounding to the grid may take it."""
 
     value: float
@@ -138,7 +137,7 @@ class Plain:
     slack: float
 
 
-def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> Plain:
+def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> PlainAnswer:
     """The measurement of one group's rows."""
     contribution = measurement.contribution
     counted = [r for r in rows if contribution.condition.at(r) and contribution.term.at(r) is not None]
@@ -149,9 +148,9 @@ def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> 
         pick = min if measurement.kind == "min" else max
         value, moved = pick(values, default=contribution.absent), 1
     if measurement.contribution.is_whole:
-        return Plain(value, len(counted), 0.25)
+        return PlainAnswer(value, len(counted), 0.25)
     slack = (moved + 1) * (step + measurement.guarantee.rounding) + 1e-14 * abs(value)
-    return Plain(value, len(counted), slack)
+    return PlainAnswer(value, len(counted), slack)
 
 
 def in_group(question: AnalyzedQuery, group: Group, row: Row) -> bool:

@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import altair as alt
 import numpy as np
 
-from guessproof.mechanisms.cauchy import Cauchy
-from guessproof.mechanisms.gaussian import Gaussian
-from guessproof.mechanisms.geometric import Geometric
-from guessproof.mechanisms.laplace import Laplace
+from guessproof.mechanisms import MECHANISMS, Mechanism
 from guessproof.rounded import down, up
 
 INK, QUIET, SAFE, ALARM = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d"
 SHADES = [INK, SAFE, "#e9a23b", "#7a5c99", ALARM]
 WIDTH, HEIGHT = 460, 280
-WHOLE = "geometric (whole numbers)"
 
 
-def noise_density(mechanism: Any, *, confidence: float = 0.95, title: str = "", unit: str = "") -> Any:
+def noise_density(mechanism: Mechanism, *, confidence: float = 0.95, title: str = "", unit: str = "") -> Any:
     """How the noise is spread, with the band that holds it with the given confidence.
 
+    >>> from guessproof.mechanisms.laplace import Laplace
     >>> noise_density(Laplace(1, 0.5)).to_dict()["width"]
     460
     """
     error = mechanism.error(confidence=confidence)
     reach = max(1.9 * error, 3 * mechanism.scale)
-    end = float(np.ceil(reach)) if isinstance(mechanism, Geometric) else reach
+    end = float(np.ceil(reach)) if mechanism.is_whole else reach
     name = f"noise ({unit})" if unit else "noise"
     x = alt.X("z:Q", title=name, scale=alt.Scale(domain=[-end, end], nice=False))
-    draw = _bars if isinstance(mechanism, Geometric) else _curve
+    draw = _bars if mechanism.is_whole else _curve
     picture = draw(mechanism, error, end, x)
     subtitle = f"{100 * confidence:.4g} % of the noise lies within ±{error:.3g} {unit}".strip()
     name = f"{type(mechanism).__name__} noise, ε = {mechanism.epsilon:g}, sensitivity {mechanism.sensitivity:g}"
@@ -81,23 +77,17 @@ def error_curves(
     2
     """
     grid = np.geomspace(*epsilons, points)
-    makers: Mapping[str, Any] = {
-        "Laplace": lambda e: Laplace(sensitivity, e),
-        f"Gaussian, δ = {delta:g}": lambda e: Gaussian(sensitivity, e, delta),
-        "Cauchy, γ = 4": lambda e: Cauchy(sensitivity, e),
-    }
-    if sensitivity == round(sensitivity):
-        makers = {WHOLE: lambda e: Geometric(sensitivity, e), **makers}
+    kinds = _kinds(sensitivity, delta)
     rows: list[dict[str, Any]] = [
-        {"epsilon": float(e), "error": make(float(e)).error(confidence=confidence), "noise": name}
-        for name, make in makers.items()
-        for e in grid
+        {"epsilon": e, "error": kind(sensitivity, e, **options).error(confidence=confidence), "noise": name}
+        for name, (kind, options) in kinds.items()
+        for e in map(float, grid)
     ]
     rows = [row for row in rows if row["error"] > 0]
     sizes = [row["error"] for row in rows]
     x = _log("x", "epsilon", "ε", epsilons)
     y = _log("y", "error", f"error at {100 * confidence:.4g} % confidence", (0.8 * min(sizes), 1.5 * max(sizes)))
-    names = list(makers)
+    names = list(kinds)
     colour = alt.Color(
         "noise:N",
         title=None,
@@ -105,14 +95,26 @@ def error_curves(
         legend=alt.Legend(orient="top-right", fillColor="white", padding=6, symbolStrokeWidth=3),
     )
     lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour)
-    layers = [lines.transform_filter(alt.datum.noise != WHOLE)]
-    if WHOLE in makers:
+    whole = [name for name, (kind, _) in kinds.items() if kind.is_whole]
+    layers = [lines.transform_filter(alt.FieldOneOfPredicate("noise", [n for n in names if n not in whole]))]
+    if whole:
         steps = lines.mark_line(strokeWidth=1.5, interpolate="step-after")
-        layers.insert(0, steps.transform_filter(alt.datum.noise == WHOLE))
+        layers.insert(0, steps.transform_filter(alt.FieldOneOfPredicate("noise", whole)))
     if within is not None:
         layers += _wanted(within, epsilons[0], x, y)
     title = f"How far the answer may be off (sensitivity {sensitivity:g})"
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=alt.TitleParams(title, anchor="start"))
+
+
+def _kinds(sensitivity: float, delta: float) -> dict[str, tuple[Any, dict[str, float]]]:
+    """Every mechanism that suits this sensitivity, by its label, with its options; those for whole numbers first."""
+    found: dict[str, tuple[Any, dict[str, float]]] = {}
+    for kind in sorted(MECHANISMS.values(), key=lambda kind: not kind.is_whole):
+        if kind.is_whole and sensitivity != round(sensitivity):
+            continue
+        label = f"{kind.chart_label}, δ = {delta:g}" if kind.has_delta else kind.chart_label
+        found[label] = kind, {"delta": delta} if kind.has_delta else {}
+    return found
 
 
 def _wanted(within: float, left: float, x: Any, y: Any) -> list[Any]:

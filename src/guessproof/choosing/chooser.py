@@ -13,6 +13,7 @@ from guessproof.choosing.words import binding, explained, limit_words, target_wo
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee, total
+from guessproof.mechanisms import MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
 from guessproof.sql import AnalyzedQuery
@@ -127,12 +128,13 @@ class Chooser:
         attacker = attacker_of(self.plan)
         if attacker is None:
             return None
-        if self.mechanism == "gaussian":
+        if self.mechanism is not None and MECHANISMS[self.mechanism].has_delta:
+            pure = [name for name, kind in MECHANISMS.items() if not kind.has_delta]
             raise self.plan.error(
                 ("release", "mechanism"),
-                "gaussian",
-                "no limit on an attacker holds for every output of Gaussian noise",
-                "use laplace, geometric or cauchy with [attacker]",
+                self.mechanism,
+                f"no limit on an attacker holds for every output of {MECHANISMS[self.mechanism].chart_label} noise",
+                f"use {', '.join(pure[:-1])} or {pure[-1]} with [attacker]",
             )
         return Exposure(attacker, self.guarantee, ROUNDING * len(self.shares))
 

@@ -1,16 +1,25 @@
-"""What guessproof asks of a database: names, a dry run, aggregates, and a stream for the owner's own scan."""
+"""What guessproof asks of every database: names, a dry run, aggregates, and a stream for the owner's own scan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from guessproof.errors import SourceError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 # What a column can be, in words that mean the same on every engine.
 KINDS = ("number", "text", "boolean", "time", "other")
+
+# Hard values by type: extremes, zeros, NaN, infinities, words.
+BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+FLOATS = ("nan", "inf", "-inf", "0", "-0.0", "1e-40", "1")
+WORDS = ("x", "", "nan", "1e400", "-1", "0", "9" * 40, "'")
+DAYS = ("infinity", "-infinity", "epoch")
+EDGES = {"DATE": ("5881580-07-10", "0001-01-01"), "TIMESTAMP_NS": ("2262-04-11", "1677-09-22")}
 
 
 class Engine(Protocol):
@@ -63,3 +72,83 @@ class Engine(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+def open_engine(source: str, table: str, *, timeout: float | None = None) -> Engine:
+    """Open a table for reading.
+
+    `source` is a .csv, .tsv (also .gz), .parquet (a file, a folder, a pattern), .duckdb or .db file, and
+    `table` the name under which queries find it. `timeout` is in seconds for each query. Columns are handed on
+    as they are stored, those of a CSV file as text: what a query makes of them is its own to say.
+    """
+    found = (opener(source, table, timeout) for opener in OPENERS)
+    return next(engine for engine in found if engine is not None)
+
+
+def _open_file(source: str, table: str, timeout: float | None) -> Engine:
+    """DuckDB reads every file, and nothing else."""
+    if source.startswith("env:"):
+        raise SourceError(
+            f"source {source!r}: databases named by an environment variable are not supported yet; "
+            "use a .csv, .parquet or .duckdb file"
+        )
+    if "://" in source:  # never repeated: an address may hold a password
+        raise SourceError("source: an address is not supported; use a .csv, .parquet or .duckdb file")
+    from guessproof.engines.duckdb import DuckDB
+    from guessproof.engines.files import find
+
+    return DuckDB(find(source), table, timeout=timeout)
+
+
+# Asked in turn: each opens a source that is its own, and gives None for any other; the last one says what is possible.
+OPENERS: list[Callable[[str, str, float | None], Engine | None]] = [_open_file]
+
+
+def hostile_rows(types: Sequence[str]) -> str:
+    """The rows of a VALUES list of the values that make queries fail, for a dry run on columns of these types.
+
+    They are texts that the table casts, in several mixtures. A query that fails on them could fail on the table after
+    the charge, and its failure would tell something; it is refused before. The reverse does not hold (a WHERE may hide
+    every hostile row), so the rules of `sql` must not lean on this.
+    """
+    columns = [["NULL", *map(_quoted, _hostile_values(stored))] for stored in types]
+    mixtures = [(row, shift) for shift in (0, 1, 3) for row in range(max(map(len, columns)))]
+    return ", ".join(
+        f"({', '.join(column[(row + shift * place) % len(column)] for place, column in enumerate(columns))})"
+        for row, shift in mixtures
+    )
+
+
+def has_hostile_values(stored: str) -> bool:
+    """Whether hard values of the type are known.
+
+    >>> has_hostile_values("DECIMAL(18,2)"), has_hostile_values("STRUCT(a INTEGER)")
+    (True, False)
+    """
+    return bool(_hostile_values(stored))
+
+
+def _hostile_values(stored: str) -> Sequence[str]:
+    """Values of one type that are hard to compute with.
+
+    >>> _hostile_values("TINYINT")
+    ('-128', '127', '0', '-1')
+    """
+    if bits := BITS.get(stored):
+        return str(-(1 << bits - 1)), str((1 << bits - 1) - 1), "0", "-1"
+    if bits := BITS.get(stored.removeprefix("U")):
+        return "0", str((1 << bits) - 1)
+    if stored.startswith("DECIMAL("):
+        digits, places = map(int, stored[8:-1].split(","))
+        most = "9" * (digits - places) + "." + "9" * places
+        return most, "-" + most, "0"
+    if stored in ("FLOAT", "DOUBLE"):
+        most = "3.4e38" if stored == "FLOAT" else "1.7e308"
+        return (*FLOATS, most, "-" + most)
+    if stored.startswith(("DATE", "TIMESTAMP")):
+        return *DAYS, *EDGES.get(stored, ("290000-12-31", "0001-01-01"))
+    return {"VARCHAR": WORDS, "BOOLEAN": ("true", "false"), "TIME": ("00:00:00", "23:59:59")}.get(stored, ())
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

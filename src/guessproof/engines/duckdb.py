@@ -6,6 +6,7 @@ of its class, and ours is raised after the `except` block has ended.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import duckdb
 
-from guessproof.engines import hostile, vetting
+from guessproof.engines.base import has_hostile_values, hostile_rows
 from guessproof.engines.files import Source, header
 from guessproof.errors import EngineError, SourceError
 
@@ -36,6 +37,8 @@ SETTINGS = {
     "disabled_optimizers": "statistics_propagation,type_pushdown",
 }
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
+QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE"}
+TABLE_NODES = {"BASE_TABLE", "SUBQUERY", "JOIN", "EMPTY", "EXPRESSION_LIST"}
 NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
 TABLE_TYPE = (
     "SELECT table_type FROM information_schema.tables "
@@ -83,7 +86,7 @@ class DuckDB:
         return dict(self._types)
 
     def stored(self) -> Mapping[str, str]:
-        found, failure = _tried(self._collated)
+        found, failure = _try(self._collated)
         if failure or found is None:
             raise SourceError(f"source {self._source.said!r}: the types of its columns cannot be read; check the file")
         return found
@@ -91,7 +94,7 @@ class DuckDB:
     def check(self) -> None:
         if self._source.form != "csv":  # the other forms carry their structure and checksums with them
             return
-        _, failure = _tried(lambda: self._con.execute(f"SELECT COUNT(COLUMNS(*)) FROM {_name(self._table)}").fetchall())  # noqa: S608
+        _, failure = _try(lambda: self._con.execute(f"SELECT COUNT(COLUMNS(*)) FROM {_name(self._table)}").fetchall())  # noqa: S608
         if failure:
             raise SourceError(
                 f"source {self._source.said!r}: some line does not have the columns of the first, has an open quote or "
@@ -99,12 +102,12 @@ class DuckDB:
             )
 
     def prepare(self, sql: str) -> None:
-        problem, failure = _tried(lambda: self._fault(sql))
+        problem, failure = _try(lambda: self._fault(sql))
         if not problem and not failure:
-            _, failure = _tried(lambda: self._run(self._blank, sql))
+            _, failure = _try(lambda: self._run(self._blank, sql))
             problem = failure and WORDS.get(failure)
         if not problem and not failure:
-            _, failure = _tried(lambda: self._run(self._trial(), sql))
+            _, failure = _try(lambda: self._run(self._trial(), sql))
             problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
         if problem or failure:
             raise SourceError(
@@ -113,7 +116,7 @@ class DuckDB:
             )
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = _tried(lambda: None if self._fault(sql) else self._run(self._con, sql))
+        rows, failure = _try(lambda: None if self._fault(sql) else self._run(self._con, sql))
         if failure or rows is None:
             raise EngineError
         return rows
@@ -139,10 +142,10 @@ class DuckDB:
     def _load(self) -> dict[str, str]:
         """Put the table in its place, an empty twin beside it, and lock everything else. Gives its types."""
         reader = _reader(self._source, self._table)
-        stored, failure = _tried(lambda: self._reading(reader))
+        stored, failure = _try(lambda: self._reading(reader))
         if failure or stored is None:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
-        _, failure = _tried(lambda: self._placed(reader))
+        _, failure = _try(lambda: self._placed(reader))
         if failure:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
         return stored
@@ -188,10 +191,10 @@ class DuckDB:
         if not self._tried_before:
             table, run = _name(self._table), self._hostile.execute
             run(f"CREATE TABLE {table} AS SELECT * FROM gp_twin.main.{table}")  # noqa: S608
-            known = {name: stored for name, stored in self._types.items() if hostile.is_known(stored)}
+            known = {name: stored for name, stored in self._types.items() if has_hostile_values(stored)}
             if known:
                 names = ", ".join(map(_name, known))
-                run(f"INSERT INTO {table} ({names}) VALUES {hostile.rows([*known.values()])}")  # noqa: S608
+                run(f"INSERT INTO {table} ({names}) VALUES {hostile_rows([*known.values()])}")  # noqa: S608
             self._tried_before = True
         return self._hostile
 
@@ -199,7 +202,7 @@ class DuckDB:
         if "\0" in sql:  # a text may end there for one reader and go on for the next
             return "it holds a character that no query has"
         found = self._blank.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
-        return vetting.fault(found[0][0], self._table)
+        return find_fault(found[0][0], self._table)
 
     def _run(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
         """One query in a transaction that cannot write, stopped when its time is over."""
@@ -227,7 +230,61 @@ class DuckDB:
             raise EngineError(charged=False)
 
 
-def _tried(work: Callable[[], T]) -> tuple[T | None, str | None]:
+def find_fault(serialized: str, table: str) -> str | None:
+    """What is wrong with a query (as json_serialize_sql writes it), or None where it is one SELECT over one table.
+
+    DuckDB calls `WITH a AS (INSERT …) SELECT …` and `SUMMARIZE t` a SELECT, so its statement type is not enough:
+    what counts is the tree of its own parser.
+    """
+    tree = json.loads(serialized)
+    if tree["error"]:
+        return "it is not one SELECT that DuckDB understands"
+    if len(tree["statements"]) != 1:
+        return "it has more than one statement"
+    nodes = list(_nodes(tree))
+    known = {table.lower()} | {entry["key"].lower() for node in nodes for entry in _ctes(node)}
+    return next((problem for node in nodes if (problem := _node_fault(node, known))), None)
+
+
+def _node_fault(node: dict[str, Any], known: set[str]) -> str | None:
+    kind = str(node.get("type", ""))
+    if "class" in node:
+        return _function_fault(node) if "function_name" in node else None
+    if kind.endswith("_NODE") and kind not in QUERY_NODES:
+        return "only SELECT is allowed"
+    if "alias" in node and "sample" in node:  # what stands after FROM
+        if kind not in TABLE_NODES:
+            return "only the table itself may stand after FROM"
+        if kind == "BASE_TABLE" and (node["table_name"].lower() not in known or node["qualified_name"]["path"][1:]):
+            return "it names another table than the plan's"
+    return None
+
+
+def _function_fault(node: dict[str, Any]) -> str | None:
+    """A function of another database would be a macro, which can read its tables."""
+    if node.get("catalog") or node.get("schema"):
+        return "it calls a function of another database"
+    return None
+
+
+def _ctes(node: dict[str, Any]) -> list[dict[str, Any]]:
+    found = node.get("cte_map")
+    return found["map"] if isinstance(found, dict) else []
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Every object of the tree, without recursion: queries can be nested as deeply as DuckDB reads them."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield node
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def _try(work: Callable[[], T]) -> tuple[T | None, str | None]:
     """The result, or the class of the failure and nothing more of it."""
     try:
         return work(), None

@@ -1,12 +1,10 @@
 """The ledger: budgets that are set once, charges that cannot be lost, and a chain that shows edits."""
 
+from guessproof.ledger.account import Account, Amendment, Charge, Note, Protection
 from guessproof.ledger.amounts import Budget, Cost, Left
-from guessproof.ledger.book import Account, Amendment, Charge, Note
-from guessproof.ledger.chain import Defect
-from guessproof.ledger.entry import Entry
+from guessproof.ledger.book import Defect, Entry
 from guessproof.ledger.key import read_key
 from guessproof.ledger.ledger import Charged, Failed, Ledger, Recorded
-from guessproof.ledger.protection import Protection
 from guessproof.ledger.verify import Verdict, verify
 
 __all__ = [

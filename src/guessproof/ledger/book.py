@@ -1,162 +1,211 @@
-"""What the entries add up to: budgets, charges, answers, what is left. Pure: no file, no clock.
+"""The book: entries, the chain that holds them together, and the accounts that they add up to. Pure: no file, no clock.
+
+An entry's digest is the SHA-256 of the canonical JSON of its six fields and of the digest before it, so that
+nothing in the past can change without changing every digest after it. The last digest is the *head*. With a key,
+every digest is also sealed by HMAC-SHA256, and only who has the key can write a chain that fits.
 
 Every charge counts, whatever became of it: answered, failed, or lost in a crash.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from decimal import Decimal
+import hashlib
+import hmac
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from guessproof.errors import BudgetError, LedgerError, ParameterError
-from guessproof.ledger.amounts import ZERO, Budget, Cost, Left, advantage_of, minus, plus, shown
-from guessproof.ledger.chain import Defect
-from guessproof.ledger.entry import Entry
-from guessproof.ledger.protection import Pins, Protection, implied
+from guessproof.errors import LedgerError, ParameterError
+from guessproof.ledger.account import ANSWERED, FAILED, OPEN, Account, Amendment, Charge, Note, Protection, implied
+from guessproof.ledger.amounts import ZERO, Budget, Cost, advantage_of, plus
 
-OPEN, ANSWERED, FAILED = "no answer", "answered", "failed"
+Row = tuple[Any, ...]
 
-
-@dataclass(frozen=True)
-class Charge:
-    """One charge and what became of it: "answered", "failed" or "no answer".
-
-    `is_final`: it failed in a way in which the same request would fail again.
-    """
-
-    seq: int
-    time: str
-    digest: str
-    request: str
-    cost: Cost
-    guarantee: dict[str, Any]
-    describe: dict[str, Any]
-    advantage: Decimal | None
-    outcome: str = OPEN
-    answer: dict[str, Any] | None = None
-    protection: Protection | None = None
-    is_final: bool = False
+FORMAT = "guessproof ledger 1"
+START = "0" * 64  # what the first entry follows
+COLUMNS = ("seq", "time", "name", "kind", "body", "previous", "digest", "seal")
+SHORTEST_KEY = 16
+_WHERE = "put it into GUESSPROOF_LEDGER_KEY, or give --key-file"
 
 
 @dataclass(frozen=True)
-class Amendment:
-    """What the owner changed: columns that are protected from here on, and the budget where it was raised."""
+class Entry:
+    """One line, as it is stored. ``body`` is canonical JSON."""
 
     seq: int
     time: str
-    protect: tuple[str, ...]
-    budget: Budget | None
-
-
-@dataclass(frozen=True)
-class Note:
-    """A remark; ``scan`` says that the records' exposure was looked at."""
-
-    seq: int
-    time: str
-    text: str
-    scan: bool
-
-
-@dataclass
-class Account:
-    """One name: its budget, what was spent of it, and on what. Only :class:`Book` changes it."""
-
     name: str
-    opened: str
-    budget: Budget
-    epsilon: Decimal = ZERO
-    delta: Decimal = ZERO
-    advantage: Decimal = ZERO  # the largest cumulative advantage that was judged so far
-    charges: dict[int, Charge] = field(default_factory=dict[int, Charge])  # by the number of the entry, in order
-    notes: list[Note] = field(default_factory=list[Note])
-    amendments: list[Amendment] = field(default_factory=list[Amendment])
-    pins: Pins = field(default_factory=Pins)
+    kind: str
+    body: str
+    previous: str
+    digest: str
+    seal: str | None = None
 
     @property
-    def left(self) -> Left:
-        """What is left of the budget."""
-        limit = self.budget.advantage
-        rest = None if limit is None else minus(limit, self.advantage)
-        return Left(minus(self.budget.epsilon, self.epsilon), minus(self.budget.delta, self.delta), rest)
+    def content(self) -> dict[str, Any]:
+        """The body, read; a fresh value each time."""
+        return json.loads(self.body)
 
-    def answered(self, *requests: str) -> Charge | None:
-        """The first charge of one of these requests that has an answer."""
-        return next((c for c in self.charges.values() if c.request in requests and c.outcome == ANSWERED), None)
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON, with the body read."""
+        return {column: self.content if column == "body" else getattr(self, column) for column in COLUMNS}
 
-    def settled(self, requests: Collection[str]) -> Charge | None:
-        """The charge that says what one of these requests gets without a new one: its answer, or that it must fail."""
-        final = (c for c in self.charges.values() if c.request in requests and c.is_final)
-        return self.answered(*requests) or next(final, None)
 
-    def in_work(self, requests: Collection[str], now: datetime, patience: float) -> Charge | None:
-        """A charge of one of these requests without an answer that is younger than `patience` seconds."""
-        for charge in self.charges.values():
-            if charge.request not in requests or charge.outcome != OPEN:
-                continue
-            # A clock that was set back makes ages negative; these must not block for ever.
-            if abs(now - datetime.fromisoformat(charge.time)) < timedelta(seconds=patience):
-                return charge
-        return None
+def next_entry(
+    last: Entry | None, *, time: str, name: str, kind: str, body: dict[str, Any], key: bytes | None = None
+) -> Entry:
+    """The entry that follows `last`, linked and, with a key, sealed.
 
-    def refuse_beyond_budget(self, cost: Cost) -> None:
-        """Raise where this cost is more than what is left."""
-        left = self.left
-        for symbol, asked, rest, whole in (
-            ("ε", cost.epsilon, left.epsilon, self.budget.epsilon),
-            ("δ", cost.delta, left.delta, self.budget.delta),
-        ):
-            if asked > rest:
-                raise BudgetError(
-                    f"{self.name}: this release costs {symbol} = {_compared(asked, rest)} of the budget of {whole} is "
-                    f"left; nothing was charged{_hint(asked, rest)}"
+    >>> next_entry(None, time="2030-01-01T00:00:00Z", name="cats", kind="note", body={"text": "hello"}).digest[:16]
+    '785d2dca732b76f9'
+    """
+    seq = 1 if last is None else last.seq + 1
+    previous = START if last is None else last.digest
+    text = canonical(kind, body)
+    digest = digest_of(seq, time, name, kind, text, previous)
+    return Entry(seq, time, name, kind, text, previous, digest, None if key is None else seal_of(digest, key))
+
+
+def digest_of(seq: int, time: str, name: str, kind: str, body: str, previous: str) -> str:
+    """SHA-256 over a JSON array of strings and one number: no two different entries have the same text."""
+    text = json.dumps([FORMAT, seq, time, name, kind, body, previous], separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def seal_of(digest: str, key: bytes) -> str:
+    """HMAC-SHA256 of a digest."""
+    return hmac.new(key, digest.encode("utf-8", "surrogateescape"), hashlib.sha256).hexdigest()
+
+
+def checked_key(key: bytes | None, source: str = "key") -> bytes | None:
+    """The key, if it is one; the refusal never shows it."""
+    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST_KEY):
+        remedy = "make one with: head -c 32 /dev/urandom | base64"
+        raise ParameterError(source, "…", f"a key needs at least {SHORTEST_KEY} bytes", remedy)
+    return key
+
+
+def canonical(field: str, value: Any) -> str:
+    """One text for one value: ASCII, keys sorted, no spaces. Refuses what JSON cannot hold exactly.
+
+    >>> canonical("answer", {"b": 0.1, "a": [1, None, "ε"]})
+    '{"a":[1,null,"\\\\u03b5"],"b":0.1}'
+    """
+    _plain(field, value, 0)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(field: str, value: Any, depth: int) -> None:
+    """Refuse by field and type, never by value: an answer is not for error messages."""
+    if depth > 50:
+        raise ParameterError(field, "…", "it is nested more than 50 deep", "make it flatter")
+    if isinstance(value, dict):
+        for name, part in value.items():
+            if not isinstance(name, str):
+                raise ParameterError(field, type(name).__name__, "a key of it is not text", "use text for every key")
+            _plain(f"{field}.{name}", part, depth + 1)
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(value):
+            _plain(f"{field}[{index}]", part, depth + 1)
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise ParameterError(field, "NaN or an infinity", "JSON has no such number", "use null or text for it")
+    elif isinstance(value, int):
+        if abs(value) >= 2**1024:
+            raise ParameterError(field, "…", "the integer is too large", "use text for it")
+    elif value is not None and not isinstance(value, str):
+        remedy = "use dict, list, text, plain Python numbers, booleans and None"
+        raise ParameterError(field, type(value).__name__, "JSON has no such type", remedy)
+
+
+@dataclass(frozen=True)
+class Defect:
+    """One way in which a ledger does not fit; ``seq`` is the entry's number, None for the file as a whole."""
+
+    seq: int | None
+    what: str
+
+    def __str__(self) -> str:
+        return self.what if self.seq is None else f"entry {self.seq} {self.what}"
+
+
+def read_chain(rows: Sequence[Row], key: bytes | None, before: Entry | None = None) -> tuple[list[Entry], list[Defect]]:
+    """The entries in order, and everything that is wrong with their numbers, links, digests and seals.
+
+    `before` is the entry that the first row must follow, where the chain up to it was read already.
+    """
+    entries: list[Entry] = []
+    defects: list[Defect] = []
+    for row in rows:
+        entry, problem = _entry(row)
+        if entry is None:
+            defects.append(Defect(_number(row), problem))
+            continue
+        last = entries[-1] if entries else before
+        defects += _link_defects(last, entry)
+        entries.append(entry)
+    return entries, defects + _seal_defects(entries, key)
+
+
+def _number(row: Row) -> int | None:
+    return row[0] if row and isinstance(row[0], int) else None
+
+
+def _entry(row: Row) -> tuple[Entry | None, str]:
+    """The row as an entry, or why it is none."""
+    kinds = (int, str, str, str, str, str, str, str | None)
+    for column, kind, value in zip(COLUMNS, kinds, row, strict=True):
+        if not isinstance(value, kind):
+            return None, f"was edited: its {column} is stored as {type(value).__name__}"
+    return Entry(*row), ""
+
+
+def _link_defects(last: Entry | None, entry: Entry) -> list[Defect]:
+    defects: list[Defect] = []
+    expected = 1 if last is None else last.seq + 1
+    if entry.seq != expected:
+        gap = f"entry {expected} is" if entry.seq == expected + 1 else f"entries {expected} to {entry.seq - 1} are"
+        missing = Defect(None, f"{gap} missing")
+        defects.append(missing if entry.seq > expected else Defect(entry.seq, "has a number that no entry can have"))
+    elif entry.previous != (START if last is None else last.digest):
+        defects.append(Defect(entry.seq, "does not follow the entry before it: one was edited, inserted or reordered"))
+    digest = digest_of(entry.seq, entry.time, entry.name, entry.kind, entry.body, entry.previous)
+    if digest != entry.digest:
+        defects.append(Defect(entry.seq, "was edited: its digest does not fit what it says"))
+    return defects
+
+
+def _seal_defects(entries: Sequence[Entry], key: bytes | None) -> list[Defect]:
+    """A sealed ledger needs its key, an unsealed one has none."""
+    sealed = [entry for entry in entries if entry.seal is not None]
+    if not sealed:
+        return (
+            []
+            if key is None or not entries
+            else [
+                Defect(
+                    None,
+                    "a key was given, and no entry is sealed: an unsealed ledger has none, a sealed one was replaced",
                 )
-
-    def refuse_lower_budget(self, raised: Budget | None) -> None:
-        """Raise where an amended budget takes anything back: what was promised to others stays promised."""
-        if raised is None:
-            return
-        now = self.budget
-        same = (raised.advantage is None) == (now.advantage is None)
-        parts = [(raised.epsilon, now.epsilon), (raised.delta, now.delta)]
-        parts += [(raised.advantage, now.advantage)] if raised.advantage and now.advantage else []
-        if not same or any(new < old for new, old in parts) or all(new == old for new, old in parts):
-            raise LedgerError(
-                f"{self.name}: an amended budget must allow more and take nothing back (now {_said(now)}, "
-                f"asked {_said(raised)})"
-            )
-
-    def refuse_beyond_advantage(self, judged: Decimal | None) -> None:
-        """Raise where the attacker's cumulative advantage passes its limit, or nobody judged it."""
-        limit = self.budget.advantage
-        if limit is None:
-            return
-        if judged is None:
-            raise LedgerError(
-                f"{self.name}: its budget limits the attacker's cumulative advantage to {limit}, and this release has "
-                "no attacker to judge it by; give the plan an [attacker]. Nothing was charged"
-            )
-        if judged > limit:
-            raise BudgetError(
-                f"{self.name}: with this release the attacker's cumulative advantage could reach "
-                f"{shown(judged, up=True)}, and the budget allows {limit} ({shown(self.advantage, up=True)} is used, "
-                f"ε = {self.left.epsilon} is left); nothing was charged"
-            )
+            ]
+        )
+    bare = [
+        Defect(e.seq, "is not sealed, although others are: written without the key") for e in entries if e.seal is None
+    ]
+    if key is None:
+        return [*bare, Defect(None, f"the ledger is sealed and no key was given; {_WHERE}")]
+    wrong = [e for e in sealed if not _fits(e, key)]
+    if len(wrong) == len(sealed):
+        return [*bare, Defect(None, "no seal fits the key: the key is wrong, or every entry was forged without it")]
+    return bare + [Defect(e.seq, "has a seal that does not fit: forged without the key") for e in wrong]
 
 
-def copied(account: Account) -> Account:
-    """The account as it is now, whatever is booked later."""
-    return replace(
-        account,
-        charges=dict(account.charges),
-        notes=list(account.notes),
-        amendments=list(account.amendments),
-        pins=deepcopy(account.pins),
-    )
+def _fits(entry: Entry, key: bytes) -> bool:
+    written = (entry.seal or "").encode("utf-8", "surrogateescape")
+    return hmac.compare_digest(written, seal_of(entry.digest, key).encode())
 
 
 class Book:
@@ -288,21 +337,3 @@ def _time(entry: Entry) -> str:
     if datetime.fromisoformat(entry.time).tzinfo is None:
         raise ValueError(entry.time)
     return entry.time
-
-
-def _said(budget: Budget) -> str:
-    extra = "" if budget.advantage is None else f", advantage = {budget.advantage}"
-    return f"ε = {budget.epsilon}, δ = {budget.delta}{extra}"
-
-
-def _compared(asked: Decimal, rest: Decimal) -> str:
-    """Short numbers where they tell the difference, else all digits."""
-    short, shorter = shown(asked, up=True), shown(rest, up=False)
-    return f"{asked}, and {rest}" if short == shorter else f"{short}, and {shorter}"
-
-
-def _hint(asked: Decimal, rest: Decimal) -> str:
-    """Why a cost that looks like what is left is not: 0.1 as a float is above 0.1."""
-    if asked <= rest * (1 + Decimal("1e-12")):
-        return '. A float costs its exact value: give an ε that was typed as text ("0.1") or as an exact quotient'
-    return ""

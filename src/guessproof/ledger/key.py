@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from guessproof.errors import LedgerError, ParameterError
+from guessproof.errors import LedgerError
+from guessproof.ledger.book import checked_key
 
 VARIABLE = "GUESSPROOF_LEDGER_KEY"
-SHORTEST = 16
 
 
 def read_key(file: str | os.PathLike[str] | None = None, environ: Mapping[str, str] | None = None) -> bytes | None:
@@ -25,11 +25,3 @@ def read_key(file: str | os.PathLike[str] | None = None, environ: Mapping[str, s
             raise LedgerError(f"{file}: the key file cannot be read ({error.strerror})") from None
     text = (os.environ if environ is None else environ).get(VARIABLE)
     return None if text is None else checked_key(text.encode("utf-8", "surrogateescape").strip(), VARIABLE)
-
-
-def checked_key(key: bytes | None, source: str = "key") -> bytes | None:
-    """The key, if it is one; the refusal never shows it."""
-    if key is not None and (not isinstance(key, bytes) or len(key) < SHORTEST):
-        remedy = "make one with: head -c 32 /dev/urandom | base64"
-        raise ParameterError(source, "…", f"a key needs at least {SHORTEST} bytes", remedy)
-    return key

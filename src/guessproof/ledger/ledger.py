@@ -19,14 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import EditedError, LedgerError, ParameterError
+from guessproof.ledger.account import Account, Charge, Protection, copied
 from guessproof.ledger.amounts import Budget, Cost, Left, advantage_of
-from guessproof.ledger.book import Account, Charge, copied
-from guessproof.ledger.entry import Entry, canonical
-from guessproof.ledger.key import checked_key
-from guessproof.ledger.protection import Protection
-from guessproof.ledger.session import Clock, Contents, Session, read, writing
-from guessproof.ledger.store_sqlite import SqliteStore, Stamp
+from guessproof.ledger.book import COLUMNS, START, Book, Entry, canonical, checked_key, next_entry, read_chain
+from guessproof.ledger.store import Stamp, Store, Transaction
+from guessproof.ledger.store_sqlite import SqliteStore
 
+Clock = Callable[[], datetime]
 Judge = Callable[[list[dict[str, Any]]], float]
 
 FAILURE = "the engine failed after the charge; the charge stays"
@@ -69,6 +68,56 @@ class Failed:
     time: str
 
 
+@dataclass(frozen=True)
+class Contents:
+    """A ledger that fits: its entries and what they add up to."""
+
+    path: Path
+    entries: list[Entry]
+    book: Book
+
+    @property
+    def head(self) -> str:
+        """The digest of the last entry."""
+        return self.entries[-1].digest if self.entries else START
+
+    def account(self, name: str) -> Account:
+        """One name's account, or a refusal that says what is open."""
+        accounts = self.book.accounts
+        if name not in accounts:
+            raise LedgerError(
+                f"{self.path}: no budget is open for {name!r} (open: {', '.join(accounts) or 'none'}); the owner of "
+                f"the data opens it, once: guessproof ledger open {name} --budget 1.0 --ledger {self.path}"
+            )
+        return accounts[name]
+
+
+@dataclass(frozen=True)
+class Session(Contents):
+    """Contents that can grow, while nobody else writes."""
+
+    transaction: Transaction
+    key: bytes | None
+    clock: Clock
+
+    def append(self, kind: str, name: str, body: dict[str, Any]) -> Entry:
+        """Write the next entry, after the book has agreed to it."""
+        time = self.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        last = self.entries[-1] if self.entries else None
+        entry = next_entry(last, time=time, name=name, kind=kind, body=body, key=self.key)
+        self.book.add(entry)
+        if self.book.defects:
+            raise LedgerError(f"{self.path}: refused, since {self.book.defects[0]}; nothing was written")
+        self.transaction.append(entry)
+        self.entries.append(entry)
+        return entry
+
+
+def open_store(path: Path, timeout: float) -> Store:
+    """The store that keeps the ledger of this place."""
+    return SqliteStore(path, timeout)
+
+
 def utc_now() -> datetime:
     """The clock; a test gives its own."""
     return datetime.now(UTC)
@@ -94,7 +143,7 @@ class Ledger:
         self.patience = patience
         self._key = checked_key(key)
         self._clock = clock
-        self._store = SqliteStore(self.path, timeout)
+        self._store = open_store(self.path, timeout)
         self._seen: Entry | None = None
         self._known: tuple[Stamp, Contents] | None = None  # what was verified, and the file's looks at that time
         self._read()
@@ -113,7 +162,7 @@ class Ledger:
     ) -> Ledger:
         """Open a name with its budget, once, in a new file or beside the names of an existing one."""
         _check_name(name)
-        with writing(SqliteStore(Path(path), timeout), checked_key(key), clock, new=True) as session:
+        with _open_session(open_store(Path(path), timeout), checked_key(key), clock, new=True) as session:
             for other in session.book.accounts.values():
                 if other.name.casefold() == name.casefold():
                     raise LedgerError(
@@ -243,7 +292,7 @@ class Ledger:
 
     @contextmanager
     def _session(self) -> Generator[Session]:
-        with writing(self._store, self._key, self._clock, self._taken()) as session:
+        with _open_session(self._store, self._key, self._clock, self._taken()) as session:
             self._refuse_rollback(session)
             yield session
         self._refuse_rollback(session)
@@ -252,7 +301,7 @@ class Ledger:
     def _read(self) -> Contents:
         """The ledger as it is now."""
         stamp = self._store.stamp()
-        contents = read(self._store, self._key, self._taken())
+        contents = _read_contents(self._store, self._key, self._taken())
         self._refuse_rollback(contents)
         self._known = stamp, contents
         return contents
@@ -268,6 +317,45 @@ class Ledger:
         if seen is not None and (len(entries) < seen.seq or entries[seen.seq - 1].digest != seen.digest):
             raise EditedError(f"{self.path}: entry {seen.seq} is gone: the ledger was truncated or replaced meanwhile")
         self._seen = entries[-1] if entries else None
+
+
+def _read_contents(store: Store, key: bytes | None, known: Contents | None = None) -> Contents:
+    """The whole ledger, checked; what is `known` was checked before and is taken over, to grow by what came since."""
+    with store.reading() as transaction:
+        return _verify(transaction, key, store.path, known)
+
+
+@contextmanager
+def _open_session(
+    store: Store, key: bytes | None, clock: Clock, known: Contents | None = None, *, new: bool = False
+) -> Generator[Session]:
+    """The whole ledger, checked, with the only right to write until the block ends."""
+    with store.writing(new=new) as transaction:
+        found = _verify(transaction, key, store.path, known)
+        yield Session(found.path, found.entries, found.book, transaction, key, clock)
+
+
+def _verify(transaction: Transaction, key: bytes | None, path: Path, known: Contents | None) -> Contents:
+    """Refuse to read or write a ledger in which anything does not fit."""
+    contents = known or Contents(path, [], Book())
+    last = contents.entries[-1] if contents.entries else None
+    rows = transaction.rows(None if last is None else last.seq)
+    if last is not None:
+        if not rows or rows[0] != tuple(getattr(last, column) for column in COLUMNS):
+            raise EditedError(f"{path}: entry {last.seq} is gone: the ledger was truncated or replaced meanwhile")
+        rows = rows[1:]
+    defects = transaction.schema_defects()
+    entries, broken = ([], []) if defects else read_chain(rows, key, last)
+    for entry in entries:
+        contents.book.add(entry)
+    contents.entries.extend(entries)
+    defects = [*defects, *broken, *contents.book.defects]
+    if defects:
+        more = f" (and {len(defects) - 1} more)" if len(defects) > 1 else ""
+        raise EditedError(
+            f"{path}: {defects[0]}{more}; nothing was charged. Run: guessproof ledger verify --ledger {path}"
+        )
+    return contents
 
 
 def _judged(account: Account, guarantee: dict[str, Any], judge: Judge | None) -> Decimal | None:

@@ -17,10 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from guessproof.errors import LedgerError
-from guessproof.ledger.chain import Defect, Row
-from guessproof.ledger.entry import COLUMNS, START, Entry
-
-Stamp = tuple[int, int, int] | None
+from guessproof.ledger.book import COLUMNS, START, Defect, Entry, Row
 
 APPLICATION_ID = 0x67707266  # "gprf": tells the file from other SQLite files
 
@@ -47,7 +44,7 @@ BEGIN SELECT RAISE(ABORT, 'a ledger is append-only: only the next entry'); END""
 }
 
 
-class Page:
+class SqliteTransaction:
     """The ledger inside one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -91,7 +88,7 @@ class SqliteStore:
         self.path = path
         self.timeout = timeout
 
-    def stamp(self) -> Stamp:
+    def stamp(self) -> tuple[int, int, int] | None:
         """How the file looks from outside; it changes whenever anybody writes to it."""
         try:
             found = self.path.stat()
@@ -100,18 +97,18 @@ class SqliteStore:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
     @contextmanager
-    def reading(self) -> Generator[Page]:
+    def reading(self) -> Generator[SqliteTransaction]:
         """A consistent view of the file."""
         connection = self._connect()
         try:
             with translated(self.path):
                 connection.execute("BEGIN")
-            yield Page(connection, self.path)
+            yield SqliteTransaction(connection, self.path)
         finally:
             connection.close()
 
     @contextmanager
-    def writing(self, *, new: bool = False) -> Generator[Page]:
+    def writing(self, *, new: bool = False) -> Generator[SqliteTransaction]:
         """The only writer until the block ends: then everything is on disk, or, after an exception, nothing."""
         connection = self._connect(new=new)
         try:
@@ -119,7 +116,7 @@ class SqliteStore:
                 _begin(connection)
                 if new:
                     _make_schema(connection)
-            yield Page(connection, self.path)
+            yield SqliteTransaction(connection, self.path)
             with translated(self.path):
                 _commit(connection)
         finally:

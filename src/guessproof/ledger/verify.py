@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import LedgerError, ParameterError
-from guessproof.ledger.book import Book
-from guessproof.ledger.chain import Defect, Row, read_chain
-from guessproof.ledger.entry import START, Entry
-from guessproof.ledger.key import checked_key
+from guessproof.ledger.book import START, Book, Defect, Entry, Row, checked_key, read_chain
+from guessproof.ledger.store import Store
 from guessproof.ledger.store_sqlite import SqliteStore
 
 
@@ -92,13 +90,13 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
     )
 
 
-def _stored(store: SqliteStore) -> tuple[list[Row], list[Defect]]:
+def _stored(store: Store) -> tuple[list[Row], list[Defect]]:
     """The rows, as far as they can be read, and what is wrong with the file that holds them."""
     try:
         damage = store.integrity()
-        with store.reading() as page:
-            damage += page.schema_defects()
-            return page.rows(), damage
+        with store.reading() as transaction:
+            damage += transaction.schema_defects()
+            return transaction.rows(), damage
     except LedgerError as error:
         return [], [Defect(None, f"the file cannot be read as a ledger: {error}")]
 

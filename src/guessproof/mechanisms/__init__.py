@@ -1,7 +1,18 @@
 """How much noise, how accurate, and what it costs.
 
-One module a mechanism: laplace, geometric, gaussian, cauchy, smooth; the protocol they share is in base.
-accuracy goes from a wanted accuracy to ε, composition adds releases up, awareness (with response, integrals and
-guesser) asks what the attacker learns from this very mechanism, and sampling, the only impure file, draws the
-noise.
+One module a mechanism: laplace, geometric, gaussian, cauchy, smooth; what they all say of themselves is in base.
+accuracy goes from a wanted accuracy to ε, composition adds releases up, awareness (with response and integrals) asks
+what the attacker learns from this very mechanism, and sampling, the only impure file, draws the noise.
 """
+
+from guessproof.mechanisms.base import Mechanism
+from guessproof.mechanisms.cauchy import Cauchy
+from guessproof.mechanisms.gaussian import Gaussian
+from guessproof.mechanisms.geometric import Geometric
+from guessproof.mechanisms.laplace import Laplace
+
+# Those that a plan can name; nothing else in the program lists them.
+MECHANISMS: dict[str, type[Mechanism]] = {kind.name: kind for kind in (Laplace, Geometric, Gaussian, Cauchy)}
+BEST, BEST_WHOLE = Laplace, Geometric  # where a plan names none: for any answer, and for whole ones
+
+__all__ = ["BEST", "BEST_WHOLE", "MECHANISMS", "Mechanism"]

@@ -23,11 +23,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from guessproof.mechanisms.base import checked_positive, checked_probability
-from guessproof.mechanisms.cauchy import Cauchy
-from guessproof.mechanisms.gaussian import Gaussian
-from guessproof.mechanisms.geometric import Geometric
-from guessproof.mechanisms.integrals import ABOVE, BELOW, GOAL, integrals, log_noise
+from guessproof.mechanisms.base import Mechanism, checked_positive, checked_probability
+from guessproof.mechanisms.integrals import ABOVE, BELOW, GOAL, integrals
 from guessproof.mechanisms.response import Linear, identity
 from guessproof.risk.bracket import Bracket
 from guessproof.world.normal import Normal
@@ -48,7 +45,7 @@ class Awareness:
     (0.2499, 0.4671)
     """
 
-    mechanism: Any
+    mechanism: Mechanism
     prior: Any
     goal: Any
     response: Any = field(default_factory=identity)
@@ -57,9 +54,9 @@ class Awareness:
     def _integrals(self) -> Any:
         return integrals(self.prior, self.goal, self.response, self.mechanism.scale)
 
-    @cached_property
-    def _log_noise(self) -> Any:
-        return log_noise(self.mechanism)
+    @property
+    def _log_noise(self) -> Callable[[Any], Any]:
+        return self.mechanism.log_density
 
     @cached_property
     def prior_probability(self) -> float:
@@ -78,7 +75,7 @@ class Awareness:
         """
         if (closed := self._closed_form()) is not None:
             return Bracket(closed, closed, "exact", "normal prior, Gaussian noise: erf(r/√(2v))")
-        if isinstance(self.mechanism, Geometric):
+        if self.mechanism.is_whole:
             best = float(np.max(self.posterior(self._whole_outputs())))
             return Bracket(best, best, "exact", "all whole outputs")
         attack, bound = self._search(checked_positive("tolerance", tolerance))
@@ -92,7 +89,7 @@ class Awareness:
         posterior is then at most prior + η(1 − failure) + failure.
         """
         allowed = checked_probability("failure", failure)
-        if isinstance(self.mechanism, Geometric):
+        if self.mechanism.is_whole:
             _, mass, after = self.whole_outcomes(at=at, tail=1e-3 * allowed)
             value = max(0.0, _quantile(after, mass, allowed - 1e-3 * allowed) - self.prior_probability)
             return Bracket(value, value, "exact", "all whole outputs but a thousandth of the failure")
@@ -111,7 +108,7 @@ class Awareness:
     def failure(self, *, gain: float, at: float | None = None) -> Bracket:
         """P(posterior − prior > gain), from below and from above; outputs drawn as in :meth:`gain`."""
         level = self.prior_probability + checked_positive("gain", gain)
-        if isinstance(self.mechanism, Geometric):
+        if self.mechanism.is_whole:
             _, mass, after = self.whole_outcomes(at=at)
             value = float(np.sum(mass[after > level]))
             return Bracket(value, min(1.0, value + 1e-12), "exact", "all whole outputs")
@@ -129,18 +126,17 @@ class Awareness:
     @property
     def _ordered(self) -> bool:
         """Whether the order argument for cells holds: log-concave noise, monotone query, interval goal."""
-        return getattr(self.response, "direction", 0) != 0 and not isinstance(self.mechanism, Cauchy)
+        return getattr(self.response, "direction", 0) != 0 and self.mechanism.is_log_concave
 
     @property
     def _smooth(self) -> bool:
-        return getattr(self.mechanism, "gamma", 0.0) >= 2
+        return self.mechanism.bend(np.array([1.0])) is not None
 
     @cached_property
     def _curvatures(self) -> tuple[Any, Any]:
-        """z, and twice sup |(ln f)″| + (ln f)′² beyond z, for noise of scale 1 with density ∝ 1/(1+|z|^γ)."""
-        gamma, z = self.mechanism.gamma, np.geomspace(1e-6, 1e9, 6001)
-        share = 1 / (1 + z**-gamma)
-        bend = np.abs(gamma * share * (gamma - 1 - gamma * share)) / z**2 + (gamma * share / z) ** 2
+        """z, and twice sup |(ln f)″| + (ln f)′² beyond z, for noise of scale 1."""
+        z = np.geomspace(1e-6, 1e9, 6001)
+        bend: Any = self.mechanism.bend(z)
         # 2 % covers what lies between the points of the grid
         return z, 2.04 * np.maximum.accumulate(bend[::-1])[::-1]
 
@@ -218,9 +214,9 @@ class Awareness:
         """Edges of the first cells: the answers' range, and beyond where outputs there can tell more."""
         low, high = self._integrals.hull
         scale = self.mechanism.scale
-        if isinstance(self.mechanism, Gaussian):
+        if self.mechanism.tails == "apart":
             beyond = scale * np.geomspace(0.05, 40, 40)
-        elif isinstance(self.mechanism, Cauchy):
+        elif self.mechanism.tails == "alike":
             beyond = np.geomspace(0.02 * scale, 200 * (scale + high - low), 60)
         else:
             beyond = np.array([])
@@ -231,12 +227,12 @@ class Awareness:
         """A bound on the log-odds of outputs beyond the first cells."""
         low, high = self._integrals.hull
         mass = self._integrals.log_mass()
-        if isinstance(self.mechanism, Cauchy):
+        if self.mechanism.tails == "alike":
             # beyond the steepest part the two ends of the answers' range grow ever more alike
             near, far = right - high, right - low
             spread = float(self._log_noise(np.float64(near)) - self._log_noise(np.float64(far)))
             return float(mass[GOAL] - np.logaddexp(mass[BELOW], mass[ABOVE])) + spread
-        if not isinstance(self.mechanism, Gaussian):
+        if self.mechanism.tails == "proportional":
             return -math.inf  # likelihoods are proportional beyond the range of answers
         return -min(self._beyond_goal(left, -1), self._beyond_goal(right, 1))
 
@@ -254,8 +250,8 @@ class Awareness:
         return float((np.logaddexp(rest[BELOW], rest[ABOVE]) - goal)[0])
 
     def _limit(self) -> float:
-        """Log-odds for Gaussian noise as the output goes to ±∞: the attacker learns who has the extreme answer."""
-        if not isinstance(self.mechanism, Gaussian):
+        """Log-odds as the output goes to ±∞, where outputs far out tell answers apart: who has the extreme one."""
+        if self.mechanism.tails != "apart":
             return -math.inf
         support = getattr(self.prior, "support", (0.0, 0.0))
         return max(self._integrals.extreme_log_odds(sign) for sign in (-1, 1)) if _finite(support) else -math.inf
@@ -266,13 +262,10 @@ class Awareness:
 
     def _closed_form(self) -> float | None:
         """Normal prior, Gaussian noise, linear query: the posterior has one variance whatever the output."""
-        if not (isinstance(self.prior, Normal) and isinstance(self.mechanism, Gaussian)):
-            return None
-        if not isinstance(self.response, Linear):
+        if not (isinstance(self.prior, Normal) and isinstance(self.response, Linear)):
             return None
         low, high = self.goal
-        noise = self.mechanism.scale / abs(self.response.slope)
-        return normal_gaussian(self.prior.sd, noise, 0.5 * (high - low))
+        return self.mechanism.normal_posterior(self.prior.sd, self.response.slope, 0.5 * (high - low))
 
     # --- outputs and how likely they are ---------------------------------------------------------------------
 
@@ -371,16 +364,6 @@ class Cells:
     def _join(self, other: Cells, keep: Any) -> Cells:
         names = ("left", "right", "mass", "low", "high")
         return Cells(*(np.concatenate([getattr(self, n)[keep], getattr(other, n)]) for n in names))
-
-
-def normal_gaussian(prior_sd: float, noise_sd: float, radius: float) -> float:
-    """erf(r/√(2v)) with v = 1/(1/σ₀² + 1/σ²): the supremum, and the best guesser's success on every output.
-
-    >>> round(normal_gaussian(1.0, 1.0, 1.0), 6)
-    0.842701
-    """
-    precision = checked_positive("prior_sd", prior_sd) ** -2 + checked_positive("noise_sd", noise_sd) ** -2
-    return math.erf(checked_positive("radius", radius) * math.sqrt(precision / 2))
 
 
 def _finite(ends: tuple[float, float]) -> bool:

@@ -14,9 +14,9 @@ bγ·t^(1−1/γ)(1−t)^(1/γ) ± β(γt − 1), concave in t; if its peak is �
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -24,6 +24,8 @@ from scipy.special import betainc, betaincinv, expit
 
 from guessproof.errors import ParameterError
 from guessproof.mechanisms.base import (
+    Law,
+    Mechanism,
     checked_delta,
     checked_finite,
     checked_nonnegative,
@@ -40,7 +42,7 @@ PRIVATE = 1 - 2.0**-48
 
 
 @dataclass(frozen=True)
-class Cauchy:
+class Cauchy(Mechanism):
     """Noise (sensitivity/b)·z with density of z ∝ 1/(1+|z|^γ) and the largest b that ε allows.
 
     ``sensitivity`` is the β-smooth bound c at hand; with ``beta=0`` it is an ordinary global sensitivity.
@@ -55,6 +57,17 @@ class Cauchy:
     gamma: float = 4.0
     beta: float = 0.0
 
+    name = "cauchy"
+    chart_label = "Cauchy, γ = 4"
+    density_words = "density of z / b ∝ 1 / (1 + |z / b|^γ), rounded to a multiple of g"
+    symbols: ClassVar[Mapping[str, str]] = {"gamma": "γ"}
+    citation = (
+        "Nissim, Raskhodnikova & Smith, Smooth Sensitivity and Sampling in Private Data Analysis, STOC 2007.",
+        "generalised Cauchy noise",
+    )
+    is_log_concave = False
+    tails = "alike"
+
     def __post_init__(self) -> None:
         store(
             self,
@@ -64,6 +77,26 @@ class Cauchy:
             beta=checked_nonnegative("beta", self.beta),
         )
         cauchy_b(self.epsilon, self.gamma, self.beta)
+
+    @classmethod
+    def options(cls, *, delta: float, confidence: float) -> dict[str, float]:
+        """The γ with the least error at this confidence."""
+        return {"gamma": best_gamma(confidence)}
+
+    @property
+    def shape(self) -> dict[str, float]:
+        """γ."""
+        return {"gamma": self.gamma}
+
+    @property
+    def law(self) -> Law:
+        """The standard noise."""
+        return CauchyLaw(self.gamma)
+
+    @property
+    def follows_data(self) -> bool:
+        """Where its bound on the sensitivity is a smooth one."""
+        return self.beta > 0
 
     @property
     def scale(self) -> float:
@@ -86,6 +119,17 @@ class Cauchy:
         """γ·sin(π/γ)/(2π·scale) / (1+|z/scale|^γ)."""
         peak = self.gamma * math.sin(math.pi / self.gamma) / (2 * math.pi * self.scale)
         return peak * expit(-self.gamma * _log_abs(z, self.scale))
+
+    def log_density(self, size: Any) -> Any:
+        """−ln(1+|z/scale|^γ)."""
+        return -np.logaddexp(0.0, self.gamma * _log_abs(size, self.scale))
+
+    def bend(self, z: Any) -> Any | None:
+        """|γt(γ−1−γt)|/z² + (γt/z)² with t = z^γ/(1+z^γ), where the density has no kink (γ ≥ 2)."""
+        if self.gamma < 2:
+            return None
+        gamma, share = self.gamma, 1 / (1 + z**-self.gamma)
+        return np.abs(gamma * share * (gamma - 1 - gamma * share)) / z**2 + (gamma * share / z) ** 2
 
     def cdf(self, z: Any) -> Any:
         """P(noise ≤ z), accurate in both tails."""
@@ -324,3 +368,38 @@ def _least(loss: Callable[[float], float], low: float, high: float, points: int 
     ends = float(grid[max(0, best - 1)]), float(grid[min(points - 1, best + 1)])
     found: Any = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-7 * ends[1]})
     return float(min((found.x, grid[best]), key=loss))
+
+
+@dataclass(frozen=True)
+class CauchyLaw:
+    """Density ∝ 1/(1+|z|^γ)."""
+
+    gamma: float
+
+    def central(self, flint: Any, z: Any) -> Any:
+        """Half the regularised incomplete beta function, from its accurate end; elementary at γ = 4."""
+        if self.gamma == 4:
+            return _central_quartic(flint, z)
+        if z == 0:
+            return flint.arb(0)
+        power, inside = z ** flint.arb(self.gamma), 1 / flint.arb(self.gamma)
+        if power < 1:
+            return (power / (1 + power)).beta_lower(inside, 1 - inside, regularized=True) / 2
+        return (1 - (1 / (1 + power)).beta_lower(1 - inside, inside, regularized=True)) / 2
+
+    def density(self, flint: Any, z: Any) -> Any:
+        """γ·sin(π/γ)/(2π) / (1+z^γ)."""
+        gamma, pi = flint.arb(self.gamma), flint.arb.pi()
+        return gamma * (pi / gamma).sin() / (2 * pi) / (1 + z**gamma)
+
+    def tail_quantile(self, tail: float) -> float:
+        """By the inverse incomplete beta function."""
+        return cauchy_tail_quantile(tail, self.gamma)
+
+
+def _central_quartic(flint: Any, z: Any) -> Any:
+    """P(0 ≤ Z ≤ z) at γ = 4: (artanh(√2·z/(1+z²)) + atan(1+√2·z) − atan(1−√2·z))/(2π)."""
+    rooted = flint.arb(2).sqrt() * z
+    square = 1 + z * z
+    logarithm = ((square + rooted) / (square - rooted)).log()
+    return (logarithm / 2 + (1 + rooted).atan() - (1 - rooted).atan()) / (2 * flint.arb.pi())

@@ -14,9 +14,7 @@ from typing import Any
 
 from guessproof.errors import MissingExtraError, ParameterError
 from guessproof.mechanisms.base import Mechanism, checked_delta, checked_nonnegative, checked_probability
-from guessproof.mechanisms.gaussian import Gaussian, gdp_epsilon
-from guessproof.mechanisms.geometric import Geometric
-from guessproof.mechanisms.laplace import Laplace
+from guessproof.mechanisms.gaussian import gdp_epsilon
 
 NORMS = {"l1": 1.0, "l2": 2.0, "linf": math.inf}
 
@@ -105,6 +103,8 @@ class Composed:
 def compose(releases: Sequence[Mechanism], *, delta: float = 0.0) -> Composed:
     """The least ε, at this δ in all, by closed forms: addition, and exact μ-GDP for the Gaussian releases.
 
+    >>> from guessproof.mechanisms.gaussian import Gaussian
+    >>> from guessproof.mechanisms.laplace import Laplace
     >>> compose([Gaussian(1, 1, 1e-6)] * 4, delta=4e-6).method
     'μ-GDP'
     >>> compose([Laplace(1, 0.5), Laplace(2, 0.25)])
@@ -121,6 +121,7 @@ def compose(releases: Sequence[Mechanism], *, delta: float = 0.0) -> Composed:
 def compose_numerically(releases: Sequence[Mechanism], *, delta: float) -> Composed:
     """The least ε of the closed forms and of dp_accounting's privacy loss distributions (rounded up there).
 
+    >>> from guessproof.mechanisms.laplace import Laplace
     >>> result = compose_numerically([Laplace(1, 0.1)] * 50, delta=1e-6)
     >>> round(result.epsilon, 1), result.method
     (3.1, 'privacy loss distribution')
@@ -141,7 +142,7 @@ def compose_numerically(releases: Sequence[Mechanism], *, delta: float) -> Compo
 
 def _added(releases: Sequence[Mechanism], delta: float) -> Composed | None:
     """Σε with Σδ, where that much δ is allowed."""
-    spent = math.fsum(getattr(release, "delta", 0.0) for release in releases)
+    spent = math.fsum(release.failure for release in releases)
     if spent > delta:
         return None
     return Composed(math.fsum(release.epsilon for release in releases), delta, "addition")
@@ -149,12 +150,12 @@ def _added(releases: Sequence[Mechanism], delta: float) -> Composed | None:
 
 def _gaussian(releases: Sequence[Mechanism], delta: float) -> Composed | None:
     """Gaussian releases compose exactly (μ² adds); pure ones are added on top."""
-    gaussian = [release for release in releases if isinstance(release, Gaussian)]
-    rest = [release for release in releases if not isinstance(release, Gaussian)]
-    left = delta - math.fsum(getattr(release, "delta", 0.0) for release in rest)
-    if not gaussian or left <= 0:
+    parts = [release.mu for release in releases if release.mu is not None]
+    rest = [release for release in releases if release.mu is None]
+    left = delta - math.fsum(release.failure for release in rest)
+    if not parts or left <= 0:
         return None
-    mu = math.hypot(*(release.mu for release in gaussian))
+    mu = math.hypot(*parts)
     others = math.fsum(release.epsilon for release in rest)
     return Composed(gdp_epsilon(mu, left) + others, delta, "μ-GDP")
 
@@ -166,13 +167,4 @@ def _loss_distribution(release: Mechanism) -> Any:
         from dp_accounting.pld import privacy_loss_distribution as losses
     except ImportError:
         raise MissingExtraError("dp-accounting", "accounting") from None
-    match release:
-        case Laplace():
-            return losses.from_laplace_mechanism(release.scale, sensitivity=release.sensitivity)
-        case Geometric():
-            return losses.from_discrete_laplace_mechanism(1 / release.scale, sensitivity=int(release.sensitivity))
-        case Gaussian():
-            return losses.from_gaussian_mechanism(release.scale, sensitivity=release.sensitivity)
-        case _:
-            spent = getattr(release, "delta", 0.0)
-            return losses.from_privacy_parameters(common.DifferentialPrivacyParameters(release.epsilon, spent))
+    return release.loss_distribution(losses, common.DifferentialPrivacyParameters)

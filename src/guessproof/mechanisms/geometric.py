@@ -10,6 +10,7 @@ import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.mechanisms.base import (
+    Mechanism,
     checked_delta,
     checked_nonnegative,
     checked_positive,
@@ -23,7 +24,7 @@ from guessproof.mechanisms.base import (
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(Mechanism):
     """Integer noise with P(k) ∝ α^|k|, α = e^(−ε/Δ).
 
     >>> noise = Geometric(sensitivity=1, epsilon=0.51)
@@ -33,6 +34,16 @@ class Geometric:
 
     sensitivity: float
     epsilon: float
+
+    name = "geometric"
+    chart_label = "geometric (whole numbers)"
+    density_words = "P(z) ∝ exp(−|z| / b), z a whole number"
+    citation = (
+        "Ghosh, Roughgarden & Sundararajan, Universally Utility-Maximizing Privacy Mechanisms, STOC 2009.",
+        "geometric noise",
+    )
+    is_whole = True
+    integer_noise = "laplace"
 
     def __post_init__(self) -> None:
         store(
@@ -58,6 +69,16 @@ class Geometric:
         number = np.asarray(k, dtype=float)
         values = math.tanh(0.5 / self.scale) * np.exp(-np.abs(number) / self.scale)
         return np.where(number == np.floor(number), values, 0.0)[()]
+
+    @property
+    def even_chance(self) -> float:
+        """(1+α²)/(1+α)²."""
+        shrink = math.exp(-1 / self.scale)
+        return (1 + shrink**2) / (1 + shrink) ** 2
+
+    def log_density(self, size: Any) -> Any:
+        """−|k|/scale."""
+        return -np.asarray(size) / self.scale
 
     def cdf(self, z: Any) -> Any:
         """P(noise ≤ z): α^(−k)/(1+α) for k = ⌊z⌋ below 0, one minus its mirror above."""
@@ -122,6 +143,10 @@ class Geometric:
         allowed = checked_delta(delta)
         full = self.sensitivity / self.scale
         return smallest_good(lambda e: self.delta_at(e) <= allowed, 0.0, full) if allowed else full
+
+    def loss_distribution(self, losses: Any, parameters: Any) -> Any:
+        """Exactly."""
+        return losses.from_discrete_laplace_mechanism(1 / self.scale, sensitivity=int(self.sensitivity))
 
 
 def checked_whole(field: str, value: Any) -> float:

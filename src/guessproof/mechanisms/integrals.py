@@ -16,10 +16,6 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError
-from guessproof.mechanisms.cauchy import Cauchy
-from guessproof.mechanisms.gaussian import Gaussian
-from guessproof.mechanisms.geometric import Geometric
-from guessproof.mechanisms.laplace import Laplace
 from guessproof.mechanisms.response import Response
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
@@ -28,22 +24,6 @@ Kernel = Callable[[Any], Any]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 SPREAD = np.array([1.5, 4.0, 10.0, 25.0])
 BELOW, GOAL, ABOVE = range(3)
-
-
-def log_noise(mechanism: Any) -> Kernel:
-    """ln of the noise density as a function of |z|, up to a constant; it falls."""
-    scale = mechanism.scale
-    match mechanism:
-        case Laplace() | Geometric():
-            return lambda size: -size / scale
-        case Gaussian():
-            return lambda size: -0.5 * np.square(size / scale)
-        case Cauchy():
-            gamma = mechanism.gamma
-            return lambda size: -np.log1p(np.power(size / scale, gamma))
-        case _:
-            name = type(mechanism).__name__
-            raise ParameterError("mechanism", name, "its density is not known here", "use a named mechanism")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.mechanisms.base import (
+    Mechanism,
     checked_delta,
     checked_nonnegative,
     checked_positive,
@@ -20,7 +21,7 @@ from guessproof.mechanisms.base import (
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Mechanism):
     """Noise with density e^(−|z|/scale)/(2·scale), scale = sensitivity/ε.
 
     >>> round(Laplace(sensitivity=1, epsilon=0.5).error(confidence=0.95), 4)
@@ -29,6 +30,11 @@ class Laplace:
 
     sensitivity: float
     epsilon: float
+
+    name = "laplace"
+    chart_label = "Laplace"
+    density_words = "P(z) ∝ exp(−|z| / b), z a multiple of g"
+    integer_noise = "laplace"
 
     def __post_init__(self) -> None:
         store(
@@ -51,6 +57,10 @@ class Laplace:
     def density(self, z: Any) -> Any:
         """Density of the noise at z."""
         return np.exp(-np.abs(z) / self.scale) / (2 * self.scale)
+
+    def log_density(self, size: Any) -> Any:
+        """−|z|/scale."""
+        return -np.asarray(size) / self.scale
 
     def cdf(self, z: Any) -> Any:
         """P(noise ≤ z), accurate in both tails."""
@@ -94,3 +104,24 @@ class Laplace:
     def epsilon_at(self, delta: float = 0.0) -> float:
         """ε + 2·ln(1−δ), not below 0."""
         return max(0.0, self.sensitivity / self.scale + 2 * math.log1p(-checked_delta(delta)))
+
+    def loss_distribution(self, losses: Any, parameters: Any) -> Any:
+        """Exactly."""
+        return losses.from_laplace_mechanism(self.scale, sensitivity=self.sensitivity)
+
+
+@dataclass(frozen=True)
+class LaplaceLaw:
+    """Density e^(−|z|)/2."""
+
+    def central(self, flint: Any, z: Any) -> Any:
+        """(1 − e^(−z))/2."""
+        return -(-z).expm1() / 2
+
+    def density(self, flint: Any, z: Any) -> Any:
+        """e^(−z)/2."""
+        return (-z).exp() / 2
+
+    def tail_quantile(self, tail: float) -> float:
+        """−ln(tail)."""
+        return -math.log(tail)

@@ -20,6 +20,8 @@ from typing import Any
 
 from guessproof.errors import ParameterError
 from guessproof.mechanisms.base import (
+    Law,
+    Mechanism,
     checked_nonnegative,
     checked_positive,
     checked_probability,
@@ -27,13 +29,13 @@ from guessproof.mechanisms.base import (
     smallest_good,
     store,
 )
-from guessproof.mechanisms.laplace import Laplace
+from guessproof.mechanisms.laplace import Laplace, LaplaceLaw
 
 SLACK = 1e-3  # how far, relatively, the certified δ may lie above the true one
 
 
 @dataclass(frozen=True)
-class SmoothLaplace:
+class SmoothLaplace(Mechanism):
     """Laplace noise of scale c/b for a β-smooth bound c, with the largest b that (ε, δ) allows.
 
     >>> noise = SmoothLaplace(sensitivity=1, epsilon=1, delta=1e-6, beta=0.05)
@@ -47,6 +49,11 @@ class SmoothLaplace:
     delta: float
     beta: float
 
+    name = "smooth laplace"
+    chart_label = "Laplace, smooth sensitivity"
+    density_words = "density of z ∝ exp(−|z| / b), rounded to a multiple of g"
+    has_delta = True
+
     def __post_init__(self) -> None:
         store(
             self,
@@ -56,6 +63,21 @@ class SmoothLaplace:
             beta=checked_nonnegative("beta", self.beta),
         )
         smooth_laplace_b(self.epsilon, self.delta, self.beta)
+
+    @property
+    def failure(self) -> float:
+        """δ."""
+        return self.delta
+
+    @property
+    def law(self) -> Law:
+        """The standard noise."""
+        return LaplaceLaw()
+
+    @property
+    def follows_data(self) -> bool:
+        """Where its bound on the sensitivity is a smooth one."""
+        return self.beta > 0
 
     @property
     def b(self) -> float:
@@ -79,6 +101,11 @@ class SmoothLaplace:
     def density(self, z: Any) -> Any:
         """Density of the noise at z."""
         return self._noise.density(z)
+
+    def log_density(self, size: Any) -> Any:
+        """Refused: c depends on the data, so one value of it is not what the attacker sees."""
+        remedy = "use a mechanism whose scale is public"
+        raise ParameterError("mechanism", self.name, "its likelihood is not known without the data", remedy)
 
     def cdf(self, z: Any) -> Any:
         """P(noise ≤ z)."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import NEEDED_KEYS, UNITS
+from guessproof.mechanisms import MECHANISMS
 from guessproof.names import folded
 from guessproof.plan.places import Key, Place, find_lines, is_secret, spell_key
 from guessproof.plan.tables import (
@@ -30,7 +31,6 @@ from guessproof.world.kinds import HOLDS, Kind, label_of
 _ENV = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z")
 _ODDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s+in\s+([0-9]+(?:\.[0-9]+)?)\s*\Z")
 _BETTING = re.compile(r"\s*([0-9.]+)\s*(?::|to|/|-)\s*([0-9.]+)\s*\Z")
-_PURE = ("laplace", "geometric", "cauchy")
 
 
 def check_tables(file: PlanFile, place: Place) -> None:
@@ -170,11 +170,15 @@ def _check_target(path: Key, target: TargetTable, place: Place, *, alone: bool) 
 
 
 def _check_release(release: ReleaseTable, place: Place) -> None:
-    if release.mechanism == "gaussian" and release.delta is None:
-        raise place.error(("release", "mechanism"), "gaussian", "needs delta", "add for instance delta = 1e-6")
-    if release.mechanism in _PURE and release.delta is not None:
+    if release.mechanism is None:
+        return
+    has_delta = MECHANISMS[release.mechanism].has_delta
+    if has_delta and release.delta is None:
+        raise place.error(("release", "mechanism"), release.mechanism, "needs delta", "add for instance delta = 1e-6")
+    if not has_delta and release.delta is not None:
         problem = f"{release.mechanism} noise never fails and takes no delta"
-        raise place.error(("release", "delta"), release.delta, problem, 'leave it out, or use mechanism = "gaussian"')
+        other = next(name for name, kind in MECHANISMS.items() if kind.has_delta)
+        raise place.error(("release", "delta"), release.delta, problem, f'leave it out, or use mechanism = "{other}"')
 
 
 def read_posterior_limit(attacker: AttackerTable, place: Place) -> float | None:

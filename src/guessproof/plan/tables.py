@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from guessproof.errors import PlanError
+from guessproof.mechanisms import MECHANISMS
 from guessproof.plan.places import suggest_name
 
 Scalar = str | int | float | bool
@@ -347,12 +349,22 @@ class AccuracyTable(TargetTable):
         return found
 
 
+def _known_mechanism(name: str) -> str:
+    if name not in MECHANISMS:
+        names = ", ".join(f"'{known}'" for known in MECHANISMS)
+        raise PydanticCustomError("literal_error", "is not a mechanism", {"expected": names})
+    return name
+
+
+MechanismName = Annotated[
+    str, AfterValidator(_known_mechanism), WithJsonSchema({"enum": list(MECHANISMS), "type": "string"})
+]
+
+
 class ReleaseTable(PlanTable):
     """How the answer is made noisy, and where it is accounted for."""
 
-    mechanism: Literal["laplace", "geometric", "gaussian", "cauchy"] | None = Field(
-        default=None, description="the kind of noise; left out: the best one"
-    )
+    mechanism: MechanismName | None = Field(default=None, description="the kind of noise; left out: the best one")
     ledger: str = Field(default="guessproof.ledger", min_length=1, description="the ledger's file, beside the plan")
     epsilon: Positive | None = Field(default=None, description="fixes ε instead of choosing it")
     delta: float | None = Field(default=None, gt=0, lt=1, description="the failure probability of gaussian noise")

@@ -9,6 +9,7 @@ from typing import Any
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.explain import explain
+from guessproof.mechanisms import MECHANISMS
 from guessproof.report.words import number
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.profile import absolute_risk
@@ -43,7 +44,8 @@ def shift_of(choice: Choice) -> Shift | None:
         return _attacked(choice, epsilon)
     if choice.plan.risk is not None:
         return _profiled(choice, epsilon)
-    if choice.plan.release.mechanism == "gaussian":
+    mechanism = choice.plan.release.mechanism
+    if mechanism is not None and MECHANISMS[mechanism].has_delta:
         return None  # (ε, δ) bounds no belief after every single answer
     return Shift(EXAMPLE, _raised(EXAMPLE, epsilon), None, "", is_example=True)
 

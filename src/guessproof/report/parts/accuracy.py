@@ -66,7 +66,7 @@ def _picture(facts: Facts, output: Output, index: int) -> Markup:
         f"How the error of {output.name} is spread: {percent(level, 'near')} of answers lie within {up(error)} "
         "of the true one."
     )
-    shade = "shaded" if noise.name != "geometric" else "dark bars"
+    shade = "dark bars" if noise.mechanism.is_whole else "shaded"
     caption = (
         f"How the error of {output.name} is spread; {percent(level, 'near')} of answers lie within ± "
         f"{up(error)} ({shade})."

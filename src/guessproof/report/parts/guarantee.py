@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import math
 
-from guessproof.mechanisms.cauchy import Cauchy
 from guessproof.noise import Noise
 from guessproof.report.facts import Facts
 from guessproof.report.markup import Markup, Piece, bullets, join, paragraph, table, tag
 from guessproof.report.words import down, number, up
-
-DENSITIES = {
-    "laplace": "P(z) ∝ exp(−|z| / b), z a multiple of g",
-    "geometric": "P(z) ∝ exp(−|z| / b), z a whole number",
-    "gaussian": "P(z) ∝ exp(−z² / 2b²), z a multiple of g",
-    "cauchy": "density of z / b ∝ 1 / (1 + |z / b|^γ), rounded to a multiple of g",
-}
 
 
 def guarantee(facts: Facts) -> Markup:
@@ -97,10 +89,8 @@ def _grid(noise: Noise) -> Markup:
 
 
 def _law(noise: Noise) -> str:
-    law = DENSITIES[noise.name]
-    mechanism = noise.mechanism
-    return (
-        law.replace("γ", f"γ = {down(mechanism.gamma, 3)}", 1)
-        if isinstance(mechanism, Cauchy) and math.isfinite(mechanism.gamma)
-        else law
-    )
+    law = noise.mechanism.density_words
+    for option, value in noise.mechanism.shape.items():
+        symbol = noise.mechanism.symbols[option]
+        law = law.replace(symbol, f"{symbol} = {down(value, 3)}", 1) if math.isfinite(value) else law
+    return law

@@ -11,9 +11,6 @@ METRICS = (
     "Chatzikokolakis, Andrés, Bordenabe & Palamidessi, Broadening the Scope of Differential Privacy Using Metrics, "
     "PETS 2013."
 )
-GEOMETRIC = "Ghosh, Roughgarden & Sundararajan, Universally Utility-Maximizing Privacy Mechanisms, STOC 2009."
-GAUSSIAN = "Balle & Wang, Improving the Gaussian Mechanism for Differential Privacy, ICML 2018."
-CAUCHY = "Nissim, Raskhodnikova & Smith, Smooth Sensitivity and Sampling in Private Data Analysis, STOC 2007."
 OPENDP = "OpenDP Library: the samplers that draw the noise."
 ODDS = (
     "Nanayakkara, Smart, Cummings, Kaptchuk & Redmiles, What Are the Chances? Explaining the Epsilon Parameter in "
@@ -33,15 +30,9 @@ def sources(facts: Facts) -> Markup:
     items.append(_cited(DMNS, "differential privacy"))
     if facts.plan.attacker is not None:
         items.append(_cited(METRICS, "guarantees by distance"))
-    kinds = {noise.name for noise in facts.choice.noises}
-    for kind, cited, use in (
-        ("geometric", GEOMETRIC, "geometric noise"),
-        ("gaussian", GAUSSIAN, "the exact curve of Gaussian noise"),
-        ("cauchy", CAUCHY, "generalised Cauchy noise"),
-    ):
-        if kind in kinds:
-            items.append(_cited(cited, use))
-    if kinds - {"cauchy"}:
+    used = {noise.name: noise.mechanism for noise in facts.choice.noises}
+    items.extend(_cited(*m.citation) for m in used.values() if m.citation is not None)
+    if any(m.integer_noise is not None for m in used.values()):
         items.append(_cited(OPENDP, "noise that is safe in floating point"))
     if facts.shift is not None:
         items.append(_cited(ODDS, "odds and frequencies instead of ε"))

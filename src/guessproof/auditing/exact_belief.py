@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.auditing.beliefs import Block, Points, blocks_of, goals_of, holds, points_of
-from guessproof.auditing.columns import Row
-from guessproof.auditing.guesser import log_likelihood
-from guessproof.auditing.neighbours import companies, record_of, units_of
+from guessproof.auditing.beliefs import BeliefBlock, BeliefPoints, blocks_of, goals_of, holds, log_likelihood, points_of
+from guessproof.auditing.columns import Row, Storage
+from guessproof.auditing.movement import companies, record_of, units_of
 from guessproof.auditing.result import Check
-from guessproof.auditing.storage import Storage
-from guessproof.auditing.tables import Shop
+from guessproof.auditing.tables import TableFactory
 from guessproof.choosing import Choice
 from guessproof.errors import SourceError
 from guessproof.exposure import Attacker
@@ -42,7 +40,7 @@ class Believed:
 
 
 def certain_beliefs(
-    choice: Choice, attacker: Attacker, shop: Shop, stored: Sequence[Storage], rng: Any
+    choice: Choice, attacker: Attacker, factory: TableFactory, stored: Sequence[Storage], rng: Any
 ) -> list[Believed] | None:
     """The largest and smallest beliefs on every storage; None where the prior has a density or is not stated."""
     blocks = finite_blocks(choice, attacker)
@@ -53,7 +51,7 @@ def certain_beliefs(
     for number, storage in enumerate(stored):
         try:
             found += _on(
-                choice, attacker, replace(shop, form="duckdb", types=storage.types), storage, points, rng, number
+                choice, attacker, replace(factory, form="duckdb", types=storage.types), storage, points, rng, number
             )
         except SourceError:  # a release would refuse this storage before any charge
             if storage.is_sources:
@@ -61,7 +59,7 @@ def certain_beliefs(
     return found
 
 
-def finite_blocks(choice: Choice, attacker: Attacker) -> list[Block] | None:
+def finite_blocks(choice: Choice, attacker: Attacker) -> list[BeliefBlock] | None:
     """What is believed of the protected columns, if that is a list of values that is not too long."""
     declared = choice.question.declared
     read = frozenset(n for n in choice.question.columns if declared.column(n).protected and n in attacker.attributes)
@@ -72,24 +70,34 @@ def finite_blocks(choice: Choice, attacker: Attacker) -> list[Block] | None:
 
 
 def _on(
-    choice: Choice, attacker: Attacker, shop: Shop, storage: Storage, points: Points, rng: Any, number: int
+    choice: Choice,
+    attacker: Attacker,
+    factory: TableFactory,
+    storage: Storage,
+    points: BeliefPoints,
+    rng: Any,
+    number: int,
 ) -> Iterator[Believed]:
     """One storage: what the attacker knows of the victim and of the others is varied."""
-    believed = [{n: shop.fields[n].stored(v) for n, v in row.items() if n in shop.fields} for row in points.rows()]
+    believed = [
+        {n: factory.fields[n].to_stored(v) for n, v in row.items() if n in factory.fields} for row in points.rows()
+    ]
     tables: list[list[Row]] = []
-    copies = shop.question.declared.copies or 1
-    for company in companies(shop.fields, storage, rng):
+    copies = factory.question.declared.copies or 1
+    for company in companies(factory.fields, storage, rng):
         for _ in range(SURROUNDINGS):
-            base = record_of(shop.fields, storage, rng, own=True)
+            base = record_of(factory.fields, storage, rng, own=True)
             tables += [[*[{**base, **values}] * copies, *company] for values in believed]
-    asked = shop.ask_each(tables, f"bayes{number}")
+    asked = factory.ask_each(tables, f"bayes{number}")
     groups = sorted({group for answer in asked for group in answer})
     units = np.array([units_of(answer, groups, choice.noises) for answer in asked], dtype=object)
     for start in range(0, len(tables), len(believed)):
         yield from _largest(choice, attacker, points, units[start : start + len(believed)], storage)
 
 
-def _largest(choice: Choice, attacker: Attacker, points: Points, units: Any, storage: Storage) -> Iterator[Believed]:
+def _largest(
+    choice: Choice, attacker: Attacker, points: BeliefPoints, units: Any, storage: Storage
+) -> Iterator[Believed]:
     after = _posteriors(choice.noises, units, points.weights)
     truths = [dict(attacker.at)] if attacker.at is not None else points.rows()
     for goal in goals_of(attacker):
@@ -121,13 +129,13 @@ def belief_checks(choice: Choice, seen: Sequence[Believed]) -> Iterator[Check]:
     if choice.advantage is not None:
         size = abs if choice.plan.limits.both else float
         best = max(seen, key=lambda s: size(s.after - s.before))
-        yield _compared("exact advantage", size(best.after - best.before), best, float(choice.advantage.bound))
+        yield _compare("exact advantage", size(best.after - best.before), best, float(choice.advantage.bound))
     if choice.posterior is not None:
         best = max(seen, key=lambda s: s.after)
-        yield _compared("exact belief", best.after, best, float(choice.posterior.bound))
+        yield _compare("exact belief", best.after, best, float(choice.posterior.bound))
 
 
-def _compared(name: str, measured: float, seen: Believed, bound: float) -> Check:
+def _compare(name: str, measured: float, seen: Believed, bound: float) -> Check:
     where = f" in the goal around {', '.join(f'{k} = {v}' for k, v in seen.guess.items())}" if seen.guess else ""
     words = (
         f"stored as {seen.storage}, the belief{where} went from {seen.before:.6g} to {seen.after:.6g} after the output "

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.auditing.columns import Field, Row
-from guessproof.auditing.tables import Group, Plain, in_group, is_level, plain_answer
+from guessproof.auditing.tables import Group, PlainAnswer, in_group, is_level, plain_answer
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.measurement import Measurement
 
@@ -21,7 +21,7 @@ FRAMES, TRIES = 48, 200
 
 
 @dataclass(frozen=True)
-class Scene:
+class AuditCase:
     """A table but for the victim's secrets. `pairs` are, by measurement, the most distant victims found.
 
     A victim of None is one who is not in the table.
@@ -38,7 +38,7 @@ class Scene:
         """The table with this victim."""
         return [*self.others, *([] if victim is None else [victim])]
 
-    def plain(self, index: int, victim: Row | None) -> Plain:
+    def plain(self, index: int, victim: Row | None) -> PlainAnswer:
         """The answer for the victim's group, without noise."""
         measurement = self.question.measurements[index]
         mine = [r for r in self.rows(victim) if in_group(self.question, self.group, r)]
@@ -49,23 +49,25 @@ class Scene:
         measurement = self.question.measurements[index]
         rest = self.plain(index, None).value
         own = np.array([measurement.contribution.at(v) for v in victims], dtype=float)
-        return joined(measurement.kind, rest, own)
+        return join_answers(measurement.kind, rest, own)
 
 
-def joined(kind: str, rest: float, own: Any) -> Any:
+def join_answers(kind: str, rest: float, own: Any) -> Any:
     """An aggregate of a table from those of the others and of each victim alone."""
     if kind in ("count", "sum"):
         return rest + own
     return np.minimum(rest, own) if kind == "min" else np.maximum(rest, own)
 
 
-def scenes_of(question: AnalyzedQuery, fields: dict[str, Field], steps: tuple[float, ...], rng: Any) -> list[Scene]:
-    """A scene for each measurement; measurements share one where the victim's public side is the same."""
+def make_cases(
+    question: AnalyzedQuery, fields: dict[str, Field], steps: tuple[float, ...], rng: Any
+) -> list[AuditCase]:
+    """A case for each measurement; measurements share one where the victim's public side is the same."""
     found: dict[str, list[tuple[int, Row, Row | None, Row | None]]] = {}
     for index, measurement in enumerate(question.measurements):
         frame, near, far = _furthest(question, measurement, fields, rng)
         found.setdefault(repr(sorted(frame.items())), []).append((index, frame, near, far))
-    return [_scene(question, fields, steps, parts, rng) for parts in found.values()]
+    return [_make_case(question, fields, steps, parts, rng) for parts in found.values()]
 
 
 def _furthest(
@@ -77,7 +79,7 @@ def _furthest(
     best: tuple[float, Row, Row | None, Row | None] | None = None
     for frame in _frames(fields, rng):
         tried: list[Row | None] = [{**frame, **s} for s in _assignments(secret, measurement, TRIES, rng)]
-        ends = [_climbed(measurement, secret, tried, sign) for sign in (-1, 1)]
+        ends = [_climb(measurement, secret, tried, sign) for sign in (-1, 1)]
         low, high = max(itertools.combinations([*ends, *absence], 2), key=lambda p: abs(_gap(measurement, *p)))
         gap = abs(_gap(measurement, low, high))
         if best is None or gap > best[0] * (1 + 1e-12):
@@ -94,7 +96,7 @@ def _own(measurement: Measurement, row: Row | None) -> float:
     return measurement.contribution.absent if row is None else measurement.contribution.at(row)
 
 
-def _climbed(measurement: Measurement, secret: list[Field], rows: list[Row | None], sign: int) -> Row:
+def _climb(measurement: Measurement, secret: list[Field], rows: list[Row | None], sign: int) -> Row:
     """The row with the largest (or smallest) contribution, improved column by column."""
     best = max((r for r in rows if r is not None), key=lambda r: sign * measurement.contribution.at(r))
     for _ in range(2):
@@ -136,20 +138,20 @@ def _index(values: Sequence[Any], rng: Any) -> int:
     return int(rng.integers(len(values)))
 
 
-def _scene(
+def _make_case(
     question: AnalyzedQuery,
     fields: dict[str, Field],
     steps: tuple[float, ...],
     parts: list[tuple[int, Row, Row | None, Row | None]],
     rng: Any,
-) -> Scene:
+) -> AuditCase:
     frame = parts[0][1]
     group = tuple(_level(frame[key.column], key.levels) for key in question.keys)
     pairs = {index: (near, far) for index, _, near, far in parts}
     others = [row for row in _strangers(fields, rng) if not _hides(question, row, pairs)]
     for index in pairs:
         others += _behind_average(question, index, fields, frame, group, others, rng)
-    return Scene(question, steps, group, frame, tuple(others), pairs)
+    return AuditCase(question, steps, group, frame, tuple(others), pairs)
 
 
 def _level(value: Any, levels: tuple[str, ...]) -> str:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from guessproof.errors import ParameterError
 from guessproof.ledger import read_key
-from guessproof.ledger.chain import read_chain
-from guessproof.ledger.entry import COLUMNS, START, Entry, canonical, next_entry
+from guessproof.ledger.book import COLUMNS, START, Entry, canonical, next_entry, read_chain
 from ledger.making import KEY
 
 plain = st.recursive(

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from guessproof.errors import BudgetError, LedgerError, ParameterError
+from guessproof.guarantee import UNITS
 from guessproof.ledger import Budget, Charged, Cost, Failed, Ledger, Protection, Recorded, verify
+from guessproof.ledger.account import WHOLE_RECORD
 from guessproof.names import folded, likeness
 from ledger.making import DESCRIBE, GUARANTEE, Clock, copied, opened, pay
 
@@ -168,3 +170,8 @@ def test_the_largest_advantage_counts_not_the_last(tmp_path: Path) -> None:
     assert ledger.remaining("cafeteria").advantage == Decimal("0.02")
     with pytest.raises(BudgetError, match=r"0\.18 is used"):
         ledger.charge("cafeteria", "3", Cost("0.1"), GUARANTEE, DESCRIBE, lambda _: 0.3)
+
+
+def test_the_ledger_knows_which_units_protect_a_whole_record() -> None:
+    for name, unit in UNITS.items():
+        assert (name in WHOLE_RECORD) == unit.hides_presence, name

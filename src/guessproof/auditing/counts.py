@@ -105,7 +105,7 @@ def clopper_pearson(hits: int, trials: int, level: float) -> tuple[float, float]
     return low, high
 
 
-def fitted(name: str, noise: Any, mechanism: Any, whole: bool) -> Fitted:
+def measure_fit(name: str, noise: Any, mechanism: Any, whole: bool) -> Fitted:
     """The gap of a sample of noise to its mechanism's distribution."""
     values, counts = np.unique(np.asarray(noise, dtype=float), return_counts=True)
     total = int(counts.sum())

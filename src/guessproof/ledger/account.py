@@ -1,4 +1,4 @@
-"""What the releases of one name protect: the first one pins it, and no plan changes it afterwards. Pure.
+"""One name: what it protects, its budget, and every charge. What may still be charged is decided here. Pure.
 
 A promise about a column is worth nothing if another release under the same name reads that column as public, whether
 before or after. So the unit and the protected columns are pinned by the first release. A plan that protects less is
@@ -9,14 +9,20 @@ own, and only to columns that no release has read as public.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
-from guessproof.errors import LedgerError
+from guessproof.errors import BudgetError, LedgerError
+from guessproof.ledger.amounts import ZERO, Budget, Cost, Left, minus, shown
 from guessproof.names import folded, likeness
 
-EVERYTHING = ("records", "persons")  # units under which every column of a record is protected
+OPEN, ANSWERED, FAILED = "no answer", "answered", "failed"
+# Units that protect every column of a record, by name: the ledger must open without the heavy rooms below.
+WHOLE_RECORD = ("records", "persons")
 _WORDS = re.compile(r'"((?:[^"]|"")+)"|(\w+)')
 
 
@@ -63,7 +69,7 @@ def implied(guarantee: Mapping[str, Any], describe: Mapping[str, Any]) -> Protec
     if not isinstance(unit, str) or not isinstance(query, str) or not isinstance(columns, Mapping):
         return None
     read: tuple[str, ...] = tuple(str(name) for name in columns)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    if unit in EVERYTHING:
+    if unit in WHOLE_RECORD:
         return Protection(unit)
     known = {folded(name) for name in read}
     words = {(quoted or plain).replace('""', '"') for quoted, plain in _WORDS.findall(query)}
@@ -91,7 +97,7 @@ class Pins:
                 f"{name}: its releases protect {self.unit}, and this plan protects {asked.unit}. Write protects = "
                 f'"{self.unit}", or open another name for it'
             )
-        if asked.unit not in EVERYTHING:
+        if asked.unit not in WHOLE_RECORD:
             self._refuse_columns(name, asked)
         for column in asked.known:
             is_known, seq = self.gaps.get(folded(column), (True, 0))
@@ -157,7 +163,7 @@ class Pins:
 
     def refuse_widening(self, name: str, columns: Iterable[str]) -> None:
         """Raise where the owner cannot promise to protect these columns as well."""
-        if self.unit in EVERYTHING:
+        if self.unit in WHOLE_RECORD:
             raise _refused(f"{name}: its releases protect {self.unit}, and with them every column already")
         seen = set(self.protected)
         for column in columns:
@@ -170,6 +176,162 @@ class Pins:
     def widen(self, columns: Iterable[str]) -> None:
         """The owner protects more from now on."""
         self.protected.update((folded(column), column) for column in columns)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One charge and what became of it: "answered", "failed" or "no answer".
+
+    `is_final`: it failed in a way in which the same request would fail again.
+    """
+
+    seq: int
+    time: str
+    digest: str
+    request: str
+    cost: Cost
+    guarantee: dict[str, Any]
+    describe: dict[str, Any]
+    advantage: Decimal | None
+    outcome: str = OPEN
+    answer: dict[str, Any] | None = None
+    protection: Protection | None = None
+    is_final: bool = False
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """What the owner changed: columns that are protected from here on, and the budget where it was raised."""
+
+    seq: int
+    time: str
+    protect: tuple[str, ...]
+    budget: Budget | None
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark; ``scan`` says that the records' exposure was looked at."""
+
+    seq: int
+    time: str
+    text: str
+    scan: bool
+
+
+@dataclass
+class Account:
+    """One name: its budget, what was spent of it, and on what. Only :class:`Book` changes it."""
+
+    name: str
+    opened: str
+    budget: Budget
+    epsilon: Decimal = ZERO
+    delta: Decimal = ZERO
+    advantage: Decimal = ZERO  # the largest cumulative advantage that was judged so far
+    charges: dict[int, Charge] = field(default_factory=dict[int, Charge])  # by the number of the entry, in order
+    notes: list[Note] = field(default_factory=list[Note])
+    amendments: list[Amendment] = field(default_factory=list[Amendment])
+    pins: Pins = field(default_factory=Pins)
+
+    @property
+    def left(self) -> Left:
+        """What is left of the budget."""
+        limit = self.budget.advantage
+        rest = None if limit is None else minus(limit, self.advantage)
+        return Left(minus(self.budget.epsilon, self.epsilon), minus(self.budget.delta, self.delta), rest)
+
+    def answered(self, *requests: str) -> Charge | None:
+        """The first charge of one of these requests that has an answer."""
+        return next((c for c in self.charges.values() if c.request in requests and c.outcome == ANSWERED), None)
+
+    def settled(self, requests: Collection[str]) -> Charge | None:
+        """The charge that says what one of these requests gets without a new one: its answer, or that it must fail."""
+        final = (c for c in self.charges.values() if c.request in requests and c.is_final)
+        return self.answered(*requests) or next(final, None)
+
+    def in_work(self, requests: Collection[str], now: datetime, patience: float) -> Charge | None:
+        """A charge of one of these requests without an answer that is younger than `patience` seconds."""
+        for charge in self.charges.values():
+            if charge.request not in requests or charge.outcome != OPEN:
+                continue
+            # A clock that was set back makes ages negative; these must not block for ever.
+            if abs(now - datetime.fromisoformat(charge.time)) < timedelta(seconds=patience):
+                return charge
+        return None
+
+    def refuse_beyond_budget(self, cost: Cost) -> None:
+        """Raise where this cost is more than what is left."""
+        left = self.left
+        for symbol, asked, rest, whole in (
+            ("ε", cost.epsilon, left.epsilon, self.budget.epsilon),
+            ("δ", cost.delta, left.delta, self.budget.delta),
+        ):
+            if asked > rest:
+                raise BudgetError(
+                    f"{self.name}: this release costs {symbol} = {_compared(asked, rest)} of the budget of {whole} is "
+                    f"left; nothing was charged{_hint(asked, rest)}"
+                )
+
+    def refuse_lower_budget(self, raised: Budget | None) -> None:
+        """Raise where an amended budget takes anything back: what was promised to others stays promised."""
+        if raised is None:
+            return
+        now = self.budget
+        same = (raised.advantage is None) == (now.advantage is None)
+        parts = [(raised.epsilon, now.epsilon), (raised.delta, now.delta)]
+        parts += [(raised.advantage, now.advantage)] if raised.advantage and now.advantage else []
+        if not same or any(new < old for new, old in parts) or all(new == old for new, old in parts):
+            raise LedgerError(
+                f"{self.name}: an amended budget must allow more and take nothing back (now {_said(now)}, "
+                f"asked {_said(raised)})"
+            )
+
+    def refuse_beyond_advantage(self, judged: Decimal | None) -> None:
+        """Raise where the attacker's cumulative advantage passes its limit, or nobody judged it."""
+        limit = self.budget.advantage
+        if limit is None:
+            return
+        if judged is None:
+            raise LedgerError(
+                f"{self.name}: its budget limits the attacker's cumulative advantage to {limit}, and this release has "
+                "no attacker to judge it by; give the plan an [attacker]. Nothing was charged"
+            )
+        if judged > limit:
+            raise BudgetError(
+                f"{self.name}: with this release the attacker's cumulative advantage could reach "
+                f"{shown(judged, up=True)}, and the budget allows {limit} ({shown(self.advantage, up=True)} is used, "
+                f"ε = {self.left.epsilon} is left); nothing was charged"
+            )
+
+
+def copied(account: Account) -> Account:
+    """The account as it is now, whatever is booked later."""
+    return replace(
+        account,
+        charges=dict(account.charges),
+        notes=list(account.notes),
+        amendments=list(account.amendments),
+        pins=deepcopy(account.pins),
+    )
+
+
+def _said(budget: Budget) -> str:
+    extra = "" if budget.advantage is None else f", advantage = {budget.advantage}"
+    return f"ε = {budget.epsilon}, δ = {budget.delta}{extra}"
+
+
+def _compared(asked: Decimal, rest: Decimal) -> str:
+    """Short numbers where they tell the difference, else all digits."""
+    short, shorter = shown(asked, up=True), shown(rest, up=False)
+    return f"{asked}, and {rest}" if short == shorter else f"{short}, and {shorter}"
+
+
+def _hint(asked: Decimal, rest: Decimal) -> str:
+    """Why a cost that looks like what is left is not: 0.1 as a float is above 0.1."""
+    if asked <= rest * (1 + Decimal("1e-12")):
+        return '. A float costs its exact value: give an ε that was typed as text ("0.1") or as an exact quotient'
+    return ""
 
 
 def _refused(words: str) -> LedgerError:

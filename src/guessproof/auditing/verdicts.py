@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from guessproof.auditing.facts import Compared, Counted, worst
-from guessproof.auditing.playing import Played
-from guessproof.auditing.result import Check, Point
-from guessproof.auditing.stage import Act, Stage, value_of
-from guessproof.auditing.tables import Cell, Plain
+from guessproof.auditing.counts import Compared, Counted, worst
+from guessproof.auditing.plan import AuditPlan, CaseAttack, value_of
+from guessproof.auditing.result import Check, PlotPoint
+from guessproof.auditing.tables import Cell, PlainAnswer
+from guessproof.auditing.trials import TrialCounts
 from guessproof.noise import Noise
 
 SHOWN = 0.01  # intervals of the plot hold the truth with probability 99 % each
@@ -22,44 +22,45 @@ PAIRS = 60  # pairs of victims whose distance is compared with the guarantee
 # The engine: no chance is involved.
 
 
-def engine_check(stage: Stage) -> Check:
+def engine_check(audit_plan: AuditPlan) -> Check:
     """The real engine's whole numbers against plain arithmetic."""
     off, strained, where = 0.0, 0.0, ""
-    for act in stage.acts:
-        for j, noise in enumerate(stage.choice.noises):
-            for (unit, count), plain in _answers(act, j):
+    for attack in audit_plan.attacks:
+        for j, noise in enumerate(audit_plan.choice.noises):
+            for (unit, count), plain in _answers(attack, j):
                 difference = abs(value_of(noise, (unit, count)) - plain.value)
                 if count is not None and count != plain.count:
                     difference = math.inf
                 if difference / plain.slack > strained:
                     off, strained, where = difference, difference / plain.slack, noise.measurement.text
-    done = f"{stage.tables} synthetic tables, {stage.rows} rows in all, as {stage.form} files through the real engine"
+    made = f"{audit_plan.tables} synthetic tables, {audit_plan.rows} rows in all"
+    done = f"{made}, as {audit_plan.form} files through the real engine"
     if strained <= 1:
         return Check("engine", off, None, 0.0, "pass", f"{done}: every answer is what plain arithmetic gives")
     said = "counts other rows" if math.isinf(off) else f"is off by {off:.6g}"
     return Check("engine", off, None, 0.0, "fail", f"{done}: {where} {said}")
 
 
-def _answers(act: Act, j: int) -> Iterator[tuple[Cell, Plain]]:
-    yield from zip((cells[j] for cells in act.cells), act.truths[j], strict=True)
-    for index, tables in act.pairs.items():
-        for cells, victim in zip(tables, act.scene.pairs[index], strict=True):
-            yield cells[j], act.scene.plain(j, victim)
-    if act.expected is not None:
-        for cells, row in zip(act.expected.alone, act.expected.rows, strict=True):
-            yield cells[j], replace(act.scene, others=()).plain(j, row)
+def _answers(attack: CaseAttack, j: int) -> Iterator[tuple[Cell, PlainAnswer]]:
+    yield from zip((cells[j] for cells in attack.cells), attack.truths[j], strict=True)
+    for index, tables in attack.pairs.items():
+        for cells, victim in zip(tables, attack.case.pairs[index], strict=True):
+            yield cells[j], attack.case.plain(j, victim)
+    if attack.expected is not None:
+        for cells, row in zip(attack.expected.alone, attack.expected.rows, strict=True):
+            yield cells[j], replace(attack.case, others=()).plain(j, row)
 
 
 def _unit(noise: Noise, unit: int | None) -> int:
     return noise.grid.units(noise.measurement.contribution.absent) if unit is None else unit
 
 
-def movement_check(stage: Stage) -> Check:
+def movement_check(audit_plan: AuditPlan) -> Check:
     """How far the victim moved the engine's answers, as a share of what the guarantee allows."""
     share, where, moved, allowed = 0.0, "", 0.0, 0.0
-    for act in stage.acts:
-        for j, noise in enumerate(stage.choice.noises):
-            for distance, promised in _moves(stage, act, j):
+    for attack in audit_plan.attacks:
+        for j, noise in enumerate(audit_plan.choice.noises):
+            for distance, promised in _moves(audit_plan, attack, j):
                 rounding = 0.0 if noise.measurement.is_whole else 2 * noise.grid.step
                 part = max(0.0, distance - rounding) / promised if promised else math.inf * (distance > rounding)
                 if part > share:
@@ -73,21 +74,21 @@ def movement_check(stage: Stage) -> Check:
     return Check("movement", share, None, 1.0, verdict, words)
 
 
-def _moves(stage: Stage, act: Act, j: int) -> Iterator[tuple[float, float]]:
+def _moves(audit_plan: AuditPlan, attack: CaseAttack, j: int) -> Iterator[tuple[float, float]]:
     """Distances between the engine's answers, and what the guarantee allows for them."""
-    noise = stage.choice.noises[j]
+    noise = audit_plan.choice.noises[j]
     measurement = noise.measurement
     whole = measurement.guarantee.sensitivity
-    units = [_unit(noise, cells[j][0]) for cells in act.cells]
+    units = [_unit(noise, cells[j][0]) for cells in attack.cells]
     yield (max(units) - min(units)) * noise.grid.step, whole
-    for tables in act.pairs.values():
+    for tables in attack.pairs.values():
         ends = [_unit(noise, cells[j][0]) for cells in tables]
         yield abs(ends[0] - ends[1]) * noise.grid.step, whole
     if measurement.declared.unit.hides_presence:
         return
-    secret = [f.name for f in stage.fields.values() if f.secret]
-    for i in range(min(PAIRS, len(act.victims) - 1)):
-        one, other = act.victims[i], act.victims[i + 1]
+    secret = [f.name for f in audit_plan.fields.values() if f.secret]
+    for i in range(min(PAIRS, len(attack.victims) - 1)):
+        one, other = attack.victims[i], attack.victims[i + 1]
         if one is not None and other is not None:
             before, after = ({n: row.get(n) for n in secret} for row in (one, other))
             distance = abs(units[i] - units[i + 1]) * noise.grid.step
@@ -97,31 +98,31 @@ def _moves(stage: Stage, act: Act, j: int) -> Iterator[tuple[float, float]]:
 # What chance decides: each test at its share of the false-alarm rate.
 
 
-def chance_checks(stage: Stage, played: Played, level: float) -> Iterator[Check]:
+def chance_checks(audit_plan: AuditPlan, counts: TrialCounts, level: float) -> Iterator[Check]:
     """(a) and (c), by measurement, and the independence of all noise."""
-    texts = [n.measurement.text for n in stage.choice.noises]
-    for index in sorted(played.guesses):
-        yield _success(stage, index, texts[index], played.guesses[index], level)
-    for index in sorted(played.told):
-        yield _told(texts[index], played.told[index], level)
-    for index in sorted(played.ratios):
-        yield _ratio(texts[index], played.ratios[index], level)
-    for index in sorted(played.bins):
-        yield _law(stage.choice.noises[index], played, index, level)
-    yield _independence(played.apart, level)
+    texts = [n.measurement.text for n in audit_plan.choice.noises]
+    for index in sorted(counts.guesses):
+        yield _success(audit_plan, index, texts[index], counts.guesses[index], level)
+    for index in sorted(counts.distinguished):
+        yield _describe_move(texts[index], counts.distinguished[index], level)
+    for index in sorted(counts.ratios):
+        yield _ratio(texts[index], counts.ratios[index], level)
+    for index in sorted(counts.bins):
+        yield _law(audit_plan.choice.noises[index], counts, index, level)
+    yield _independence(counts.apart, level)
 
 
-def _success(stage: Stage, index: int, text: str, counted: Counted, level: float) -> Check:
+def _success(audit_plan: AuditPlan, index: int, text: str, counted: Counted, level: float) -> Check:
     low, high = counted.interval(level)
     fails = counted.p_value() <= level
     rate = counted.hits / counted.trials
-    role = next(act.roles[index] for act in stage.acts if index in act.roles)
-    who = "the best guesser" if stage.has_belief else "who had to name one of the two most distant tables"
+    strategy = next(attack.strategies[index] for attack in audit_plan.attacks if index in attack.strategies)
+    who = "the best guesser" if audit_plan.has_belief else "who had to name one of the two most distant tables"
     words = (
         f"{who} was right in {counted.hits} of {counted.trials} trials; exactly {counted.probability:.5f} was expected "
-        f"for these victims ({role.overall:.5f} over the whole prior)"
+        f"for these victims ({strategy.overall:.5f} over the whole prior)"
     )
-    if len(np.unique(role.guesser.guess)) == 1:
+    if len(np.unique(strategy.guesser.guess)) == 1:
         words += "; his best guess is the same whatever the answer is, so this says nothing of the noise"
     if fails:
         side = "more" if rate > counted.probability else "less"
@@ -129,7 +130,7 @@ def _success(stage: Stage, index: int, text: str, counted: Counted, level: float
     return Check(f"guesser, {text}", rate, (low, high), counted.probability, "fail" if fails else "pass", words)
 
 
-def _told(text: str, counted: Counted, level: float) -> Check:
+def _describe_move(text: str, counted: Counted, level: float) -> Check:
     low, high = counted.interval(level)
     fails = counted.p_value() <= level
     words = f"two neighbouring tables, equally likely: told apart in {counted.hits} of {counted.trials} answers"
@@ -157,10 +158,10 @@ def _weighed(compared: Compared) -> float:
     return (compared.ratio or 0.0) - 2 / math.sqrt(min(compared.here, compared.there))
 
 
-def _law(noise: Noise, played: Played, index: int, level: float) -> Check:
+def _law(noise: Noise, counts: TrialCounts, index: int, level: float) -> Check:
     name = f"noise, {noise.measurement.text}"
-    fit = max(played.fits[index], key=lambda f: f.gap / f.allowed(level))
-    counted = worst([*played.bins[index], *played.bits[index]])
+    fit = max(counts.fits[index], key=lambda f: f.gap / f.allowed(level))
+    counted = worst([*counts.bins[index], *counts.bits[index]])
     low, high = counted.interval(level)
     seen = f"{counted.hits / counted.trials:.5f} of the draws, {counted.probability:.5f} expected"
     gap = f"largest gap to the distribution {fit.gap:.5f} ({fit.name}), {fit.allowed(level):.5f} allowed"
@@ -192,13 +193,13 @@ def _independence(apart: list[Counted], level: float) -> Check:
 # The plot.
 
 
-def points_of_plot(stage: Stage, played: Played) -> tuple[Point, ...]:
+def points_of_plot(audit_plan: AuditPlan, counts: TrialCounts) -> tuple[PlotPoint, ...]:
     """Predicted against measured: the guesser by groups of victims, and how often the noise exceeds its quantiles."""
-    found: list[Point] = []
-    for index, groups in sorted(played.groups.items()):
-        found += [_point(f"guesser, {stage.choice.noises[index].measurement.text}", g) for g in groups]
-    for index, bins in sorted(played.bins.items()):
-        found += [_point(f"noise, {stage.choice.noises[index].measurement.text}", c) for c in _below(bins)]
+    found: list[PlotPoint] = []
+    for index, groups in sorted(counts.groups.items()):
+        found += [_point(f"guesser, {audit_plan.choice.noises[index].measurement.text}", g) for g in groups]
+    for index, bins in sorted(counts.bins.items()):
+        found += [_point(f"noise, {audit_plan.choice.noises[index].measurement.text}", c) for c in _below(bins)]
     return tuple(found)
 
 
@@ -209,6 +210,6 @@ def _below(bins: list[Counted]) -> list[Counted]:
     return [Counted("", int(h), bins[0].trials, float(p)) for h, p in zip(hits, chances, strict=True)]
 
 
-def _point(series: str, counted: Counted) -> Point:
+def _point(series: str, counted: Counted) -> PlotPoint:
     low, high = counted.interval(SHOWN)
-    return Point(series, counted.probability, counted.hits / counted.trials, low, high, counted.trials)
+    return PlotPoint(series, counted.probability, counted.hits / counted.trials, low, high, counted.trials)

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.auditing.facts import Compared, Counted, Fitted, fitted
-from guessproof.auditing.stage import Act, Progress, Stage
+from guessproof.auditing.counts import Compared, Counted, Fitted, measure_fit
+from guessproof.auditing.plan import AuditPlan, CaseAttack, Progress
 from guessproof.auditing.tables import Cell
 from guessproof.choosing import Choice
-from guessproof.mechanisms.gaussian import Gaussian
-from guessproof.mechanisms.geometric import Geometric
 from guessproof.noise import Noise
-from guessproof.releasing import noisy
+from guessproof.releasing import add_noise
 from guessproof.sql import formula
 from guessproof.sql.formula import Key, Output
 
@@ -27,17 +25,17 @@ TAILS = (1e-3, 1e-2, *(0.05 * k for k in range(1, 20)))  # two-sided probabiliti
 
 
 @dataclass(frozen=True)
-class Played:
+class TrialCounts:
     """All that was counted, by measurement where it belongs to one."""
 
     guesses: dict[int, Counted]
-    told: dict[int, Counted]
+    distinguished: dict[int, Counted]
     bins: dict[int, list[Counted]]
     fits: dict[int, list[Fitted]]
     bits: dict[int, list[Counted]]
     ratios: dict[int, list[Compared]]
     apart: list[Counted]
-    outputs: dict[int, Any]  # by act: trials × measurements, in units of the sums
+    outputs: dict[int, Any]  # by attack: trials × measurements, in units of the sums
     groups: dict[int, list[Counted]]  # for the plot: victims of similar exposure
     trials: int
 
@@ -45,7 +43,7 @@ class Played:
     def tests(self) -> int:
         """How many tests share the false-alarm rate."""
         many = (*self.bins.values(), *self.fits.values(), *self.bits.values(), *self.ratios.values())
-        return len(self.guesses) + len(self.told) + len(self.apart) + sum(map(len, many))
+        return len(self.guesses) + len(self.distinguished) + len(self.apart) + sum(map(len, many))
 
 
 class Watch:
@@ -68,33 +66,39 @@ class Watch:
                 return
 
 
-def play(stage: Stage, trials: int, watch: Watch) -> Played:
+def play(audit_plan: AuditPlan, trials: int, watch: Watch) -> TrialCounts:
     """Draw and count."""
-    choice = stage.choice
-    pairs = [(act, index) for act in stage.acts for index in act.pairs]
-    played = Played({}, {}, {}, {}, {}, {}, [], {}, {}, 0)
+    choice = audit_plan.choice
+    pairs = [(attack, index) for attack in audit_plan.attacks for index in attack.pairs]
+    counts = TrialCounts({}, {}, {}, {}, {}, {}, [], {}, {}, 0)
     total = 0
-    for turn, (act, index) in enumerate(pairs):
+    for turn, (attack, index) in enumerate(pairs):
         start, end = (SHARE * (turn + side) / len(pairs) for side in (0, 1))
-        total += _neighbours(choice.noises[index], act, index, trials, watch, (start, end), played)
-    for turn, act in enumerate(stage.acts):
-        start, end = (SHARE + (1 - SHARE) * (turn + side) / len(stage.acts) for side in (0, 1))
-        count = max(LEAST, round(trials * (1 - SHARE) / len(stage.acts)))
-        total += _trials(choice, act, turn, count, watch, (start, end), played)
-    return replace(played, trials=total)
+        total += _neighbours(choice.noises[index], attack, index, trials, watch, (start, end), counts)
+    for turn, attack in enumerate(audit_plan.attacks):
+        start, end = (SHARE + (1 - SHARE) * (turn + side) / len(audit_plan.attacks) for side in (0, 1))
+        count = max(LEAST, round(trials * (1 - SHARE) / len(audit_plan.attacks)))
+        total += _trials(choice, attack, turn, count, watch, (start, end), counts)
+    return replace(counts, trials=total)
 
 
 # Two neighbouring tables: the law of the noise, its low bits, likelihood ratios.
 
 
 def _neighbours(
-    noise: Noise, act: Act, index: int, trials: int, watch: Watch, span: tuple[float, float], played: Played
+    noise: Noise,
+    attack: CaseAttack,
+    index: int,
+    trials: int,
+    watch: Watch,
+    span: tuple[float, float],
+    counts: TrialCounts,
 ) -> int:
-    tables = measured_pair(noise, act, index)
+    tables = measured_pair(noise, attack, index)
     near, far = (_unit(noise, cell) for cell, _ in tables)
     centres = [plain for _, plain in tables]
     sizes = watch.chunks(max(LEAST, round(trials * SHARE / 2)), *span, "drawing noise on two tables")
-    half = [(noise.drawn([near] * size), noise.drawn([far] * size)) for size in sizes]
+    half = [(noise.draw([near] * size), noise.draw([far] * size)) for size in sizes]
     drawn = [[unit for chunk in half for unit in chunk[side]] for side in (0, 1)]
     outputs = [np.array([noise.grid.value(u) for u in units]) for units in drawn]
     noises = [
@@ -102,40 +106,40 @@ def _neighbours(
         for units, centre in zip(drawn, centres, strict=True)
     ]
     seen = np.concatenate(noises)
-    played.bins[index] = bins(noise, seen)
-    played.fits[index] = [_fitted("noise alone", noise, seen)]
+    counts.bins[index] = bins(noise, seen)
+    counts.fits[index] = [_measure_fit("noise alone", noise, seen)]
     steps = [u - near for u in drawn[0]] + [u - far for u in drawn[1]]
-    played.bits[index] = low_bits(noise, steps)
-    played.ratios[index] = ratios(noise, outputs, centres, [noise.grid.value(u) for u in (near, far)])
-    played.told[index] = told_apart(noise, outputs, centres)
-    played.apart.extend(in_turn(noise, seen, f"successive draws, {noise.measurement.text}"))
+    counts.bits[index] = low_bits(noise, steps)
+    counts.ratios[index] = ratios(noise, outputs, centres, [noise.grid.value(u) for u in (near, far)])
+    counts.distinguished[index] = count_told_apart(noise, outputs, centres)
+    counts.apart.extend(pair_draws(noise, seen, f"successive draws, {noise.measurement.text}"))
     return len(seen)
 
 
-def measured_pair(noise: Noise, act: Act, index: int) -> list[tuple[Cell, float]]:
+def measured_pair(noise: Noise, attack: CaseAttack, index: int) -> list[tuple[Cell, float]]:
     """The two tables that are compared: the most distant ones, unless they can be told apart at a glance.
 
     A likelihood ratio of e^10 is not measured in a few thousand draws, so a nearer pair of victims is taken then,
     the one whose distance is nearest to the noise scale.
     """
     ends = [
-        (cells[index], act.scene.plain(index, victim).value)
-        for cells, victim in zip(act.pairs[index], act.scene.pairs[index], strict=True)
+        (cells[index], attack.case.plain(index, victim).value)
+        for cells, victim in zip(attack.pairs[index], attack.case.pairs[index], strict=True)
     ]
     scale = noise.mechanism.scale
     if abs(ends[0][1] - ends[1][1]) <= GLANCE * scale:
         return ends
-    values = act.plain[index]
+    values = attack.plain[index]
     apart = np.abs(values[:, None] - values[None, :]) / scale
     with np.errstate(divide="ignore"):
         one, other = np.unravel_index(int(np.argmin(np.abs(np.log(apart)))), apart.shape)
     if not 0 < apart[one, other] <= GLANCE:
         return ends
-    return [(act.cells[i][index], float(values[i])) for i in (int(one), int(other))]
+    return [(attack.cells[i][index], float(values[i])) for i in (int(one), int(other))]
 
 
-def _fitted(name: str, noise: Noise, seen: Any) -> Fitted:
-    return fitted(name, seen, noise.mechanism, isinstance(noise.mechanism, Geometric))
+def _measure_fit(name: str, noise: Noise, seen: Any) -> Fitted:
+    return measure_fit(name, seen, noise.mechanism, noise.mechanism.is_whole)
 
 
 def _unit(noise: Noise, cell: Cell) -> int:
@@ -149,7 +153,7 @@ def _values(noise: Noise, units: Sequence[int]) -> Any:
 def noise_edges(noise: Noise) -> Any:
     """Edges of bins, chosen from the declared law alone."""
     reach = np.array([noise.mechanism.error(confidence=1 - p) for p in TAILS])
-    if isinstance(noise.mechanism, Geometric):
+    if noise.mechanism.is_whole:
         return np.unique(np.concatenate([np.floor(reach) + 0.5, -np.floor(reach) - 0.5]))
     return np.unique(np.concatenate([reach, [0.0], -reach]))
 
@@ -172,24 +176,20 @@ def low_bits(noise: Noise, steps: Sequence[int]) -> list[Counted]:
     width = noise.mechanism.scale / noise.grid.step
     found: list[Counted] = []
     for place in BITS:
-        if width >= 2.0 ** (place + 12):
-            chance = 0.5
-        elif place == 0 and isinstance(noise.mechanism, Geometric):
-            shrink = float(np.exp(-1 / noise.mechanism.scale))
-            chance = (1 + shrink**2) / (1 + shrink) ** 2
-        else:
+        chance = 0.5 if width >= 2.0 ** (place + 12) else noise.mechanism.even_chance if place == 0 else None
+        if chance is None:
             continue
         zeros = sum(1 for s in steps if not (s >> place) & 1)
         found.append(Counted(f"bit {place} of the noise is 0", zeros, len(steps), chance))
     return found
 
 
-def told_apart(noise: Noise, outputs: Sequence[Any], centres: Sequence[float]) -> Counted:
+def count_told_apart(noise: Noise, outputs: Sequence[Any], centres: Sequence[float]) -> Counted:
     """How often the nearer of two equally likely tables is the right one: the best rule for two tables."""
     swap = centres[0] > centres[1]
     low, high = outputs[::-1] if swap else outputs
     edge = (centres[0] + centres[1]) / 2
-    if isinstance(noise.mechanism, Geometric):
+    if noise.mechanism.is_whole:
         edge = np.floor(edge) + 0.5
     below = [float(noise.mechanism.cdf(edge - centre)) for centre in sorted(centres)]
     hits = int(np.sum(low <= edge)) + int(np.sum(high > edge))
@@ -204,9 +204,8 @@ def ratios(noise: Noise, outputs: Sequence[Any], centres: Sequence[float], asked
     """
     mechanism = noise.mechanism
     apart = abs(centres[0] - centres[1])
-    is_gaussian = isinstance(mechanism, Gaussian)
-    epsilon = mechanism.epsilon if is_gaussian else mechanism.epsilon * apart / mechanism.sensitivity + noise.step
-    delta = noise.cost[1] if is_gaussian else 0.0
+    by_distance = mechanism.epsilon * apart / mechanism.sensitivity + noise.step
+    epsilon, delta = (mechanism.epsilon, noise.cost[1]) if mechanism.has_delta else (by_distance, 0.0)
     low, high = min(asked), max(asked)
     found: list[Compared] = []
     for away in (0.0, 0.7, 2.0):
@@ -240,7 +239,7 @@ def agreements(name: str, one: tuple[Noise, Any], other: tuple[Noise, Any]) -> l
     return found
 
 
-def in_turn(noise: Noise, seen: Any, name: str) -> list[Counted]:
+def pair_draws(noise: Noise, seen: Any, name: str) -> list[Counted]:
     """Draws in pairs that do not overlap, one after the other."""
     even = seen[: len(seen) // 2 * 2]
     return agreements(name, (noise, even[0::2]), (noise, even[1::2]))
@@ -250,30 +249,36 @@ def in_turn(noise: Noise, seen: Any, name: str) -> list[Counted]:
 
 
 def _trials(
-    choice: Choice, act: Act, number: int, count: int, watch: Watch, span: tuple[float, float], played: Played
+    choice: Choice,
+    attack: CaseAttack,
+    number: int,
+    count: int,
+    watch: Watch,
+    span: tuple[float, float],
+    counts: TrialCounts,
 ) -> int:
-    turns = np.resize(act.turns, count)
+    turns = np.resize(attack.turns, count)
     parts: list[Any] = []
     done = 0
     for size in watch.chunks(count, *span, "playing the attacker"):
-        parts.append(_released(choice, act, turns[done : done + size]))
+        parts.append(_release_batch(choice, attack, turns[done : done + size]))
         done += size
     outputs, turns = np.concatenate(parts), turns[:done]
-    played.outputs[number] = outputs
+    counts.outputs[number] = outputs
     noises = choice.noises
-    seen = [outputs[:, j] - act.plain[j][turns] for j in range(len(noises))]
+    seen = [outputs[:, j] - attack.plain[j][turns] for j in range(len(noises))]
     for j in range(len(noises)):
-        played.apart.extend(in_turn(noises[j], seen[j], f"successive answers, {noises[j].measurement.text}"))
+        counts.apart.extend(pair_draws(noises[j], seen[j], f"successive answers, {noises[j].measurement.text}"))
         for k in range(max(0, j - 3), j):
             name = f"{noises[k].measurement.text} and {noises[j].measurement.text}"
-            played.apart.extend(agreements(name, (noises[k], seen[k]), (noises[j], seen[j])))
-    for index in act.roles:
-        played.fits[index].append(_fitted("noise of whole answers", noises[index], seen[index]))
-        _guessed(act, index, outputs[:, index], turns, played)
+            counts.apart.extend(agreements(name, (noises[k], seen[k]), (noises[j], seen[j])))
+    for index in attack.strategies:
+        counts.fits[index].append(_measure_fit("noise of whole answers", noises[index], seen[index]))
+        _count_guesses(attack, index, outputs[:, index], turns, counts)
     return done * len(noises)
 
 
-def _released(choice: Choice, act: Act, turns: Any) -> Any:
+def _release_batch(choice: Choice, attack: CaseAttack, turns: Any) -> Any:
     """trials × measurements: noisy sums, through `release.noisy` with each trial as a group of its own."""
     names = tuple(map(str, range(len(turns))))
     width = len(choice.noises)
@@ -281,26 +286,26 @@ def _released(choice: Choice, act: Act, turns: Any) -> Any:
     question = replace(
         choice.question, keys=(Key("trial", "trial", names),), outputs=outputs, having=None, order=(), limit=None
     )
-    found = {(name,): act.cells[turn] for name, turn in zip(names, turns, strict=True)}
-    answer = noisy(replace(choice, question=question), found)
+    found = {(name,): attack.cells[turn] for name, turn in zip(names, turns, strict=True)}
+    answer = add_noise(replace(choice, question=question), found)
     values = np.array([a.value for a in answer.answers], dtype=float).reshape(len(turns), width)
     for j, noise in enumerate(choice.noises):
         if noise.measurement.divisor != 1:  # an average: back to the sum, whose noise is declared
-            counted = np.array([act.cells[turn][j][1] or noise.measurement.divisor for turn in turns])
+            counted = np.array([attack.cells[turn][j][1] or noise.measurement.divisor for turn in turns])
             values[:, j] *= counted
     return values
 
 
-def _guessed(act: Act, index: int, outputs: Any, turns: Any, played: Played) -> None:
-    role = act.roles[index]
-    mine = ~np.isnan(role.success[turns])
-    hits = role.right[turns[mine], role.guesser.cell(outputs[mine])]
-    expected = role.success[turns[mine]]
-    name = act.scene.question.measurements[index].text
-    played.guesses[index] = Counted(name, int(hits.sum()), len(hits), _inside(expected.mean()))
+def _count_guesses(attack: CaseAttack, index: int, outputs: Any, turns: Any, counts: TrialCounts) -> None:
+    strategy = attack.strategies[index]
+    mine = ~np.isnan(strategy.success[turns])
+    hits = strategy.right[turns[mine], strategy.guesser.cell(outputs[mine])]
+    expected = strategy.success[turns[mine]]
+    name = attack.case.question.measurements[index].text
+    counts.guesses[index] = Counted(name, int(hits.sum()), len(hits), _inside(expected.mean()))
     order = np.argsort(expected, kind="stable")
     parts = np.array_split(order, min(10, len(np.unique(expected.round(12)))))
-    played.groups[index] = [Counted(name, int(hits[p].sum()), len(p), _inside(expected[p].mean())) for p in parts]
+    counts.groups[index] = [Counted(name, int(hits[p].sum()), len(p), _inside(expected[p].mean())) for p in parts]
 
 
 def _inside(chance: float) -> float:

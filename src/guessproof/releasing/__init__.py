@@ -1,0 +1,15 @@
+"""Making a release: charge, run, record, show."""
+
+from guessproof.releasing.answer import Answer, Released, add_noise, sampling_error
+from guessproof.releasing.run import check_rows, prepare_query, release, request_digest
+
+__all__ = [
+    "Answer",
+    "Released",
+    "add_noise",
+    "check_rows",
+    "prepare_query",
+    "release",
+    "request_digest",
+    "sampling_error",
+]

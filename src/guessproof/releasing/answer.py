@@ -1,0 +1,236 @@
+"""From what the table adds up to to what is shown: noise for every number of every declared group, and its error."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from guessproof.choosing import Choice
+from guessproof.errors import ParameterError
+from guessproof.noise import Noise
+from guessproof.sql import AnalyzedQuery
+from guessproof.sql import formula as formulas
+from guessproof.sql.ranges import Range
+
+Group = tuple[str, ...]
+Found = Mapping[
+    Group, Sequence[tuple[int | None, int | None]]
+]  # for each measurement its whole steps, and of how many rows
+
+
+@dataclass(frozen=True)
+class Released:
+    """One number of the answer, with its error: exceeded with probability 1 − confidence at most."""
+
+    name: str
+    group: dict[str, str]
+    value: float | None
+    error: float | None
+    confidence: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A noisy answer, what it cost, what an attacker can learn from it, and what is left."""
+
+    answers: tuple[Released, ...]
+    epsilon: float
+    delta: float
+    epsilon_add_remove: float | None
+    epsilon_per_unit: dict[str, float]
+    noise_scale: float | None
+    noise: tuple[dict[str, Any], ...]
+    learned: dict[str, Any]
+    sampling: dict[str, Any]
+    assumptions: tuple[str, ...]
+    data_dependent: bool
+    remaining: dict[str, Any] = field(default_factory=dict[str, Any])
+    head: str = ""
+    replayed: bool = False
+
+    @property
+    def value(self) -> float | None:
+        """The number, where there is only one."""
+        if len(self.answers) != 1:
+            raise ParameterError("value", len(self.answers), "the answer has several numbers", "use .answers")
+        return self.answers[0].value
+
+    def record(self) -> dict[str, Any]:
+        """What the ledger keeps."""
+        kept = replace(self, remaining={}, head="", replayed=False)
+        return {k: v for k, v in kept.to_dict().items() if k not in ("remaining", "head", "replayed")}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "answers": [vars(a) for a in self.answers],
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "epsilon_add_remove": self.epsilon_add_remove,
+            "epsilon_per_unit": self.epsilon_per_unit,
+            "noise_scale": self.noise_scale,
+            "noise": list(self.noise),
+            "learned": self.learned,
+            "sampling": self.sampling,
+            "assumptions": list(self.assumptions),
+            "data_dependent": self.data_dependent,
+            "remaining": self.remaining,
+            "head": self.head,
+            "replayed": self.replayed,
+        }
+
+    @staticmethod
+    def from_record(table: Mapping[str, Any], remaining: dict[str, Any], head: str) -> Answer:
+        """The answer that was given before."""
+        return Answer(
+            tuple(Released(**a) for a in table["answers"]),
+            table["epsilon"],
+            table["delta"],
+            table["epsilon_add_remove"],
+            dict(table["epsilon_per_unit"]),
+            table["noise_scale"],
+            tuple(table["noise"]),
+            dict(table["learned"]),
+            dict(table["sampling"]),
+            tuple(table["assumptions"]),
+            table["data_dependent"],
+            remaining,
+            head,
+            True,
+        )
+
+
+def add_noise(choice: Choice, found: Found) -> Answer:
+    """Noise for every measurement of every declared group, and the outputs computed from it."""
+    groups = list_groups(choice.question)
+    columns = [draw_column(noise, index, groups, found) for index, noise in enumerate(choice.noises)]
+    rows: list[tuple[Group, dict[int, float]]] = []
+    for position, group in enumerate(groups):
+        numbers = {index: column[position] for index, column in enumerate(columns)}
+        rows.append((group, numbers))
+    shown, outputs = _filter_and_sort(choice.question, rows), measured_outputs(choice.question)
+    errors = [_bound_errors(choice, output) for output in outputs]  # the same for every group
+    answers = tuple(
+        _make_number(choice, group, numbers, output, error)
+        for group, numbers in shown
+        for output, error in zip(outputs, errors, strict=True)
+    )
+    advantage, posterior = choice.advantage, choice.posterior
+    learned = {
+        "prior": choice.prior,
+        "advantage": None if advantage is None else advantage.to_dict(),
+        "posterior": None if posterior is None else posterior.to_dict(),
+    }
+    return Answer(
+        answers,
+        choice.cost,
+        choice.delta,
+        choice.epsilon_add_remove,
+        choice.epsilon_per_unit,
+        choice.noise_scale,
+        tuple(n.to_dict() for n in choice.noises),
+        learned,
+        sampling_error(choice),
+        choice.assumptions,
+        choice.data_dependent,
+    )
+
+
+def list_groups(question: AnalyzedQuery) -> list[Group]:
+    """Every declared group, whether the table has rows of it or not."""
+    return [tuple(combination) for combination in itertools.product(*(k.levels for k in question.keys))]
+
+
+def draw_column(noise: Noise, index: int, groups: list[Group], found: Found) -> list[float]:
+    """One noisy number per group; a group without rows gets noise around what nothing adds up to."""
+    measurement = noise.measurement
+    empty = noise.grid.units(measurement.contribution.absent)
+    cells = [found[g][index] if g in found else (None, None) for g in groups]
+    units = noise.draw([empty if unit is None else unit for unit, _ in cells])
+    sizes = [float(count or measurement.divisor) if measurement.divisor != 1 else 1.0 for _, count in cells]
+    return [noise.grid.value(unit) / size for unit, size in zip(units, sizes, strict=True)]
+
+
+def measured_outputs(question: AnalyzedQuery) -> list[Any]:
+    """The outputs that hold a number of the table, keys of groups left out."""
+    return [o for o in question.outputs if o.measured]
+
+
+def _filter_and_sort(
+    question: AnalyzedQuery, rows: list[tuple[Group, dict[int, float]]]
+) -> list[tuple[Group, dict[int, float]]]:
+    """HAVING, ORDER BY and LIMIT on the noisy numbers."""
+    if question.having is not None:
+        rows = [row for row in rows if formulas.evaluate(question.having, row[1], row[0])]
+    for formula, descending in reversed(question.order):
+        rows = sorted(rows, key=lambda row: _sort_key(formulas.evaluate(formula, row[1], row[0])), reverse=descending)
+    return rows if question.limit is None else rows[: question.limit]
+
+
+def _sort_key(value: Any) -> tuple[int, Any]:
+    return (1, 0.0) if isinstance(value, float) and math.isnan(value) else (0, value)
+
+
+def _bound_errors(choice: Choice, output: Any) -> dict[int, float]:
+    """The error of each number behind an output, at a level at which they fail together no more often than one may."""
+    level = 1 - (1 - _confidence(choice, output)) / max(len(output.measured), 1)
+    return {index: choice.noises[index].error(level) for index in output.measured}
+
+
+def _confidence(choice: Choice, output: Any) -> float:
+    return choice.targets.get(output.name, (0.0, 0.95))[1]
+
+
+def _make_number(
+    choice: Choice, group: Group, numbers: Mapping[int, float], output: Any, errors: Mapping[int, float]
+) -> Released:
+    value = float(formulas.evaluate(output.formula, numbers, group))
+    ranges = {index: Range(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
+    enclosed = formulas.enclose(output.formula, ranges)
+    low, high = _finite(enclosed.low), _finite(enclosed.high)
+    if output.is_plain:
+        error = errors[output.measured[0]]
+    else:
+        error = None if low is None or high is None else max(high - value, value - low)
+    keys = {key.name: level_name for key, level_name in zip(choice.question.keys, group, strict=True)}
+    return Released(output.name, keys, _finite(value), error, _confidence(choice, output), low, high)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def sampling_error(choice: Choice) -> dict[str, Any]:
+    """How far an average of a random sample strays by itself: from the declared prior and the public count only."""
+    found: dict[str, Any] = {}
+    attributes = choice.plan.attributes()
+    for output in measured_outputs(choice.question):
+        measurement = choice.question.measurements[output.measured[0]]
+        name = next(iter(measurement.contribution.term.columns), None)
+        is_bare = output.is_plain and measurement.divisor != 1 and not measurement.contribution.term.parts
+        if is_bare and name in attributes:
+            deviation = _deviation(attributes[name].prior)
+            if deviation is not None:
+                found[output.name] = 1.96 * deviation / math.sqrt(measurement.divisor)
+    return found
+
+
+def _deviation(prior: Any) -> float | None:
+    """The standard deviation of a prior, where it has one in closed form."""
+    deviation = getattr(prior, "sd", None)
+    return float(deviation) if isinstance(deviation, (int, float)) else None
+
+
+def has_declared_rows(question: AnalyzedQuery, found: Found) -> bool:
+    """The public count behind an average must be there, or the noise would be too small."""
+    return all(
+        ((found[group][index][1] if group in found else 0) or 0) >= measurement.divisor
+        for group in list_groups(question)
+        for index, measurement in enumerate(question.measurements)
+        if measurement.divisor != 1
+    )

@@ -1,0 +1,203 @@
+"""Making a release: charge, run, record, show.
+
+Everything that can be wrong is found before the charge. After it, a failure of the engine gives one constant message,
+and the charge stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from guessproof.choosing import Choice, attacker_of, choose
+from guessproof.engines import Engine, open_engine
+from guessproof.errors import (
+    BudgetError,
+    EngineError,
+    InfeasibleError,
+    LedgerError,
+    ParameterError,
+    RowsError,
+    SourceError,
+)
+from guessproof.exposure import Exposure
+from guessproof.guarantee import guarantee_to_dict, total_of_dicts
+from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded
+from guessproof.ledger.book import canonical
+from guessproof.plan import Plan
+from guessproof.plan.identity import first_requests, request_of
+from guessproof.releasing.answer import Answer, add_noise, has_declared_rows
+from guessproof.sql import AnalyzedQuery, DeclaredTable, RewrittenQuery, find_target, rewrite
+
+
+def release(
+    plan: Plan,
+    *,
+    choice: Choice | None = None,
+    ledger: str | Path | Ledger | None = None,
+    key: bytes | None = None,
+    timeout: float | None = None,
+) -> Answer:
+    """Charge the ledger, ask the table, add noise, record, and give the answer.
+
+    The same request gives the recorded answer without a new charge. `choice` is one made for this very plan, where it
+    is at hand already; `timeout` is in seconds.
+    """
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
+    settled = _find_settled(book, plan, choice)
+    if settled is not None:  # what was paid for is given whatever has become of the table
+        return _show_again(book, settled)
+    choice = _rehearse(book, plan, choice)
+    with open_engine(plan.source, plan.data.table, timeout=timeout) as engine:
+        query = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
+        charged = _charge(book, plan, choice)
+        if not isinstance(charged, Charged):  # somebody else was faster
+            return _show_again(book, charged)
+        answer = _run(book, charged, engine, query, choice)
+    head = book.record(charged, answer.record())
+    return replace(answer, remaining=_remaining(book, plan), head=head)
+
+
+# Before the charge -------------------------------------------------------------------------------------------------
+
+
+def _find_settled(book: Ledger, plan: Plan, choice: Choice | None) -> Recorded | Failed | None:
+    """What this request was given before, under whatever name."""
+    if choice is not None and choice.plan is not plan:
+        raise ParameterError("choice", "…", "was made for another plan", "choose for this plan, or leave it out")
+    return book.settled(plan.data.name, _name_request(book, plan, choice))
+
+
+def _show_again(book: Ledger, settled: Recorded | Failed) -> Answer:
+    """The answer that was recorded, or the failure that would come again."""
+    if isinstance(settled, Failed):
+        raise RowsError
+    return Answer.from_record(settled.answer, book.remaining(settled.name).to_dict(), settled.head)
+
+
+def _rehearse(book: Ledger, plan: Plan, choice: Choice | None) -> Choice:
+    """Choose, and do all that follows the charge on an empty table: what can fail for its own sake fails unpaid."""
+    choice = replace(choice or choose(plan), data_dependent=book.scanned(plan.data.name))
+    if not choice.feasible or not choice.noises:
+        raise InfeasibleError(choice.explanation)
+    canonical("answer", add_noise(choice, {}).record())
+    return choice
+
+
+def prepare_query(engine: Engine, question: AnalyzedQuery, exponents: Sequence[int]) -> RewrittenQuery:
+    """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
+    check_rows(engine, question.declared)
+    rewritten = rewrite(question, exponents, find_target(engine.dialect, engine.types()))
+    engine.check()
+    engine.prepare(rewritten.sql)
+    return rewritten
+
+
+def check_rows(engine: Engine, declared: DeclaredTable) -> None:
+    """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
+    if not engine.is_stored and declared.copies is None:
+        raise SourceError(
+            f"{declared.table} is a view, and several of its rows may repeat one record; write copies = N under "
+            "[data], where one record is in N of its rows at most, or ask the table behind it"
+        )
+
+
+# Charge ------------------------------------------------------------------------------------------------------------
+
+
+def request_digest(plan: Plan, choice: Choice | None = None) -> str:
+    """The same for the same plan; a choice that what is left of a budget decided on is a request of its own."""
+    limited = choice is not None and choice.binding == "budget"
+    return request_of(plan, choice.epsilon if choice is not None and limited else None)
+
+
+def _name_request(book: Ledger, plan: Plan, choice: Choice | None) -> frozenset[str]:
+    """The names under which this request may have been charged."""
+    request = request_digest(plan, choice)
+    earlier = first_requests(plan, book.account(plan.data.name)) if request == request_of(plan) else frozenset[str]()
+    return earlier | {request}
+
+
+def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Failed:
+    """Pay for what was chosen; where the budget is too small for it, say what it would allow."""
+    guarantee = guarantee_to_dict(choice.guarantee)
+    describe = {
+        "query": plan.query.sql,
+        "protects": plan.data.protects,
+        "noise": [n.to_dict() for n in choice.noises],
+        "data_dependent": choice.data_dependent,
+    }
+    judge = _make_judge(plan, book)
+    cost = Cost(choice.exact_cost, choice.delta)
+    request, aliases = request_digest(plan, choice), _name_request(book, plan, choice)
+    protection = protection_of(choice.question)
+    try:
+        return book.charge(
+            plan.data.name, request, cost, guarantee, describe, judge, protection=protection, aliases=aliases
+        )
+    except BudgetError as error:
+        left = _remaining(book, plan)["epsilon"]
+        if not 0 < left < choice.cost or choice.targets:
+            raise
+        raise BudgetError(
+            f"{error}. To release with what is left, write epsilon = {left:.6g} under [release]"
+        ) from None
+
+
+def protection_of(question: AnalyzedQuery) -> Protection:
+    """What the ledger pins: the unit, the protected columns, and what the query takes to be known."""
+    declared = question.declared
+    read = {name: declared.column(name) for name in question.columns}
+    # An average over a public number of rows takes it as known who has a value.
+    counted = {n for m in question.measurements if m.divisor != 1 for n in m.contribution.columns | m.filter.columns}
+    known = {name for name, column in read.items() if column.protected and (not column.missing or name in counted)}
+    chosen = not declared.unit.hides_presence
+    return Protection(
+        declared.unit.name,
+        tuple(sorted(name for name, column in declared.columns.items() if column.protected and chosen)),
+        tuple(sorted(name for name, column in read.items() if not column.protected)),
+        tuple(sorted(name for name, column in read.items() if column.protected and name not in known)),
+        tuple(sorted(known)),
+    )
+
+
+def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[dict[str, Any]]], float] | None:
+    """The attacker's cumulative advantage over all releases; metrics add."""
+    if book.account(plan.data.name).budget.advantage is None:
+        return None
+    attacker = attacker_of(plan)
+    if attacker is None:
+        raise LedgerError(
+            f"{plan.data.name} has a budget of the attacker's advantage, but the plan has no [attacker] with a limit; "
+            "add one, so that it can be judged"
+        )
+    both = plan.limits.both
+
+    def judge(guarantees: list[dict[str, Any]]) -> float:
+        kept = total_of_dicts(guarantees, tuple(plan.columns))
+        return float(Exposure(attacker, kept).advantage(1.0, both).bound)
+
+    return judge
+
+
+# Run ---------------------------------------------------------------------------------------------------------------
+
+
+def _run(book: Ledger, charged: Charged, engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer:
+    """Run and add noise; whatever fails is noted in constant words, and the charge stays."""
+    try:
+        found = query.read(engine.aggregates(query.sql))
+        answer = add_noise(choice, found) if has_declared_rows(choice.question, found) else None
+    except Exception:  # any text of it might quote data
+        book.failed(charged)
+        raise EngineError from None
+    if answer is None:
+        book.failed(charged, final=True)
+        raise RowsError
+    return answer
+
+
+def _remaining(book: Ledger, plan: Plan) -> dict[str, Any]:
+    return book.remaining(plan.data.name).to_dict()
