@@ -144,7 +144,7 @@ class CombinationView(GuaranteeView):
 
 def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
     """Every sound view of a guarantee for a goal, the tight one first."""
-    world = combinations(attacker, guarantee)
+    world = combinations(attacker, guarantee) if attacker.has_listed_values else None
     if world is not None:
         yield CombinationView(world.complete, 2 * guarantee.rounding, attacker, world)
     # A column that depends on one outside the goal is reached through it: only the whole change bounds that.

@@ -12,11 +12,10 @@ import numpy as np
 from guessproof._clock import now
 from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
 from guessproof.risk import odds
-from guessproof.risk.bracket import Bracket
+from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.invert import largest_epsilon
 from guessproof.risk.limits import advantage_bracket, checked_limits, posterior_bracket, safe_epsilon
 from guessproof.risk.several.belief import Engine, several_belief
-from guessproof.risk.several.effort import Effort
 from guessproof.risk.several.scene import Scene
 from guessproof.risk.several.worst import Boxes, Truths, all_truths
 from guessproof.risk.worst_case import Aim

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from guessproof._clock import now
+from guessproof.risk.bracket import Effort, Progress, width_in_odds
 from guessproof.risk.limits import Belief
 from guessproof.risk.several.cells import can_cut, certified_cells, cut
-from guessproof.risk.several.effort import Effort, Progress, width_in_odds
 from guessproof.risk.several.formula import Block, Gate, Tree, blocks, negated, normal
 from guessproof.risk.several.gates import gate_bound
 from guessproof.risk.several.lattice import goal_shares
