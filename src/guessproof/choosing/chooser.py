@@ -310,7 +310,16 @@ class Chooser:
             prior=exposure.prior if exposure is not None else None,
             query_aware_epsilon=None if profile is None else unit.query_aware_epsilon(profile, self.guarantee),
             changes=possible,
-            explanation=explain_choice(self.plan, bounds, epsilon, feasible, interval, noises, advantage, possible),
+            explanation=explain_choice(
+                plan=self.plan,
+                bounds=bounds,
+                epsilon=epsilon,
+                feasible=feasible,
+                interval=interval,
+                noises=noises,
+                advantage=advantage,
+                changes=possible,
+            ),
             data_dependent=self.data_dependent,
             exposure=exposure,
         )
