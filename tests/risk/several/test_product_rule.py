@@ -1,4 +1,4 @@
-"""The product rule against the linear program on random finite products (MATHEMATICS 2.4)."""
+"""The product rule against the linear program on random finite products (theory §8)."""
 
 from __future__ import annotations
 
