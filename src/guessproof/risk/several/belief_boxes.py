@@ -2,10 +2,11 @@
 
 In a box the belief before the release lies in low … high, becomes at most `most` and rises by at most `rise`. Where
 the changes of attributes add up or the norm is smaller, the belief in an AND is at most the product of what each part
-allows, and that in an OR at most the complement of the product of complements (`risk.several.product`). With p the
-belief before and a ≥ 0 the most that it rises in one part, an AND rises by Π(p + a) − Πp and an OR by Πq − Π(q − a),
-q = 1 − p. Both grow in every p (or q) and a, so the largest values in a box bound all of it; so does the difference of
-the most after and the least before. A fall is a rise of the complement.
+allows, and that in an OR at most the complement of the product of complements (`risk.several.product`). So with p the
+belief in one part before and a ≤ rise what it rises by, an AND rises by at most Π min(p + a, most) − Πp. In each p this
+climbs until p + a = most and falls from there, whatever the other parts are: the largest is at p = most − rise, or at
+the nearest p of the box. An OR rises by at most Πq − Π max(q − a, 1 − most), q = 1 − p, which grows in every q.
+A fall is a rise of the complement.
 """
 
 from __future__ import annotations
@@ -64,11 +65,12 @@ def join_boxes(tree: Tree, parts: Mapping[GoalBlock, BeliefBoxes]) -> BeliefBoxe
     found = [join_boxes(part, parts) for part in tree.parts]
     if tree.kind == "and":
         low, high, most = (_times([getattr(b, side) for b in found]) for side in ("low", "high", "most"))
-        rise = _times([np.minimum(b.high + b.rise, 1.0) for b in found]) - high
-    else:
-        low, high, most = (1 - _times([1 - getattr(b, side) for b in found]) for side in ("low", "high", "most"))
-        rise = _times([1 - b.low for b in found]) - _times([np.maximum(1 - b.low - b.rise, 0.0) for b in found])
-    return BeliefBoxes(low, high, np.minimum(rise, most - low), most)
+        start = [np.clip(b.most - b.rise, b.low, b.high) for b in found]
+        end = [np.minimum(p + b.rise, b.most) for p, b in zip(start, found, strict=True)]
+        return BeliefBoxes(low, high, _times(end) - _times(start), most)
+    low, high, most = (1 - _times([1 - getattr(b, side) for b in found]) for side in ("low", "high", "most"))
+    left = [np.maximum(1 - b.low - b.rise, 1 - b.most) for b in found]
+    return BeliefBoxes(low, high, _times([1 - b.low for b in found]) - _times(left), most)
 
 
 def _times(parts: list[Array]) -> Array:

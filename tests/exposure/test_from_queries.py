@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from choosing.plans import plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import linear_program
 
-from choosing.plans import plan
 from guessproof.choosing import Chooser, asked, attacker_of
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
