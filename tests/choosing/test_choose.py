@@ -37,7 +37,7 @@ def test_the_average_has_the_distance_of_a_clamped_column_over_its_count() -> No
 
 
 def test_the_papers_salaries() -> None:
-    """MATHEMATICS 2.2: near 1772.6 or its mirror image, ε = 0.0019252 per unit."""
+    """theory §7: near 1772.6 or its mirror image, ε = 0.0019252 per unit."""
     columns = {"salary": "bounds = [1000, 3000]\nmissing = false\nprior = { normal = { mean = 2000, sd = 235.7 } }"}
     choice = choose(
         plan("SELECT SUM(salary) AS total FROM t", columns, '[attacker]\ngoal = "salary within 100"\nadvantage = 0.1')
@@ -49,7 +49,7 @@ def test_the_papers_salaries() -> None:
 
 
 def test_the_papers_cats() -> None:
-    """MATHEMATICS 6: 0/1 on the filter's outcome allows 0.709 instead of 0.539."""
+    """theory §12: 0/1 on the filter's outcome allows 0.709 instead of 0.539."""
     choice = choose(load_plan("examples/cats/plan.toml"))
     assert choice.epsilon == pytest.approx(0.70915, abs=5e-6)
     assert choice.noises[0].name == "geometric"

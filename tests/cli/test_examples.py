@@ -16,7 +16,7 @@ from guessproof.cli.app import app
 from guessproof.errors import GuessproofError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# What the plans choose. cats and salaries are the papers' figures (MATHEMATICS 2.2 and 6), the survey's profile is
+# What the plans choose. cats and salaries are the papers' figures (theory §7 and §12), the survey's profile is
 # [KR]'s second agency (Table 4: ε = 1.21 for adding or removing, twice that for changing a record).
 CHOSEN: dict[str, dict[str, Any]] = {
     "cafeteria/plan": {"epsilon": 1.9971548, "binding": "accuracy", "highest": 5.4795737},

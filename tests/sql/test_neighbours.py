@@ -221,7 +221,7 @@ def test_a_sum_twice_is_a_sum_of_twice() -> None:
 
 
 def test_the_cats() -> None:
-    """MATHEMATICS 6: 0/1 on the filter's outcome, and two values on the same side are at distance 0."""
+    """theory §12: 0/1 on the filter's outcome, and two values on the same side are at distance 0."""
     colour = DeclaredColumn("colour", levels=("black", "white", "brown"), missing=False)
     gender = DeclaredColumn("gender", levels=("M", "F"), missing=False)
     sql = "SELECT COUNT(*) FROM cats WHERE colour = 'black' AND gender = 'M'"

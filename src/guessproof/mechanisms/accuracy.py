@@ -1,7 +1,7 @@
 """From the accuracy that is wanted to the ε that it needs, for one query and for several.
 
 [MXK] Theorem 2 for every mechanism: exact quantiles of the noise. Relative accuracy is relative to a
-*declared* magnitude, never to the true answer, which is confidential (MATHEMATICS 5).
+*declared* magnitude, never to the true answer, which is confidential (theory §10).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the attacker learns from this very mechanism, not from its ε alone (MATHEMATICS 5).
+"""What the attacker learns from this very mechanism, not from its ε alone (theory §10).
 
 The likelihood of an output y is the noise density at y − q(x). From it follow the posterior for each output,
 the supremum over outputs, and, where that is 1 (Gaussian noise at the end of a bounded support), the smallest η

@@ -3,7 +3,7 @@
 Noise is (c/b)·z, density of z ∝ 1/(1+|z|^γ), c a β-smooth bound on the (derivative) sensitivity. Moving the
 data by dx slides the noise by at most b·dx and rescales it by at most β·dx, so ε is enough iff
 
-    sup_z [ b·γz^(γ−1)/(1+z^γ) + β·|γz^γ/(1+z^γ) − 1| ] ≤ ε                                (MATHEMATICS 5)
+    sup_z [ b·γz^(γ−1)/(1+z^γ) + β·|γz^γ/(1+z^γ) − 1| ] ≤ ε                                (theory §10)
 
 **Closed form.** Put t = z^γ/(1+z^γ) and write |·| as the larger of ±: the left side is the larger of
 bγ·t^(1−1/γ)(1−t)^(1/γ) ± β(γt − 1), concave in t; if its peak is ε, it lies at t = (1−1/γ)(1 ± β/ε). Hence

@@ -1,7 +1,7 @@
 """Several releases together.
 
 A guarantee is a metric: releases with ε₁d₁, ε₂d₂, … leave the log-likelihood Lipschitz in Σ εⱼdⱼ
-(MATHEMATICS 1). Here are the scalar shadows of that sum: the dual-norm rule of [LP] Theorem 4 with parallel
+(theory §1). Here are the scalar shadows of that sum: the dual-norm rule of [LP] Theorem 4 with parallel
 and sequential composition at its ends, and (ε, δ) lists, where composition can be tighter than addition.
 """
 

@@ -1,7 +1,7 @@
 """Gaussian noise with its exact (ε, δ) curve, as μ-GDP and as zCDP.
 
 Sources: Balle & Wang 2018, Theorem 8 (the curve); Dong, Roth & Su 2019 (μ-GDP); Bun & Steinke 2016 and
-Canonne, Kamath & Steinke 2020, Proposition 12 (zCDP to (ε, δ)); MATHEMATICS 5.
+Canonne, Kamath & Steinke 2020, Proposition 12 (zCDP to (ε, δ)); theory §10.
 """
 
 from __future__ import annotations

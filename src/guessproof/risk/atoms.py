@@ -1,7 +1,7 @@
 """The tent on a prior with finitely many numbers: the peak need only range over the numbers in G.
 
 With A and B the goal's masses on the left and on the right of the peak, tilted, and C and D those outside, the odds are
-at most max(A/C, B/D) wherever the peak's own mass is split between the two sides (MATHEMATICS 2.7), and where these
+at most max(A/C, B/D) wherever the peak's own mass is split between the two sides (theory §3), and where these
 balance the tent attains them. A/C rises along the numbers and B/D falls, so the balance is found by halving.
 """
 

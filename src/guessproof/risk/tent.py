@@ -1,4 +1,4 @@
-"""One real attribute, one interval of correct guesses: the exact answer. (MATHEMATICS: the tent.)
+"""One real attribute, one interval of correct guesses: the exact answer. (theory §3: the tent.)
 
 Let G = [lo, hi] and let ψ be the line's own measure of distance (x/scale for |x − x'|/scale). Write
 

@@ -2,7 +2,7 @@
 
 The generic three-point world puts two values of a present record 2ε apart and each of them ε from absence. A query
 that moves by `change` when a record changes and by `presence` when it comes or goes has the risk
-1/(pq + p(1−q)·e^{−change·ε} + (1−p)·e^{−presence·ε}) instead, by the same argument ([KR] (5), MATHEMATICS 4).
+1/(pq + p(1−q)·e^{−change·ε} + (1−p)·e^{−presence·ε}) instead, by the same argument ([KR] (5), theory §9).
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _two_steps(absent: float) -> FiniteWorld:
 
 
 def _largest(without: Array, removal: float, posterior: float) -> float:
-    """The largest ε with max_i 1/Σ_j e^{−ε|Tᵢ−Tⱼ|/ΔT} ≤ posterior: one answer each if one is missing (MATHEMATICS 2.2).
+    """The largest ε with max_i 1/Σ_j e^{−ε|Tᵢ−Tⱼ|/ΔT} ≤ posterior: one answer each if one is missing (theory §9).
 
     The worst release points at the answer without i, and a tent around one point is exact.
     """

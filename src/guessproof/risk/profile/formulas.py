@@ -150,7 +150,7 @@ def solve(
     """−ln x for the positive root of other·x² + absent·x = room, rounded down; +∞ where room is 0.
 
     ``absent`` is 1−p, ``other`` p(1−q), ``room`` 1/r − pq and ``rise`` 1 − 1/r. For ε > ln 2 the root is
-    taken as in MATHEMATICS 4; below, y = 1 − x is found from rise = (absent + 2·other)·y − other·y², which
+    taken as in theory §9; below, y = 1 − x is found from rise = (absent + 2·other)·y − other·y², which
     keeps a small ε accurate. What rounding can have moved is subtracted, by the implicit function theorem;
     the errors are those that the arguments carry beyond a few roundings relative to themselves.
     """

@@ -1,4 +1,4 @@
-"""The numbers of MATHEMATICS section 3, and item 5 of section 7."""
+"""The numbers that were published with the theory (§8), and a bracket that is cheap until more is asked of it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_priors_and_the_product_rule() -> None:
         assert attack.posterior(0.3).status == "exact"
 
 
-def test_item_5_or_has_a_far_better_bound_than_the_slides() -> None:
+def test_or_has_a_far_better_bound_than_the_slides() -> None:
     """[slides] sums the alternatives: 0.915 with exact singles, and says no much better bound exists."""
     singles = [gp.Attack(gp.within(a, 1), at={a.name: 0}).posterior(0.3).bound for a in (X, Y)]
     assert sum(singles) == pytest.approx(0.915, abs=1e-3)
