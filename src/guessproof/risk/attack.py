@@ -32,7 +32,7 @@ from guessproof.risk.several.effort import Progress, checked_effort
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs
-from guessproof.risk.worst_case import Aim, Ranging, Worst, worst_true_value
+from guessproof.risk.worst_case import Aim, Ranging, Worst, likely_worst, worst_true_value
 from guessproof.risk.worst_listed import Listed
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -327,14 +327,12 @@ class Attack:
         """
         if not self._ranging.sharp:
             return None
-        epsilon, name = self._typical, self.goal.attributes[0].name
+        epsilon = self._typical
         for _ in range(8):
-            worst = self._worst_at(epsilon, aim)
-            if not np.isfinite(worst.at) or worst.value <= 0:
-                return None
-            there = Attack(self.goal, {name: worst.at}, self.knows)
+            there = likely_worst(self._ranging, epsilon, aim)
             try:
-                candidate = float(there.epsilon(advantage=limit))
+                belief = belief_of(self.attribute, self.goal, there)
+                candidate = float(safe_epsilon(belief, advantage=limit, start=epsilon))
             except (GoalError, InfeasibleError, TrueValueError):
                 return None
             if not 0 < candidate < 1e100:

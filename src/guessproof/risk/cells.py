@@ -17,7 +17,7 @@ from guessproof.risk.finite import largest_gain, solve
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.metrics import Metric
-from guessproof.world.pieces import log_sum
+from guessproof.world.line import log_sum
 
 CELLS = 120
 _GRID = 16  # quantiles at which a coupling is bounded

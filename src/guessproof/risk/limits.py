@@ -54,8 +54,10 @@ def advantage_bracket(belief: Belief, epsilon: Array, both: bool) -> Bracket:
     return Bracket.meet(attack, bound, belief.how)
 
 
-def safe_epsilon(belief: Belief, *, advantage: Any = None, posterior: Any = None, both: bool = False) -> Any:
-    """The largest ε at which every limit is proven to hold."""
+def safe_epsilon(
+    belief: Belief, *, advantage: Any = None, posterior: Any = None, both: bool = False, start: float = 1.0
+) -> Any:
+    """The largest ε at which every limit is proven to hold; `start` is where the search begins."""
     advantage, posterior = checked_limits(advantage, posterior)
     answers: list[Array] = []
     if posterior is not None:
@@ -67,22 +69,22 @@ def safe_epsilon(belief: Belief, *, advantage: Any = None, posterior: Any = None
                 f"posterior: the belief is {float(np.max(np.exp(belief.log_p))):.6g} before any release, above the "
                 f"limit {float(np.min(posterior)):.6g}; allow a higher belief or a narrower goal"
             )
-        answers.append(_invert(belief, +1, np.maximum(limit, 0.0)))
+        answers.append(_invert(belief, +1, np.maximum(limit, 0.0), start))
     if advantage is not None:
-        answers.append(_invert(belief, +1, odds.gain_of_advantage(belief.log_p, belief.log_q, advantage)))
+        answers.append(_invert(belief, +1, odds.gain_of_advantage(belief.log_p, belief.log_q, advantage), start))
         if both:
-            answers.append(_invert(belief, -1, odds.gain_of_advantage(belief.log_q, belief.log_p, advantage)))
+            answers.append(_invert(belief, -1, odds.gain_of_advantage(belief.log_q, belief.log_p, advantage), start))
     epsilon = np.min(np.broadcast_arrays(*answers), axis=0)
     return float(epsilon) if epsilon.ndim == 0 else epsilon
 
 
-def _invert(belief: Belief, sign: int, limit: Array) -> Array:
+def _invert(belief: Belief, sign: int, limit: Array, start: float) -> Array:
     shape = np.broadcast_shapes(np.shape(limit), np.shape(belief.log_p))
 
     def bound(epsilon: Array) -> Array:
         return sign * belief.gain(sign * epsilon)[1]
 
-    return largest_epsilon(bound, np.broadcast_to(limit, shape))
+    return largest_epsilon(bound, np.broadcast_to(limit, shape), start=start)
 
 
 def checked_epsilon(epsilon: Any) -> Array:

@@ -29,8 +29,7 @@ import numpy as np
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk import odds
-from guessproof.risk.stretched import Stretched
-from guessproof.risk.tent import log_prior, tent, tent_slopes
+from guessproof.risk.tent import Tents, TiltedIntegrals, best_tents, log_prior
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
@@ -38,6 +37,8 @@ from guessproof.world.line_form import LineForm
 Aim = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 
 _BOXES = 400_000
+_PARTS, _AT_ONCE = 16, 256  # into how many parts a box is cut at most, and about how many points are asked at once
+_ZOOMS = 5
 
 
 @dataclass(frozen=True)
@@ -66,16 +67,23 @@ class Ranging:
         """Whether the density's range is known, and with it the derivative's: else boxes shrink at first order."""
         return bool(np.isfinite(self.prior.density_range(*self.prior.quantile([0.25, 0.75]))[1]))
 
-    def gain(
-        self, lo: Array, hi: Array, epsilon: float, aim: Aim, before: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array]:
-        """(attack, bound) of the signed gain for each goal [lo, hi]."""
+    def tents(
+        self,
+        lo: Array,
+        hi: Array,
+        epsilon: float,
+        aim: Aim,
+        before: tuple[Array, Array] | None = None,
+        guess: Array | None = None,
+    ) -> Tents:
+        """The best likelihoods for each goal [lo, hi], and what they gain with the step."""
         k = -epsilon if aim == "fall" else epsilon
         step = k * self.form.step
         if self.form.is_flat:
-            return np.full(lo.shape, step), np.full(lo.shape, step)
-        attack, bound = tent(self.prior, self.form, lo, hi, k, before)
-        return attack + step, bound + step
+            flat = np.full(lo.shape, step)
+            return Tents(flat, flat, lo, np.zeros(lo.shape))
+        found = best_tents(self.prior, self.form, lo, hi, k, before, guess)
+        return replace(found, attack=found.attack + step, bound=found.bound + step)
 
     def box(self, t1: Array, t2: Array, epsilon: float, aim: Aim) -> Array:
         """What no true value in [t1, t2] exceeds."""
@@ -88,11 +96,11 @@ class Ranging:
             ok = inner[1] > inner[0]
             lo, hi = np.where(ok, inner[0], outer[0]), np.where(ok, inner[1], outer[1])
             log_p, log_q = log_prior(self.prior, lo, hi)
-            _, bound = self.gain(lo, hi, epsilon, aim, (log_p, log_q))
+            bound = self.tents(lo, hi, epsilon, aim, (log_p, log_q)).bound
             least = np.where(ok, odds.posterior(log_p, log_q, bound), 0.0)
             return np.exp(log_big) - least
         certain = np.isneginf(log_rest)
-        _, bound = self.gain(*outer, epsilon, aim, (log_big, log_rest))
+        bound = self.tents(*outer, epsilon, aim, (log_big, log_rest)).bound
         most = np.where(certain, 1.0, odds.posterior(log_big, log_rest, np.where(certain, 0.0, bound)))
         return most if aim == "posterior" else most - small
 
@@ -139,9 +147,9 @@ class Ranging:
             return self._beyond_bends(t, edge, side, kind, epsilon, aim)
         if kind == "memoryless" and self.fixed_radius:
             log_p, log_q = log_prior(self.prior, lo, hi)
-            _, bound = self.gain(np.asarray(lo), np.asarray(hi), epsilon, aim)
+            bound = self.tents(np.asarray(lo), np.asarray(hi), epsilon, aim).bound
             return float(odds.posterior(log_p, log_q, bound))
-        world, k = Stretched(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
+        world, k = TiltedIntegrals(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
         here = np.asarray(edge)
         out, back = ((here, np.inf), (-np.inf, here)) if side == 1 else ((-np.inf, here), (here, np.inf))
         gain = world.log_tilt(k, np.asarray(out[0]), np.asarray(out[1]), here)
@@ -171,10 +179,8 @@ def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
         middle = np.clip(goal.prior.quantile(0.5), goal.low, goal.high)
         return Worst(float(middle), 0.0, 0.0, float(goal.prior.mass(*goal.edges(middle))))
     low, high, beyond = goal.tails(epsilon, aim)
-    tolerance, count = (1e-10, 64) if goal.sharp else (1e-3, 8)
-    bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
-    t = np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(low, high)]))
-    ends = Ends.at(goal, t, epsilon, aim)
+    tolerance = 1e-10 if goal.sharp else 1e-3
+    ends = Ends.at(goal, _first_points(goal, low, high), epsilon, aim)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond
     if beyond > best.value:  # a supremum at infinity is approached slowly
@@ -186,22 +192,49 @@ def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
         one_end = (low_slope >= 0) | (high_slope <= 0)
         settled = max(settled, float(np.max(np.maximum(left.bound, right.bound)[one_end], initial=0.0)))
         left, right = left.pick(~one_end), right.pick(~one_end)
-        low_slope, high_slope = low_slope[~one_end], high_slope[~one_end]
         if left.t.size == 0:
             break
-        bound = box_bound(goal, left, right, low_slope, high_slope, epsilon, aim)
-        keep = bound > max(best.value, settled) + tolerance
+        enough = max(best.value, settled) + tolerance
+        bound = box_bound(goal, left, right, low_slope[~one_end], high_slope[~one_end], epsilon, aim, enough)
+        keep = bound > enough
         settled = max(settled, float(np.max(bound[~keep], initial=0.0)))
         left, right = left.pick(keep), right.pick(keep)
         if left.t.size == 0:
             break
-        middle = Ends.at(goal, 0.5 * left.t + 0.5 * right.t, epsilon, aim)
-        best = max(best, middle.best(), key=lambda w: w.value)
-        if left.t.size > _BOXES or np.all((middle.t == left.t) | (middle.t == right.t)):
+        if left.t.size > _BOXES or np.all(np.nextafter(left.t, np.inf) >= right.t):
             settled = max(settled, float(np.max(bound[keep])))
             break
-        left, right = left.join(middle), middle.join(right)
+        left, right, inner = _split(goal, left, right, epsilon, aim)
+        best = max(best, inner.best(), key=lambda w: w.value)
     return Worst(best.at, best.value, max(settled, best.bound), best.prior)
+
+
+def likely_worst(goal: Ranging, epsilon: float, aim: Aim) -> float:
+    """Where the worst true value seems to lie: a quick look, not proven."""
+    low, high, _ = goal.tails(epsilon, aim)
+    t = _first_points(goal, low, high)
+    for _ in range(_ZOOMS):
+        i = int(np.argmax(Ends.at(goal, t, epsilon, aim).value))
+        around = t[max(i - 1, 0)], t[min(i + 1, t.size - 1)]
+        t = np.append(np.linspace(*around, _PARTS + 1), t[i])
+    return float(t[-1])
+
+
+def _first_points(goal: Ranging, low: float, high: float) -> Array:
+    """Ends of the first boxes: evenly over the range, over the bulk of the prior, and where a goal bends."""
+    count = 64 if goal.sharp else 8
+    bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
+    return np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(low, high)]))
+
+
+def _split(goal: Ranging, left: Ends, right: Ends, epsilon: float, aim: Aim) -> tuple[Ends, Ends, Ends]:
+    """Every box cut into equal ones (few into many, as a long question costs little more than a short one)."""
+    parts = int(np.clip(_AT_ONCE // left.t.size, 2, _PARTS))
+    share = (np.arange(1, parts) / parts)[:, None]
+    t = (1 - share) * left.t + share * right.t
+    guess = (1 - share) * left.peak + share * right.peak
+    inner = Ends.at(goal, t.ravel(), epsilon, aim, guess.ravel())
+    return left.join(inner), inner.join(right), inner
 
 
 @dataclass(frozen=True)
@@ -217,10 +250,12 @@ class Ends:
     plain: Array  # the belief without the step
 
     @classmethod
-    def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim) -> Ends:
+    def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim, guess: Array | None = None) -> Ends:
+        """What these true values give; `guess` says where their tents about peak."""
         lo, hi = goal.edges(t)
         log_p, log_q = log_prior(goal.prior, lo, hi)
-        attack, bound = goal.gain(lo, hi, epsilon, aim, (log_p, log_q))
+        tents = goal.tents(lo, hi, epsilon, aim, (log_p, log_q), guess)
+        attack, bound = tents.attack, tents.bound
         pointless = np.isneginf(log_q) | np.isneginf(log_p)  # certain or empty at this true value
         attack, bound = np.where(pointless, 0.0, attack), np.where(pointless, 0.0, bound)
         gain = bound
@@ -228,11 +263,10 @@ class Ends:
         possible = goal.prior.log_density(t) > -np.inf
         attack, bound = (np.where(np.isnan(v), 0.0, v) for v in values)
         k = -epsilon if aim == "fall" else epsilon
-        peak, log_z = tent_slopes(goal.prior, goal.form, lo, hi, k) if goal.sharp else (t, np.full(t.shape, np.nan))
         with np.errstate(invalid="ignore"):
             plain = odds.posterior(log_p, log_q, gain - k * goal.form.step)
         value = np.where(possible, attack, -np.inf)
-        return cls(t, value, bound, np.exp(log_p), peak, log_z, np.where(np.isnan(plain), 0.0, plain))
+        return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, np.where(np.isnan(plain), 0.0, plain))
 
     def pick(self, which: Any) -> Ends:
         return Ends(*(getattr(self, f.name)[which] for f in fields(self)))
@@ -298,15 +332,34 @@ def _minus(x: Range, y: Range) -> Range:
 
 
 def box_bound(
-    goal: Ranging, left: Ends, right: Ends, low_slope: Array, high_slope: Array, epsilon: float, aim: Aim
+    goal: Ranging,
+    left: Ends,
+    right: Ends,
+    low_slope: Array,
+    high_slope: Array,
+    epsilon: float,
+    aim: Aim,
+    enough: float = np.inf,
 ) -> Array:
-    """The smaller of the first-order bound and the one that follows from the derivative."""
+    """The bound that follows from the derivative, and where it matters the smaller of it and the first-order one.
+
+    The first-order bound is at least the larger belief after minus the smaller one before, of the two ends: boxes on
+    which that says more than the derivative does, or more than `enough`, need not be asked.
+    """
     width = right.t - left.t
     with np.errstate(invalid="ignore"):
         climb, drop = width * np.maximum(high_slope, 0.0), width * np.minimum(low_slope, 0.0)
         by_slope = np.minimum(left.bound + climb, right.bound - drop)
-    crude = goal.box(left.t, right.t, epsilon, aim)
-    return np.fmin(crude, np.where(np.isnan(by_slope), np.inf, by_slope))
+    bound = np.where(np.isnan(by_slope), np.inf, by_slope)
+    least = np.maximum(left.bound, right.bound)
+    if aim != "posterior":
+        sign = 1 if aim == "rise" else -1
+        least = np.maximum(left.bound + sign * left.prior, right.bound + sign * right.prior)
+        least -= np.minimum(sign * left.prior, sign * right.prior)
+    ask = np.flatnonzero((least < bound) & ((least <= enough) | np.isposinf(bound)))
+    if ask.size:
+        bound[ask] = np.fmin(goal.box(left.t[ask], right.t[ask], epsilon, aim), bound[ask])
+    return bound
 
 
 def _kinks(low: float, high: float) -> Array:

@@ -160,3 +160,13 @@ def split(left: Array, right: Array, parts: int) -> tuple[Array, Array]:
     fractions = np.arange(parts + 1) / parts
     edges = left[..., None] + (right - left)[..., None] * fractions
     return edges[..., :-1], edges[..., 1:]
+
+
+def log_sum(terms: Array) -> Array:
+    """ln Σ e^{terms} over the last axis, for terms that may be ±inf."""
+    if terms.shape[-1] == 1:
+        return terms[..., 0]
+    top = np.max(terms, axis=-1)
+    shift = np.where(np.isfinite(top), top, 0.0)
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.log(np.sum(np.exp(terms - shift[..., None]), axis=-1)) + shift

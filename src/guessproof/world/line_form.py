@@ -35,6 +35,11 @@ class LineForm:
         """Whether ψ is constant, so that only the step is left."""
         return not any(self.slopes) and not any(self.jumps)
 
+    @cached_property
+    def ends(self) -> tuple[Array, Array]:
+        """Where each straight piece of ψ starts and ends."""
+        return np.array([-np.inf, *self.cuts]), np.array([*self.cuts, np.inf])
+
     def psi(self, x: ArrayLike) -> Array:
         """ψ(x), zero at the first cut (or at 0 for a straight line)."""
         x = np.asarray(x, dtype=np.float64)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import PriorError
 from guessproof.world.checks import Array, frozen, numbers, ordered, positive, real, weights
-from guessproof.world.line import LinePrior, Tail, split
+from guessproof.world.line import LinePrior, Tail, log_sum, split
 
 
 @dataclass(frozen=True)
@@ -198,13 +198,3 @@ class Histogram(LogLinear):
 
     def __repr__(self) -> str:
         return f"histogram({len(self.weights)} cells from {self.edges[0]:g} to {self.edges[-1]:g})"
-
-
-def log_sum(terms: Array) -> Array:
-    """ln Σ e^{terms} over the last axis, for terms that may be ±inf."""
-    if terms.shape[-1] == 1:
-        return terms[..., 0]
-    top = np.max(terms, axis=-1)
-    shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.log(np.sum(np.exp(terms - shift[..., None]), axis=-1)) + shift

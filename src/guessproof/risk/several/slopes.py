@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from guessproof.risk.finite import solve
 from guessproof.risk.several.quick import Sketch, interval_mass, sketch
 from guessproof.risk.several.scene import Scene, axis_labels, is_untouched
-from guessproof.risk.tent import tent_slopes
+from guessproof.risk.tent import best_tents
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -73,7 +73,7 @@ class Tent(Slope):
         low, high = max(lo, near), min(hi, far)
         if not low < high:
             low, high = (lo, hi) if np.isfinite(hi - lo) else (near, far)
-        c = tent_slopes(prior, form, np.array([lo]), np.array([hi]), epsilon)[0][0]
+        c = best_tents(prior, form, np.array([lo]), np.array([hi]), epsilon).peak[0]
         c = float(np.clip(c, low, high)) if np.isfinite(c) else 0.5 * (low + high)
         half = 0.5 * float(form.psi(high) - form.psi(low))
         return cls(prior, drawn, form, lo, hi, p, q, np.array([half, c]), np.array([half or 1.0, 0.5 * (high - low)]))
