@@ -32,7 +32,7 @@ from guessproof.plan import plan_of
 from guessproof.releasing import prepared
 from guessproof.sql import DeclaredColumn, Measurement, Question
 from guessproof.sql.output import Key
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import Metric
 from laws.plans import NAMES, Drawn, Maker, drawn
 
 ROUNDS, TABLES, QUERIES = 10, 6, 8

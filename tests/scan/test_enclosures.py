@@ -16,8 +16,7 @@ from guessproof.risk.worst_case import Ranging
 from guessproof.scan.cells import RELATIVE, SHARE, enclosed
 from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, Grid, Values
 from guessproof.scan.curve import TentCurve, at_most_apart
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
+from guessproof.world.line_form import LineForm, LineMetric
 
 PRIORS = {
     "normal": gp.normal(20, 6.28),

@@ -10,7 +10,7 @@ import numpy as np
 
 from guessproof.errors import GuessproofError
 from guessproof.guarantee import Guarantee
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import Metric
 
 Values = Mapping[str, Any]
 

@@ -21,10 +21,11 @@ from guessproof.guarantee import Guarantee
 from guessproof.risk.finite import signed_gain
 from guessproof.risk.limits import Belief
 from guessproof.risk.truths import true_combinations
+from guessproof.world.attributes import conditioned, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Not
-from guessproof.world.joint import JointTable, conditioned, joint_of
+from guessproof.world.joint import JointTable
 
 FAR = 500.0  # beyond this a likelihood ratio leaves the range of a linear program
 MOST_STATES = 250  # combinations of values for which the exact table is built

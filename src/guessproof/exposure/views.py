@@ -26,8 +26,8 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Near, Norm
 from guessproof.world.kinds import label_of
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric, Multiple
+from guessproof.world.line_form import LineMetric, Metric, Multiple
+from guessproof.world.metrics import Absolute, Discrete, Matrix
 
 
 @dataclass(frozen=True)

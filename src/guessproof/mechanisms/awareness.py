@@ -30,7 +30,6 @@ from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.integrals import ABOVE, BELOW, GOAL, integrals, log_noise
 from guessproof.mechanisms.response import Linear, identity
 from guessproof.risk.bracket import Bracket
-from guessproof.world.normal import Normal
 
 MOST_CELLS = 6000
 
@@ -266,13 +265,14 @@ class Awareness:
 
     def _closed_form(self) -> float | None:
         """Normal prior, Gaussian noise, linear query: the posterior has one variance whatever the output."""
-        if not (isinstance(self.prior, Normal) and isinstance(self.mechanism, Gaussian)):
+        prior = getattr(self.prior, "normal_form", None)
+        if prior is None or not isinstance(self.mechanism, Gaussian):
             return None
         if not isinstance(self.response, Linear):
             return None
         low, high = self.goal
         noise = self.mechanism.scale / abs(self.response.slope)
-        return normal_gaussian(self.prior.sd, noise, 0.5 * (high - low))
+        return normal_gaussian(prior.sd, noise, 0.5 * (high - low))
 
     # --- outputs and how likely they are ---------------------------------------------------------------------
 

@@ -17,12 +17,12 @@ from guessproof.errors import (
     UnknownAttributeError,
 )
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.invert import largest_epsilon
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
     checked_epsilon,
     checked_limits,
+    largest_epsilon,
     posterior_bracket,
     safe_epsilon,
 )
@@ -34,11 +34,10 @@ from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import Aim, Ranging, Worst, likely_worst, worst_true_value
 from guessproof.risk.worst_listed import Listed
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, conditioned, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Goal, Norm, Within
-from guessproof.world.joint import conditioned, joint_of
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Exactly, Goal, Near, Within
-from guessproof.world.joint import JointTable, joint_of
+from guessproof.world.joint import JointTable
 
 MOST_COMBINATIONS = 20_000  # of true values that are looked at
 

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError
-from guessproof.risk import odds
 from guessproof.risk.atoms import Atoms, Places, balance, rounding, signed, tents
-from guessproof.risk.invert import largest_epsilon
+from guessproof.risk.limits import largest_epsilon, posterior_of
 from guessproof.risk.runs import Slopes
 from guessproof.risk.truths import along, listed
 from guessproof.risk.worst_case import Aim, Worst
@@ -234,7 +233,7 @@ class Runs:
             middle = np.clip(peak[some], first, last)
             gain[some] = tents(slopes, first, last, middle)[1] - (log_p[some] - log_q[some])
         with np.errstate(invalid="ignore"):
-            return odds.posterior(log_p, log_q, gain + k * self.step)
+            return posterior_of(log_p, log_q, gain + k * self.step)
 
     def _checked(self, seen: list[_Seen], settled: float, k: float, aim: Aim) -> tuple[int, float, float]:
         """The last contenders once more, atom by atom, which keeps all digits however small a gain is."""

@@ -28,7 +28,7 @@ from typing import Any, Literal
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
-from guessproof.risk import odds
+from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.tent import Tents, TiltedIntegrals, best_tents, log_prior
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
@@ -97,11 +97,11 @@ class Ranging:
             lo, hi = np.where(ok, inner[0], outer[0]), np.where(ok, inner[1], outer[1])
             log_p, log_q = log_prior(self.prior, lo, hi)
             bound = self.tents(lo, hi, epsilon, aim, (log_p, log_q)).bound
-            least = np.where(ok, odds.posterior(log_p, log_q, bound), 0.0)
+            least = np.where(ok, posterior_of(log_p, log_q, bound), 0.0)
             return np.exp(log_big) - least
         certain = np.isneginf(log_rest)
         bound = self.tents(*outer, epsilon, aim, (log_big, log_rest)).bound
-        most = np.where(certain, 1.0, odds.posterior(log_big, log_rest, np.where(certain, 0.0, bound)))
+        most = np.where(certain, 1.0, posterior_of(log_big, log_rest, np.where(certain, 0.0, bound)))
         return most if aim == "posterior" else most - small
 
     def tails(self, epsilon: float, aim: Aim) -> tuple[float, float, float]:
@@ -148,13 +148,13 @@ class Ranging:
         if kind == "memoryless" and self.fixed_radius:
             log_p, log_q = log_prior(self.prior, lo, hi)
             bound = self.tents(np.asarray(lo), np.asarray(hi), epsilon, aim).bound
-            return float(odds.posterior(log_p, log_q, bound))
+            return float(posterior_of(log_p, log_q, bound))
         world, k = TiltedIntegrals(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
         here = np.asarray(edge)
         out, back = ((here, np.inf), (-np.inf, here)) if side == 1 else ((-np.inf, here), (here, np.inf))
         gain = world.log_tilt(k, np.asarray(out[0]), np.asarray(out[1]), here)
         rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
-        return float(odds.posterior(gain, rest, epsilon * self.form.step))
+        return float(posterior_of(gain, rest, epsilon * self.form.step))
 
     def _beyond_bends(self, t: float, edge: float, side: int, kind: str, epsilon: float, aim: Aim) -> float:
         """Beyond the last bend ψ is straight; forgetting the complement on its other side only raises beliefs."""
@@ -169,8 +169,8 @@ class Ranging:
 
 def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
     if aim == "posterior":
-        return odds.posterior(log_p, log_q, gain)
-    return np.abs(odds.advantage(log_p, log_q, gain))
+        return posterior_of(log_p, log_q, gain)
+    return np.abs(advantage_of(log_p, log_q, gain))
 
 
 def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
@@ -264,7 +264,7 @@ class Ends:
         attack, bound = (np.where(np.isnan(v), 0.0, v) for v in values)
         k = -epsilon if aim == "fall" else epsilon
         with np.errstate(invalid="ignore"):
-            plain = odds.posterior(log_p, log_q, gain - k * goal.form.step)
+            plain = posterior_of(log_p, log_q, gain - k * goal.form.step)
         value = np.where(possible, attack, -np.inf)
         return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, np.where(np.isnan(plain), 0.0, plain))
 

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError
-from guessproof.risk import odds
-from guessproof.risk.invert import largest_epsilon
-from guessproof.risk.limits import Belief
+from guessproof.risk.limits import Belief, advantage_of, gain_of_advantage, largest_epsilon, posterior_of
 from guessproof.risk.single import belief_of
 from guessproof.risk.truths import true_values_of
 from guessproof.risk.worst_case import Aim, Worst
@@ -25,9 +23,9 @@ def measured(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
     """What is to be as large as possible, from a gain; where the goal is certain or empty nothing can be learnt."""
     with np.errstate(invalid="ignore"):
         if aim == "posterior":
-            after = odds.posterior(log_p, log_q, gain)
+            after = posterior_of(log_p, log_q, gain)
             return np.where(np.isneginf(log_q), 1.0, np.where(np.isneginf(log_p), 0.0, after))
-        value = np.abs(odds.advantage(log_p, log_q, gain))
+        value = np.abs(advantage_of(log_p, log_q, gain))
     return np.where(np.isneginf(log_q) | np.isneginf(log_p), 0.0, value)
 
 
@@ -36,7 +34,7 @@ def gain_limit(log_p: Any, log_q: Any, limit: Any, aim: Aim) -> Array:
     if aim == "posterior":
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(limit) - np.log1p(-np.asarray(limit)) - (log_p - log_q), 0.0)
-    return odds.gain_of_advantage(*((log_p, log_q) if aim == "rise" else (log_q, log_p)), limit)
+    return gain_of_advantage(*((log_p, log_q) if aim == "rise" else (log_q, log_p)), limit)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from guessproof.rounded import up
 from guessproof.sql.reach import reach
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Matrix, Metric, Multiple
+from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
+from guessproof.world.metrics import Matrix
 
 if TYPE_CHECKING:
     from guessproof.sql.measurement import Measurement

@@ -12,9 +12,8 @@ from guessproof.sql.moves import Column, Outcome, Scene, Side
 from guessproof.sql.pieces import cuts_of, leaves, pieces_of
 from guessproof.sql.ranges import EVERYTHING, Range, point
 from guessproof.sql.term import Condition, Node, Term
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple
+from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
+from guessproof.world.metrics import Discrete, Matrix
 from guessproof.world.metrics import Outcome as Outside
 
 FINER = 16  # pieces into which a stretch of varying slope is cut

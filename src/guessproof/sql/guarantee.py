@@ -22,8 +22,7 @@ from guessproof.sql.moves import Column, Side
 from guessproof.sql.output import Key
 from guessproof.sql.ranges import point
 from guessproof.sql.reach import away, reach
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import LineMetric, Metric
 
 
 def guarantee_of(contribution: Contribution, declared: Declared, keys: Sequence[Key], copies: int = 1) -> Guarantee:

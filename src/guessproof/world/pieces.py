@@ -34,6 +34,10 @@ class LogLinear(LinePrior):
             object.__setattr__(self, name, frozen(value))
 
     @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(self.left[1:].tolist())
+
+    @property
     def support(self) -> tuple[float, float]:
         return float(self.left[0]), float(self.right[-1])
 
@@ -135,6 +139,18 @@ class Uniform(LogLinear):
     def __repr__(self) -> str:
         return f"uniform(low={self.low:g}, high={self.high:g})"
 
+    @property
+    def name(self) -> str:
+        return "uniform"
+
+    @property
+    def is_log_concave(self) -> bool:
+        return True
+
+    def stretched(self, factor: float) -> Uniform:
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2 * factor
+        return Uniform(middle - half, middle + half)
+
 
 @dataclass(frozen=True)
 class Exponential(LogLinear):
@@ -153,6 +169,17 @@ class Exponential(LogLinear):
     def __repr__(self) -> str:
         return f"exponential(scale={self.scale:g})"
 
+    @property
+    def name(self) -> str:
+        return "exponential"
+
+    @property
+    def is_log_concave(self) -> bool:
+        return True
+
+    def stretched(self, factor: float) -> Exponential:
+        return Exponential(self.scale * factor)
+
 
 @dataclass(frozen=True)
 class LaplacePrior(LogLinear):
@@ -168,6 +195,17 @@ class LaplacePrior(LogLinear):
 
     def __repr__(self) -> str:
         return f"laplace(mean={self.mean:g}, scale={self.scale:g})"
+
+    @property
+    def name(self) -> str:
+        return "laplace"
+
+    @property
+    def is_log_concave(self) -> bool:
+        return True
+
+    def stretched(self, factor: float) -> LaplacePrior:
+        return LaplacePrior(self.mean, self.scale * factor)
 
 
 @dataclass(frozen=True)
@@ -198,3 +236,12 @@ class Histogram(LogLinear):
 
     def __repr__(self) -> str:
         return f"histogram({len(self.weights)} cells from {self.edges[0]:g} to {self.edges[-1]:g})"
+
+    @property
+    def name(self) -> str:
+        return "histogram"
+
+    def stretched(self, factor: float) -> Histogram:
+        edges, mass = np.asarray(self.edges), np.asarray(self.weights)
+        middle = float(mass @ (edges[1:] + edges[:-1])) / 2
+        return Histogram(tuple((middle + factor * (edges - middle)).tolist()), self.weights)

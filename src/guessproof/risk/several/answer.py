@@ -11,10 +11,17 @@ import numpy as np
 
 from guessproof._clock import now
 from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
-from guessproof.risk import odds
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.invert import largest_epsilon
-from guessproof.risk.limits import advantage_bracket, checked_limits, posterior_bracket, safe_epsilon
+from guessproof.risk.limits import (
+    advantage_bracket,
+    advantage_of,
+    checked_limits,
+    gain_of_advantage,
+    largest_epsilon,
+    posterior_bracket,
+    posterior_of,
+    safe_epsilon,
+)
 from guessproof.risk.several.belief import Engine, several_belief
 from guessproof.risk.several.effort import Effort
 from guessproof.risk.several.scene import Scene
@@ -84,9 +91,9 @@ class Several:
             with np.errstate(divide="ignore"):
                 limits.append((+1, float(np.log(posterior) - np.log1p(-posterior)) - (prior.log_p - prior.log_q)))
         if advantage is not None:
-            limits.append((+1, float(odds.gain_of_advantage(prior.log_p, prior.log_q, advantage))))
+            limits.append((+1, float(gain_of_advantage(prior.log_p, prior.log_q, advantage))))
             if both:
-                limits.append((-1, float(odds.gain_of_advantage(prior.log_q, prior.log_p, advantage))))
+                limits.append((-1, float(gain_of_advantage(prior.log_q, prior.log_p, advantage))))
         low, high, trial = start, np.inf, start * 1.3
         for _ in range(_ROUNDS):
             left = effort.seconds - (now() - began)
@@ -153,9 +160,9 @@ class Several:
             k = np.asarray(-epsilon if aim == "fall" else epsilon)
             belief = several_belief(one.engine, effort)
             if aim == "posterior":
-                attack, bound = (float(odds.posterior(belief.log_p, belief.log_q, g)) for g in belief.gain(k))
+                attack, bound = (float(posterior_of(belief.log_p, belief.log_q, g)) for g in belief.gain(k))
             else:
-                attack, bound = (float(abs(odds.advantage(belief.log_p, belief.log_q, g))) for g in belief.gain(k))
+                attack, bound = (float(abs(advantage_of(belief.log_p, belief.log_q, g))) for g in belief.gain(k))
             most = bound if best is None else max(bound, best[1])
             if best is None or attack > best[0]:
                 best = (attack, most, row, float(np.exp(belief.log_p)))

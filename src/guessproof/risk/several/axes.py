@@ -21,7 +21,7 @@ from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import Metric
 
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]

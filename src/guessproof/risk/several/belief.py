@@ -29,10 +29,10 @@ from guessproof.risk.several.scene import Pair, Part, Scene, join
 from guessproof.risk.several.shift import Shift
 from guessproof.risk.several.signed import signed_attack
 from guessproof.risk.several.table import is_table, table_part
+from guessproof.world.attributes import joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Not, Or, within
-from guessproof.world.joint import joint_of
 
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
 _FIRST = 1000  # cells of the first refinement

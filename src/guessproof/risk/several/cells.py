@@ -19,11 +19,11 @@ from guessproof.risk.several.program import best_odds
 from guessproof.risk.several.quick import interval_mass
 from guessproof.risk.several.scene import Scene, is_untouched
 from guessproof.risk.several.summits import Summits, summit_odds, summits
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Goal, Near
-from guessproof.world.joint import JointHistogram, joint_of
+from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
 _BOXES = 40_000  # about so many boxes integrate an attack, more for many cells

@@ -25,13 +25,9 @@ import numpy as np
 
 from guessproof.risk.several.quick import density_breaks, interval_mass, sketch
 from guessproof.world.checks import Array
-from guessproof.world.frozen_scipy import FrozenScipy
-from guessproof.world.line import LinePrior, Truncated
-from guessproof.world.normal import Normal
-from guessproof.world.pieces import Exponential, LaplacePrior, Uniform
+from guessproof.world.line import LinePrior
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(8))
-_SCIPY = ("norm", "expon", "uniform", "laplace", "logistic", "gumbel_r", "gumbel_l")
 _ROUNDS = 8
 
 Swept = tuple[Array, Array, Array, Array, Array]  # radii, weights, p_j(r), ρ_j, what lies beyond the last radius
@@ -54,11 +50,7 @@ class Side:
 
 def is_log_concave(prior: LinePrior) -> bool:
     """Whether the density is known to be log-concave."""
-    if isinstance(prior, Truncated):
-        return is_log_concave(prior.base)
-    if isinstance(prior, FrozenScipy):
-        return prior.distribution.dist.name in _SCIPY
-    return isinstance(prior, (Normal, Uniform, Exponential, LaplacePrior))
+    return prior.is_log_concave
 
 
 def and_leaves(sides: list[Side], k: float) -> float:

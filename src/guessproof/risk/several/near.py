@@ -14,7 +14,6 @@ from guessproof.risk.several.scene import Scene
 from guessproof.world.checks import Array
 from guessproof.world.goals import Near
 from guessproof.world.line import LinePrior
-from guessproof.world.normal import Normal
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(16))
 
@@ -79,14 +78,14 @@ def _round(scene: Scene, goal: Near) -> tuple[Array, Array, float, int] | None:
     """Standard deviations, offsets from the means and the common scale, for ℓ2 balls of independent normals."""
     members = scene.members(goal)
     forms = [a.distance.line_form for a in members]
-    if goal.by != "l2" or scene.norm != "l2" or not all(isinstance(a.prior, Normal) for a in members):
+    priors = [p for a in members if isinstance(a.prior, LinePrior) and (p := a.prior.normal_form) is not None]
+    if goal.by != "l2" or scene.norm != "l2" or len(priors) < len(members):
         return None
     if any(f is None or not f.is_straight or f.step or np.isfinite(f.cap) or f.slopes[0] <= 0 for f in forms):
         return None
     slopes = {f.slopes[0] for f in forms if f is not None}
     if len(slopes) > 1:
         return None
-    priors = [a.prior for a in members if isinstance(a.prior, Normal)]
     offset = np.array([float(scene.truth[a.name]) - p.mean for a, p in zip(members, priors, strict=True)])
     return np.array([p.sd for p in priors]), offset, 1 / slopes.pop(), len(members)
 

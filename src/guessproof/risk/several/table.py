@@ -18,11 +18,11 @@ from guessproof.errors import GoalError, MetricError
 from guessproof.risk.finite import shortest_paths, signed_gain
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.risk.several.scene import Pair, Part, Scene, axis_labels
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Or, combine
-from guessproof.world.joint import JointTable, joint_of
+from guessproof.world.joint import JointTable
 
 _DENSE = 260  # combinations up to which every pair is a constraint
 _SPARSE = 900  # combinations up to which each is a point of its own

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
-from guessproof.risk import odds
+from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.several.belief import Engine
 from guessproof.risk.several.formula import Block, Tree, blocks, normal
 from guessproof.risk.several.scene import Scene
@@ -122,8 +122,8 @@ class Boxes:
         prior = engine.prior()
         attack = engine.cheap(-epsilon if aim == "fall" else epsilon)[0]
         if aim == "posterior":
-            return float(odds.posterior(prior.log_p, prior.log_q, attack)), float(np.exp(prior.log_p))
-        return float(abs(odds.advantage(prior.log_p, prior.log_q, attack))), float(np.exp(prior.log_p))
+            return float(posterior_of(prior.log_p, prior.log_q, attack)), float(np.exp(prior.log_p))
+        return float(abs(advantage_of(prior.log_p, prior.log_q, attack))), float(np.exp(prior.log_p))
 
     def _reading(self, block: Block, epsilon: float, count: int) -> Reading:
         turned = isinstance(block.goal, Not)
@@ -189,7 +189,7 @@ def _interval(ranging: Ranging, lo: Array, hi: Array, epsilon: float, aim: Aim) 
         after = np.where(empty | np.isneginf(log_p), 0.0, 1.0)
         if pick.size:
             gain = ranging.gain(a[pick], b[pick], epsilon, aim)[1] if epsilon else np.zeros(pick.size)
-            after[pick] = odds.posterior(log_p[pick], log_q[pick], gain)
+            after[pick] = posterior_of(log_p[pick], log_q[pick], gain)
     return after, np.where(empty, 0.0, np.exp(log_p))
 
 
@@ -230,4 +230,4 @@ def _belief(tree: Tree, parts: dict[Block, Array]) -> Array:
 def _posterior(log_p: float, log_q: float, gain: float) -> float:
     if np.isneginf(log_p) or np.isneginf(log_q):
         return float(np.exp(log_p))
-    return float(odds.posterior(log_p, log_q, gain))
+    return float(posterior_of(log_p, log_q, gain))
