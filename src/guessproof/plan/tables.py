@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr
 
 from guessproof.errors import PlanError
 from guessproof.plan.places import suggest_name
 from guessproof.world.line import LinePrior, Normal
-from guessproof.world.pieces import Exponential, Histogram, LaplacePrior, Uniform
+from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
 
 Scalar = str | int | float | bool
 
@@ -54,6 +54,10 @@ class FamilyTable(PlanTable):
     makes: ClassVar[type[LinePrior]]
 
 
+def _is_family(table: Any) -> TypeGuard[type[FamilyTable]]:
+    return isinstance(table, type) and issubclass(table, FamilyTable)
+
+
 class NormalPriorTable(FamilyTable):
     """A normal distribution."""
 
@@ -75,7 +79,7 @@ class UniformPriorTable(FamilyTable):
 class ExponentialPriorTable(FamilyTable):
     """Density falling from 0 upwards."""
 
-    makes: ClassVar[type[LinePrior]] = Exponential
+    makes: ClassVar[type[LinePrior]] = ExponentialPrior
 
     scale: Positive = Field(description="its mean")
 
@@ -140,6 +144,12 @@ class PriorTable(PlanTable):
     def kinds(cls) -> tuple[str, ...]:
         """The keys of which one is given. A new family of priors is a table above and one key here."""
         return tuple(name for name in cls.model_fields if name != "column")
+
+    @classmethod
+    def families(cls) -> dict[str, type[LinePrior]]:
+        """The keys that are families, and what each makes."""
+        tables = {name: get_args(field.annotation) for name, field in cls.model_fields.items()}
+        return {name: t.makes for name, kinds in tables.items() for t in kinds if _is_family(t)}
 
 
 def _prior(value: Any) -> Any:

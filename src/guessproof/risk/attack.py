@@ -32,7 +32,7 @@ from guessproof.risk.several.effort import Progress, checked_effort
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs
-from guessproof.risk.worst_case import Aim, Ranging, Worst, likely_worst, worst_true_value
+from guessproof.risk.worst_case import Direction, TruthSearch, Worst, likely_worst, worst_true_value
 from guessproof.risk.worst_listed import Listed
 from guessproof.world.attributes import Attribute, conditioned, joint_of
 from guessproof.world.checks import Array
@@ -241,9 +241,9 @@ class Attack:
 
     # Without a true value: the worst one.
 
-    def _worst(self, epsilon: Array, aim: Aim) -> Bracket:
+    def _worst(self, epsilon: Array, direction: Direction) -> Bracket:
         prior = self.attribute.prior
-        found = [self._worst_at(float(e), aim) for e in epsilon.ravel()]
+        found = [self._worst_at(float(e), direction) for e in epsilon.ravel()]
         sample = isinstance(prior, Finite) and prior.between is not None
         how = (
             "worst true value by branch and bound" if not isinstance(prior, Finite)
@@ -262,10 +262,10 @@ class Attack:
             worst_prior=shaped([w.prior for w in found]),
         )
 
-    def _worst_at(self, epsilon: float, aim: Aim) -> Worst:
+    def _worst_at(self, epsilon: float, direction: Direction) -> Worst:
         if isinstance(self.attribute.prior, Finite):
-            return self._finite.worst(epsilon, aim)
-        return worst_true_value(self._ranging, epsilon, aim)
+            return self._finite.worst(epsilon, direction)
+        return worst_true_value(self._truth_search, epsilon, direction)
 
     @cached_property
     def _finite(self) -> Runs | Listed:
@@ -273,7 +273,7 @@ class Attack:
         return Runs.of(self.attribute, self.goal) or Listed(self.attribute, self.goal)
 
     @cached_property
-    def _ranging(self) -> Ranging:
+    def _truth_search(self) -> TruthSearch:
         prior, form = self.attribute.prior, self.attribute.distance.line_form
         assert isinstance(prior, LinePrior)
         if form is None or not np.isinf(form.cap) or not isinstance(self.goal, Within):
@@ -285,10 +285,10 @@ class Attack:
             )
         low, high = self.attribute.range
         goal = self.goal
-        return Ranging(prior, form, lambda t: goal.edges(t)[0], low, high, goal.radius is not None)
+        return TruthSearch(prior, form, lambda t: goal.edges(t)[0], low, high, goal.radius is not None)
 
     def _worst_epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
-        limits: list[tuple[Array, Aim]] = []
+        limits: list[tuple[Array, Direction]] = []
         if posterior is not None:
             before = self._worst_at(0.0, "posterior")
             if np.any(posterior < before.value * (1 - 1e-9)):
@@ -301,34 +301,34 @@ class Attack:
             limits.append((advantage, "rise"))
             if both:
                 limits.append((advantage, "fall"))
-        found = [self._each_worst(limit, aim) for limit, aim in limits]
+        found = [self._each_worst(limit, direction) for limit, direction in limits]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 
-    def _each_worst(self, limit: Array, aim: Aim) -> Array:
+    def _each_worst(self, limit: Array, direction: Direction) -> Array:
         """ε for each limit: followed along the worst true value where that is quick, by a plain search elsewhere."""
 
         def one(value: float) -> float:
             if isinstance(self.attribute.prior, Finite):
-                return self._finite.epsilon(value, aim)
-            followed = self._followed(value, aim) if aim == "rise" and 0 < value < 1 else None
-            if followed is not None:
-                return followed
-            return float(_each_limit(np.asarray(value), partial(self._worst_bound, aim), self._typical))
+                return self._finite.epsilon(value, direction)
+            candidate = self._follow_worst(value, direction) if direction == "rise" and 0 < value < 1 else None
+            if candidate is not None:
+                return candidate
+            return float(_each_limit(np.asarray(value), partial(self._worst_bound, direction), self._typical))
 
         return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
 
-    def _followed(self, limit: float, aim: Aim) -> float | None:
+    def _follow_worst(self, limit: float, direction: Direction) -> float | None:
         """The largest safe ε at the worst true value, where that moves with ε; None where it does not settle.
 
         Each step solves for ε at the last worst value, which can only be too large, and looks for a worse value there.
         By the envelope theorem the error squares in each step. What is returned was proven for every true value.
         """
-        if not self._ranging.sharp:
+        if not self._truth_search.sharp:
             return None
         epsilon = self._typical
         for _ in range(8):
-            there = likely_worst(self._ranging, epsilon, aim)
+            there = likely_worst(self._truth_search, epsilon, direction)
             try:
                 belief = belief_of(self.attribute, self.goal, there)
                 candidate = float(safe_epsilon(belief, advantage=limit, start=epsilon))
@@ -338,7 +338,7 @@ class Attack:
                 return None
             if abs(candidate - epsilon) <= 1e-5 * epsilon:
                 safe = min(candidate, epsilon) * (1 - max(1e-9, 4e-10 / limit))  # the worst value is known to 1e-10
-                return safe if self._worst_at(safe, aim).bound <= limit else None
+                return safe if self._worst_at(safe, direction).bound <= limit else None
             epsilon = candidate
         return None
 
@@ -351,8 +351,8 @@ class Attack:
         low, high = form.psi(prior.quantile([0.1, 0.9]))
         return 1 / float(high - low) if high > low else 1.0
 
-    def _worst_bound(self, aim: Aim, epsilon: float) -> float:
-        return self._worst_at(epsilon, aim).bound
+    def _worst_bound(self, direction: Direction, epsilon: float) -> float:
+        return self._worst_at(epsilon, direction).bound
 
 
 def _truths(goal: Goal) -> list[Attribute]:

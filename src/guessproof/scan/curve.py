@@ -22,10 +22,10 @@ from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.tent import log_prior
 
 # The branch and bound's own pieces: points with their tents, and the derivative between two of them.
-from guessproof.risk.worst_case import Aim as Side
+from guessproof.risk.worst_case import Direction as Side
 from guessproof.risk.worst_case import (
     Ends,
-    Ranging,
+    TruthSearch,
     box_bound,
     slope_range,
 )
@@ -93,7 +93,7 @@ def join(one: Any, other: Any) -> Any:
 class TentCurve:
     """One interval of correct guesses: many cells at a time, exact at their ends."""
 
-    goal: Ranging
+    goal: TruthSearch
     epsilon: float
     sides: tuple[Side, ...]
     percent: bool

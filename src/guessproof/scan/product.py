@@ -22,7 +22,7 @@ from guessproof.errors import NotCertifiedError
 from guessproof.exposure import Attacker, Exposure
 from guessproof.risk.several.formula import Block, Tree, alternatives, blocks, negated, normal
 from guessproof.risk.several.product import check_independent
-from guessproof.risk.worst_case import Aim as Side
+from guessproof.risk.worst_case import Direction as Side
 from guessproof.scan.cells import Cells, enclosed
 from guessproof.scan.columns import FAR, SPECIAL, Column, Grid, Values
 from guessproof.scan.curve import FlatCurve, TentCurve, at_most_apart

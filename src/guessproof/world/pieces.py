@@ -153,10 +153,10 @@ class Uniform(LogLinear):
 
 
 @dataclass(frozen=True)
-class Exponential(LogLinear):
+class ExponentialPrior(LogLinear):
     """Density e^{−x/scale}/scale on x ≥ 0.
 
-    >>> Exponential(2.0).log_tilt(0.0, 0, np.inf).round(12) + 0.0
+    >>> ExponentialPrior(2.0).log_tilt(0.0, 0, np.inf).round(12) + 0.0
     np.float64(0.0)
     """
 
@@ -177,8 +177,8 @@ class Exponential(LogLinear):
     def is_log_concave(self) -> bool:
         return True
 
-    def stretched(self, factor: float) -> Exponential:
-        return Exponential(self.scale * factor)
+    def stretched(self, factor: float) -> ExponentialPrior:
+        return ExponentialPrior(self.scale * factor)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from guessproof.world.checks import numbers, ordered, positive, probability, wei
 from guessproof.world.finite import Finite
 from guessproof.world.frozen_scipy import FrozenScipy
 from guessproof.world.line import LinePrior, Normal
-from guessproof.world.pieces import Exponential, Histogram, LaplacePrior, Uniform
+from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
 
 
 @dataclass(frozen=True)
@@ -76,9 +76,9 @@ def uniform(low: float, high: float) -> Uniform:
     return Uniform(low, high)
 
 
-def exponential(scale: float) -> Exponential:
+def exponential(scale: float) -> ExponentialPrior:
     """Density e^{−x/scale}/scale on x ≥ 0."""
-    return Exponential(scale)
+    return ExponentialPrior(scale)
 
 
 def laplace(mean: float, scale: float) -> LaplacePrior:

@@ -26,7 +26,7 @@ from guessproof.risk.several.belief import Engine, several_belief
 from guessproof.risk.several.effort import Effort
 from guessproof.risk.several.scene import Scene
 from guessproof.risk.several.worst import Boxes, Truths, all_truths
-from guessproof.risk.worst_case import Aim
+from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm
@@ -131,7 +131,7 @@ class Several:
     def _boxes(self) -> Boxes:
         return Boxes(self.attributes, self.goal, self.norm)
 
-    def _worst(self, epsilon: Array, aim: Aim, effort: Effort | None) -> Bracket:
+    def _worst(self, epsilon: Array, aim: Direction, effort: Effort | None) -> Bracket:
         found = [self._worst_one(float(e), aim, effort) for e in epsilon.ravel()]
 
         def shaped(position: int) -> Any:
@@ -147,7 +147,9 @@ class Several:
         )  # fmt: skip
         return Bracket.meet(shaped(0), shaped(1), how, worst_at=shaped(2), worst_prior=shaped(3))
 
-    def _worst_one(self, epsilon: float, aim: Aim, effort: Effort | None) -> tuple[float, float, dict[str, Any], float]:
+    def _worst_one(
+        self, epsilon: float, aim: Direction, effort: Effort | None
+    ) -> tuple[float, float, dict[str, Any], float]:
         """Attack, bound, where, and the prior there."""
         if self._each is None:
             bound, where = self._boxes.worst(epsilon, aim)
@@ -181,7 +183,7 @@ class Several:
             answers = [one.epsilon(advantage, posterior, both, effort) for _, one in self._each]
             least = np.min(np.broadcast_arrays(*answers), axis=0)
             return float(least) if least.ndim == 0 else least
-        aims: list[tuple[Array, Aim]] = []
+        aims: list[tuple[Array, Direction]] = []
         if limits[1] is not None:
             aims.append((limits[1], "posterior"))
         if limits[0] is not None:
@@ -192,10 +194,10 @@ class Several:
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 
-    def _searched(self, limit: Array, aim: Aim) -> Array:
+    def _searched(self, limit: Array, aim: Direction) -> Array:
         return np.array([self._search(float(v), aim) for v in limit.ravel()]).reshape(limit.shape)
 
-    def _search(self, limit: float, aim: Aim) -> float:
+    def _search(self, limit: float, aim: Direction) -> float:
         """ε for one limit on a bound that starts above 0: boxes keep a little slack even at ε = 0."""
         at_zero = self._boxes.worst(0.0, aim)[0]
         if limit >= 1:

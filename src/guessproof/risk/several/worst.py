@@ -22,7 +22,7 @@ from guessproof.risk.several.scene import Scene
 from guessproof.risk.several.table import chosen, is_table, table_of
 from guessproof.risk.tent import log_prior
 from guessproof.risk.truths import true_combinations, true_values_of
-from guessproof.risk.worst_case import Aim, Ranging
+from guessproof.risk.worst_case import Direction, TruthSearch
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -94,7 +94,7 @@ class Boxes:
         if not isinstance(attribute.prior, Finite) and (not simple or form is None or np.isfinite(form.cap)):
             raise NotCertifiedError(f"the worst true value is not searched for {block!r}; give at={{…}}")
 
-    def worst(self, epsilon: float, aim: Aim) -> tuple[float, dict[str, Any]]:
+    def worst(self, epsilon: float, aim: Direction) -> tuple[float, dict[str, Any]]:
         """What no true value exceeds, and where it may be reached."""
         tree = normal(self.goal)
         own = list(blocks(tree))
@@ -116,7 +116,7 @@ class Boxes:
         where = {b.goal.attributes[0].name: readings[b].middle[int(i)] for b, i in zip(own, at, strict=True)}
         return float(np.max(value)) * (1 + 1e-12), where
 
-    def reached(self, epsilon: float, aim: Aim, where: dict[str, Any]) -> tuple[float, float]:
+    def reached(self, epsilon: float, aim: Direction, where: dict[str, Any]) -> tuple[float, float]:
         """What one true value gives the attacker, and its prior."""
         engine = Engine(Scene(self.attributes, where, self.norm), self.goal)
         prior = engine.prior()
@@ -165,7 +165,7 @@ class Boxes:
             after = tuple(np.array([_posterior(part.log_p, part.log_q, g)]) for g in gains)
             p = np.array([np.exp(part.log_p)])
             return Reading((after[0], after[1]), (p, p), [float(middle[0])])
-        ranging = Ranging(prior, form, lambda t: goal.edges(t)[0], *attribute.range, goal.radius is not None)
+        ranging = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *attribute.range, goal.radius is not None)
         least, small = _interval(ranging, *inner, epsilon, "fall")
         most, large = _interval(ranging, *outer, epsilon, "rise")
         return Reading((least, most), (small, large), middle.tolist())
@@ -177,7 +177,7 @@ def _telling(attribute: Attribute, prior: Finite, goal: Goal) -> list[Any]:
     return list(found.values())
 
 
-def _interval(ranging: Ranging, lo: Array, hi: Array, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+def _interval(ranging: TruthSearch, lo: Array, hi: Array, epsilon: float, aim: Direction) -> tuple[Array, Array]:
     """Beliefs after and before in intervals, empty ones included."""
     empty = ~(lo < hi)
     low, high = ranging.prior.support
