@@ -53,23 +53,34 @@ def calculate(attack: Attack, limits: Limits) -> Calculation:
     try:
         epsilon = _epsilon(attack, limits)
     except InfeasibleError as error:
-        return Calculation(False, 0.0, math.inf, None, None, None, None, None, None, str(error))
+        return Calculation(
+            feasible=False,
+            epsilon=0.0,
+            noise_scale=math.inf,
+            prior=None,
+            belief=None,
+            advantage=None,
+            prior_free_epsilon=None,
+            narrower_prior_epsilon=None,
+            wider_prior_epsilon=None,
+            explanation=str(error),
+        )
     finite = math.isfinite(epsilon)
     known = not isinstance(attack.attribute.prior, Unknown)
     stated = known and attack.at is not None
     belief = attack.posterior(epsilon=epsilon) if finite and known else None
     gained = attack.advantage(epsilon=epsilon, both=limits.both) if finite else None
     return Calculation(
-        True,
-        epsilon,
-        1 / epsilon if epsilon > 0 else math.inf,
-        attack.prior if stated else None,
-        belief,
-        gained,
-        _prior_free(attack, limits),
-        _with_prior(attack, limits, 0.75),
-        _with_prior(attack, limits, 1.25),
-        _words(attack, limits, epsilon, gained),
+        feasible=True,
+        epsilon=epsilon,
+        noise_scale=1 / epsilon if epsilon > 0 else math.inf,
+        prior=attack.prior if stated else None,
+        belief=belief,
+        advantage=gained,
+        prior_free_epsilon=_prior_free(attack, limits),
+        narrower_prior_epsilon=_with_prior(attack, limits, 0.75),
+        wider_prior_epsilon=_with_prior(attack, limits, 1.25),
+        explanation=_words(attack, limits, epsilon, gained),
     )
 
 

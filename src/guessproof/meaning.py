@@ -74,14 +74,14 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         except GuessproofError:  # without a prior there is no belief, only its change
             posterior = None
     return Meaning(
-        epsilon,
-        noises,
-        None if exposure is None else exposure.prior,
-        None if exposure is None else exposure.advantage(epsilon, plan.limits.both),
-        posterior,
-        errors,
-        tuple(_kept(chooser, epsilon)),
-        explain(epsilon),
+        epsilon=epsilon,
+        noises=noises,
+        prior=None if exposure is None else exposure.prior,
+        advantage=None if exposure is None else exposure.advantage(epsilon, plan.limits.both),
+        posterior=posterior,
+        errors=errors,
+        limits=tuple(_kept(chooser, epsilon)),
+        general=explain(epsilon),
     )
 
 

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from guessproof.choosing.reading import asked
+from guessproof.choosing import asked
 from guessproof.engines import open_engine
 from guessproof.errors import MetricError, QueryError, SourceError
 from guessproof.guarantee import Guarantee, guarantee_from_dict, guarantee_to_dict, total

@@ -14,7 +14,7 @@ import guessproof as gp
 from guessproof.risk.attack import Attack
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.scan.cells import RELATIVE, SHARE, enclosed
-from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, Grid, Values
+from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, GridColumn, ListedColumn
 from guessproof.scan.curve import TentCurve, at_most_apart
 from guessproof.world.line_form import LineForm, LineMetric
 
@@ -33,12 +33,14 @@ FORMS = {
 }
 
 
-def world(prior: Any, form: LineForm, epsilon: float, radius: float, both: bool = False) -> tuple[Grid, TentCurve, Any]:
+def world(
+    prior: Any, form: LineForm, epsilon: float, radius: float, both: bool = False
+) -> tuple[GridColumn, TentCurve, Any]:
     attribute = gp.Attribute("x", prior=prior, metric=LineMetric(form))
     goal = gp.within(attribute, radius)
     ranging = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *prior.support, True)
     curve = TentCurve(ranging, epsilon, ("rise", "fall") if both else ("rise",), percent=False)
-    grid = Grid.of("x", prior, None)
+    grid = GridColumn.of("x", prior, None)
 
     def exact(t: float) -> tuple[float, float]:
         try:
@@ -133,7 +135,7 @@ def test_a_limit_is_decided_where_it_can_be() -> None:
 )
 def test_codes_place_every_float(values: list[float | None]) -> None:
     for prior in (gp.normal(20, 6.28), gp.uniform(0, 60), PRIORS["histogram"]):
-        grid = Grid.of("x", prior, (0, 120))
+        grid = GridColumn.of("x", prior, (0, 120))
         codes = grid.codes(pa.array(values, pa.float64())).copy()
         first, last = grid.edges()[:-1], grid.edges()[1:]
         far_first, far_last = grid.beyond()
@@ -152,7 +154,7 @@ def test_codes_place_every_float(values: list[float | None]) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.sampled_from(["a", "b", "", "A", "ü"])), max_size=30))
 def test_codes_of_labels(values: list[str | None]) -> None:
-    column = Values("f", ("b", "a", "ü"), "text")
+    column = ListedColumn("f", ("b", "a", "ü"), "text")
     plain = column.codes(pa.array(values, pa.string())).tolist()
     assert plain == column.codes(pa.array(values, pa.string()).dictionary_encode()).tolist()
     assert plain == [
@@ -161,12 +163,12 @@ def test_codes_of_labels(values: list[str | None]) -> None:
 
 
 def test_truth_values_are_labels() -> None:
-    column = Values("f", (True, False), "text")
+    column = ListedColumn("f", (True, False), "text")
     assert column.codes(pa.array([True, False, None])).tolist() == [0, 1, 2 + MISSING]
 
 
 def test_other_kinds_of_numbers_are_read_as_numbers() -> None:
-    grid = Grid.of("x", gp.normal(20, 6.28), None)
+    grid = GridColumn.of("x", gp.normal(20, 6.28), None)
     plain = grid.codes(pa.array([20.0, 7.0, None])).tolist()
     for kind in (pa.int32(), pa.uint8(), pa.float32(), pa.decimal128(22, 2)):
         assert grid.codes(pa.array([20, 7, None], pa.int64()).cast(kind)).tolist() == plain

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from guessproof.scan.columns import MISSING, OUTSIDE, SPECIAL, Values
+from guessproof.scan.columns import MISSING, OUTSIDE, SPECIAL, ListedColumn
 from guessproof.scan.judged import Judged
-from guessproof.scan.tally import Cells, Classes, Groups, Top
+from guessproof.scan.tally import CellCounts, Classes, Groups, Top
 
 LEVELS = 700  # more than the classes that groups are counted in
 
 
-def judged() -> tuple[tuple[Values, ...], Judged]:
-    column = Values("x", tuple(float(v) for v in range(LEVELS)), "number")
+def judged() -> tuple[tuple[ListedColumn, ...], Judged]:
+    column = ListedColumn("x", tuple(float(v) for v in range(LEVELS)), "number")
     upper = np.random.default_rng(1).permutation(np.linspace(0.01, 0.4, LEVELS))
     node = np.arange(LEVELS + SPECIAL)
     return (column,), Judged((node,), (LEVELS,), upper * 0.99, upper, lambda i: {"x": float(i)}, False, "")
@@ -28,7 +28,7 @@ def test_batches_add_up() -> None:
     whole = pa.RecordBatch.from_pydict(
         {"x": pa.array(x), "g": pa.array([f"g{v}" for v in group]), "id": pa.array([f"r{i}" for i in range(3000)])}
     )
-    cells, groups = Cells(columns, table), Groups("g", Classes.from_judged(table))
+    cells, groups = CellCounts(columns, table), Groups("g", Classes.from_judged(table))
     top = Top(15, np.append(table.upper, np.full(SPECIAL, -1.0)))
     for start in range(0, 3000, 130):
         batch = whole.slice(start, 130)

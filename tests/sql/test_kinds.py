@@ -9,8 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from guessproof.choosing import choose
-from guessproof.choosing.reading import asked
+from guessproof.choosing import asked, choose
 from guessproof.engines import open_engine
 from guessproof.errors import QueryError, SourceError
 from guessproof.plan import plan_of

@@ -1,21 +1,22 @@
-"""Collects every bound on ε, and picks."""
+"""From a plan to a choice: what is asked and by whom, every bound on ε, and the pick."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
-from guessproof.choosing.changes import changes
 from guessproof.choosing.choice import Choice, Limit
-from guessproof.choosing.reading import asked, attacker_of
-from guessproof.choosing.words import binding, explained, limit_words, target_words
+from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
-from guessproof.exposure import Exposure
+from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, total
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
-from guessproof.sql import Question
+from guessproof.sql import Declared, DeclaredColumn, Question, ask
+from guessproof.world.finite import Finite
+from guessproof.world.kinds import label_of
 
 ROUNDING = 2.0**-38  # what the noise's grid adds to one answer, in log-likelihood; checked against the noise itself
 
@@ -28,6 +29,40 @@ def choose(plan: Plan, *, remaining: float | None = None, data_dependent: bool =
     return Chooser(plan, asked(plan), remaining, data_dependent).choice()
 
 
+def asked(plan: Plan) -> Question:
+    """The plan's query, understood."""
+    return ask(plan.query.sql, declared(plan))
+
+
+def declared(plan: Plan) -> Declared:
+    """What the plan says of its table, as the query reader needs it."""
+    unit = plan.unit  # refused here, where there is one that cannot be protected
+    columns = {name: _column(plan, name) for name in plan.columns}
+    return Declared(plan.data.table, columns, unit, plan.data.rows, copies=plan.data.copies)
+
+
+def _column(plan: Plan, name: str) -> DeclaredColumn:
+    column, attribute = plan.columns[name], plan.attributes().get(name)
+    values: list[Any] = list(column.levels or ())
+    if attribute is not None and isinstance(attribute.prior, Finite) and not attribute.prior.is_line:
+        values += [v for v in attribute.prior.values if v not in values]
+    kind = plan.kind(name)
+    levels = tuple(label_of(v) for v in values) or None
+    protected = plan.unit.protects(declared=True, public=bool(column.public))
+    told = DeclaredColumn(name, column.bounds, levels, kind, column.missing, protected)
+    if column.true is None or column.false is None:
+        return told
+    return replace(told, true=tuple(map(label_of, column.true)), false=tuple(map(label_of, column.false)))
+
+
+def attacker_of(plan: Plan) -> Attacker | None:
+    """The plan's attacker, if it has one with limits."""
+    attacker, limits = plan.attacker, plan.limits
+    if attacker is None or (limits.advantage is None and limits.posterior is None):
+        return None
+    return Attacker(plan.attributes(), plan.goal, attacker.at, attacker.knows, attacker.or_)
+
+
 class Chooser:
     """Collects bounds on ε and picks."""
 
@@ -38,14 +73,14 @@ class Chooser:
         self.data_dependent = data_dependent
         self.mechanism = plan.release.mechanism
         self.delta = (plan.release.delta or 0.0) / len(question.measurements)
-        self.targets = self._targets()
-        self.levels = self._levels()
-        self.needs = self._needs()
-        self.shares = self._shares()
+        self.targets = self._read_targets()
+        self.levels = self._pick_levels()
+        self.required_epsilon = self._required_epsilons()
+        self.budget_shares = self._split_budget()
 
     # Accuracy.
 
-    def _targets(self) -> dict[str, tuple[float, float]]:
+    def _read_targets(self) -> dict[str, tuple[float, float]]:
         names = [o.name for o in self.question.outputs if o.measured]
         targets = self.plan.accuracy.targets(names)
         for output in self.question.outputs:
@@ -64,7 +99,7 @@ class Chooser:
                 found.setdefault(output.measured[0], []).append(self.targets[output.name])
         return found
 
-    def _need(self, index: int, level: float) -> float:
+    def _required_epsilon(self, index: int, level: float) -> float:
         """The least ε that meets all targets of a measurement with noise that is shaped for one confidence."""
         measurement = self.question.measurements[index]
         return max(
@@ -72,39 +107,40 @@ class Chooser:
             for within, confidence in self._asked_of()[index]
         )
 
-    def _levels(self) -> dict[int, float]:
+    def _pick_levels(self) -> dict[int, float]:
         """The confidence that each measurement's noise is shaped for: the one at which its targets need least."""
         asked = self._asked_of()
         return {
-            j: min((c for _, c in targets), key=lambda level, j=j: self._need(j, level)) for j, targets in asked.items()
+            j: min((c for _, c in targets), key=lambda level, j=j: self._required_epsilon(j, level))
+            for j, targets in asked.items()
         }
 
-    def _needs(self) -> dict[int, float]:
+    def _required_epsilons(self) -> dict[int, float]:
         """The least ε of each measurement that has a target."""
-        return {index: self._need(index, level) for index, level in self.levels.items()}
+        return {index: self._required_epsilon(index, level) for index, level in self.levels.items()}
 
-    def _shares(self) -> list[float]:
+    def _split_budget(self) -> list[float]:
         """Each measurement's part of ε: in proportion to what the targets need, equal parts without targets."""
         count = len(self.question.measurements)
-        if not self.needs:
+        if not self.required_epsilon:
             return [1 / count] * count
-        typical = math.fsum(self.needs.values()) / len(self.needs)
-        parts = [self.needs.get(j, typical) for j in range(count)]
+        typical = math.fsum(self.required_epsilon.values()) / len(self.required_epsilon)
+        parts = [self.required_epsilon.get(j, typical) for j in range(count)]
         return [p / math.fsum(parts) for p in parts]
 
     @property
     def needed(self) -> float:
         """The least ε at which every target is met."""
-        if not self.needs:
+        if not self.required_epsilon:
             return 0.0
-        return max(need / self.shares[j] for j, need in self.needs.items())
+        return max(least / self.budget_shares[j] for j, least in self.required_epsilon.items())
 
     # Risk.
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the whole release promises per unit of ε, of which each measurement has its share."""
-        parts = zip(self.shares, self.question.measurements, strict=True)
+        parts = zip(self.budget_shares, self.question.measurements, strict=True)
         return total([m.guarantee.scaled(share / m.guarantee.sensitivity) for share, m in parts])
 
     def noises(self, epsilon: float) -> tuple[Noise, ...]:
@@ -113,11 +149,13 @@ class Chooser:
         Where a target asks for the least ε, rounding comes on top instead, or the target would be missed by a hair.
         """
         found: list[Noise] = []
-        for index, (share, measurement) in enumerate(zip(self.shares, self.question.measurements, strict=True)):
+        for index, (share, measurement) in enumerate(zip(self.budget_shares, self.question.measurements, strict=True)):
             level = self.levels.get(index, 0.95)
             noise = noise_for(measurement, share * epsilon, self.mechanism, delta=self.delta, confidence=level)
             inside = min(share * epsilon - 2 * noise.step, math.nextafter(share * epsilon, 0.0))
-            if not self.needs and inside > 0:  # below the typed decimal too, which a float may exceed by a hair
+            if (
+                not self.required_epsilon and inside > 0
+            ):  # below the typed decimal too, which a float may exceed by a hair
                 noise = noise_for(measurement, inside, self.mechanism, delta=self.delta, confidence=level)
             found.append(noise)
         return tuple(found)
@@ -134,7 +172,7 @@ class Chooser:
                 "no limit on an attacker holds for every output of Gaussian noise",
                 "use laplace, geometric or cauchy with [attacker]",
             )
-        return Exposure(attacker, self.guarantee, ROUNDING * len(self.shares))
+        return Exposure(attacker, self.guarantee, ROUNDING * len(self.budget_shares))
 
     def rounded(self, exposure: Exposure, epsilon: float) -> Exposure:
         """The same with the step that the noise really has at ε: a small scale may need a coarser grid."""
@@ -199,7 +237,7 @@ class Chooser:
     def bounds(self, exposure: Exposure | None = None) -> list[Limit]:
         """Every bound on ε, from above and from below."""
         found = self.limits(exposure or self.exposure())
-        if self.needs:
+        if self.required_epsilon:
             found.append(Limit("accuracy", self.needed, "at least", target_words(self.targets)))
         if self.plan.release.epsilon is not None:
             found.append(Limit("fixed", self.plan.release.epsilon, "at most", "release.epsilon of the plan"))
@@ -254,7 +292,7 @@ class Chooser:
         advantage = exposure.advantage(asked_at, self.plan.limits.both) if askable and exposure else None
         believed = exposure is not None and askable and exposure.attacker.has_prior
         posterior = exposure.posterior(asked_at) if believed and exposure else None
-        decides = binding(bounds, feasible, self.plan.release.epsilon)
+        decides = binding_name(bounds, feasible, self.plan.release.epsilon)
         possible = tuple(changes(self, exposure, interval))
         profile, unit = self.plan.risk, self.plan.unit
         return Choice(
@@ -272,7 +310,16 @@ class Chooser:
             prior=exposure.prior if exposure is not None else None,
             query_aware_epsilon=None if profile is None else unit.query_aware_epsilon(profile, self.guarantee),
             changes=possible,
-            explanation=explained(self.plan, bounds, epsilon, feasible, interval, noises, advantage, possible),
+            explanation=explain_choice(
+                plan=self.plan,
+                bounds=bounds,
+                epsilon=epsilon,
+                feasible=feasible,
+                interval=interval,
+                noises=noises,
+                advantage=advantage,
+                changes=possible,
+            ),
             data_dependent=self.data_dependent,
             exposure=exposure,
         )

@@ -49,7 +49,19 @@ def choose(
         return
     if prior is None or goal is None:
         raise typer.BadParameter("name a plan file, or give --prior and --goal")
-    _calculate(prior, goal, advantage, posterior, at, knows, name, scale, bounds, both, as_json)
+    _calculate(
+        prior=prior,
+        goal=goal,
+        advantage=advantage,
+        posterior=posterior,
+        at=at,
+        knows=knows,
+        name=name,
+        scale=scale,
+        bounds=bounds,
+        both=both,
+        as_json=as_json,
+    )
 
 
 def _choose_plan(path: str, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from guessproof.risk.several.formula import alternatives
 from guessproof.world.attributes import Attribute, joint_of
+from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.priors import Unknown
 
@@ -62,6 +63,11 @@ class Attacker:
     def has_prior(self) -> bool:
         """Whether more than a range is known of the goal's columns."""
         return not any(isinstance(self.attributes[n].prior, Unknown) for n in self.names)
+
+    @property
+    def has_listed_values(self) -> bool:
+        """Whether every value that the goal's columns can have is listed, so that their combinations can be."""
+        return all(isinstance(self.attributes[n].prior, Finite) for n in self.names)
 
     def stretched(self, factor: float) -> Attacker | None:
         """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""

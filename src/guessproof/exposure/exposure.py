@@ -52,9 +52,11 @@ class Exposure:
     def prior(self) -> float | None:
         """His belief before, where the truth is stated or does not matter; None for the worst truth."""
         attacker = self.attacker
+        if self._alternatives or not attacker.has_prior or (not attacker.at and attacker.goal.depends_on_truth):
+            return None
         try:
-            return float(Attack(attacker.goal, attacker.at, attacker.knows, or_=attacker.or_).prior)
-        except GuessproofError:
+            return float(Attack(attacker.goal, attacker.at, attacker.knows).prior)
+        except GuessproofError:  # the goal is certain, or a true value is missing or impossible
             return None
 
     def epsilon(self, limits: Limits) -> float:

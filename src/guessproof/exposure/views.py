@@ -6,6 +6,7 @@ straight-line distance, as one distance between any two records, or exactly on a
 
 from __future__ import annotations
 
+import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
@@ -15,19 +16,24 @@ from typing import Any
 import numpy as np
 
 from guessproof.calculate import Limits
-from guessproof.errors import GuessproofError, InfeasibleError
+from guessproof.errors import GoalError, GuessproofError, InfeasibleError
 from guessproof.exposure.attacker import Attacker
-from guessproof.exposure.combinations import Combinations, combinations
 from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.limits import advantage_bracket, posterior_bracket, safe_epsilon
-from guessproof.world.attributes import Attribute
+from guessproof.risk.combinations import Combinations, OpenTruths, count_combinations, open_truths
+from guessproof.risk.finite import finite_belief
+from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
+from guessproof.risk.truths import true_combinations
+from guessproof.world.attributes import Attribute, conditioned
+from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Near, Norm
 from guessproof.world.kinds import label_of
 from guessproof.world.line_form import LineMetric, Metric, Multiple
 from guessproof.world.metrics import Absolute, Discrete, Matrix
+
+MOST_COMBINATIONS = 250  # of values for which the exact table is built
 
 
 @dataclass(frozen=True)
@@ -110,13 +116,14 @@ class CombinationView(GuaranteeView):
     """Every combination of values, exactly; the worst truth where none is stated."""
 
     attacker: Attacker
-    world: Combinations
+    belief: Belief
+    world: OpenTruths
 
     def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
-        return self._worst(advantage_bracket(self.world.belief, np.asarray(epsilon), both))
+        return self._worst(advantage_bracket(self.belief, np.asarray(epsilon), both))
 
     def plain_posterior(self, epsilon: float) -> Bracket:
-        bracket = posterior_bracket(self.world.belief, np.asarray(epsilon), "upper")
+        bracket = posterior_bracket(self.belief, np.asarray(epsilon), "upper")
         if self.world.certain is None:
             return self._worst(bracket)
         return Bracket.meet(1.0, 1.0, bracket.how, worst_at=self._said(self.world.certain), worst_prior=1.0)
@@ -127,15 +134,15 @@ class CombinationView(GuaranteeView):
                 f"posterior: at the true value {self.world.certain} the goal is certain before any release; choose a "
                 "narrower goal"
             )
-        given = {"advantage": limits.advantage, "posterior": limits.posterior}
-        return float(np.min(safe_epsilon(self.world.belief, **given, both=limits.both)))
+        found = safe_epsilon(self.belief, advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
+        return float(np.min(found))
 
     def _worst(self, bracket: Bracket) -> Bracket:
         attacks, bounds = np.atleast_1d(bracket.attack), np.atleast_1d(bracket.bound)
         most = int(np.argmax(bounds))
         if self.attacker.at is not None:
             return replace(bracket, attack=float(attacks[most]), bound=float(bounds[most]))
-        at, prior = self._said(self.world.truths[most]), float(np.exp(self.world.belief.log_p[most]))
+        at, prior = self._said(self.world.truths[most]), float(np.exp(self.belief.log_p[most]))
         return Bracket.meet(attacks[most], bounds[most], bracket.how, worst_at=at, worst_prior=prior)
 
     def _said(self, truth: Mapping[str, Any]) -> str:
@@ -144,13 +151,51 @@ class CombinationView(GuaranteeView):
 
 def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
     """Every sound view of a guarantee for a goal, the tight one first."""
-    world = combinations(attacker, guarantee)
-    if world is not None:
-        yield CombinationView(world.complete, 2 * guarantee.rounding, attacker, world)
+    exact = _by_combination(attacker, guarantee) if attacker.has_listed_values else None
+    if exact is not None:
+        yield exact
     # A column that depends on one outside the goal is reached through it: only the whole change bounds that.
     if not attacker.tied:
         yield from _by_column(attacker, guarantee)
     yield _by_whole_change(attacker, guarantee)
+
+
+def _by_combination(attacker: Attacker, guarantee: Guarantee) -> CombinationView | None:
+    """All combinations of the values that tell of the goal; None where the query says nothing of them, or too many."""
+    tied = attacker.tied
+    names = [*attacker.names, *sorted(tied | _read(attacker, guarantee))]
+    if guarantee.responses is None or isinstance(attacker.goal, Near):
+        return None
+    if not tied and not any(n in guarantee.columns for n in attacker.names):
+        return None  # the query reads nothing that tells of the goal
+    if len(names) == 1 and names[0] in guarantee.tight:
+        return None  # the distance on the line says it all, and faster
+    known = {n: v for n, v in (attacker.knows or {}).items() if v is not None}
+    possible = conditioned([attacker.attributes[n] for n in names if n in attacker.attributes], known)
+    if len(possible) < len(names) or count_combinations(possible.values()) > MOST_COMBINATIONS:
+        return None
+    table = Combinations.of([possible[n] for n in names])
+    truths = [dict(attacker.at)] if attacker.at is not None else true_combinations(possible, attacker.goal)
+    world = open_truths(table, attacker.goal, truths)
+    if not world.truths:
+        raise GoalError("goal", attacker.goal, "is empty or certain for every true value", "choose another goal")
+    belief = finite_belief(table.mass, _distances(table.rows, guarantee), world.correct)
+    # The distances are the query's own if it reads nothing protected beside these columns.
+    return CombinationView(set(guarantee.columns) <= set(names), 2 * guarantee.rounding, attacker, belief, world)
+
+
+def _read(attacker: Attacker, guarantee: Guarantee) -> set[str]:
+    """Columns that the query reads beside the goal's, of which the attacker has a belief as well."""
+    known = [n for n in guarantee.columns if n not in attacker.names and n in attacker.attributes]
+    return {n for n in known if isinstance(attacker.attributes[n].prior, Finite)}
+
+
+def _distances(rows: list[dict[str, Any]], guarantee: Guarantee) -> Array:
+    """Distances without what floating point adds to any change; up to twice `rounding` is to be charged apart."""
+    table, between, rounding = np.zeros((len(rows), len(rows))), guarantee.between, guarantee.rounding
+    for i, j in itertools.combinations(range(len(rows)), 2):
+        table[i, j] = table[j, i] = max(between(rows[i], rows[j]), between(rows[j], rows[i])) - rounding
+    return np.where(table <= rounding, 0.0, table)
 
 
 def _by_column(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:

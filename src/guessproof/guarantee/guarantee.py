@@ -79,14 +79,14 @@ class Guarantee:
             return self
         made = self.responses
         return Guarantee(
-            self.unit,
-            {name: _times(factor, metric) for name, metric in self.columns.items()},
-            {name: LineMetric(metric.form.times(factor)) for name, metric in self.lines.items()},
-            factor * self.change,
-            factor * self.presence,
-            None if self.slope is None else factor * self.slope,
-            factor * self.rounding,
-            None if made is None else tuple((factor * known, response) for known, response in made),
+            unit=self.unit,
+            columns={name: _times(factor, metric) for name, metric in self.columns.items()},
+            lines={name: LineMetric(metric.form.times(factor)) for name, metric in self.lines.items()},
+            change=factor * self.change,
+            presence=factor * self.presence,
+            slope=None if self.slope is None else factor * self.slope,
+            rounding=factor * self.rounding,
+            responses=None if made is None else tuple((factor * known, response) for known, response in made),
         )
 
     def rounded(self, step: float) -> Guarantee:
@@ -159,14 +159,14 @@ def total(parts: Sequence[Guarantee]) -> Guarantee:
     slopes = [part.slope for part in parts]
     known = [part.responses for part in parts]
     return Guarantee(
-        parts[0].unit,
-        {name: _sum([part.columns[name] for part in parts if name in part.columns]) for name in names},
-        {name: _line_sum([part.lines[name] for part in parts if name in part.lines]) for name in numbers},
-        math.fsum(part.change for part in parts) * (1 + 1e-14),
-        math.fsum(part.presence for part in parts) * (1 + 1e-14),
-        None if None in slopes else math.fsum(slope or 0.0 for slope in slopes),
-        math.fsum(part.rounding for part in parts),
-        None if None in known else tuple(itertools.chain.from_iterable(made or () for made in known)),
+        unit=parts[0].unit,
+        columns={name: _sum([part.columns[name] for part in parts if name in part.columns]) for name in names},
+        lines={name: _line_sum([part.lines[name] for part in parts if name in part.lines]) for name in numbers},
+        change=math.fsum(part.change for part in parts) * (1 + 1e-14),
+        presence=math.fsum(part.presence for part in parts) * (1 + 1e-14),
+        slope=None if None in slopes else math.fsum(slope or 0.0 for slope in slopes),
+        rounding=math.fsum(part.rounding for part in parts),
+        responses=None if None in known else tuple(itertools.chain.from_iterable(made or () for made in known)),
     )
 
 

@@ -214,7 +214,18 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     for output in file.accuracy.outputs:
         file.accuracy.remember(output, place.lines.find(("accuracy", output)), place.file)
     digests = {name: table.digest for name, table in beliefs.tables.items()}
-    return Plan(file, place, path, folder, profile, attacker, limits, attributes, wanted, digests)
+    return Plan(
+        file=file,
+        place=place,
+        path=path,
+        folder=folder,
+        risk=profile,
+        attacker=attacker,
+        limits=limits,
+        believed=attributes,
+        wanted=wanted,
+        digests=digests,
+    )
 
 
 def _text(path: Path) -> str:

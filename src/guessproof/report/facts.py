@@ -15,7 +15,7 @@ from guessproof.ledger import Account, Ledger
 from guessproof.plan import Plan, loads_plan
 from guessproof.plan.identity import first_requests, request_of
 from guessproof.plan.places import hide_secrets, is_secret
-from guessproof.report.shift import Shift, shift_of
+from guessproof.report.shift import ShownShift, shift_of
 from guessproof.report.words import goal_words
 from guessproof.sql.question import Output
 
@@ -65,7 +65,7 @@ class Facts:
     ledger_name: str
 
     @cached_property
-    def shift(self) -> Shift | None:
+    def shift(self) -> ShownShift | None:
         """The attacker's belief before and after; None where nothing but ε can be said."""
         return shift_of(self.choice)
 
@@ -125,7 +125,16 @@ def gather(plan: Plan, *, ledger: str | Path | None = None, key: bytes | None = 
     made = () if book is None or account is None else _made(book, account, requests)
     name = "plan" if plan.path is None else plan.path.name
     head = None if book is None else book.head
-    return Facts(plan, name, _written(plan, text), choice, made, account, head, path.name)
+    return Facts(
+        plan=plan,
+        plan_name=name,
+        plan_text=_written(plan, text),
+        choice=choice,
+        made=made,
+        account=account,
+        head=head,
+        ledger_name=path.name,
+    )
 
 
 def safe_source(source: str) -> str:
@@ -185,16 +194,16 @@ def _made(book: Ledger, account: Account, requests: frozenset[str]) -> tuple[Mad
     }
     return tuple(
         Made(
-            charge.seq,
-            charge.time,
-            str(charge.describe.get("query", "")),
-            charge.cost.epsilon,
-            charge.cost.delta,
-            charge.outcome,
-            heads.get(charge.seq, charge.digest),
-            charge.advantage,
-            charge.request in requests,
-            charge.answer,
+            seq=charge.seq,
+            time=charge.time,
+            query=str(charge.describe.get("query", "")),
+            epsilon=charge.cost.epsilon,
+            delta=charge.cost.delta,
+            outcome=charge.outcome,
+            head=heads.get(charge.seq, charge.digest),
+            advantage=charge.advantage,
+            is_own=charge.request in requests,
+            answer=charge.answer,
         )
         for charge in account.charges.values()
     )

@@ -18,7 +18,7 @@ EXAMPLE = 0.1  # a belief to speak of where a plan names none
 
 
 @dataclass(frozen=True)
-class Shift:
+class ShownShift:
     """A belief that a release can raise from `before` to at most `after`.
 
     `who` says for whom; `limit` is what the plan allows; `is_example` marks a start that no plan stated; `about` is
@@ -34,7 +34,7 @@ class Shift:
     is_largest_gain: bool = False
 
 
-def shift_of(choice: Choice) -> Shift | None:
+def shift_of(choice: Choice) -> ShownShift | None:
     """The pair to show: of the plan's attacker, else of its risk profile, else what ε means to anybody."""
     epsilon = _asked_at(choice)
     if epsilon is None:
@@ -45,7 +45,7 @@ def shift_of(choice: Choice) -> Shift | None:
         return _profiled(choice, epsilon)
     if choice.plan.release.mechanism == "gaussian":
         return None  # (ε, δ) bounds no belief after every single answer
-    return Shift(EXAMPLE, _raised(EXAMPLE, epsilon), None, "", is_example=True)
+    return ShownShift(EXAMPLE, _raised(EXAMPLE, epsilon), None, "", is_example=True)
 
 
 def _asked_at(choice: Choice) -> float | None:
@@ -57,7 +57,7 @@ def _asked_at(choice: Choice) -> float | None:
     return epsilon if math.isfinite(epsilon) and epsilon > 0 else None
 
 
-def _attacked(choice: Choice, epsilon: float) -> Shift | None:
+def _attacked(choice: Choice, epsilon: float) -> ShownShift | None:
     limits, exposure = choice.plan.limits, choice.exposure
     assert exposure is not None
     try:
@@ -70,19 +70,19 @@ def _attacked(choice: Choice, epsilon: float) -> Shift | None:
     allowed = limits.advantage
     if choice.prior is not None and reached is not None:
         limit = min([v for v in (None if allowed is None else choice.prior + allowed, limits.posterior) if v] or [1.0])
-        return Shift(choice.prior, float(reached.bound), limit, _truth(choice))
+        return ShownShift(choice.prior, float(reached.bound), limit, _truth(choice))
     # The start from which the largest rise is possible.
     if risen.worst_prior is None or not exposure.attacker.has_prior:
         before = (1 - float(risen.bound)) / 2
         limit = limits.posterior if allowed is None else before + allowed
-        return Shift(before, before + float(risen.bound), limit, "", is_example=True)
+        return ShownShift(before, before + float(risen.bound), limit, "", is_example=True)
     if allowed is not None or reached is None or reached.worst_prior is None:
         before = float(risen.worst_prior)
         limit = limits.posterior if allowed is None else min(1.0, before + allowed)
         who = _worst(choice, risen, "most can be learnt")
-        return Shift(before, min(1.0, before + float(risen.bound)), limit, who, is_largest_gain=bool(who))
+        return ShownShift(before, min(1.0, before + float(risen.bound)), limit, who, is_largest_gain=bool(who))
     who = _worst(choice, reached, "the belief gets highest")
-    return Shift(float(reached.worst_prior), float(reached.bound), limits.posterior, who)
+    return ShownShift(float(reached.worst_prior), float(reached.bound), limits.posterior, who)
 
 
 def _belief(choice: Choice, epsilon: float) -> Bracket | None:
@@ -118,7 +118,7 @@ def shown(value: Any) -> str:
     return number(value, 6) if isinstance(value, float) else str(value)
 
 
-def _profiled(choice: Choice, epsilon: float) -> Shift:
+def _profiled(choice: Choice, epsilon: float) -> ShownShift:
     profile = choice.plan.risk
     assert profile is not None
     p, q = example_priors(profile.binding())
@@ -137,7 +137,7 @@ def _profiled(choice: Choice, epsilon: float) -> Shift:
         if p == 1
         else "that you are in the data, with your value,"
     )
-    return Shift(p * q, after, limit, who, about=about)
+    return ShownShift(p * q, after, limit, who, about=about)
 
 
 def example_priors(binding: Binding | None) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from guessproof.errors import (
     TrueValueError,
     UnknownAttributeError,
 )
-from guessproof.risk.bracket import Bracket
+from guessproof.risk.bracket import Bracket, Progress, checked_effort
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
@@ -28,7 +28,6 @@ from guessproof.risk.limits import (
 )
 from guessproof.risk.priorless import Priorless
 from guessproof.risk.several.answer import Several, joined
-from guessproof.risk.several.effort import Progress, checked_effort
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs

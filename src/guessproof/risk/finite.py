@@ -40,7 +40,7 @@ class FiniteWorld:
 
     >>> world = FiniteWorld(prior=[0.25, 0.75], distance=[[0, 1], [1, 0]])
     >>> print(world.posterior(goal=[1, 0], epsilon=np.log(3)))
-    0.5 (exact); linear program on 2 points, bound re-checked from its dual
+    0.5 (exact); two classes: a formula
     """
 
     prior: Any
@@ -65,17 +65,67 @@ class FiniteWorld:
 
     def belief(self, goal: Any) -> Belief:
         """The goal's prior and gains, as the rest of the room expects them."""
-        chosen = check_goal(goal, self.prior.size)
-        with np.errstate(divide="ignore"):
-            log_p, log_q = np.log(chosen @ self.prior), np.log((1 - chosen) @ self.prior)
+        return finite_belief(self.prior, self.distance, check_goal(goal, self.prior.size))
 
-        def gain(k: Array) -> tuple[Array, Array]:
-            pairs = [signed_gain(self.prior, chosen, self.distance, value) for value in k.ravel()]
-            attack, bound = (np.array(part).reshape(k.shape) for part in zip(*pairs, strict=True))
-            return attack, bound
 
-        how = f"linear program on {self.prior.size} points, bound re-checked from its dual"
-        return Belief(log_p, log_q, gain, how)
+@dataclass(frozen=True)
+class GoalClasses:
+    """Goals in one finite world, by classes of points that no release tells apart: what of them is correct and wrong.
+
+    The last axis of both masses is that of the classes; there may be a row for each of several goals.
+    """
+
+    inside: Array
+    outside: Array
+    distance: Array  # shortest ways
+    label: Any  # the class of each point that can occur
+
+    @classmethod
+    def of(cls, prior: Array, distance: Array, goals: Array) -> GoalClasses:
+        """Classes of the points that can occur."""
+        keep = prior > 0
+        prior, goals, distance = prior[keep], goals[..., keep], distance[np.ix_(keep, keep)]
+        label, distance = _classes(distance)
+
+        def gathered(marks: Array) -> Array:
+            rows = [np.bincount(label, prior * row) for row in marks.reshape(-1, prior.size)]
+            return np.asarray(rows, dtype=np.float64).reshape((*marks.shape[:-1], len(distance)))
+
+        return cls(gathered(goals), gathered(1 - goals), shortest_paths(distance), label)
+
+    @property
+    def how(self) -> str:
+        """How the gains are found."""
+        count = len(self.distance)
+        program = f"linear program on {count} points, bound re-checked from its dual"
+        return "two classes: a formula" if count == 2 else program
+
+    def solve(self, k: float, row: int = 0) -> tuple[float, float, Array]:
+        """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class."""
+        inside, outside = (part.reshape(-1, len(self.distance))[row] for part in (self.inside, self.outside))
+        return _solve_classes(inside, outside, k * self.distance)
+
+    def gain(self, k: float, row: int = 0) -> tuple[float, float]:
+        """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
+        if k < 0:
+            attack, bound, _ = GoalClasses(self.outside, self.inside, self.distance, self.label).solve(-k, row)
+            return -attack, -bound
+        return self.solve(k, row)[:2] if k else (0.0, 0.0)
+
+    def gains(self, k: Array) -> tuple[Array, Array]:
+        """The same for every goal."""
+        shape = self.inside.shape[:-1]
+        rows = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape)
+        attack, bound = np.vectorize(self.gain, otypes=[np.float64, np.float64])(k, rows)
+        return np.asarray(attack), np.asarray(bound)
+
+
+def finite_belief(prior: Array, distance: Array, goals: Array) -> Belief:
+    """The prior and the gains of goals (marks on the last axis) about finitely many points."""
+    with np.errstate(divide="ignore"):
+        log_p, log_q = np.log(goals @ prior), np.log((1 - goals) @ prior)
+    classes = GoalClasses.of(prior, distance, goals)
+    return Belief(log_p, log_q, classes.gains, classes.how)
 
 
 def check_goal(goal: Any, size: int) -> Array:
@@ -88,14 +138,6 @@ def check_goal(goal: Any, size: int) -> Array:
     return chosen
 
 
-def signed_gain(prior: Array, goal: Array, distance: Array, k: float) -> tuple[float, float]:
-    """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
-    if k < 0:
-        attack, bound = largest_gain(prior, 1 - goal, -k * distance)
-        return -attack, -bound
-    return largest_gain(prior, goal, k * distance) if k else (0.0, 0.0)
-
-
 def largest_gain(prior: Array, goal: Array, distance: Array) -> tuple[float, float]:
     """(attack, bound) of the largest gain under L_i ≤ e^{distance_ij} L_j."""
     return solve(prior, goal, distance)[:2]
@@ -103,21 +145,51 @@ def largest_gain(prior: Array, goal: Array, distance: Array) -> tuple[float, flo
 
 def solve(prior: Array, goal: Array, distance: Array) -> tuple[float, float, Array]:
     """(attack, bound) of the largest gain, and ln L of the attack; every point must have prior > 0 for the latter."""
-    keep = prior > 0
-    prior, goal, distance = prior[keep], goal[keep], distance[np.ix_(keep, keep)]
-    label, distance = _classes(distance)
-    mass = np.bincount(label, prior).astype(np.float64)
-    share = np.bincount(label, prior * goal) / mass
-    distance = shortest_paths(distance)
-    if float(np.max(distance, initial=0.0)) <= _SMALL:
+    classes = GoalClasses.of(prior, distance, goal)
+    attack, bound, likelihood = classes.solve(1.0)
+    return attack, bound, likelihood[classes.label]
+
+
+def _solve_classes(inside: Array, outside: Array, distance: Array) -> tuple[float, float, Array]:
+    mass = inside + outside
+    share, size = inside / mass, mass.size
+    if size == 2:
+        attack, bound, likelihood = _of_two(inside, outside, distance)
+    elif float(np.max(distance, initial=0.0)) <= _SMALL:
         attack, bound, likelihood = _near_one(mass, share, distance, *_edges(distance))
-    elif mass.size <= _FEW or (mass.size <= _TREES and np.max(distance[np.isfinite(distance)]) > _WIDE):
-        attack, bound, likelihood = _by_trees(mass, share, distance)
+    elif size <= _FEW or (size <= _TREES and np.max(distance[np.isfinite(distance)]) > _WIDE):
+        attack, bound, likelihood = _by_trees(inside, outside, distance)
     else:
         attack, bound, likelihood = _scaled(mass, share, distance, *_edges(distance))
-        if not bound - attack <= _OPEN * (1 + bound) and mass.size <= _TREES:
-            attack, bound, likelihood = _by_trees(mass, share, distance)
-    return attack, bound, likelihood[label]
+        if not bound - attack <= _OPEN * (1 + bound) and size <= _TREES:
+            attack, bound, likelihood = _by_trees(inside, outside, distance)
+    bound = min(bound, _gain_of_one_told(inside, outside))
+    return min(attack, bound), bound, likelihood
+
+
+def _gain_of_one_told(inside: Array, outside: Array) -> float:
+    """The gain of one who is told the class itself: no release tells more."""
+    with np.errstate(divide="ignore"):
+        odds = np.log(inside) - np.log(outside)
+    return float(np.max(odds) - _log_odds(inside, outside)) * (1 + 1e-15) + 1e-15
+
+
+def _log_odds(inside: Array, outside: Array) -> float:
+    return float(np.log(inside.sum()) - np.log(outside.sum()))
+
+
+def _of_two(inside: Array, outside: Array, distance: Array) -> tuple[float, float, Array]:
+    """Two classes: the odds are monotone in the ratio of their likelihoods, so one end of its range is best."""
+    inside, outside = inside / inside.sum(), outside / outside.sum()
+    low = int(inside[0] > outside[0])  # the class that holds less of the goal than of the rest becomes unlikely
+    fall = float(distance[1 - low, low])
+    with np.errstate(divide="ignore"):
+        kept = [float(np.log1p(np.expm1(-fall) * part[low])) for part in (inside, outside)]
+    rounding = 4e-16 * sum(abs(v) for v in kept if np.isfinite(v))
+    likelihood = np.zeros(2)
+    likelihood[low] = -fall
+    gain = kept[0] - kept[1]
+    return max(gain - rounding, 0.0), max(gain + rounding, 0.0), likelihood
 
 
 def _classes(distance: Array) -> tuple[Any, Array]:
@@ -131,14 +203,13 @@ def _classes(distance: Array) -> tuple[Any, Array]:
     return label, gathered
 
 
-def _by_trees(mass: Array, share: Array, distance: Array) -> tuple[float, float, Array]:
+def _by_trees(inside: Array, outside: Array, distance: Array) -> tuple[float, float, Array]:
     """The same without exponentials of distances; a class that is partly correct is a point on either side."""
-    inside, outside = mass * share, mass * (1 - share)
     goals, rests = np.flatnonzero(inside > 0), np.flatnonzero(outside > 0)
     a, c = np.log(inside[goals]), np.log(outside[rests])
     attack, bound, heights = largest_log_odds(a, c, distance[np.ix_(goals, rests)])
     likelihood = np.min(distance[:, rests] + heights, axis=1)
-    base = float(np.log(inside.sum()) - np.log(outside.sum()))
+    base = _log_odds(inside, outside)
     bound = min(bound - base, float(np.max(distance)))
     return min(max(attack - base, 0.0), bound), bound, likelihood
 

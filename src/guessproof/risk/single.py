@@ -24,7 +24,8 @@ from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.atoms import atoms_log_prior, atoms_tent
 from guessproof.risk.capped import capped_tent
 from guessproof.risk.cells import cells_gain
-from guessproof.risk.finite import signed_gain
+from guessproof.risk.combinations import axis_labels
+from guessproof.risk.finite import finite_belief
 from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.tent import log_prior, tent
 from guessproof.risk.zigzag import region_log_prior, signed_zigzag
@@ -141,31 +142,9 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
         log_p, log_q = atoms_log_prior(prior, lo, hi)
         gain, how = _atoms_gain(prior, form, lo.reshape(shape), hi.reshape(shape))
         return Belief(log_p.reshape(shape), log_q.reshape(shape), gain, how)
-    labels = np.asarray(prior.points) if prior.is_line else _labels(prior)
+    labels = axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
-    mass, table, shares = _classes(prior.mass, table, chosen)
-
-    def one(k: float, row: float) -> tuple[float, float]:
-        return signed_gain(mass, shares[int(row)], table, k)
-
-    rows = np.arange(len(chosen), dtype=np.float64).reshape(shape)
-    return Belief(
-        log_p,
-        log_q,
-        _each(one, rows),
-        f"linear program on {mass.size} points, bound re-checked from its dual",
-    )
-
-
-def _classes(mass: Array, table: Array, chosen: Array) -> tuple[Array, Array, Array]:
-    """Values that no release tells apart taken together: their mass, distances, and the share that is correct."""
-    possible = mass > 0
-    mass, table, chosen = mass[possible], table[np.ix_(possible, possible)], chosen[:, possible]
-    label = np.unique(table == 0, axis=0, return_inverse=True)[1].ravel()
-    first = np.unique(label, return_index=True)[1]
-    whole = np.bincount(label, mass).astype(np.float64)
-    shares = np.array([np.minimum(np.bincount(label, mass * row) / whole, 1.0) for row in chosen])
-    return whole, table[np.ix_(first, first)], shares
+    return finite_belief(prior.mass, table, chosen.reshape((*shape, prior.mass.size)))
 
 
 def _flat_gain(form: LineForm, shape: tuple[int, ...]) -> tuple[Gain, str]:
@@ -193,12 +172,6 @@ def _chosen(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> tuple[A
     for value in truths:
         attribute.check_true(value, f"at[{attribute.name!r}]")
     return np.array([goal.chosen(prior, v) for v in truths]), () if labels is None else labels.shape
-
-
-def _labels(prior: Finite) -> Any:
-    labels = np.empty(len(prior.values), dtype=object)
-    labels[:] = prior.values
-    return labels
 
 
 def _is_run(row: Array, mass: Array) -> bool:

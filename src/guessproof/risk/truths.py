@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import NotCertifiedError
+from guessproof.errors import NotCertifiedError, TrueValueError
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -23,6 +23,16 @@ from guessproof.world.goals import Compound, Exactly, Goal, Near, Within
 from guessproof.world.joint import JointTable
 
 MOST_COMBINATIONS = 20_000  # of true values that are looked at
+
+
+def true_value(goal: Goal, truth: Mapping[str, Any]) -> Any:
+    """The true value of a goal's one attribute, or None where it does not matter."""
+    if not goal.depends_on_truth:
+        return None
+    name = goal.attributes[0].name
+    if name not in truth:
+        raise TrueValueError("at", None, f"the true value of {name} is missing", f"give at={{{name!r}: …}}")
+    return truth[name]
 
 
 def true_values_of(attribute: Attribute, goal: Goal) -> list[Any]:

@@ -34,7 +34,7 @@ CELLS = 1 << 14
 FAR = 48  # cells beyond each open end of the grid, each twice as wide as the one before
 
 
-class Column(Protocol):
+class ScanColumn(Protocol):
     """One column of the goal, cut into places."""
 
     @property
@@ -58,7 +58,7 @@ class Column(Protocol):
 
 
 @dataclass(frozen=True)
-class Grid:
+class GridColumn:
     """Numbers with a density, or any number of a range: equal cells where the probability is, wider ones beyond.
 
     Rounding may put a value within `slack` of an edge into the cell beside it; enclosures allow for that.
@@ -74,7 +74,7 @@ class Grid:
     _room: dict[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
 
     @staticmethod
-    def of(name: str, prior: LinePrior | Unknown | PartlyKnown, bounds: tuple[float, float] | None) -> Grid:
+    def of(name: str, prior: LinePrior | Unknown | PartlyKnown, bounds: tuple[float, float] | None) -> GridColumn:
         """A grid over the bulk of a prior and the declared bounds, as far as they are not much wider than it."""
         if isinstance(prior, LinePrior):
             support = prior.support
@@ -90,7 +90,7 @@ class Grid:
                 min(max(high, bounds[1]), high + reach, support[1]),
             )
         pad = 1e-9 * (high - low) + 4e-16 * max(abs(low), abs(high))
-        found = Grid(name, low - pad, high + pad, support, prior if isinstance(prior, LinePrior) else None)
+        found = GridColumn(name, low - pad, high + pad, support, prior if isinstance(prior, LinePrior) else None)
         most = (found.high - found.low) / (8 * found.slack)  # finer cells than rounding can tell apart are of no use
         return replace(found, count=int(min(max(most, 16), CELLS)))
 
@@ -220,7 +220,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Values:
+class ListedColumn:
     """Finitely many values: labels, or numbers that must be met exactly; beside a sample also all between them.
 
     Beside a sample the values at even positions are where the correct guesses change, and those at odd positions stand
@@ -233,14 +233,14 @@ class Values:
     sampled: bool = False
 
     @staticmethod
-    def of(attribute: Attribute, goal: Goal) -> Values:
+    def of(attribute: Attribute, goal: Goal) -> ListedColumn:
         """Every value that has a probability; beside a sample, every one that the goal can tell from others."""
         prior = attribute.prior
         assert isinstance(prior, Finite)
         if prior.between is not None:
-            return Values(attribute.name, tuple(values_along(attribute, goal).tolist()), "number", sampled=True)
+            return ListedColumn(attribute.name, tuple(values_along(attribute, goal).tolist()), "number", sampled=True)
         values = tuple(v for v, w in zip(prior.values, prior.weights, strict=True) if w > 0)
-        return Values(attribute.name, values, "number" if prior.is_line else "text")
+        return ListedColumn(attribute.name, values, "number" if prior.is_line else "text")
 
     def shown(self, place: int) -> Any:
         """A value as it is listed: the two ends where it stands for what is between them."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from guessproof.scan.columns import Codes, Column, Mask
+from guessproof.scan.columns import Codes, Mask, ScanColumn
 from guessproof.world.checks import Array
 
 
@@ -25,8 +25,8 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Records:
+class RecordJudge:
     """The columns to read, and the judgement of their codes, given which places hold records (None: any may)."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ScanColumn, ...]
     judge: Callable[[Mask | None], Judged]

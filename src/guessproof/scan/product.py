@@ -1,32 +1,29 @@
-"""Several independent columns, at least one of numbers: the product rule, cell by cell.
+"""Several independent columns, at least one of numbers: each cell is a box of true values.
 
-Where the changes of columns add up, the belief in an AND is at most the product of what each column allows, and that
-in an OR at most the complement of the product of complements (`risk.several.product`). With p the belief before and
-a ≥ 0 the most that it rises in one column, an AND rises by Π(p + a) − Πp and an OR by Πq − Π(q − a), q = 1 − p. Both
-grow in every p (or q) and a, so the largest values in a cell bound all of its records. A fall is a rise of the
-complement. Any two records being at most `limit` apart gives a second bound, from the belief before alone.
+What no record of a cell exceeds follows from the product rule on boxes (`risk.several.belief_boxes`). Any two records
+being at most `limit` apart gives a second bound, from the belief before alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from operator import mul
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
 from guessproof.exposure import Attacker, Exposure
-from guessproof.risk.several.formula import Block, Tree, alternatives, blocks, negated, normal
+from guessproof.risk.several.belief_boxes import BeliefBoxes, join_boxes
+from guessproof.risk.several.formula import GoalBlock, Tree, alternatives, blocks, negated, normal
 from guessproof.risk.several.product import check_independent
 from guessproof.risk.worst_case import Direction as Side
-from guessproof.scan.cells import Cells, enclosed
-from guessproof.scan.columns import FAR, SPECIAL, Column, Grid, Values
+from guessproof.scan.cells import GridCells, enclosed
+from guessproof.scan.columns import FAR, SPECIAL, GridColumn, ListedColumn, ScanColumn
 from guessproof.scan.curve import FlatCurve, TentCurve, at_most_apart
-from guessproof.scan.judged import Judged, Records
+from guessproof.scan.judged import Judged, RecordJudge
 from guessproof.scan.single import each_value, line_form_of, ranging_of
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -37,23 +34,14 @@ MOST_CELLS = 1 << 20
 LEAST_CELLS = 64  # of one column: fewer say nothing
 
 
-@dataclass(frozen=True)
-class Part:
-    """In each cell: the belief before lies in low … high, and rises by at most `rise`."""
-
-    low: Array
-    high: Array
-    rise: Array
-
-
-def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
+def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> RecordJudge:
     """Records of several independent columns; NotCertifiedError where the rule does not hold or is too coarse."""
     columns = tuple(_column(a, exposure.attacker.goal) for a in attributes.values())
     trees = _trees(exposure.attacker, exposure.attacker.goal, both)
     for _, tree in trees:
         check_independent(tree)
-    grids = [c for c in columns if isinstance(c, Grid)]
-    labels = math.prod(c.size for c in columns if not isinstance(c, Grid))
+    grids = [c for c in columns if isinstance(c, GridColumn)]
+    labels = math.prod(c.size for c in columns if not isinstance(c, GridColumn))
     most = int((MOST_CELLS / labels) ** (1 / len(grids))) - 2 * FAR
     if most < LEAST_CELLS:
         raise NotCertifiedError("there are too many columns of numbers in one goal")
@@ -65,8 +53,8 @@ def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon
     def judge(occupied: Any) -> Judged:
         cells = {c.name: rule.cells(c, trees, most) for c in grids}
         upper = reduce(np.maximum, [rule.upper(key, tree, cells) for key, tree in trees])
-        sizes = tuple(cells[c.name].size if isinstance(c, Grid) else c.size for c in columns)
-        nodes = tuple(cells[c.name].node if isinstance(c, Grid) else np.arange(c.size + SPECIAL) for c in columns)
+        sizes = tuple(cells[c.name].size if isinstance(c, GridColumn) else c.size for c in columns)
+        nodes = tuple(cells[c.name].node if isinstance(c, GridColumn) else np.arange(c.size + SPECIAL) for c in columns)
 
         def values(cell: int) -> dict[str, Any]:
             place = np.unravel_index(cell, sizes)
@@ -75,7 +63,7 @@ def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon
         flat = np.broadcast_to(upper, sizes).ravel()
         return Judged(nodes, sizes, np.zeros(flat.shape), flat, values, False, "product rule, from above only")
 
-    return Records(columns, judge)
+    return RecordJudge(columns, judge)
 
 
 Key = tuple[int, bool]  # which alternative, and whether its complement is meant
@@ -88,15 +76,15 @@ def _trees(attacker: Attacker, goal: Goal, both: bool) -> list[tuple[Key, Tree]]
     return found + ([((i, True), negated(tree)) for (i, _), tree in found] if both else [])
 
 
-def _column(attribute: Attribute, goal: Goal) -> Column:
+def _column(attribute: Attribute, goal: Goal) -> ScanColumn:
     prior = attribute.prior
     if isinstance(prior, Finite):
-        return Values.of(attribute, goal)
-    return Grid.of(attribute.name, prior, attribute.bounds)
+        return ListedColumn.of(attribute, goal)
+    return GridColumn.of(attribute.name, prior, attribute.bounds)
 
 
-def _value(column: Column, cells: Mapping[str, Cells], place: int) -> Any:
-    if isinstance(column, Values):
+def _value(column: ScanColumn, cells: Mapping[str, GridCells], place: int) -> Any:
+    if isinstance(column, ListedColumn):
         return column.shown(place)
     found = cells[column.name]
     return float(found.first[place]), float(found.last[place])
@@ -106,10 +94,10 @@ def _value(column: Column, cells: Mapping[str, Cells], place: int) -> Any:
 class _Rule:
     exposure: Exposure
     attributes: Mapping[str, Attribute]
-    columns: tuple[Column, ...]
+    columns: tuple[ScanColumn, ...]
     epsilon: float
 
-    def check(self, block: Block) -> None:
+    def check(self, block: GoalBlock) -> None:
         """Refuse a block of numbers that is neither an interval around the truth nor fixed."""
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
         name = goal.attributes[0].name
@@ -118,69 +106,57 @@ class _Rule:
         if not isinstance(goal, Within) or self._curve(block, ("rise",)) is None:
             raise NotCertifiedError("a part of the goal is no interval around the true value")
 
-    def cells(self, column: Grid, trees: list[tuple[Key, Tree]], most: int) -> Cells:
+    def cells(self, column: GridColumn, trees: list[tuple[Key, Tree]], most: int) -> GridCells:
         """The cells of a column of numbers, fine enough for every part of the goal that moves with it."""
         moving = [b for _, tree in trees for b in blocks(tree) if _name(b) == column.name and b.goal.depends_on_truth]
         curve = self._curve(moving[0], ("rise", "fall")) if moving else None
         return enclosed(column, curve or FlatCurve(), most=most)
 
-    def upper(self, key: Key, tree: Tree, cells: Mapping[str, Cells]) -> Array:
+    def upper(self, key: Key, tree: Tree, cells: Mapping[str, GridCells]) -> Array:
         """What no record of a cell exceeds."""
-        order = iter(range(len(blocks(tree))))
-        whole = self._joined(tree, lambda block: self._part(key, next(order), block, cells))
+        parts = {b: self._part(key, place, b, cells) for place, b in enumerate(blocks(tree))}
+        whole = join_boxes(tree, parts)
         apart = at_most_apart(whole.low, whole.high, self.epsilon * self.exposure.guarantee.change)
         return np.minimum(whole.rise, apart) + 1e-12
 
-    def _joined(self, tree: Tree, part_of: Callable[[Block], Part]) -> Part:
-        if isinstance(tree, Block):
-            return part_of(tree)
-        parts = [self._joined(part, part_of) for part in tree.parts]
-        if tree.kind == "and":
-            high = _times([p.high for p in parts])
-            rise = _times([np.minimum(p.high + p.rise, 1.0) for p in parts]) - high
-            return Part(_times([p.low for p in parts]), high, rise)
-        rest = _times([1 - p.low for p in parts])
-        rise = rest - _times([np.maximum(1 - p.low - p.rise, 0.0) for p in parts])
-        return Part(1 - rest, 1 - _times([1 - p.high for p in parts]), rise)
-
-    def _part(self, key: Key, place: int, block: Block, cells: Mapping[str, Cells]) -> Part:
+    def _part(self, key: Key, place: int, block: GoalBlock, cells: Mapping[str, GridCells]) -> BeliefBoxes:
         name = _name(block)
         axis = next(i for i, c in enumerate(self.columns) if c.name == name)
         column = self.columns[axis]
-        if isinstance(column, Values):
+        if isinstance(column, ListedColumn):
             part = self._of_values(key, place, block, column)
         elif block.goal.depends_on_truth:
             part = self._of_cells(block, cells[name], column)
         else:
             part = self._of_fixed(key, place, block)
-        shape = [1] * len(self.columns)
-        shape[axis] = -1
-        return Part(*(np.reshape(v, shape) for v in (part.low, part.high, part.rise)))
+        return part.along(axis, len(self.columns))
 
-    def _of_values(self, key: Key, place: int, block: Block, column: Values) -> Part:
+    def _of_values(self, key: Key, place: int, block: GoalBlock, column: ListedColumn) -> BeliefBoxes:
         prior = self.attributes[column.name].prior
         assert isinstance(prior, Finite)
         before = np.asarray([float(block.goal.chosen(prior, v) @ prior.mass) for v in column.values])
         _, upper = each_value(self._alone(key, place, column.name), column, self.epsilon, False)
-        return Part(before, before, upper)
+        return BeliefBoxes.rising(before, before, upper)
 
-    def _of_cells(self, block: Block, cells: Cells, column: Column) -> Part:
+    def _of_cells(self, block: GoalBlock, cells: GridCells, column: ScanColumn) -> BeliefBoxes:
         """An interval around the truth, or its complement; cells are widened by what rounding may add."""
-        assert isinstance(column, Grid)
+        assert isinstance(column, GridColumn)
         curve = self._curve(block, ("rise",))
         assert curve is not None
         first, last = cells.first - 2 * column.slack, cells.last + 2 * column.slack
         low, high = curve.before(first, last)
         rise = curve.over(curve.at(first), curve.at(last)).upper
-        return Part(1 - high, 1 - low, rise) if isinstance(block.goal, Not) else Part(low, high, rise)
+        if isinstance(block.goal, Not):
+            low, high = 1 - high, 1 - low
+        return BeliefBoxes.rising(low, high, rise)
 
-    def _of_fixed(self, key: Key, place: int, block: Block) -> Part:
+    def _of_fixed(self, key: Key, place: int, block: GoalBlock) -> BeliefBoxes:
         alone = self._alone(key, place, _name(block))
         before = alone.prior
         known = (np.zeros(1), np.ones(1)) if before is None else (np.full(1, before), np.full(1, before))
-        return Part(*known, np.full(1, float(alone.advantage(self.epsilon).bound)))
+        return BeliefBoxes.rising(*known, np.full(1, float(alone.advantage(self.epsilon).bound)))
 
-    def _curve(self, block: Block, sides: tuple[Side, ...]) -> TentCurve | None:
+    def _curve(self, block: GoalBlock, sides: tuple[Side, ...]) -> TentCurve | None:
         """The block's own curve; a cap on the distance is left out, which only lets more through."""
         attacker, name = self.exposure.attacker, _name(block)
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
@@ -208,9 +184,5 @@ class _Rule:
         )
 
 
-def _name(block: Block) -> str:
+def _name(block: GoalBlock) -> str:
     return block.goal.attributes[0].name
-
-
-def _times(parts: list[Array]) -> Array:
-    return reduce(mul, parts)

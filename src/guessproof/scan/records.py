@@ -21,8 +21,8 @@ from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee
 from guessproof.plan import Plan
 from guessproof.scan.cells import enclosed
-from guessproof.scan.columns import SPECIAL, Grid, Mask, Values
-from guessproof.scan.judged import Judged, Records
+from guessproof.scan.columns import SPECIAL, GridColumn, ListedColumn, Mask
+from guessproof.scan.judged import Judged, RecordJudge
 from guessproof.scan.product import independent
 from guessproof.scan.single import curve_of, each_value, one_value
 from guessproof.world.attributes import Attribute, conditioned, joint_of
@@ -34,7 +34,7 @@ MOST_VALUES = 40_000  # of one column; beside a sample, every place where the co
 MOST_COMBINATIONS = 1000  # of several
 
 
-def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, limit: float | None) -> Records:
+def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, limit: float | None) -> RecordJudge:
     """How the records of a plan are judged at an ε; `worst` is what no true value within the bounds exceeds."""
     attacker, both = exposure.attacker, plan.limits.both
     plain = replace(exposure, step=0.0)  # what rounding adds is added once, below
@@ -97,10 +97,10 @@ def _has_location(goal: Goal) -> bool:
     return (isinstance(goal, Near) and goal.by != "linf") or any(map(_has_location, parts))
 
 
-def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, limit: float | None) -> Records:
+def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, limit: float | None) -> RecordJudge:
     prior = attribute.prior
     assert not isinstance(prior, Finite)
-    grid = Grid.of(attribute.name, prior, attribute.bounds)
+    grid = GridColumn.of(attribute.name, prior, attribute.bounds)
     curve, how = curve_of(exposure, attribute.name, epsilon, both)
 
     def judge(occupied: Mask | None) -> Judged:
@@ -111,11 +111,13 @@ def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, 
 
         return Judged((cells.node,), (cells.size,), cells.lower, cells.upper, values, True, how)
 
-    return Records((grid,), judge)
+    return RecordJudge((grid,), judge)
 
 
-def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> Records:
-    columns = tuple(Values.of(a, exposure.attacker.goal) for a in attributes.values())
+def _finite(
+    plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool
+) -> RecordJudge:
+    columns = tuple(ListedColumn.of(a, exposure.attacker.goal) for a in attributes.values())
     sizes, names = tuple(c.size for c in columns), [c.name for c in columns]
     most = MOST_VALUES if len(columns) == 1 else MOST_COMBINATIONS
     if math.prod(sizes) > most:
@@ -136,12 +138,21 @@ def _finite(plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute],
             pairs = [one_value(shared, dict(zip(names, c, strict=True)), epsilon, both) for c in combinations]
             lower, upper = np.asarray([p[0] for p in pairs]), np.asarray([p[1] for p in pairs])
         nodes, gone = tuple(np.arange(size + SPECIAL) for size in sizes), _impossible(attributes, columns)
-        return Judged(nodes, sizes, lower, upper, values, False, "each combination of values by itself", gone)
+        return Judged(
+            nodes=nodes,
+            sizes=sizes,
+            lower=lower,
+            upper=upper,
+            values=values,
+            line=False,
+            how="each combination of values by itself",
+            impossible=gone,
+        )
 
-    return Records(columns, judge)
+    return RecordJudge(columns, judge)
 
 
-def _impossible(attributes: Mapping[str, Attribute], columns: tuple[Values, ...]) -> Mask | None:
+def _impossible(attributes: Mapping[str, Attribute], columns: tuple[ListedColumn, ...]) -> Mask | None:
     """Combinations that no row of a joint table has; beside a sample any values may go together."""
     names = [c.name for c in columns]
     found_joints = [joint_of(a) for a in attributes.values()]

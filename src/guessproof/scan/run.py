@@ -23,8 +23,8 @@ from guessproof.plan import Plan
 from guessproof.releasing import check_rows
 from guessproof.risk.limits import checked_epsilon
 from guessproof.scan import tally
-from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, SPECIAL, Values
-from guessproof.scan.judged import Judged, Records
+from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, SPECIAL, ListedColumn
+from guessproof.scan.judged import Judged, RecordJudge
 from guessproof.scan.records import records_of
 from guessproof.scan.result import LEVELS, Bin, Enclosed, Exposed, Group, Identified, Scan
 from guessproof.scan.single import one_value
@@ -80,7 +80,9 @@ def scan(
         book.note(name, NOTE, scan=True)
         engine.check()
         counted = _count(engine.batches(sql, BATCH), records, columns, top, by, identities, progress)
-    return _told(plan, exposure, epsilon, limit, records, counted, top, by)
+    return _told(
+        plan=plan, exposure=exposure, epsilon=epsilon, limit=limit, records=records, counted=counted, top=top, by=by
+    )
 
 
 def _exposed(plan: Plan, question: Question, epsilon: float | None) -> tuple[Exposure, float, float]:
@@ -104,7 +106,7 @@ def _no_attacker(plan: Plan) -> GuessproofError:
     return plan.error(("attacker",), None, problem, 'add [attacker] with goal = "…" and advantage = …')
 
 
-def _listing(engine: Engine, question: Question, records: Records, columns: Sequence[str]) -> str:
+def _listing(engine: Engine, question: Question, records: RecordJudge, columns: Sequence[str]) -> str:
     """The rows as the query sees them: the goal's columns as its priors need them, the others as they are stored."""
     target = target_of(engine.dialect, engine.types())
     kinds = {column.name: column.kind for column in records.columns}
@@ -120,7 +122,7 @@ def _listing(engine: Engine, question: Question, records: Records, columns: Sequ
     return listing(found, question.declared, target)
 
 
-def _columns(engine: Engine, records: Records, by: str | None, identities: str | None) -> list[str]:
+def _columns(engine: Engine, records: RecordJudge, by: str | None, identities: str | None) -> list[str]:
     """The columns to read, each once; they must exist."""
     schema = {folded(name) for name in engine.schema()}
     wanted = [c.name for c in records.columns] + [c for c in (by, identities) if c is not None]
@@ -142,7 +144,7 @@ class _Counted:
 
 def _count(
     batches: Iterator[pa.RecordBatch],
-    records: Records,
+    records: RecordJudge,
     columns: Sequence[str],
     top: int,
     by: str | None,
@@ -153,7 +155,7 @@ def _count(
     if len(records.columns) == 1 and by is None and identities is None:
         return _plain(records, batches, progress)
     judged = records.judge(None)
-    cells = tally.Cells(records.columns, judged)
+    cells = tally.CellCounts(records.columns, judged)
     groups = None if by is None else tally.Groups(by, tally.Classes.from_judged(judged))
     upper = np.append(judged.upper, np.full(SPECIAL, -1.0))
     best = None if identities is None else tally.Top(top, upper)
@@ -170,7 +172,7 @@ def _count(
     return _Counted(judged, cells.counts, groups, best)
 
 
-def _plain(records: Records, batches: Any, progress: Progress | None) -> _Counted:
+def _plain(records: RecordJudge, batches: Any, progress: Progress | None) -> _Counted:
     """One column: places are counted first, and only those that hold records are judged."""
     places, rows = tally.Places(records.columns[0]), 0
     for batch in batches:
@@ -196,7 +198,7 @@ def _told(
     exposure: Exposure,
     epsilon: float,
     limit: float | None,
-    records: Records,
+    records: RecordJudge,
     counted: _Counted,
     top: int,
     by: str | None,
@@ -208,25 +210,25 @@ def _told(
     if limit is not None:
         exceeding = int(number[lower > limit].sum()), int(number[upper > limit].sum())
     return Scan(
-        plan.data.name,
-        plan.attacker.goal if plan.attacker else "",
-        tuple(c.name for c in records.columns),
-        epsilon,
-        plan.limits.both,
-        counted.rows,
-        counted.missing,
-        counted.infinite,
-        counted.outside,
-        _mean(lower, upper, number),
-        _quantiles(lower, upper, number, LEVELS),
-        _histogram(upper, number, limit),
-        tuple(_most_exposed(judged, counts, top)),
-        limit,
-        exceeding,
-        by,
-        None if counted.groups is None else tuple(_groups(counted.groups)),
-        None if counted.top is None else tuple(_identified(exposure, epsilon, plan, records, counted.top)),
-        judged.how,
+        name=plan.data.name,
+        goal=plan.attacker.goal if plan.attacker else "",
+        columns=tuple(c.name for c in records.columns),
+        epsilon=epsilon,
+        both=plan.limits.both,
+        rows=counted.rows,
+        missing=counted.missing,
+        infinite=counted.infinite,
+        outside=counted.outside,
+        mean=_mean(lower, upper, number),
+        quantiles=_quantiles(lower, upper, number, LEVELS),
+        histogram=_histogram(upper, number, limit),
+        exposed=tuple(_most_exposed(judged, counts, top)),
+        limit=limit,
+        exceeding=exceeding,
+        by=by,
+        groups=None if counted.groups is None else tuple(_groups(counted.groups)),
+        identified=None if counted.top is None else tuple(_identified(exposure, epsilon, plan, records, counted.top)),
+        how=judged.how,
     )
 
 
@@ -320,7 +322,9 @@ def _groups(groups: tally.Groups) -> list[Group]:
     return sorted(found, key=lambda g: (-(g.mean[1] if g.mean else -1.0), g.value))
 
 
-def _identified(exposure: Exposure, epsilon: float, plan: Plan, records: Records, top: tally.Top) -> list[Identified]:
+def _identified(
+    exposure: Exposure, epsilon: float, plan: Plan, records: RecordJudge, top: tally.Top
+) -> list[Identified]:
     """The most exposed rows, each judged by its own values where that is quick."""
     found: list[Identified] = []
     for upper, identity, at in top.kept:
@@ -331,11 +335,11 @@ def _identified(exposure: Exposure, epsilon: float, plan: Plan, records: Records
     return sorted(found, key=lambda i: -i.advantage[1])
 
 
-def _truth(records: Records, at: dict[str, Any]) -> dict[str, Any]:
+def _truth(records: RecordJudge, at: dict[str, Any]) -> dict[str, Any]:
     """A row's values as its prior names them."""
     (column,) = records.columns
     value = at[column.name]
-    if isinstance(column, Values) and column.kind == "text":
+    if isinstance(column, ListedColumn) and column.kind == "text":
         labels = {label_of(v): v for v in column.values}
         return {column.name: labels.get(label_of(value), value)}
     return {column.name: float(value)}

@@ -15,7 +15,7 @@ from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
 from guessproof.risk.worst_case import Direction as Side
 from guessproof.risk.worst_case import TruthSearch
-from guessproof.scan.columns import Values
+from guessproof.scan.columns import ListedColumn
 from guessproof.scan.curve import Curve, FlatCurve, RangeCurve, TentCurve
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -72,7 +72,7 @@ def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -
     return TruthSearch(prior, form, lambda t: goal.edges(t)[0], *prior.support, goal.radius is not None)
 
 
-def each_value(exposure: Exposure, column: Values, epsilon: float, both: bool) -> tuple[Array, Array]:
+def each_value(exposure: Exposure, column: ListedColumn, epsilon: float, both: bool) -> tuple[Array, Array]:
     """(at least, at most) for all values of one column, many at a time where they are many."""
     lower, upper = np.zeros(column.size), np.zeros(column.size)
     rows = _open(exposure, column)
@@ -89,7 +89,7 @@ def each_value(exposure: Exposure, column: Values, epsilon: float, both: bool) -
     return lower, upper
 
 
-def _open(exposure: Exposure, column: Values) -> NDArray[np.int64]:
+def _open(exposure: Exposure, column: ListedColumn) -> NDArray[np.int64]:
     """The values at which the goal is neither certain nor impossible: at the others nothing is to be learnt."""
     attacker = exposure.attacker
     if len(attacker.names) != 1 or attacker.or_ == "each":  # each alternative may be open where their whole is certain

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from guessproof.errors import ParameterError
-from guessproof.scan.columns import SPECIAL, Codes, Column, texts
+from guessproof.scan.columns import SPECIAL, Codes, ScanColumn, texts
 from guessproof.scan.judged import Judged
 from guessproof.world.checks import Array
 
@@ -22,7 +22,7 @@ NO_VALUE = "(missing)"
 class Places:
     """How many records each place of one column has: nothing else is needed to judge them afterwards."""
 
-    def __init__(self, column: Column) -> None:
+    def __init__(self, column: ScanColumn) -> None:
         self._column = column
         self.counts = np.zeros(column.size + SPECIAL, dtype=np.int64)
 
@@ -30,10 +30,10 @@ class Places:
         self.counts += np.bincount(self._column.codes(batch.column(0)), minlength=self.counts.size)
 
 
-class Cells:
+class CellCounts:
     """How many records each cell has, for several columns, and codes for others who count."""
 
-    def __init__(self, columns: tuple[Column, ...], judged: Judged) -> None:
+    def __init__(self, columns: tuple[ScanColumn, ...], judged: Judged) -> None:
         self._columns, self._judged = columns, judged
         self.total = int(np.prod(judged.sizes))
         self.counts = np.zeros(self.total + SPECIAL, dtype=np.int64)

@@ -11,9 +11,9 @@ from reference import linear_program
 import guessproof as gp
 from guessproof.risk.several import cells as cells_module
 from guessproof.risk.several.cells import certified_cells, cut
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.lattice import edges_between, goal_shares
 from guessproof.risk.several.program import Edges, best_odds, certify
-from guessproof.risk.several.scene import Scene
 from guessproof.world.goals import combine
 
 X = gp.Attribute("x", gp.normal(0, 1))
@@ -103,8 +103,8 @@ def test_the_bracket_holds_the_value_of_a_grid(name: str, norm: str) -> None:
     assert abs(logit(bracket.bound) - logit(bracket.attack)) < 0.35
 
 
-def scene_for(goal, norm: str = "linf") -> Scene:
-    return Scene({a.name: a for a in goal.attributes}, {a.name: TRUTH[a.name] for a in goal.attributes}, norm)
+def scene_for(goal, norm: str = "linf") -> JointAttack:
+    return JointAttack({a.name: a for a in goal.attributes}, {a.name: TRUTH[a.name] for a in goal.attributes}, norm)
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
@@ -154,9 +154,9 @@ def test_the_attack_is_worth_what_it_claims() -> None:
 
 
 def program(goal, epsilon: float, target: int = 200):
-    scene = scene_for(goal)
-    lattice, _ = cut(scene, goal, epsilon, target)
-    _, share = goal_shares(lattice, goal, scene)
+    joint_attack = scene_for(goal)
+    lattice, _ = cut(joint_attack, goal, epsilon, target)
+    _, share = goal_shares(lattice, goal, joint_attack)
     return lattice, lattice.mass * share, lattice.mass * (1 - share), edges_between(lattice, epsilon)
 
 
@@ -207,13 +207,13 @@ def test_cell_averages_of_real_likelihoods_obey_every_edge() -> None:
 def test_shorter_edges_would_be_caught(spoil: float) -> None:
     """With every way a little too short the bound falls below what an attack reaches."""
     goal, epsilon = gp.within(X, 1) & gp.within(Z, 1), 1.0
-    scene = scene_for(goal)
+    joint_attack = scene_for(goal)
     honest = gp.Attack(goal, at={"x": TRUTH["x"], "z": TRUTH["z"]}).posterior(epsilon)
     _, inside, outside, edges = program(goal, epsilon, 1200)
     wrong = best_odds(inside, outside, Edges(edges.rows, edges.cols, spoil * edges.cost))
     assert wrong.bound < logit(honest.attack)
     assert best_odds(inside, outside, edges).bound >= logit(honest.attack)
-    assert scene.norm == "linf"
+    assert joint_attack.norm == "linf"
 
 
 def test_time_limits_are_kept() -> None:
@@ -237,6 +237,6 @@ def test_cells_know_what_they_cannot_cut() -> None:
     many = [gp.Attribute(n, gp.normal(0, 1)) for n in "abcd"]
     goal = gp.within(many[0], 1) & gp.within(many[1], 1) & gp.within(many[2], 1) & gp.within(many[3], 1)
     at = dict.fromkeys("abcd", 0.0)
-    assert not cells_module.can_cut(Scene({a.name: a for a in many}, at, "linf"), goal)
+    assert not cells_module.can_cut(JointAttack({a.name: a for a in many}, at, "linf"), goal)
     attack = gp.Attack(goal, at=at)
     assert attack.posterior(0.3, tolerance=0.01) == replace(attack.posterior(0.3))

@@ -7,9 +7,9 @@ import pytest
 
 import guessproof as gp
 from guessproof.errors import GuessproofError
-from guessproof.risk.several.formula import Block, Gate, is_read_once, normal
+from guessproof.risk.several.formula import Gate, GoalBlock, is_read_once, normal
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.product import product_rule
-from guessproof.risk.several.scene import Scene
 from risk.several.worlds import exact, finite_attribute, random_set
 
 KINDS = ("line", "step", "table")
@@ -25,8 +25,8 @@ def world(seed: int):
     return goal, float(rng.uniform(0.2, 2.5))
 
 
-def scene_of(goal, norm: str) -> Scene:
-    return Scene({a.name: a for a in goal.attributes}, {}, norm)
+def scene_of(goal, norm: str) -> JointAttack:
+    return JointAttack({a.name: a for a in goal.attributes}, {}, norm)
 
 
 def belief(prior: float, gain: float) -> float:
@@ -84,11 +84,11 @@ def test_misapplied_to_dependent_attributes_the_rule_fails() -> None:
 
 def test_so_it_is_refused_there() -> None:
     _, (a, b) = dependent()
-    scene = Scene({"a": a, "b": b}, {"a": "x", "b": "x"}, "linf")
-    tree = Gate("and", (Block(gp.exactly(a)), Block(gp.exactly(b))))
+    joint_attack = JointAttack({"a": a, "b": b}, {"a": "x", "b": "x"}, "linf")
+    tree = Gate("and", (GoalBlock(gp.exactly(a)), GoalBlock(gp.exactly(b))))
     with pytest.raises(GuessproofError, match="independent"):
-        product_rule(scene, tree, 1.0)
-    assert isinstance(normal(gp.exactly(a) & gp.exactly(b)), Block)
+        product_rule(joint_attack, tree, 1.0)
+    assert isinstance(normal(gp.exactly(a) & gp.exactly(b)), GoalBlock)
 
 
 def test_and_on_attributes_that_occur_twice() -> None:

@@ -9,10 +9,10 @@ from scipy.sparse import coo_array
 
 import guessproof as gp
 from guessproof.risk.several.formula import negated, normal
-from guessproof.risk.several.leaf import Side, and_leaves, or_leaves
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.leaf_bound import LeafSide, and_leaves, or_leaves
 from guessproof.risk.several.program import Edges, best_odds, certify
-from guessproof.risk.several.scene import Scene
-from guessproof.risk.several.shift import Shift, all_of, any_of
+from guessproof.risk.several.shift import BeliefShift, all_of, any_of
 from guessproof.risk.several.signed import signed_attack
 
 PRIORS = [gp.normal(0, 2), gp.laplace(0.5, 1.5), gp.uniform(-3, 4), gp.exponential(2), gp.normal(0, 3).given(-2, 5)]
@@ -26,18 +26,20 @@ def test_leaves_never_fall_below_an_attack(seed: int) -> None:
     radii = rng.uniform(0.3, 1.5, len(priors))
     attributes = [gp.Attribute(n, p) for n, p in zip("abc", priors, strict=False)]
     parts = [gp.within(a, float(r)) for a, r in zip(attributes, radii, strict=True)]
-    scene = Scene({a.name: a for a in attributes}, {a.name: t for a, t in zip(attributes, truth, strict=True)}, "linf")
+    joint_attack = JointAttack(
+        {a.name: a for a in attributes}, {a.name: t for a, t in zip(attributes, truth, strict=True)}, "linf"
+    )
     sides = [
-        Side(p, max(t - r, p.support[0]), min(t + r, p.support[1]), 1.0)
+        LeafSide(p, max(t - r, p.support[0]), min(t + r, p.support[1]), 1.0)
         for p, t, r in zip(priors, truth, radii, strict=True)
     ]
     for leaves, goal in ((and_leaves, parts[0] & parts[1]), (or_leaves, parts[0] | parts[1])):
         for part in parts[2:]:
             goal = goal & part if leaves is and_leaves else goal | part
         tree, epsilon = normal(goal), float(rng.uniform(0.1, 1.5))
-        prior = scene.prior(tree)
+        prior = joint_attack.prior(tree)
         base = prior.log_p - prior.log_q
-        up, down = signed_attack(scene, tree, epsilon), signed_attack(scene, negated(tree), epsilon)
+        up, down = signed_attack(joint_attack, tree, epsilon), signed_attack(joint_attack, negated(tree), epsilon)
         assert up is not None
         assert down is not None
         assert leaves(sides, epsilon) >= base + up[0] - 1e-9
@@ -46,7 +48,7 @@ def test_leaves_never_fall_below_an_attack(seed: int) -> None:
 
 def test_one_leaf_is_the_tent() -> None:
     bracket = gp.Attack(gp.within(gp.Attribute("x", gp.normal(0, 1)), 1), at={"x": 0.7}).posterior(0.6)
-    leaf = and_leaves([Side(gp.normal(0, 1), -0.3, 1.7, 1.0)], 0.6)
+    leaf = and_leaves([LeafSide(gp.normal(0, 1), -0.3, 1.7, 1.0)], 0.6)
     assert 1 / (1 + np.exp(-leaf)) == pytest.approx(bracket.bound, rel=1e-6)
 
 
@@ -84,7 +86,7 @@ def test_shifts_compose_like_probabilities() -> None:
     for _ in range(50):
         p, u = rng.uniform(0.01, 0.99, (2, 3))
         parts = [
-            Shift(float(np.log(a)), float(np.log1p(-a)), float(np.log(b / (1 - b)) - np.log(a / (1 - a))))
+            BeliefShift(float(np.log(a)), float(np.log1p(-a)), float(np.log(b / (1 - b)) - np.log(a / (1 - a))))
             for a, b in zip(p, u, strict=True)
         ]
         for whole, before, after in ((all_of(parts), np.prod(p), np.prod(u)),
@@ -94,6 +96,6 @@ def test_shifts_compose_like_probabilities() -> None:
 
 
 def test_tiny_gains_keep_their_digits() -> None:
-    parts = [Shift(np.log(0.3), np.log(0.7), 1e-12), Shift(np.log(0.6), np.log(0.4), 2e-12)]
+    parts = [BeliefShift(np.log(0.3), np.log(0.7), 1e-12), BeliefShift(np.log(0.6), np.log(0.4), 2e-12)]
     # d ln odds = Σ (1−pᵢ)·gainᵢ / (1 − p) to first order
     assert all_of(parts).gain == pytest.approx((0.7e-12 + 0.8e-12) / (1 - 0.18), rel=1e-9)

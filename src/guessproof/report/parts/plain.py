@@ -9,7 +9,7 @@ from guessproof.report.facts import Facts
 from guessproof.report.figures import figure
 from guessproof.report.markup import Markup, Piece, join, paragraph
 from guessproof.report.parts.opening import points
-from guessproof.report.shift import Shift
+from guessproof.report.shift import ShownShift
 from guessproof.report.words import base_for, count, count_up, grouped, listed, percent, simple_odds, up
 
 MOST_DOTS = 1000
@@ -52,7 +52,7 @@ def _what_happens(facts: Facts) -> Markup:
     )
 
 
-def sentence(facts: Facts, shift: Shift) -> str:
+def sentence(facts: Facts, shift: ShownShift) -> str:
     """The change in natural frequencies, out of the same number of guesses before and after."""
     base = base_for(shift.before, shift.after)
     now, then = grouped(count(shift.before, base)), grouped(count_up(shift.after, base))
@@ -71,7 +71,7 @@ def sentence(facts: Facts, shift: Shift) -> str:
     )
 
 
-def _picture(facts: Facts, shift: Shift) -> Markup:
+def _picture(facts: Facts, shift: ShownShift) -> Markup:
     base = base_for(shift.before, shift.after)
     now, then = count(shift.before, base), count_up(shift.after, base)
     if base <= MOST_DOTS:
@@ -92,7 +92,7 @@ def _picture(facts: Facts, shift: Shift) -> Markup:
     return figure("guesses", lambda width: charts.bars(shift.before, shift.after, shift.limit, width), label, caption)
 
 
-def _more(facts: Facts, shift: Shift) -> Markup | None:
+def _more(facts: Facts, shift: ShownShift) -> Markup | None:
     parts: list[str] = []
     if shift.who:
         parts.append(f"This is {shift.who}.")

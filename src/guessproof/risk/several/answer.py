@@ -11,7 +11,8 @@ import numpy as np
 
 from guessproof._clock import now
 from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
-from guessproof.risk.bracket import Bracket
+from guessproof.risk.bracket import Bracket, Effort
+from guessproof.risk.combinations import OpenTruths
 from guessproof.risk.limits import (
     advantage_bracket,
     advantage_of,
@@ -22,10 +23,9 @@ from guessproof.risk.limits import (
     posterior_of,
     safe_epsilon,
 )
-from guessproof.risk.several.belief import Engine, several_belief
-from guessproof.risk.several.effort import Effort
-from guessproof.risk.several.scene import Scene
-from guessproof.risk.several.worst import Boxes, Truths, all_truths
+from guessproof.risk.several.belief import JointEngine, several_belief
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.worst import Boxes, all_truths
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -45,11 +45,11 @@ class Several:
     _cache: dict[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
 
     @cached_property
-    def engine(self) -> Engine:
+    def engine(self) -> JointEngine:
         """The engine at the stated true values."""
         if self.truth is None:
             raise ParameterError("at", None, "the answer depends on the true values", "give at={…}")
-        return Engine(Scene(self.attributes, self.truth, self.norm), self.goal)
+        return JointEngine(JointAttack(self.attributes, self.truth, self.norm), self.goal)
 
     @property
     def prior(self) -> float:
@@ -111,16 +111,16 @@ class Several:
     # Without true values: the worst ones.
 
     @cached_property
-    def _truths(self) -> Truths | None:
+    def _truths(self) -> OpenTruths | None:
         return all_truths(self.attributes, self.goal, self.norm)
 
     @cached_property
     def _each(self) -> list[tuple[dict[str, Any], Several]] | None:
         if self._truths is None:
             return None
-        if not self._truths.open:
+        if not self._truths.truths:
             raise TrueValueError("at", None, "the goal is certain for every true value", "choose a narrower goal")
-        return [(row, Several(self.goal, self.attributes, row, self.norm)) for row in self._truths.open]
+        return [(row, Several(self.goal, self.attributes, row, self.norm)) for row in self._truths.truths]
 
     @property
     def _certain(self) -> dict[str, Any] | None:

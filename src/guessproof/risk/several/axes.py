@@ -14,8 +14,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.combinations import axis_labels
+from guessproof.risk.several.joint_attack import is_untouched
 from guessproof.risk.several.quick import density_breaks, interval_mass
-from guessproof.risk.several.scene import axis_labels, is_untouched
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -31,7 +32,7 @@ _THIN = 1e-9  # below this mass quantiles have too few digits, and a cell is cou
 
 
 @dataclass(frozen=True)
-class Move:
+class CellMove:
     """Coupled steps from cells `source` to cells `target`: M_source ≤ e^{ε·way} M_target."""
 
     source: Index
@@ -49,8 +50,8 @@ class Axis:
     right: Array
     mass: Array
     place: Array
-    moves: tuple[Move, ...]
-    tail_moves: tuple[Move, ...]
+    moves: tuple[CellMove, ...]
+    tail_moves: tuple[CellMove, ...]
     even: bool = False  # the density is constant in each cell
     table: Array | None = None  # distances between the cells of a finite attribute
     marks: Mapping[Goal, Array] = field(default_factory=dict[Goal, Array])  # which of those cells meet a goal
@@ -133,7 +134,16 @@ def line_axis(attribute: Attribute, edges: Array, epsilon: float, offsets: int, 
     middle = quantiles[:, _GRID // 2]
     form = metric.line_form
     place = middle if form is None else form.psi(middle)
-    return Axis(attribute, left, right, mass, np.asarray(place), tuple(moves), tuple(tails), even)
+    return Axis(
+        attribute=attribute,
+        left=left,
+        right=right,
+        mass=mass,
+        place=np.asarray(place),
+        moves=tuple(moves),
+        tail_moves=tuple(tails),
+        even=even,
+    )
 
 
 def finite_axis(attribute: Attribute, goals: dict[Goal, Array]) -> Axis:
@@ -161,7 +171,7 @@ def class_axis(attribute: Attribute, mass: Array, goals: dict[Goal, Array]) -> A
 
 def _table_axis(attribute: Attribute, mass: Array, table: Array, goals: dict[Goal, Array]) -> Axis:
     source, target = np.nonzero(~np.eye(mass.size, dtype=bool) & np.isfinite(table))
-    moves = (Move(source, target, table[source, target], 0),) if source.size else ()
+    moves = (CellMove(source, target, table[source, target], 0),) if source.size else ()
     none, place = np.full(mass.size, np.nan), np.arange(mass.size, dtype=np.float64)
     return Axis(attribute, none, none, np.asarray(mass), place, moves, (), table=table, marks=goals)
 
@@ -179,7 +189,9 @@ def _quantiles(prior: LinePrior, left: Array, right: Array, mass: Array, even: b
     return x
 
 
-def _coupled(metric: Metric, q: Array, left: Array, right: Array, inner: Flags, thin: Flags, offset: int) -> list[Move]:
+def _coupled(
+    metric: Metric, q: Array, left: Array, right: Array, inner: Flags, thin: Flags, offset: int
+) -> list[CellMove]:
     """Both directions of the coupling of cells `offset` apart; cells that reach to infinity are left out."""
     n = len(left)
     if n <= offset:
@@ -198,13 +210,13 @@ def _coupled(metric: Metric, q: Array, left: Array, right: Array, inner: Flags, 
         way = np.max(metric.spread(ends[0], ends[1]), axis=1)
         whole = metric.spread((left[first], right[first]), (left[second], right[second]))
         way = np.where(thin[first] | thin[second], whole, np.minimum(way, whole)) * (1 + 1e-12)
-    return [Move(first, second, way, offset), Move(second, first, way, -offset)]
+    return [CellMove(first, second, way, offset), CellMove(second, first, way, -offset)]
 
 
-def _tails(prior: LinePrior, metric: Metric, left: Array, right: Array, epsilon: float) -> list[Move]:
+def _tails(prior: LinePrior, metric: Metric, left: Array, right: Array, epsilon: float) -> list[CellMove]:
     """Steps into and out of a cell that reaches to infinity, through its finite edge."""
     slope, extra = metric.tail
-    moves: list[Move] = []
+    moves: list[CellMove] = []
     n = len(left)
     for t, other, edge, sign in ((0, 1, right[0], -1), (n - 1, n - 2, left[-1], +1)):
         if n < 2 or (np.isfinite(left[t]) and np.isfinite(right[t])):
@@ -219,7 +231,7 @@ def _tails(prior: LinePrior, metric: Metric, left: Array, right: Array, epsilon:
         )
         tail, near = np.array([t]), np.array([other])
         if np.isfinite(down):
-            moves.append(Move(near, tail, np.array([to_edge - down / epsilon]), other - t))
+            moves.append(CellMove(near, tail, np.array([to_edge - down / epsilon]), other - t))
         if np.isfinite(up):
-            moves.append(Move(tail, near, np.array([to_edge + up / epsilon]), t - other))
+            moves.append(CellMove(tail, near, np.array([to_edge + up / epsilon]), t - other))
     return moves

@@ -17,18 +17,18 @@ from typing import Any
 import numpy as np
 
 from guessproof._clock import now
+from guessproof.risk.bracket import Effort, Progress, width_in_odds
 from guessproof.risk.limits import Belief
 from guessproof.risk.several.cells import can_cut, certified_cells, cut
-from guessproof.risk.several.effort import Effort, Progress, width_in_odds
-from guessproof.risk.several.formula import Block, Gate, Tree, blocks, negated, normal
-from guessproof.risk.several.gates import gate_bound
+from guessproof.risk.several.finite import finite_part, is_finite
+from guessproof.risk.several.formula import Gate, GoalBlock, Tree, blocks, negated, normal
+from guessproof.risk.several.joint_attack import JointAttack, Pair, Part, join
 from guessproof.risk.several.lattice import goal_shares
+from guessproof.risk.several.leaf_bound import leaf_bound
 from guessproof.risk.several.near import cone_attack, disc_prior, ray_bound
 from guessproof.risk.several.product import product_shift, widened
-from guessproof.risk.several.scene import Pair, Part, Scene, join
-from guessproof.risk.several.shift import Shift
+from guessproof.risk.several.shift import BeliefShift
 from guessproof.risk.several.signed import signed_attack
-from guessproof.risk.several.table import is_table, table_part
 from guessproof.world.attributes import joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -41,42 +41,42 @@ _EXACT = 1e-8
 
 
 @dataclass
-class Engine:
-    """Everything that is known of one goal in one scene."""
+class JointEngine:
+    """Everything that is known of one goal in one joint attack."""
 
-    scene: Scene
+    joint_attack: JointAttack
     goal: Goal
     tree: Tree = field(init=False)
     parts: dict[Goal, Part] = field(default_factory=dict[Goal, Part])
 
     def __post_init__(self) -> None:
         self.tree = normal(self.goal)
-        self.whole = table_part(self.scene, self.goal) if self._all_finite() else None
+        self.whole = finite_part(self.joint_attack, self.goal) if self._all_finite() else None
 
     def _all_finite(self) -> bool:
-        return (self.scene.norm != "l1" or not self._all_single) and is_table(self.scene, self.goal)
+        return (self.joint_attack.norm != "l1" or not self._all_single) and is_finite(self.joint_attack, self.goal)
 
     @property
     def _all_single(self) -> bool:
         return all(b.is_single for b in blocks(self.tree))
 
-    def prior(self) -> Shift:
+    def prior(self) -> BeliefShift:
         """The goal's prior."""
         if self.whole is not None:
             return self.whole.shift(0.0, 0)
         return self._prior(self.tree)
 
-    def _prior(self, tree: Tree) -> Shift:
-        if isinstance(tree, Block):
+    def _prior(self, tree: Tree) -> BeliefShift:
+        if isinstance(tree, GoalBlock):
             return self.part(tree.goal).shift(0.0, 0)
         return join(tree, [self._prior(p) for p in tree.parts])
 
     def part(self, goal: Goal) -> Part:
         """A block on its own."""
         if len(goal.attributes) == 1:
-            return self.scene.single(goal)
+            return self.joint_attack.single(goal)
         if goal not in self.parts:
-            self.parts[goal] = block_part(self.scene, goal)
+            self.parts[goal] = block_part(self.joint_attack, goal)
         return self.parts[goal]
 
     def cheap(self, k: float, attack: bool = True) -> Pair:
@@ -88,19 +88,23 @@ class Engine:
         return widened(self._attack(k) if attack else 0.0, self._bound(k), k)
 
     def _bound(self, k: float) -> float:
-        better: Any = None if self.scene.norm == "l1" else lambda gate, parts, k: gate_bound(self.scene, gate, parts, k)
+        better: Any = (
+            None
+            if self.joint_attack.norm == "l1"
+            else lambda gate, parts, k: leaf_bound(self.joint_attack, gate, parts, k)
+        )
         product = product_shift(self.tree, k, lambda b, k: self.part(b.goal).shift(k, 1), better).gain
-        diameter = k * self.scene.diameter(self.goal)
+        diameter = k * self.joint_attack.diameter(self.goal)
         return min(product, diameter) if k > 0 else max(product, diameter)
 
     def _attack(self, k: float) -> float:
-        if isinstance(self.tree, Block):
+        if isinstance(self.tree, GoalBlock):
             return self.part(self.tree.goal).shift(k, 0).gain
-        if self.scene.norm == "l1":
+        if self.joint_attack.norm == "l1":
             return product_shift(self.tree, k, lambda b, k: self.part(b.goal).shift(k, 0)).gain
         found = [self._divided(k)]
         if self._all_single:
-            signed = signed_attack(self.scene, self.tree if k > 0 else negated(self.tree), abs(k))
+            signed = signed_attack(self.joint_attack, self.tree if k > 0 else negated(self.tree), abs(k))
             if signed is not None:
                 found.append(signed[0] if k > 0 else -signed[0])
         return max(found) if k > 0 else min(found)
@@ -109,27 +113,27 @@ class Engine:
         """The best of a few divisions of ε among the blocks: each block has its own likelihood."""
         own = blocks(self.tree)
         shares = list(np.eye(len(own)))
-        if self.scene.norm == "l2":
+        if self.joint_attack.norm == "l2":
             shares.append(np.full(len(own), len(own) ** -0.5))
         gains = [self._with_shares(dict(zip(own, share.tolist(), strict=True)), k) for share in shares]
         return max(gains) if k > 0 else min(gains)
 
-    def _with_shares(self, shares: dict[Block, float], k: float) -> float:
+    def _with_shares(self, shares: dict[GoalBlock, float], k: float) -> float:
         return product_shift(self.tree, k, lambda b, k: self.part(b.goal).shift(k * shares[b], 0)).gain
 
     def refined(self, k: float, effort: Effort) -> Pair:
         """The cheap bracket, narrowed by cells until it is good enough or the time is up."""
         began = now()
         attack, bound = self.cheap(k)
-        if k == 0 or self.whole is not None or not can_cut(self.scene, self.goal):
+        if k == 0 or self.whole is not None or not can_cut(self.joint_attack, self.goal):
             return attack, bound
         prior = self.prior()
         base, sign = prior.log_p - prior.log_q, 1.0 if k > 0 else -1.0
-        goal, lines = self.goal if k > 0 else ~self.goal, _lines(self.scene, self.goal)
-        size = _COARSE if lines <= 1 else (_FIRST // 2 if self.scene.norm == "l2" else _FIRST)
+        goal, lines = self.goal if k > 0 else ~self.goal, _lines(self.joint_attack, self.goal)
+        size = _COARSE if lines <= 1 else (_FIRST // 2 if self.joint_attack.norm == "l2" else _FIRST)
         while width_in_odds(attack, bound) > effort.tolerance:
             start = now()
-            found = certified_cells(self.scene, goal, abs(k), size, 0.9 * (effort.seconds - (start - began)))
+            found = certified_cells(self.joint_attack, goal, abs(k), size, 0.9 * (effort.seconds - (start - began)))
             spent, total = now() - start, now() - began
             attack = sign * max(sign * attack, found.attack - sign * base)
             bound = sign * min(sign * bound, found.bound - sign * base)
@@ -145,12 +149,12 @@ class Engine:
         return attack, bound
 
 
-def _lines(scene: Scene, goal: Goal) -> int:
+def _lines(joint_attack: JointAttack, goal: Goal) -> int:
     """How many attributes have a density."""
-    return sum(not isinstance(a.prior, Finite) for a in scene.members(goal))
+    return sum(not isinstance(a.prior, Finite) for a in joint_attack.members(goal))
 
 
-def several_belief(engine: Engine, effort: Effort | None, attack: bool = True) -> Belief:
+def several_belief(engine: JointEngine, effort: Effort | None, attack: bool = True) -> Belief:
     """The goal's prior and gains in the form that limits are computed from."""
     prior = engine.prior()
 
@@ -162,79 +166,81 @@ def several_belief(engine: Engine, effort: Effort | None, attack: bool = True) -
     return Belief(np.asarray(prior.log_p), np.asarray(prior.log_q), gain, _how(engine, effort))
 
 
-def _how(engine: Engine, effort: Effort | None) -> str:
+def _how(engine: JointEngine, effort: Effort | None) -> str:
     if engine.whole is not None:
         return "linear program over all combinations of values, bound re-checked from its dual"
-    if effort is not None and can_cut(engine.scene, engine.goal):
+    if effort is not None and can_cut(engine.joint_attack, engine.goal):
         return "certified cells, bound re-checked from the dual, with product rule, leaves and signed distance"
     if isinstance(engine.tree, Gate):
-        return "product rule" if engine.scene.norm == "l1" else "product rule and leaves; attack by signed distance"
+        return (
+            "product rule" if engine.joint_attack.norm == "l1" else "product rule and leaves; attack by signed distance"
+        )
     return "rays and coarse certified cells, bound re-checked from the dual"
 
 
-def block_part(scene: Scene, goal: Goal) -> Part:
+def block_part(joint_attack: JointAttack, goal: Goal) -> Part:
     """A block of several attributes: its prior, and the best of what is cheap."""
-    if is_table(scene, goal):
-        return table_part(scene, goal)
-    log_p, log_q = _block_prior(scene, goal)
+    if is_finite(joint_attack, goal):
+        return finite_part(joint_attack, goal)
+    log_p, log_q = _block_prior(joint_attack, goal)
     base = log_p - log_q
 
     def gain(k: float) -> Pair:
         if k < 0:
-            attack, bound = _largest(scene, ~goal, -k, -base)
+            attack, bound = _largest(joint_attack, ~goal, -k, -base)
             return -attack, -bound
-        return _largest(scene, goal, k, base)
+        return _largest(joint_attack, goal, k, base)
 
     return Part(log_p, log_q, gain)
 
 
-def _largest(scene: Scene, goal: Goal, epsilon: float, base: float) -> Pair:
-    attack, bound = 0.0, epsilon * scene.diameter(goal)
-    bound = min(bound, _frechet(scene, goal, epsilon, base))
+def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float) -> Pair:
+    attack, bound = 0.0, epsilon * joint_attack.diameter(goal)
+    bound = min(bound, _frechet(joint_attack, goal, epsilon, base))
     if isinstance(goal, Near):
-        bound = min(bound, ray_bound(scene, goal, epsilon) - base)
-        attack = max(attack, cone_attack(scene, goal, epsilon) - base)
-    if can_cut(scene, goal) and bound - attack > _EXACT:
-        cells = certified_cells(scene, goal, epsilon, _COARSE)
+        bound = min(bound, ray_bound(joint_attack, goal, epsilon) - base)
+        attack = max(attack, cone_attack(joint_attack, goal, epsilon) - base)
+    if can_cut(joint_attack, goal) and bound - attack > _EXACT:
+        cells = certified_cells(joint_attack, goal, epsilon, _COARSE)
         attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
     return min(attack, bound), bound
 
 
-def _frechet(scene: Scene, goal: Goal, epsilon: float, base: float) -> float:
+def _frechet(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float) -> float:
     """P(all) ≤ each P and P(any) ≤ the sum, for beliefs as for any probabilities; independent attributes only."""
     if any(joint_of(a) is not None for a in goal.attributes):
         return np.inf
-    most = _most(scene, goal, epsilon)
+    most = _most(joint_attack, goal, epsilon)
     return np.inf if most >= 1 else float(np.log(most) - np.log1p(-most)) - base + 1e-12
 
 
-def _most(scene: Scene, goal: Goal, epsilon: float) -> float:
+def _most(joint_attack: JointAttack, goal: Goal, epsilon: float) -> float:
     """A bound on the belief in a goal whose parts may share attributes."""
     tree = normal(goal)
     if all(b.is_single for b in blocks(tree)):
-        shift = product_shift(tree, epsilon, lambda b, k: scene.single(b.goal).shift(k, 1))
+        shift = product_shift(tree, epsilon, lambda b, k: joint_attack.single(b.goal).shift(k, 1))
         return float(np.exp(min(shift.log_p + shift.ratio, 0.0))) if np.isfinite(shift.gain) else 1.0
     if isinstance(goal, Near):  # inside its box
-        return _most(scene, And(tuple(within(a, goal.radius) for a in goal.members)), epsilon)
+        return _most(joint_attack, And(tuple(within(a, goal.radius) for a in goal.members)), epsilon)
     if isinstance(goal, And):
-        return min(_most(scene, part, epsilon) for part in goal.parts)
+        return min(_most(joint_attack, part, epsilon) for part in goal.parts)
     if isinstance(goal, Or):
-        return min(sum(_most(scene, part, epsilon) for part in goal.parts), 1.0)
+        return min(sum(_most(joint_attack, part, epsilon) for part in goal.parts), 1.0)
     if isinstance(goal, Not) and isinstance(goal.part, (And, Or)):
         parts = tuple(~part for part in goal.part.parts)
-        return _most(scene, Or(parts) if isinstance(goal.part, And) else And(parts), epsilon)
+        return _most(joint_attack, Or(parts) if isinstance(goal.part, And) else And(parts), epsilon)
     return 1.0
 
 
-def _block_prior(scene: Scene, goal: Goal) -> Pair:
+def _block_prior(joint_attack: JointAttack, goal: Goal) -> Pair:
     if isinstance(goal, Near) or (isinstance(goal, Not) and isinstance(goal.part, Near)):
         disc = goal if isinstance(goal, Near) else goal.part
         assert isinstance(disc, Near)
-        found = disc_prior(scene, disc) if not any(joint_of(a) is not None for a in goal.attributes) else None
+        found = disc_prior(joint_attack, disc) if not any(joint_of(a) is not None for a in goal.attributes) else None
         if found is not None:
             return found if isinstance(goal, Near) else (found[1], found[0])
-    cells, _ = cut(scene, goal, 1.0, 400 if not _is_curved(goal) else 40_000)
-    low, high = goal_shares(cells, goal, scene)
+    cells, _ = cut(joint_attack, goal, 1.0, 400 if not _is_curved(goal) else 40_000)
+    low, high = goal_shares(cells, goal, joint_attack)
     share = 0.5 * (low + high)
     with np.errstate(divide="ignore"):
         return float(np.log(cells.mass @ share)), float(np.log(cells.mass @ (1 - share)))

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from guessproof.risk.several.axes import Axis, class_axis, edges_of, finite_axis, line_axis
+from guessproof.risk.several.joint_attack import JointAttack, is_untouched
 from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares, lattice
+from guessproof.risk.several.peak_attack import Peaks, peak_attack, peak_odds
 from guessproof.risk.several.program import best_odds
 from guessproof.risk.several.quick import interval_mass
-from guessproof.risk.several.scene import Scene, is_untouched
-from guessproof.risk.several.summits import Summits, summit_odds, summits
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -35,7 +35,7 @@ class Certified:
 
     attack: float
     bound: float
-    peaks: Summits | None
+    peaks: Peaks | None
     cells: int
 
 
@@ -46,19 +46,21 @@ def leaves(goal: Goal) -> list[Goal]:
     return [goal]
 
 
-def can_cut(scene: Scene, goal: Goal) -> bool:
+def can_cut(joint_attack: JointAttack, goal: Goal) -> bool:
     """Whether cells can answer: at most three attributes, tables of combinations excepted."""
-    members = scene.members(goal)
+    members = joint_attack.members(goal)
     joints = {id(j): j for a in members if (j := joint_of(a)) is not None}
     if not joints:
         return len(members) <= 3
     return len(members) == 2 and len(joints) == 1 and isinstance(next(iter(joints.values())), JointHistogram)
 
 
-def certified_cells(scene: Scene, goal: Goal, epsilon: float, target: int, seconds: float = 600.0) -> Certified:
+def certified_cells(
+    joint_attack: JointAttack, goal: Goal, epsilon: float, target: int, seconds: float = 600.0
+) -> Certified:
     """The bracket of ln odds at ε > 0 from about `target` cells."""
-    cells, joint = cut(scene, goal, epsilon, target)
-    low, high = goal_shares(cells, goal, scene)
+    cells, joint = cut(joint_attack, goal, epsilon, target)
+    low, high = goal_shares(cells, goal, joint_attack)
     diameter = cells.diameter
     with np.errstate(invalid="ignore"):
         held = high / (high + (1 - high) * np.exp(-epsilon * diameter))
@@ -66,26 +68,26 @@ def certified_cells(scene: Scene, goal: Goal, epsilon: float, target: int, secon
     solved = best_odds(cells.mass * share, cells.mass * (1 - share), edges_between(cells, epsilon), seconds)
     if not _is_straight(cells) or np.isinf(solved.bound):
         return Certified(-np.inf, solved.bound, None, cells.mass.size)
-    peaks = summits(cells, solved.log_m, share, epsilon)
+    peaks = peak_attack(cells, solved.log_m, share, epsilon)
     lines = sum(not a.is_finite for a in cells.axes)
     parts = max(1, round(((_BOXES + 30 * cells.mass.size) / cells.mass.size) ** (1 / max(lines, 1))))
-    attack = summit_odds(peaks, goal, scene, joint, min(parts, 12))
+    attack = peak_odds(peaks, goal, joint_attack, joint, min(parts, 12))
     return Certified(min(attack, solved.bound), solved.bound, peaks, cells.mass.size)
 
 
-def cut(scene: Scene, goal: Goal, epsilon: float, target: int) -> tuple[Lattice, JointHistogram | None]:
+def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> tuple[Lattice, JointHistogram | None]:
     """The space cut into about `target` cells."""
-    members = scene.members(goal)
+    members = joint_attack.members(goal)
     joint = next((j for a in members if isinstance(j := joint_of(a), JointHistogram)), None)
     parts = leaves(goal)
-    tables = {a.name: axis for a in members if (axis := _finite(scene, a, parts, joint)) is not None}
+    tables = {a.name: axis for a in members if (axis := _finite(joint_attack, a, parts, joint)) is not None}
     lines = [a for a in members if a.name not in tables]
-    fixed = {a.name: _fixed(scene, a, parts, joint) for a in lines}
+    fixed = {a.name: _fixed(joint_attack, a, parts, joint) for a in lines}
     each = target / max(1, int(np.prod([t.size for t in tables.values()])))
     widest = max((len(fixed[a.name]) for a in lines), default=0)
     width = _width(lines, fixed, joint is not None, max(each, widest + 1.0)) if lines else 1.0
-    offsets = 3 if scene.norm == "l2" and len(lines) == 2 else 1
-    if tables and scene.norm != "l1":
+    offsets = 3 if joint_attack.norm == "l2" and len(lines) == 2 else 1
+    if tables and joint_attack.norm != "l1":
         jump = max(float(np.max(t.table, initial=0.0, where=np.isfinite(t.table))) for t in tables.values())  # pyright: ignore[reportArgumentType, reportCallIssue]
         offsets = max(offsets, min(60 if len(lines) == 1 else 12, int(jump / width) + 1))
     axes: list[Axis] = []
@@ -95,27 +97,29 @@ def cut(scene: Scene, goal: Goal, epsilon: float, target: int) -> tuple[Lattice,
         else:
             edges = edges_of(attribute, fixed[attribute.name], width, joint is not None)
             axes.append(line_axis(attribute, edges, epsilon, offsets, joint is not None))
-    return lattice(tuple(axes), scene.norm, joint), joint
+    return lattice(tuple(axes), joint_attack.norm, joint), joint
 
 
-def _finite(scene: Scene, attribute: Attribute, parts: list[Goal], joint: JointHistogram | None) -> Axis | None:
+def _finite(
+    joint_attack: JointAttack, attribute: Attribute, parts: list[Goal], joint: JointHistogram | None
+) -> Axis | None:
     """The axis of an attribute that has finitely many values, or none that its distance tells apart."""
     own = [g for g in parts if any(a.name == attribute.name for a in g.attributes)]
     plain = [g for g in own if not isinstance(g, Near)]
     prior, form = attribute.prior, attribute.distance.line_form
     flat = is_untouched(attribute.distance) or (form is not None and form.is_flat)
     if isinstance(prior, Finite):
-        marks = {g: g.chosen(prior, scene.at(g)) for g in plain}
+        marks = {g: g.chosen(prior, joint_attack.at(g)) for g in plain}
         if flat and len(plain) == len(own):
             return class_axis(attribute, prior.mass, marks)
         return finite_axis(attribute, marks)
     if not flat or joint is not None or len(plain) < len(own):
         return None
     assert isinstance(prior, LinePrior)
-    ends = sorted({e for g in plain for pair in scene.intervals(g) for e in pair})
+    ends = sorted({e for g in plain for pair in joint_attack.intervals(g) for e in pair})
     edges = np.unique([prior.support[0], *np.clip(ends, *prior.support), prior.support[1]])
     left, right = edges[:-1], edges[1:]
-    marks = {g: _covered(left, right, scene.intervals(g)) for g in plain}
+    marks = {g: _covered(left, right, joint_attack.intervals(g)) for g in plain}
     return class_axis(attribute, interval_mass(prior, left, right), marks)
 
 
@@ -123,16 +127,18 @@ def _covered(left: Array, right: Array, intervals: list[tuple[float, float]]) ->
     return np.any([(left >= a) & (right <= b) for a, b in intervals], axis=0).astype(np.float64)
 
 
-def _fixed(scene: Scene, attribute: Attribute, parts: list[Goal], joint: JointHistogram | None) -> list[float]:
+def _fixed(
+    joint_attack: JointAttack, attribute: Attribute, parts: list[Goal], joint: JointHistogram | None
+) -> list[float]:
     """Points that must lie on cell edges: the goal's ends, and the histogram's own edges."""
     found: set[float] = set()
     for goal in parts:
         if isinstance(goal, Near):
             if any(a.name == attribute.name for a in goal.members):
-                t = float(scene.truth[attribute.name])
+                t = float(joint_attack.truth[attribute.name])
                 found |= {t - goal.radius, t + goal.radius}
         elif goal.attributes[0].name == attribute.name:
-            found |= {e for pair in scene.intervals(goal) for e in pair}
+            found |= {e for pair in joint_attack.intervals(goal) for e in pair}
     if joint is not None:
         found |= set(joint.edges[joint.axis(attribute.name)])
     return sorted(e for e in found if np.isfinite(e))

@@ -18,7 +18,7 @@ Kind = Literal["and", "or"]
 
 
 @dataclass(frozen=True)
-class Block:
+class GoalBlock:
     """A part of the goal that cannot be divided into independent ones."""
 
     goal: Goal
@@ -43,7 +43,7 @@ class Gate:
         return f"{self.kind}({', '.join(map(repr, self.parts))})"
 
 
-Tree = Block | Gate
+Tree = GoalBlock | Gate
 
 
 def normal(goal: Goal, negated: bool = False) -> Tree:
@@ -64,7 +64,7 @@ def normal(goal: Goal, negated: bool = False) -> Tree:
     if isinstance(goal, (And, Or)):
         kind: Kind = "and" if isinstance(goal, And) is not negated else "or"
         return gate(kind, [normal(part, negated) for part in goal.parts])
-    return Block(~goal if negated else goal)
+    return GoalBlock(~goal if negated else goal)
 
 
 def gate(kind: Kind, parts: Iterable[Tree]) -> Tree:
@@ -83,14 +83,14 @@ def gate(kind: Kind, parts: Iterable[Tree]) -> Tree:
     return merged[0] if len(merged) == 1 else Gate(kind, tuple(merged))
 
 
-def _as_block(kind: Kind, parts: list[Tree]) -> Block:
+def _as_block(kind: Kind, parts: list[Tree]) -> GoalBlock:
     goals = tuple(as_goal(p) for p in parts)
-    return Block(And(goals) if kind == "and" else Or(goals))
+    return GoalBlock(And(goals) if kind == "and" else Or(goals))
 
 
 def as_goal(tree: Tree) -> Goal:
     """The goal that a tree stands for."""
-    if isinstance(tree, Block):
+    if isinstance(tree, GoalBlock):
         return tree.goal
     goals = tuple(as_goal(p) for p in tree.parts)
     return And(goals) if tree.kind == "and" else Or(goals)
@@ -107,14 +107,14 @@ def ties(tree: Tree) -> set[object]:
 
 def negated(tree: Tree) -> Tree:
     """The tree of the complement."""
-    if isinstance(tree, Block):
-        return Block(~tree.goal)
+    if isinstance(tree, GoalBlock):
+        return GoalBlock(~tree.goal)
     return Gate("or" if tree.kind == "and" else "and", tuple(negated(p) for p in tree.parts))
 
 
-def blocks(tree: Tree) -> tuple[Block, ...]:
+def blocks(tree: Tree) -> tuple[GoalBlock, ...]:
     """The blocks of a tree, from left to right."""
-    return (tree,) if isinstance(tree, Block) else tuple(b for part in tree.parts for b in blocks(part))
+    return (tree,) if isinstance(tree, GoalBlock) else tuple(b for part in tree.parts for b in blocks(part))
 
 
 def is_read_once(goal: Goal) -> bool:

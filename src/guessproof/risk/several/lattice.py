@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.several.axes import Axis, Move
+from guessproof.risk.several.axes import Axis, CellMove
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.program import Edges
 from guessproof.risk.several.quick import interval_mass
-from guessproof.risk.several.scene import Scene
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Norm, Or, combine
@@ -82,10 +82,10 @@ def edges_between(cells: Lattice, epsilon: float) -> Edges:
     return Edges(rows[some], cols[some], epsilon * way[some])
 
 
-def _steps(cells: Lattice) -> list[tuple[Move | None, ...]]:
+def _steps(cells: Lattice) -> list[tuple[CellMove | None, ...]]:
     """For each edge family one move (or none) per axis."""
     n, stay = len(cells.axes), [None] * len(cells.axes)
-    found: list[tuple[Move | None, ...]] = []
+    found: list[tuple[CellMove | None, ...]] = []
     for i, axis in enumerate(cells.axes):
         single = [m for m in axis.moves if abs(m.offset) <= 1] + list(axis.tail_moves)
         found += [(*stay[:i], move, *stay[i + 1 :]) for move in single]
@@ -101,7 +101,7 @@ def _steps(cells: Lattice) -> list[tuple[Move | None, ...]]:
     return found
 
 
-def _useful(cells: Lattice, choice: tuple[Move | None, ...]) -> bool:
+def _useful(cells: Lattice, choice: tuple[CellMove | None, ...]) -> bool:
     """Which steps along several axes at once are worth an edge."""
     lines = tuple(abs(m.offset) for m in choice if m is not None and m.offset)
     if len(lines) < sum(m is not None for m in choice):  # with a change of category: any reach up to its own distance
@@ -113,7 +113,7 @@ def _useful(cells: Lattice, choice: tuple[Move | None, ...]) -> bool:
     return cells.norm == "l2" and len(cells.axes) == 2 and lines in _KNIGHT
 
 
-def _joined(cells: Lattice, steps: tuple[Move | None, ...]) -> tuple[Any, Any, Array]:
+def _joined(cells: Lattice, steps: tuple[CellMove | None, ...]) -> tuple[Any, Any, Array]:
     """The flat cells and ways of one family of edges."""
     n = len(cells.axes)
 
@@ -132,10 +132,10 @@ def _joined(cells: Lattice, steps: tuple[Move | None, ...]) -> tuple[Any, Any, A
     return rows.ravel(), cols.ravel(), np.broadcast_to(way, rows.shape).ravel()
 
 
-def goal_shares(cells: Lattice, goal: Goal, scene: Scene) -> tuple[Array, Array]:
+def goal_shares(cells: Lattice, goal: Goal, joint_attack: JointAttack) -> tuple[Array, Array]:
     """Bounds on the share of each cell's mass that belongs to the goal; equal wherever its faces lie on edges."""
     if isinstance(goal, Compound):
-        parts = [goal_shares(cells, part, scene) for part in goal.parts]
+        parts = [goal_shares(cells, part, joint_attack) for part in goal.parts]
         low, high = ([p[i] for p in parts] for i in (0, 1))
         if isinstance(goal, And):
             return np.maximum(np.sum(low, axis=0) - (len(low) - 1), 0.0), np.min(high, axis=0)
@@ -143,17 +143,17 @@ def goal_shares(cells: Lattice, goal: Goal, scene: Scene) -> tuple[Array, Array]
             return np.max(low, axis=0), np.minimum(np.sum(high, axis=0), 1.0)
         return 1 - high[0], 1 - low[0]
     if isinstance(goal, Near):
-        return near_shares(cells, goal, [float(scene.truth[a.name]) for a in goal.members])
+        return near_shares(cells, goal, [float(joint_attack.truth[a.name]) for a in goal.members])
     axis = next(i for i, a in enumerate(cells.axes) if a.attribute.name == goal.attributes[0].name)
-    share = _axis_share(cells.axes[axis], goal, scene)[cells.index[axis]]
+    share = _axis_share(cells.axes[axis], goal, joint_attack)[cells.index[axis]]
     return share, share
 
 
-def _axis_share(axis: Axis, goal: Goal, scene: Scene) -> Array:
+def _axis_share(axis: Axis, goal: Goal, joint_attack: JointAttack) -> Array:
     if axis.is_finite:
         return axis.marks[goal]
     inside = np.zeros(axis.size)
-    for lo, hi in scene.intervals(goal):
+    for lo, hi in joint_attack.intervals(goal):
         inside[(axis.left >= lo) & (axis.right <= hi)] = 1.0
     return inside
 

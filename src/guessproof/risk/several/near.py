@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.quick import density_breaks, interval_mass
-from guessproof.risk.several.scene import Scene
 from guessproof.world.checks import Array
 from guessproof.world.goals import Near
 from guessproof.world.line import LinePrior
@@ -18,15 +18,15 @@ from guessproof.world.line import LinePrior
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(16))
 
 
-def disc_prior(scene: Scene, goal: Near) -> tuple[float, float] | None:
+def disc_prior(joint_attack: JointAttack, goal: Near) -> tuple[float, float] | None:
     """ln P and ln(1 − P) of two independent numbers near their true values; None for anything else."""
-    members = scene.members(goal)
+    members = joint_attack.members(goal)
     if len(members) != 2 or not all(isinstance(a.prior, LinePrior) for a in members):
         return None
     x, y = (a.prior for a in members)
     assert isinstance(x, LinePrior)
     assert isinstance(y, LinePrior)
-    t = [float(scene.truth[a.name]) for a in members]
+    t = [float(joint_attack.truth[a.name]) for a in members]
     marks = [z - t[0] for z in (*density_breaks(x), *x.support) if np.isfinite(z)]
     marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*density_breaks(y), *y.support)
               if np.isfinite(z) for s in (-1, 1)]  # fmt: skip
@@ -49,9 +49,9 @@ def disc_prior(scene: Scene, goal: Near) -> tuple[float, float] | None:
         return float(np.log(inside / total)), float(np.log(outside / total))
 
 
-def ray_bound(scene: Scene, goal: Near, epsilon: float) -> float:
+def ray_bound(joint_attack: JointAttack, goal: Near, epsilon: float) -> float:
     """Log-odds that no likelihood exceeds, from rays; infinite where they prove nothing."""
-    world = _round(scene, goal)
+    world = _round(joint_attack, goal)
     if world is None:
         return np.inf
     sd, offset, scale, n = world
@@ -60,9 +60,9 @@ def ray_bound(scene: Scene, goal: Near, epsilon: float) -> float:
     return float(np.log(inside) - np.log(outside)) + 1e-10
 
 
-def cone_attack(scene: Scene, goal: Near, epsilon: float) -> float:
+def cone_attack(joint_attack: JointAttack, goal: Near, epsilon: float) -> float:
     """Log-odds of the likelihood e^{−ε·distance from the true point}; −inf where they are not computed."""
-    world = _round(scene, goal)
+    world = _round(joint_attack, goal)
     if world is None or world[3] != 2:
         return -np.inf
     sd, offset, scale, _ = world
@@ -74,19 +74,19 @@ def cone_attack(scene: Scene, goal: Near, epsilon: float) -> float:
     return float(np.log(inside) - np.log(outside)) - 1e-9
 
 
-def _round(scene: Scene, goal: Near) -> tuple[Array, Array, float, int] | None:
+def _round(joint_attack: JointAttack, goal: Near) -> tuple[Array, Array, float, int] | None:
     """Standard deviations, offsets from the means and the common scale, for ℓ2 balls of independent normals."""
-    members = scene.members(goal)
+    members = joint_attack.members(goal)
     forms = [a.distance.line_form for a in members]
     priors = [p for a in members if isinstance(a.prior, LinePrior) and (p := a.prior.normal_form) is not None]
-    if goal.by != "l2" or scene.norm != "l2" or len(priors) < len(members):
+    if goal.by != "l2" or joint_attack.norm != "l2" or len(priors) < len(members):
         return None
     if any(f is None or not f.is_straight or f.step or np.isfinite(f.cap) or f.slopes[0] <= 0 for f in forms):
         return None
     slopes = {f.slopes[0] for f in forms if f is not None}
     if len(slopes) > 1:
         return None
-    offset = np.array([float(scene.truth[a.name]) - p.mean for a, p in zip(members, priors, strict=True)])
+    offset = np.array([float(joint_attack.truth[a.name]) - p.mean for a, p in zip(members, priors, strict=True)])
     return np.array([p.sd for p in priors]), offset, 1 / slopes.pop(), len(members)
 
 

@@ -13,31 +13,31 @@ from collections.abc import Callable
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
-from guessproof.risk.several.formula import Block, Gate, Tree, blocks, ties
-from guessproof.risk.several.scene import Pair, Scene, join
-from guessproof.risk.several.shift import NOISE, Shift
+from guessproof.risk.several.formula import Gate, GoalBlock, Tree, blocks, ties
+from guessproof.risk.several.joint_attack import JointAttack, Pair, join
+from guessproof.risk.several.shift import NOISE, BeliefShift
 
-BlockGain = Callable[[Block, float], Shift]
-GateGain = Callable[[Gate, list[Shift], float], float | None]
+BlockGain = Callable[[GoalBlock, float], BeliefShift]
+GateGain = Callable[[Gate, list[BeliefShift], float], float | None]
 
 
-def product_rule(scene: Scene, tree: Tree, k: float) -> Pair:
+def product_rule(joint_attack: JointAttack, tree: Tree, k: float) -> Pair:
     """(attack, bound) of a tree of single blocks at k = ±ε; the attack is feasible for ℓ1 only."""
     check_independent(tree)
-    attack, bound = (product_shift(tree, k, _single(scene, which)).gain for which in (0, 1))
+    attack, bound = (product_shift(tree, k, _single(joint_attack, which)).gain for which in (0, 1))
     return widened(attack, bound, k)
 
 
-def product_shift(tree: Tree, k: float, block: BlockGain, better: GateGain | None = None) -> Shift:
+def product_shift(tree: Tree, k: float, block: BlockGain, better: GateGain | None = None) -> BeliefShift:
     """The whole's shift from the blocks' own; `better` may improve on a gate's product."""
-    if isinstance(tree, Block):
+    if isinstance(tree, GoalBlock):
         return block(tree, k)
     parts = [product_shift(part, k, block, better) for part in tree.parts]
     whole = join(tree, parts)
     other = None if better is None or k == 0 else better(tree, parts, k)
     if other is None:
         return whole
-    return Shift(whole.log_p, whole.log_q, min(whole.gain, other) if k > 0 else max(whole.gain, other))
+    return BeliefShift(whole.log_p, whole.log_q, min(whole.gain, other) if k > 0 else max(whole.gain, other))
 
 
 def check_independent(tree: Tree) -> None:
@@ -60,5 +60,5 @@ def widened(attack: float, bound: float, k: float) -> Pair:
     return attack - sign * noise[0], bound + sign * noise[1]
 
 
-def _single(scene: Scene, which: int) -> BlockGain:
-    return lambda block, k: scene.single(block.goal).shift(k, which)
+def _single(joint_attack: JointAttack, which: int) -> BlockGain:
+    return lambda block, k: joint_attack.single(block.goal).shift(k, which)

@@ -16,7 +16,7 @@ NOISE = 1e-13  # relative error allowed to a gain composed of a few others
 
 
 @dataclass(frozen=True)
-class Shift:
+class BeliefShift:
     """A goal's prior and the change of its log-odds."""
 
     log_p: float
@@ -32,15 +32,15 @@ class Shift:
             return self.gain - float(np.logaddexp(self.log_q, self.log_p + self.gain))
         return self.gain - float(np.log1p(np.exp(self.log_p) * np.expm1(self.gain)))
 
-    def flipped(self) -> Shift:
+    def flipped(self) -> BeliefShift:
         """The same for the complement."""
-        return Shift(self.log_q, self.log_p, -self.gain)
+        return BeliefShift(self.log_q, self.log_p, -self.gain)
 
 
-def all_of(parts: Sequence[Shift]) -> Shift:
+def all_of(parts: Sequence[BeliefShift]) -> BeliefShift:
     """The AND of independent parts.
 
-    >>> half = Shift(np.log(0.5), np.log(0.5), np.log(3))     # from 1/2 to 3/4
+    >>> half = BeliefShift(np.log(0.5), np.log(0.5), np.log(3))     # from 1/2 to 3/4
     >>> both = all_of([half, half])                           # from 1/4 to 9/16
     >>> round(float(np.exp(both.gain)) * 7 / 9, 12)
     3.0
@@ -50,20 +50,20 @@ def all_of(parts: Sequence[Shift]) -> Shift:
         log_q = float(np.log(-np.expm1(log_p)))
     ratio = sum(part.ratio for part in parts)
     if log_p == -np.inf or log_q == -np.inf:
-        return Shift(log_p, log_q)
+        return BeliefShift(log_p, log_q)
     odds = log_p - log_q
     fall = np.exp(odds) * np.expm1(ratio) if ratio <= _LARGE else np.exp(odds + ratio)
     if np.isneginf(ratio):
-        return Shift(log_p, log_q, -np.inf)
+        return BeliefShift(log_p, log_q, -np.inf)
     gain = ratio - float(np.log1p(-fall)) if fall < 1 else np.inf
-    return Shift(log_p, log_q, gain)
+    return BeliefShift(log_p, log_q, gain)
 
 
-def any_of(parts: Sequence[Shift]) -> Shift:
+def any_of(parts: Sequence[BeliefShift]) -> BeliefShift:
     """The OR of independent parts."""
     return all_of([part.flipped() for part in parts]).flipped()
 
 
-def _log_p(part: Shift) -> float:
+def _log_p(part: BeliefShift) -> float:
     """ln p, from 1 − p where that has more digits."""
     return float(np.log1p(-np.exp(part.log_q))) if part.log_q < -1 else part.log_p

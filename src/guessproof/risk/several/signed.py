@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from guessproof.risk.several.formula import Block, Tree
-from guessproof.risk.several.scene import Scene
+from guessproof.risk.several.formula import GoalBlock, Tree
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.slopes import Four, Slope, Still, slope_of
 from guessproof.world.checks import Array
 
@@ -33,7 +33,7 @@ _STEP = 1e-4
 class Climb:
     """A tree of slopes, with the parameters of all of them in one row."""
 
-    scene: Scene
+    joint_attack: JointAttack
     tree: Tree
     slopes: tuple[Slope, ...]
     epsilon: float
@@ -70,7 +70,7 @@ class Climb:
 
     def _split(self, tree: Tree, pieces: list[Array], a: Array, under_and: bool, at: list[int]) -> Four:
         """Goal and rest above a, goal and rest up to a."""
-        if isinstance(tree, Block):
+        if isinstance(tree, GoalBlock):
             slope, theta = self.slopes[at[0]], pieces[at[0]]
             at[0] += 1
             return (replace(slope, high=under_and) if isinstance(slope, Still) else slope).split(theta, a)
@@ -96,26 +96,26 @@ def _and(
     )
 
 
-def signed_attack(scene: Scene, tree: Tree, epsilon: float) -> tuple[float, Climb, Array] | None:
+def signed_attack(joint_attack: JointAttack, tree: Tree, epsilon: float) -> tuple[float, Climb, Array] | None:
     """The gain of the best signed distance found, with it and its parameters; None where there is none."""
     slopes: list[Slope] = []
     for block in _in_order(tree):
-        slope = slope_of(scene, block.goal, epsilon) if block.is_single else None
+        slope = slope_of(joint_attack, block.goal, epsilon) if block.is_single else None
         if slope is None:
             return None
         slopes.append(slope)
-    climb = Climb(scene, tree, tuple(slopes), epsilon)
+    climb = Climb(joint_attack, tree, tuple(slopes), epsilon)
     if not climb.start.size:
         return 0.0, climb, climb.start
     theta = _search(replace(climb, slopes=tuple(s.sketched() for s in slopes)))
     coarse, fine = (float(climb.log_odds(theta[None, :], panels)[0]) for panels in (3 * _PANELS, 8 * _PANELS))
-    prior = scene.prior(tree)
+    prior = joint_attack.prior(tree)
     gain = min(coarse, fine) - abs(coarse - fine) - 1e-12 - (prior.log_p - prior.log_q)
     return max(gain, 0.0), climb, theta
 
 
-def _in_order(tree: Tree) -> list[Block]:
-    return [tree] if isinstance(tree, Block) else [b for part in tree.parts for b in _in_order(part)]
+def _in_order(tree: Tree) -> list[GoalBlock]:
+    return [tree] if isinstance(tree, GoalBlock) else [b for part in tree.parts for b in _in_order(part)]
 
 
 def _search(climb: Climb) -> Array:

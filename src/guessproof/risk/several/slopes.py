@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from guessproof.risk.combinations import axis_labels
 from guessproof.risk.finite import solve
+from guessproof.risk.several.joint_attack import JointAttack, is_untouched
 from guessproof.risk.several.quick import Sketch, interval_mass, sketch
-from guessproof.risk.several.scene import Scene, axis_labels, is_untouched
 from guessproof.risk.tent import best_tents
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -76,7 +77,17 @@ class Tent(Slope):
         c = best_tents(prior, form, np.array([lo]), np.array([hi]), epsilon).peak[0]
         c = float(np.clip(c, low, high)) if np.isfinite(c) else 0.5 * (low + high)
         half = 0.5 * float(form.psi(high) - form.psi(low))
-        return cls(prior, drawn, form, lo, hi, p, q, np.array([half, c]), np.array([half or 1.0, 0.5 * (high - low)]))
+        return cls(
+            prior=prior,
+            drawn=drawn,
+            form=form,
+            lo=lo,
+            hi=hi,
+            p=p,
+            q=q,
+            start=np.array([half, c]),
+            unit=np.array([half or 1.0, 0.5 * (high - low)]),
+        )
 
     def sketched(self) -> Slope:
         return replace(self, quick=True)
@@ -258,20 +269,20 @@ class Turned(Slope):
         return -self.inner.levels(self._inner(theta))
 
 
-def slope_of(scene: Scene, goal: Goal, epsilon: float) -> Slope | None:
+def slope_of(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Slope | None:
     """The slope of a goal about one attribute, or None where no simple one is known."""
-    (attribute,) = scene.members(goal)
-    part = scene.single(goal)
+    (attribute,) = joint_attack.members(goal)
+    part = joint_attack.single(goal)
     p, q = float(np.exp(part.log_p)), float(np.exp(part.log_q))
     if is_untouched(attribute.distance) or not part.is_open:
         return Still(p, q, np.empty(0), np.empty(0))
     if isinstance(attribute.prior, Finite):
-        return _steps(scene, attribute, attribute.prior, goal, p, q, epsilon)
+        return _steps(joint_attack, attribute, attribute.prior, goal, p, q, epsilon)
     prior, form = attribute.prior, attribute.distance.line_form
     assert isinstance(prior, LinePrior)
     if form is None:
         return None
-    region = scene.intervals(goal)
+    region = joint_attack.intervals(goal)
     if form.is_flat:
         levels = np.array([0.0, form.step])
         return Steps(np.array([q, p]), np.array([0.0, 1.0]), levels, p, q, np.zeros(1), np.array([form.step]))
@@ -280,7 +291,9 @@ def slope_of(scene: Scene, goal: Goal, epsilon: float) -> Slope | None:
     if len(region) == 2 and np.isinf(region[0][0]) and np.isinf(region[1][1]):
         return Turned(Tent.of(prior, form, region[0][1], region[1][0], q, p, epsilon))
     size = np.array([max(span_of(form, b - a) for a, b in region if np.isfinite(b - a))])
-    return Bands(prior, sketch(prior), form, tuple(region), p, q, np.zeros(1), size)
+    return Bands(
+        prior=prior, drawn=sketch(prior), form=form, region=tuple(region), p=p, q=q, start=np.zeros(1), unit=size
+    )
 
 
 def span_of(form: LineForm, width: float) -> float:
@@ -289,9 +302,9 @@ def span_of(form: LineForm, width: float) -> float:
 
 
 def _steps(
-    scene: Scene, attribute: Attribute, prior: Finite, goal: Goal, p: float, q: float, epsilon: float
+    joint_attack: JointAttack, attribute: Attribute, prior: Finite, goal: Goal, p: float, q: float, epsilon: float
 ) -> Steps | None:
-    chosen, labels = goal.chosen(prior, scene.at(goal)), axis_labels(prior)
+    chosen, labels = goal.chosen(prior, joint_attack.at(goal)), axis_labels(prior)
     if len(labels) > 200:
         return None
     table = attribute.distance.distance(labels[:, None], labels[None, :])

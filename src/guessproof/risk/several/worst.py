@@ -8,18 +8,20 @@ The bound is certified, of first order in the boxes; what a likely worst point r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
+from guessproof.risk.combinations import Combinations, OpenTruths, open_truths
 from guessproof.risk.limits import advantage_of, posterior_of
-from guessproof.risk.several.belief import Engine
-from guessproof.risk.several.formula import Block, Tree, blocks, normal
-from guessproof.risk.several.scene import Scene
-from guessproof.risk.several.table import chosen, is_table, table_of
+from guessproof.risk.several.belief import JointEngine
+from guessproof.risk.several.belief_boxes import BeliefBoxes, join_boxes
+from guessproof.risk.several.finite import is_finite
+from guessproof.risk.several.formula import GoalBlock, blocks, negated, normal
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.tent import log_prior
 from guessproof.risk.truths import true_combinations, true_values_of
 from guessproof.risk.worst_case import Direction, TruthSearch
@@ -35,39 +37,26 @@ _FAR = 1e-7
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Per box of one attribute's true values: bounds on the belief in its goal, before and after."""
+class TrueBoxes:
+    """Boxes of one attribute's true values, with a value in each."""
 
-    after: tuple[Array, Array]  # least, most
-    before: tuple[Array, Array]  # least, most
+    beliefs: BeliefBoxes
     middle: list[Any]
 
 
-@dataclass(frozen=True)
-class Truths:
-    """Combinations of true values, one for each set of correct guesses that is neither empty nor certain."""
-
-    open: list[dict[str, Any]]
-    certain: dict[str, Any] | None  # one at which the goal is certain
+Span = tuple[Array, Array]  # least, most
+TrueEnds = tuple[Span, Span, list[Any]]  # the belief after and before in each box, and a value in it
 
 
-def all_truths(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Truths | None:
+def all_truths(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> OpenTruths | None:
     """The true values of finite attributes that stand for all; None where some attribute has a density."""
-    scene = Scene(attributes, {}, norm)
-    if not is_table(scene, goal):
+    joint_attack = JointAttack(attributes, {}, norm)
+    if not is_finite(joint_attack, goal):
         return None
-    table = table_of(scene, goal)
-    found: dict[bytes, dict[str, Any]] = {}
-    certain: dict[str, Any] | None = None
-    for row in true_combinations(attributes, goal):
-        marks = chosen(table, goal, Scene(attributes, row, norm))
-        if (1 - marks) @ table.mass <= 0:
-            certain = certain or row
-        elif marks @ table.mass > 0:
-            found.setdefault(marks.tobytes(), row)
-    if len(found) > _MOST:
-        raise NotCertifiedError(f"{len(found)} combinations of true values are too many; give one with at={{…}}")
-    return Truths(list(found.values()), certain)
+    found = open_truths(Combinations.of(joint_attack.members(goal)), goal, true_combinations(attributes, goal))
+    if len(found.truths) > _MOST:
+        raise NotCertifiedError(f"{len(found.truths)} combinations of true values are too many; give one with at={{…}}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -86,7 +75,7 @@ class Boxes:
                 )
             self._check(block)
 
-    def _check(self, block: Block) -> None:
+    def _check(self, block: GoalBlock) -> None:
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
         attribute = self.attributes[goal.attributes[0].name]
         form = attribute.distance.line_form
@@ -96,79 +85,67 @@ class Boxes:
 
     def worst(self, epsilon: float, aim: Direction) -> tuple[float, dict[str, Any]]:
         """What no true value exceeds, and where it may be reached."""
-        tree = normal(self.goal)
-        own = list(blocks(tree))
-        readings = {b: self._reading(b, epsilon, len(own)) for b in own}
-
-        def shaped(pick: Callable[[Reading], Array]) -> dict[Block, Array]:
-            return {
-                b: pick(readings[b]).reshape([-1 if i == j else 1 for j in range(len(own))]) for i, b in enumerate(own)
-            }
-
-        most, least = shaped(lambda r: r.after[1]), shaped(lambda r: r.after[0])
-        before, before_most = shaped(lambda r: r.before[0]), shaped(lambda r: r.before[1])
-        if aim == "fall":
-            value = _belief(tree, before_most) - _belief(tree, least)
-        else:
-            value = _belief(tree, most) - (0.0 if aim == "posterior" else _belief(tree, before))
-        value = np.broadcast_to(value, [len(readings[b].middle) for b in own])
+        tree = negated(normal(self.goal)) if aim == "fall" else normal(self.goal)
+        own = blocks(tree)
+        found = {b: self._true_boxes(b, epsilon, len(own)) for b in own}
+        whole = join_boxes(tree, {b: found[b].beliefs.along(i, len(own)) for i, b in enumerate(own)})
+        value = whole.most if aim == "posterior" else whole.rise
+        value = np.broadcast_to(value, [len(found[b].middle) for b in own])
         at = np.unravel_index(int(np.argmax(value)), value.shape)
-        where = {b.goal.attributes[0].name: readings[b].middle[int(i)] for b, i in zip(own, at, strict=True)}
+        where = {b.goal.attributes[0].name: found[b].middle[int(i)] for b, i in zip(own, at, strict=True)}
         return float(np.max(value)) * (1 + 1e-12), where
 
     def reached(self, epsilon: float, aim: Direction, where: dict[str, Any]) -> tuple[float, float]:
         """What one true value gives the attacker, and its prior."""
-        engine = Engine(Scene(self.attributes, where, self.norm), self.goal)
+        engine = JointEngine(JointAttack(self.attributes, where, self.norm), self.goal)
         prior = engine.prior()
         attack = engine.cheap(-epsilon if aim == "fall" else epsilon)[0]
         if aim == "posterior":
             return float(posterior_of(prior.log_p, prior.log_q, attack)), float(np.exp(prior.log_p))
         return float(abs(advantage_of(prior.log_p, prior.log_q, attack))), float(np.exp(prior.log_p))
 
-    def _reading(self, block: Block, epsilon: float, count: int) -> Reading:
-        turned = isinstance(block.goal, Not)
+    def _true_boxes(self, block: GoalBlock, epsilon: float, count: int) -> TrueBoxes:
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
         attribute = self.attributes[goal.attributes[0].name]
         if isinstance(attribute.prior, Finite):
-            found = self._values(attribute, attribute.prior, goal, epsilon)
+            after, before, middle = self._values(attribute, attribute.prior, goal, epsilon)
         else:
-            found = self._boxes(attribute, goal, epsilon, _CELLS.get(count, 25))
-        if not turned:
-            return found
-        flip = tuple((1 - pair[1], 1 - pair[0]) for pair in (found.after, found.before))
-        return Reading(flip[0], flip[1], found.middle)
+            after, before, middle = self._boxes(attribute, goal, epsilon, _CELLS.get(count, 25))
+        if isinstance(block.goal, Not):
+            after, before = ((1 - most, 1 - least) for least, most in (after, before))
+        return TrueBoxes(BeliefBoxes.becoming(*before, after[1]), middle)
 
-    def _values(self, attribute: Attribute, prior: Finite, goal: Goal, epsilon: float) -> Reading:
+    def _values(self, attribute: Attribute, prior: Finite, goal: Goal, epsilon: float) -> TrueEnds:
         values = _telling(attribute, prior, goal)
         least, most, before = [], [], []
         for value in values:
-            part = Scene(self.attributes, {attribute.name: value}, self.norm).single(goal)
+            part = JointAttack(self.attributes, {attribute.name: value}, self.norm).single(goal)
             for sign, into in ((-1, least), (+1, most)):
                 gain = part.gain(sign * epsilon)[1] if epsilon and part.is_open else 0.0
                 into.append(_posterior(part.log_p, part.log_q, gain))
             before.append(float(np.exp(part.log_p)))
-        return Reading((np.array(least), np.array(most)), (np.array(before), np.array(before)), values)
+        return (np.array(least), np.array(most)), (np.array(before), np.array(before)), values
 
-    def _boxes(self, attribute: Attribute, goal: Goal, epsilon: float, cells: int) -> Reading:
+    def _boxes(self, attribute: Attribute, goal: Goal, epsilon: float, cells: int) -> TrueEnds:
         prior, form = attribute.prior, attribute.distance.line_form
         assert isinstance(prior, LinePrior)
         assert form is not None
-        start, end, middle = _true_boxes(attribute, prior, cells if goal.depends_on_truth else 1)
+        start, end, middle = _edges_of_boxes(attribute, prior, cells if goal.depends_on_truth else 1)
         if isinstance(goal, Within):
             outer = _hull(goal, start, end)
             with np.errstate(invalid="ignore"):
                 inner = goal.edges(end)[0][0], goal.edges(start)[0][1]
             inner = (np.where(np.isnan(inner[0]), np.inf, inner[0]), np.where(np.isnan(inner[1]), -np.inf, inner[1]))
         else:
-            part = Scene(self.attributes, {}, self.norm).single(goal)
+            part = JointAttack(self.attributes, {}, self.norm).single(goal)
             gains = [part.gain(s * epsilon)[1] if epsilon and part.is_open else 0.0 for s in (-1, 1)]
             after = tuple(np.array([_posterior(part.log_p, part.log_q, g)]) for g in gains)
             p = np.array([np.exp(part.log_p)])
-            return Reading((after[0], after[1]), (p, p), [float(middle[0])])
+            return (after[0], after[1]), (p, p), [float(middle[0])]
         ranging = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *attribute.range, goal.radius is not None)
         least, small = _interval(ranging, *inner, epsilon, "fall")
         most, large = _interval(ranging, *outer, epsilon, "rise")
-        return Reading((least, most), (small, large), middle.tolist())
+        return (least, most), (small, large), middle.tolist()
 
 
 def _telling(attribute: Attribute, prior: Finite, goal: Goal) -> list[Any]:
@@ -199,7 +176,7 @@ def _hull(goal: Within, start: Array, end: Array) -> tuple[Array, Array]:
         return np.fmin(lows[0], highs[0]), np.fmax(lows[1], highs[1])
 
 
-def _true_boxes(attribute: Attribute, prior: LinePrior, cells: int) -> tuple[Array, Array, Array]:
+def _edges_of_boxes(attribute: Attribute, prior: LinePrior, cells: int) -> tuple[Array, Array, Array]:
     """Ends and middles of boxes of true values; the first and last reach as far as the range does."""
     low, high = attribute.range
     near, far = (float(e) for e in prior.quantile([_FAR, 1 - _FAR]))
@@ -215,16 +192,6 @@ def _true_boxes(attribute: Attribute, prior: LinePrior, cells: int) -> tuple[Arr
             np.isfinite(start) & np.isfinite(end), 0.5 * (start + end), np.where(np.isfinite(start), start, end)
         )
     return start, end, middle
-
-
-def _belief(tree: Tree, parts: dict[Block, Array]) -> Array:
-    if isinstance(tree, Block):
-        return parts[tree]
-    values = [_belief(part, parts) for part in tree.parts]
-    whole = values[0] if tree.kind == "and" else 1 - values[0]
-    for value in values[1:]:
-        whole = whole * (value if tree.kind == "and" else 1 - value)
-    return whole if tree.kind == "and" else 1 - whole
 
 
 def _posterior(log_p: float, log_q: float, gain: float) -> float:

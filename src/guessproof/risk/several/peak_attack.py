@@ -19,22 +19,22 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.several.axes import Axis
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.lattice import Lattice, goal_shares, lattice
 from guessproof.risk.several.quick import interval_mass
-from guessproof.risk.several.scene import Scene
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm, combine
 from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(6))
-_MOST = 500  # summits
+_MOST = 500  # peak_attack
 _TILE = 4  # cells per side of a group of boxes that are integrated together
 _TAIL_LEVELS = np.array([0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999])
 
 
 @dataclass(frozen=True)
-class Summits:
+class Peaks:
     """Heights ln M_k and places x_k, as ψ on lines and as positions of finite attributes."""
 
     axes: tuple[Axis, ...]
@@ -69,14 +69,14 @@ def window(axis: Axis) -> tuple[float, float]:
     return float(psi(np.min(ends))), float(psi(np.max(ends)))
 
 
-def summits(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> Summits:
+def peak_attack(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> Peaks:
     """A few points of the goal whose peaks reproduce the program's answer there.
 
     Halfway between cells the answer may be as high as its neighbours allow: that is where ridges run.
     """
     place, height, mass = _candidates(cells, log_m, share, epsilon)
     reached, chosen = np.full(height.shape, -np.inf), list[int]()
-    whole = Summits(cells.axes, cells.norm, epsilon, height, place)
+    whole = Peaks(cells.axes, cells.norm, epsilon, height, place)
     weight = mass * np.exp(height - np.max(height))
     for _ in range(_MOST):
         missing = weight * -np.expm1(np.minimum(reached - height, 0.0))
@@ -88,7 +88,7 @@ def summits(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> Summi
         reached = np.maximum(reached, height[k] - epsilon * combine(cells.norm, gaps))
     keep = np.array(chosen)
     clamped = tuple(_goal_reaches_out(cells, share, i) for i in range(len(cells.axes)))
-    return Summits(cells.axes, cells.norm, epsilon, height[keep], tuple(p[keep] for p in place), clamped)
+    return Peaks(cells.axes, cells.norm, epsilon, height[keep], tuple(p[keep] for p in place), clamped)
 
 
 def _goal_reaches_out(cells: Lattice, share: Array, i: int) -> bool:
@@ -127,11 +127,11 @@ def _candidates(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> t
     return tuple(g[some] for g in grid), top[some], heavy[some]
 
 
-def summit_odds(peaks: Summits, goal: Goal, scene: Scene, joint: JointHistogram | None, parts: int) -> float:
+def peak_odds(peaks: Peaks, goal: Goal, joint_attack: JointAttack, joint: JointHistogram | None, parts: int) -> float:
     """Log-odds that this likelihood is sure to reach."""
     fine = tuple(_refined(axis, parts, clamped) for axis, clamped in zip(peaks.axes, peaks.clamped, strict=True))
     boxes = lattice(tuple(f.axis for f in fine), peaks.norm, joint)
-    low_share, _ = goal_shares(boxes, goal, scene)
+    low_share, _ = goal_shares(boxes, goal, joint_attack)
     top = float(np.max(peaks.height))
     inside = outside = 0.0
     for part in _tiles(boxes, fine, parts):
@@ -158,7 +158,7 @@ def _tiles(boxes: Lattice, fine: tuple[_Fine, ...], parts: int) -> list[Any]:
     return np.split(order, ends)
 
 
-def _near(peaks: Summits, fine: tuple[_Fine, ...], index: tuple[Any, ...]) -> Summits:
+def _near(peaks: Peaks, fine: tuple[_Fine, ...], index: tuple[Any, ...]) -> Peaks:
     """The summits that can rise above all others somewhere in a group of boxes."""
     ends = [(float(np.min(f.start[i])), float(np.max(f.end[i]))) for f, i in zip(fine, index, strict=True)]
     centre = [0.5 * (a + b) if f.axis.table is None else a for f, (a, b) in zip(fine, ends, strict=True)]
@@ -204,7 +204,16 @@ def _refined(axis: Axis, parts: int, clamped: bool) -> _Fine:
     if clamped:
         first, last = window(axis)
         start, end, is_open = np.clip(start, first, last), np.clip(end, first, last), np.zeros(left.size, dtype=bool)
-    piece = Axis(axis.attribute, left, right, mass, np.zeros(left.size), (), (), axis.even)
+    piece = Axis(
+        attribute=axis.attribute,
+        left=left,
+        right=right,
+        mass=mass,
+        place=np.zeros(left.size),
+        moves=(),
+        tail_moves=(),
+        even=axis.even,
+    )
     return _Fine(piece, np.asarray(start), np.asarray(end), mean, is_open)
 
 
@@ -240,7 +249,7 @@ def _means(prior: LinePrior, left: Array, right: Array, even: bool) -> Array:
 
 
 def _mean_bounds(
-    peaks: Summits, fine: tuple[_Fine, ...], index: tuple[Any, ...], top: float
+    peaks: Peaks, fine: tuple[_Fine, ...], index: tuple[Any, ...], top: float
 ) -> tuple[Array, Array, tuple[Array, Array]]:
     """Bounds on the mean of L over boxes, and on L itself."""
     n, epsilon = len(fine), peaks.epsilon
@@ -273,7 +282,7 @@ def _mean_bounds(
     return low, np.minimum(high, 1.0), (least, np.minimum(most, 1.0))
 
 
-def _gradients(peaks: Summits, fine: tuple[_Fine, ...], middle: list[Array], gaps: list[Any]) -> list[Any]:
+def _gradients(peaks: Peaks, fine: tuple[_Fine, ...], middle: list[Array], gaps: list[Any]) -> list[Any]:
     """A supergradient of every peak at every box's middle, axis by axis."""
     whole = combine(peaks.norm, gaps)
     slopes: list[Any] = []

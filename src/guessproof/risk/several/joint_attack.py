@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError
-from guessproof.risk.several.formula import Block, Gate, Tree
-from guessproof.risk.several.shift import Shift, all_of, any_of
+from guessproof.risk.combinations import axis_labels
+from guessproof.risk.several.formula import Gate, GoalBlock, Tree
+from guessproof.risk.several.shift import BeliefShift, all_of, any_of
 from guessproof.risk.single import belief_of, true_values
+from guessproof.risk.truths import true_value
 from guessproof.risk.zigzag import region_log_prior
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
@@ -37,13 +39,13 @@ class Part:
         """Whether the goal is neither empty nor certain."""
         return self.log_p > -np.inf and self.log_q > -np.inf
 
-    def shift(self, k: float, which: int) -> Shift:
+    def shift(self, k: float, which: int) -> BeliefShift:
         """The attack (0) or the bound (1) as a shift of belief."""
-        return Shift(self.log_p, self.log_q, self.gain(k)[which] if k and self.is_open else 0.0)
+        return BeliefShift(self.log_p, self.log_q, self.gain(k)[which] if k and self.is_open else 0.0)
 
 
 @dataclass(frozen=True)
-class Scene:
+class JointAttack:
     """The attributes of a goal, where the truth lies, and how distances join."""
 
     attributes: Mapping[str, Attribute]
@@ -61,17 +63,12 @@ class Scene:
                 _check_truth(attribute, self.truth[name])
 
     def members(self, goal: Goal) -> tuple[Attribute, ...]:
-        """The attributes of a goal as they stand in this scene, conditioned on what is known."""
+        """The attributes of a goal as they stand in this joint attack, conditioned on what is known."""
         return tuple(self.attributes[a.name] for a in goal.attributes)
 
     def at(self, goal: Goal) -> Any:
         """The true value of a goal's one attribute, or None where it does not matter."""
-        if not goal.depends_on_truth:
-            return None
-        name = goal.attributes[0].name
-        if name not in self.truth:
-            raise TrueValueError("at", None, f"the true value of {name} is missing", f"give at={{{name!r}: …}}")
-        return self.truth[name]
+        return true_value(goal, self.truth)
 
     def single(self, goal: Goal) -> Part:
         """The exact answer for a goal about one attribute."""
@@ -116,9 +113,9 @@ class Scene:
         t = self.at(goal)
         return [(float(a), float(b)) for a, b in goal.edges(0.0 if t is None else t)]
 
-    def prior(self, tree: Tree) -> Shift:
+    def prior(self, tree: Tree) -> BeliefShift:
         """The prior of a tree of single blocks."""
-        if isinstance(tree, Block):
+        if isinstance(tree, GoalBlock):
             return self.single(tree.goal).shift(0.0, 0)
         return join(tree, [self.prior(p) for p in tree.parts])
 
@@ -128,7 +125,7 @@ class Scene:
         return float(combine(self.norm, spans))
 
 
-def join(tree: Gate, parts: list[Shift]) -> Shift:
+def join(tree: Gate, parts: list[BeliefShift]) -> BeliefShift:
     """The shift of a gate from those of its independent parts."""
     return all_of(parts) if tree.kind == "and" else any_of(parts)
 
@@ -159,15 +156,6 @@ def span(attribute: Attribute) -> float:
     with np.errstate(invalid="ignore"):
         reach = float(metric.spread((low, high), (low, high)))
     return np.inf if np.isnan(reach) else reach
-
-
-def axis_labels(prior: Finite) -> Any:
-    """The values of a finite prior as numbers where they are, as objects otherwise."""
-    if prior.is_line:
-        return np.asarray(prior.points)
-    labels = np.empty(len(prior.values), dtype=object)
-    labels[:] = prior.values
-    return labels
 
 
 def _check_truth(attribute: Attribute, value: Any) -> None:
