@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from guessproof import _clock
 from guessproof.errors import (
     GoalError,
     InfeasibleError,
@@ -146,7 +147,7 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """The largest (or, with side="lower", the smallest) belief in the goal after the worst output."""
-        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress)
+        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
         if side not in ("upper", "lower"):
             raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
         if self._alternatives:
@@ -172,7 +173,7 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """How far the belief can rise after the worst output; with both=True, move in either direction."""
-        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress)
+        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
         if self._alternatives:
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
             return joined([a.advantage(epsilon, both, **options) for a in self._alternatives])  # pyright: ignore[reportArgumentType]
@@ -199,7 +200,7 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Any:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
-        effort = checked_effort(tolerance, time_limit, progress)
+        effort = checked_effort(tolerance, time_limit, progress, _clock.now)
         if self._alternatives:
             limits = {"advantage": advantage, "posterior": posterior, "both": both}
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from guessproof._clock import now
 from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
 from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.combinations import OpenTruths
@@ -85,7 +84,7 @@ class Several:
         self, start: float, advantage: Array | None, posterior: Array | None, both: bool, effort: Effort
     ) -> float:
         """A larger ε where better bounds allow it; every step up is proven before it is taken."""
-        began, prior = now(), self.engine.prior()
+        began, prior = effort.clock(), self.engine.prior()
         limits: list[tuple[int, float]] = []
         if posterior is not None:
             with np.errstate(divide="ignore"):
@@ -96,10 +95,10 @@ class Several:
                 limits.append((-1, float(gain_of_advantage(prior.log_q, prior.log_p, advantage))))
         low, high, trial = start, np.inf, start * 1.3
         for _ in range(_ROUNDS):
-            left = effort.seconds - (now() - began)
+            left = effort.seconds - (effort.clock() - began)
             if left <= 0 or high / low - 1 < 0.25 * effort.tolerance:
                 break
-            work = Effort(effort.tolerance, max(left / 3, 1e-3), effort.progress)
+            work = replace(effort, seconds=max(left / 3, 1e-3))
             shares = [sign * np.array(self.engine.refined(sign * trial, work)) / gain for sign, gain in limits]
             bound = max(float(s[1]) for s in shares)
             low, high = (max(low, trial), high) if bound <= 1 - 1e-9 else (low, min(high, trial))
