@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from guessproof.risk.several.joint_attack import JointAttack
-from guessproof.risk.several.quick import density_breaks, interval_mass
 from guessproof.world.checks import Array
 from guessproof.world.goals import Near
 from guessproof.world.line import LinePrior
@@ -27,8 +26,8 @@ def disc_prior(joint_attack: JointAttack, goal: Near) -> tuple[float, float] | N
     assert isinstance(x, LinePrior)
     assert isinstance(y, LinePrior)
     t = [float(joint_attack.truth[a.name]) for a in members]
-    marks = [z - t[0] for z in (*density_breaks(x), *x.support) if np.isfinite(z)]
-    marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*density_breaks(y), *y.support)
+    marks = [z - t[0] for z in (*x.breaks, *x.support) if np.isfinite(z)]
+    marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*y.breaks, *y.support)
               if np.isfinite(z) for s in (-1, 1)]  # fmt: skip
     inner = np.clip(np.array([0.0, *marks]) / goal.radius, -1, 1)
     angles = np.unique(np.concatenate([np.linspace(-np.pi / 2, np.pi / 2, 33), np.arcsin(inner)]))
@@ -40,10 +39,10 @@ def disc_prior(joint_attack: JointAttack, goal: Near) -> tuple[float, float] | N
         gap = goal.radius * angle / (np.pi / 2)
         reach, speed = goal.radius - np.abs(gap), np.full(angle.shape, goal.radius / (np.pi / 2))
     weight = (half * _WEIGHTS).ravel() * speed * np.exp(x.log_density(t[0] + gap))
-    inside = float(weight @ interval_mass(y, t[1] - reach, t[1] + reach))
-    outside = float(weight @ (interval_mass(y, np.full(reach.shape, -np.inf), t[1] - reach)
-                              + interval_mass(y, t[1] + reach, np.full(reach.shape, np.inf))))  # fmt: skip
-    outside += float(interval_mass(x, -np.inf, t[0] - goal.radius) + interval_mass(x, t[0] + goal.radius, np.inf))
+    inside = float(weight @ y.quick_mass(t[1] - reach, t[1] + reach))
+    outside = float(weight @ (y.quick_mass(np.full(reach.shape, -np.inf), t[1] - reach)
+                              + y.quick_mass(t[1] + reach, np.full(reach.shape, np.inf))))  # fmt: skip
+    outside += float(x.quick_mass(-np.inf, t[0] - goal.radius) + x.quick_mass(t[0] + goal.radius, np.inf))
     total = inside + outside
     with np.errstate(divide="ignore"):
         return float(np.log(inside / total)), float(np.log(outside / total))

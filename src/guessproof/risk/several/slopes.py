@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from guessproof.risk.combinations import axis_labels
 from guessproof.risk.finite import solve
 from guessproof.risk.several.joint_attack import JointAttack, is_untouched
-from guessproof.risk.several.quick import Sketch, interval_mass, sketch
+from guessproof.risk.several.quick import Sketch, sketch
 from guessproof.risk.tent import best_tents
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -114,7 +114,7 @@ class Tent(Slope):
         if self.quick:
             return np.interp(x, self.drawn.x, self.drawn.below), np.interp(x, self.drawn.x, self.drawn.above)
         edge = np.full(x.shape, np.inf)
-        return interval_mass(self.prior, -edge, x), interval_mass(self.prior, x, edge)
+        return self.prior.quick_mass(-edge, x), self.prior.quick_mass(x, edge)
 
     def _around(self, centre: Array, c: Array, width: Array) -> tuple[Array, Array]:
         width = np.where(width > self.form.cap, np.inf, np.maximum(width, 0.0))
@@ -161,7 +161,7 @@ class Bands(Slope):
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         """P(a ≤ x ≤ b)."""
-        return self.drawn.mass(a, b) if self.quick else interval_mass(self.prior, a, b)
+        return self.drawn.mass(a, b) if self.quick else self.prior.quick_mass(a, b)
 
     def split(self, theta: Array, a: Array) -> Four:
         deep = np.isinf(self.form.cap)
