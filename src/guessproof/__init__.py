@@ -12,8 +12,10 @@ A release gives the attacker a likelihood; privacy says that its logarithm is Li
 from __future__ import annotations
 
 from importlib import import_module
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from guessproof import _clock
 from guessproof._version import __version__
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
         uniform,
         unknown,
     )
+
+_clock.now = perf_counter  # for time limits; the mathematics imports no clock
 
 _HOMES = {
     "guessproof.auditing": ("audit",),

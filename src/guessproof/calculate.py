@@ -13,7 +13,7 @@ from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
-from guessproof.world.priors import Unknown, stretched
+from guessproof.world.priors import Unknown
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _prior_free(attack: Attack, limits: Limits) -> float | None:
 
 
 def _with_prior(attack: Attack, limits: Limits, factor: float) -> float | None:
-    prior = stretched(attack.attribute.prior, factor)
+    prior = attack.attribute.prior.stretched(factor)
     return None if prior is None else _asked_again(attack, prior, limits)
 
 

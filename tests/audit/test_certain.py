@@ -30,8 +30,7 @@ from guessproof.noise import Noise
 from guessproof.plan import loads_plan
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.rules.label import LabelTest
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Multiple
+from guessproof.world.line_form import LineMetric, Multiple
 
 LAPLACE_COUNT = """
 [data]

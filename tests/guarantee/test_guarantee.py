@@ -23,8 +23,7 @@ from guessproof.guarantee import (
     unit_named,
 )
 from guessproof.risk.profile import RiskProfile
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
+from guessproof.world.line_form import LineForm, LineMetric
 from guessproof.world.metrics import Matrix
 
 POINTS = (-7.0, -2.0, 0.0, 1.5, 4.0, 11.0)

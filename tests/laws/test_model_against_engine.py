@@ -32,7 +32,7 @@ from guessproof.plan import plan_of
 from guessproof.releasing import prepare_query
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, Measurement
 from guessproof.sql.formula import Key
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import Metric
 from laws.plans import NAMES, Drawn, Maker, drawn
 
 ROUNDS, TABLES, QUERIES = 10, 6, 8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import guessproof as gp
 from guessproof.plan import load_plan
-from guessproof.world.joint import joint_of
+from guessproof.world.attributes import joint_of
 from plan.texts import GOOD
 
 

@@ -20,7 +20,8 @@ from guessproof.mechanisms import sampling
 from guessproof.plan import Plan, load_plan, loads_plan, tables
 from guessproof.plan.identity import first_text, identity_text, request_of
 from guessproof.releasing import release
-from guessproof.world.metrics import Discrete, Multiple
+from guessproof.world.line_form import Multiple
+from guessproof.world.metrics import Discrete
 from releasing.tables import budget, plan, table
 
 OLD = Path(__file__).parents[1] / "data" / "old_ledger"

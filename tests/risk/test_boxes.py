@@ -7,7 +7,7 @@ import pytest
 
 import guessproof as gp
 from guessproof.risk import worst_case
-from guessproof.risk.worst_case import Ends, Ranging
+from guessproof.risk.worst_case import Ends, TruthSearch
 
 PRIORS = {
     "normal": gp.normal(1, 2),
@@ -21,14 +21,14 @@ METRICS = {
     "threshold and clamp": 2 * gp.Threshold(0.8) + gp.Clamped(-1, 2),
     "step": gp.Absolute() + 0.2 * gp.Discrete(),
 }
-AIMS: tuple[worst_case.Aim, ...] = ("rise", "fall", "posterior")
+AIMS: tuple[worst_case.Direction, ...] = ("rise", "fall", "posterior")
 
 
-def ranging(prior: str, metric: str, radius: float) -> Ranging:
+def ranging(prior: str, metric: str, radius: float) -> TruthSearch:
     attribute = gp.Attribute("x", prior=PRIORS[prior], metric=METRICS[metric])
     form = attribute.distance.line_form
     assert form is not None
-    return Ranging(
+    return TruthSearch(
         PRIORS[prior], form, lambda t: gp.within(attribute, radius).edges(t)[0], *attribute.range, fixed_radius=True
     )
 
@@ -37,7 +37,7 @@ def ranging(prior: str, metric: str, radius: float) -> Ranging:
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("prior", PRIORS)
 def test_the_outer_goal_bounds_beliefs_after_and_the_inner_goal_beliefs_before(
-    prior: str, metric: str, aim: worst_case.Aim
+    prior: str, metric: str, aim: worst_case.Direction
 ) -> None:
     rng = np.random.default_rng(11)
     for radius in (0.4, 1.7):
@@ -55,7 +55,7 @@ def test_the_outer_goal_bounds_beliefs_after_and_the_inner_goal_beliefs_before(
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("metric", ["thresholds", "threshold and clamp"])
 def test_slopes_of_boxes_hold_where_the_peak_of_the_tent_lies_on_a_jump(
-    prior: str, metric: str, aim: worst_case.Aim
+    prior: str, metric: str, aim: worst_case.Direction
 ) -> None:
     rng = np.random.default_rng(12)
     goal = ranging(prior, metric, 0.6)

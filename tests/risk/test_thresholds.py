@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import guessproof as gp
-from guessproof.risk.odds import posterior
-from guessproof.risk.tent import log_prior, tent, tent_slopes
+from guessproof.risk.limits import posterior_of
+from guessproof.risk.tent import best_tents, log_prior, tent
 
 SIDES = ("upper", "lower")
 
@@ -53,7 +53,8 @@ def test_the_peak_of_the_tent_is_on_the_side_of_the_jump_where_it_is_best(k: flo
     prior, cuts = gp.normal(0, 1), (-0.2, 0.35)
     form = gp.Threshold(*cuts).line_form
     lo, hi = np.linspace(-1.0, 0.3, 27), np.linspace(-0.1, 1.4, 27)
-    c, log_z = tent_slopes(prior, form, lo, hi, k)
+    found = best_tents(prior, form, lo, hi, k)
+    c, log_z = found.peak, found.log_z
     ends = np.array([-np.inf, *cuts, np.inf])
     mass = prior.mass(ends[:-1], ends[1:])
     inside = prior.mass(*np.broadcast_arrays(*(f(e[:, None], g) for f, e, g in (
@@ -64,7 +65,7 @@ def test_the_peak_of_the_tent_is_on_the_side_of_the_jump_where_it_is_best(k: flo
     total = np.exp(log_l - top[:, None]) * mass
     belief = np.sum(np.exp(log_l - top[:, None]) * inside, axis=1) / total.sum(axis=1)
     log_p, log_q = log_prior(prior, lo, hi)
-    assert belief == pytest.approx(posterior(log_p, log_q, tent(prior, form, lo, hi, k)[1]), rel=1e-8)
+    assert belief == pytest.approx(posterior_of(log_p, log_q, tent(prior, form, lo, hi, k)[1]), rel=1e-8)
     assert log_z == pytest.approx(np.log(total.sum(axis=1)) + top, rel=1e-9, abs=1e-9)
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 import guessproof as gp
 from guessproof.errors import NotCertifiedError
 from guessproof.risk import worst_case
-from guessproof.risk.worst_case import Ranging, worst_true_value
+from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.goals import Within
 
 PRIORS = {
@@ -26,25 +26,25 @@ METRICS = {
     "clamped": gp.Clamped(-2, 4),
     "step": gp.Absolute() + 0.2 * gp.Discrete(),
 }
-AIMS: tuple[worst_case.Aim, ...] = ("rise", "fall", "posterior")
+AIMS: tuple[worst_case.Direction, ...] = ("rise", "fall", "posterior")
 
 
-def ranging(prior: str, metric: str, goal: Within | None = None) -> Ranging:
+def ranging(prior: str, metric: str, goal: Within | None = None) -> TruthSearch:
     attribute = gp.Attribute("x", prior=PRIORS[prior], metric=METRICS[metric])
     form = attribute.distance.line_form
     assert form is not None
     goal = goal or gp.within(attribute, 0.6)
-    return Ranging(PRIORS[prior], form, lambda t: goal.edges(t)[0], *attribute.range, True)
+    return TruthSearch(PRIORS[prior], form, lambda t: goal.edges(t)[0], *attribute.range, True)
 
 
-def values(goal: Ranging, t: np.ndarray, epsilon: float, aim: worst_case.Aim) -> np.ndarray:
+def values(goal: TruthSearch, t: np.ndarray, epsilon: float, aim: worst_case.Direction) -> np.ndarray:
     return worst_case.Ends.at(goal, t, epsilon, aim).bound
 
 
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: worst_case.Aim) -> None:
+def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: worst_case.Direction) -> None:
     goal, rng = ranging(prior, metric), np.random.default_rng(7)
     low, high = max(goal.low, -4.0), min(goal.high, 7.0)
     for epsilon in (0.05, 1.2):
@@ -69,7 +69,7 @@ def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: worst_case.Aim
 
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_no_true_value_on_a_fine_grid_exceeds_the_bound(prior: str, aim: worst_case.Aim) -> None:
+def test_no_true_value_on_a_fine_grid_exceeds_the_bound(prior: str, aim: worst_case.Direction) -> None:
     for metric in METRICS:
         goal = ranging(prior, metric)
         grid = np.linspace(max(goal.low, -30.0), min(goal.high, 40.0), 1001)
@@ -117,7 +117,9 @@ def test_unknown_tails_are_not_guessed() -> None:
 @pytest.mark.parametrize(
     ("prior", "side"), [("normal", 0), ("normal", 1), ("laplace", 0), ("laplace", 1), ("exponential", 1)]
 )
-def test_what_lies_beyond_a_cut_stays_below_its_bound(prior: str, side: int, metric: str, aim: worst_case.Aim) -> None:
+def test_what_lies_beyond_a_cut_stays_below_its_bound(
+    prior: str, side: int, metric: str, aim: worst_case.Direction
+) -> None:
     """The argument for an infinite tail must hold from any cut on, not only from the far one that is used."""
     goal = ranging(prior, metric)
     kind = goal.prior.tails[side]

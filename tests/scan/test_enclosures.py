@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 import guessproof as gp
 from guessproof.risk.attack import Attack
-from guessproof.risk.worst_case import Ranging
+from guessproof.risk.worst_case import TruthSearch
 from guessproof.scan.cells import RELATIVE, SHARE, enclosed
 from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, GridColumn, ListedColumn
 from guessproof.scan.curve import TentCurve, at_most_apart
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
+from guessproof.world.line_form import LineForm, LineMetric
 
 PRIORS = {
     "normal": gp.normal(20, 6.28),
@@ -39,7 +38,7 @@ def world(
 ) -> tuple[GridColumn, TentCurve, Any]:
     attribute = gp.Attribute("x", prior=prior, metric=LineMetric(form))
     goal = gp.within(attribute, radius)
-    ranging = Ranging(prior, form, lambda t: goal.edges(t)[0], *prior.support, True)
+    ranging = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *prior.support, True)
     curve = TentCurve(ranging, epsilon, ("rise", "fall") if both else ("rise",), percent=False)
     grid = GridColumn.of("x", prior, None)
 
@@ -91,7 +90,7 @@ def test_random_true_values_lie_inside(
 def test_a_percentage_bends_at_zero() -> None:
     prior, form = gp.normal(0.3, 2), LineForm(slopes=(1.0,))
     goal = gp.within(gp.Attribute("x", prior=prior), percent=90)
-    curve = TentCurve(Ranging(prior, form, lambda t: goal.edges(t)[0], *prior.support, False), 2.0, ("rise",), True)
+    curve = TentCurve(TruthSearch(prior, form, lambda t: goal.edges(t)[0], *prior.support, False), 2.0, ("rise",), True)
     ends = np.asarray([-1.0, -0.3, -0.01, 0.0, 0.01, 0.3, 1.0])
     pairs = [(a, b) for a in ends for b in ends if a < b]
     left, right = (curve.at(np.asarray(side)) for side in zip(*pairs, strict=True))

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from guessproof.errors import MetricError, ParameterError
 from guessproof.guarantee import unit_named
 from guessproof.sql import DeclaredColumn, DeclaredTable, analyze
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
+from guessproof.world.line_form import LineForm, LineMetric
 
 forms = st.builds(
     lambda cuts, slopes, jumps, step, cap: LineForm(

@@ -18,9 +18,10 @@ import numpy as np
 
 from guessproof.exposure import Attacker
 from guessproof.risk.several.formula import alternatives
+from guessproof.world.attributes import conditioned, joint_of
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Among, Compound, Exactly, Goal, Near, Not, Or
-from guessproof.world.joint import JointHistogram, JointTable, conditioned, joint_of
+from guessproof.world.joint import JointHistogram, JointTable
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 

@@ -24,7 +24,7 @@ from guessproof.guarantee import Guarantee
 from guessproof.noise import Noise
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.measurement import Measurement
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import Metric
 
 Values = Mapping[str, Any]
 

@@ -8,9 +8,10 @@ import altair as alt
 import numpy as np
 
 from guessproof.risk.attack import Attack
+from guessproof.world.attributes import joint_of
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Not
-from guessproof.world.joint import JointTable, joint_of
+from guessproof.world.joint import JointTable
 from guessproof.world.line import LinePrior
 
 INK, QUIET, GOAL = "#1f3a5f", "#8a94a3", "#d1495b"

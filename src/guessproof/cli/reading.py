@@ -9,21 +9,12 @@ from typing import Any
 from guessproof.errors import GoalError, InputError, ParameterError, PriorError, TrueValueError
 from guessproof.plan import goals as plan_goals
 from guessproof.plan.grammar import Wish
+from guessproof.plan.tables import PriorTable
 from guessproof.world import priors
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
 
-_PRIORS = (
-    "normal",
-    "uniform",
-    "exponential",
-    "laplace",
-    "histogram",
-    "empirical",
-    "categorical",
-    "unknown",
-    "partly_known",
-)
+_OTHERS = ("empirical", "categorical", "unknown", "partly_known")
 
 
 def read_prior(text: str) -> priors.Prior:
@@ -33,12 +24,13 @@ def read_prior(text: str) -> priors.Prior:
     normal(mean=20, sd=6.28)
     """
     name, values, named = _call(PriorError, "prior", text)
-    if name not in _PRIORS:
-        close = difflib.get_close_matches(name, _PRIORS, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(_PRIORS)}"
+    families = PriorTable.families()
+    if name not in (known := (*families, *_OTHERS)):
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(known)}"
         raise PriorError("prior", text, f"“{name}” is not a prior", hint)
     try:
-        return getattr(priors, name)(*values, **named)
+        return (getattr(priors, name, None) or families[name])(*values, **named)
     except TypeError as error:
         raise PriorError("prior", text, str(error).replace("()", ""), "see guessproof choose --help") from None
 

@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from guessproof.risk.several.formula import alternatives
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
-from guessproof.world.joint import joint_of
-from guessproof.world.priors import Unknown, stretched
+from guessproof.world.priors import Unknown
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Attacker:
 
     def stretched(self, factor: float) -> Attacker | None:
         """The same attacker with narrower or wider priors; None where no prior of the goal has a width."""
-        found = {n: stretched(a.prior, factor) for n, a in self.attributes.items() if n in self.names}
+        found = {n: a.prior.stretched(factor) for n, a in self.attributes.items() if n in self.names}
         if not any(p is not None for p in found.values()):
             return None
         changed = {n: replace(a, prior=p) if (p := found.get(n)) is not None else a for n, a in self.attributes.items()}

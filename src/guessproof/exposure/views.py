@@ -25,14 +25,13 @@ from guessproof.risk.combinations import Combinations, OpenTruths, count_combina
 from guessproof.risk.finite import finite_belief
 from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
 from guessproof.risk.truths import true_combinations
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, conditioned
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Near, Norm
-from guessproof.world.joint import conditioned
 from guessproof.world.kinds import label_of
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric, Multiple
+from guessproof.world.line_form import LineMetric, Metric, Multiple
+from guessproof.world.metrics import Absolute, Discrete, Matrix
 
 MOST_COMBINATIONS = 250  # of values for which the exact table is built
 
@@ -135,8 +134,8 @@ class CombinationView(GuaranteeView):
                 f"posterior: at the true value {self.world.certain} the goal is certain before any release; choose a "
                 "narrower goal"
             )
-        given = {"advantage": limits.advantage, "posterior": limits.posterior}
-        return float(np.min(safe_epsilon(self.belief, **given, both=limits.both)))
+        found = safe_epsilon(self.belief, advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
+        return float(np.min(found))
 
     def _worst(self, bracket: Bracket) -> Bracket:
         attacks, bounds = np.atleast_1d(bracket.attack), np.atleast_1d(bracket.bound)

@@ -16,9 +16,8 @@ from typing import Any, Protocol
 
 from guessproof.guarantee.unit import PrivacyUnit
 from guessproof.names import likeness
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Sum
+from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple, Sum
+from guessproof.world.metrics import Discrete, Matrix
 
 MOST_POINTS = 80  # beyond this a curve is not compared point by point
 Values = Mapping[str, Any]

@@ -15,8 +15,8 @@ from typing import Any
 from guessproof.errors import LedgerError, MetricError
 from guessproof.guarantee.guarantee import Guarantee, total
 from guessproof.guarantee.unit import VALUES, PrivacyUnit, unit_named
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple, Outcome, Sum
+from guessproof.world.line_form import LineMetric, Metric, Multiple, Sum
+from guessproof.world.metrics import Discrete, Matrix, Outcome
 
 VERSION = 2
 

@@ -27,7 +27,6 @@ from guessproof.mechanisms.base import Mechanism, checked_positive, checked_prob
 from guessproof.mechanisms.integrals import ABOVE, BELOW, GOAL, integrals
 from guessproof.mechanisms.response import Linear, identity
 from guessproof.risk.bracket import Bracket
-from guessproof.world.normal import Normal
 
 MOST_CELLS = 6000
 
@@ -262,10 +261,11 @@ class Awareness:
 
     def _closed_form(self) -> float | None:
         """Normal prior, Gaussian noise, linear query: the posterior has one variance whatever the output."""
-        if not (isinstance(self.prior, Normal) and isinstance(self.response, Linear)):
+        prior = getattr(self.prior, "normal_form", None)
+        if prior is None or not isinstance(self.response, Linear):
             return None
         low, high = self.goal
-        return self.mechanism.normal_posterior(self.prior.sd, self.response.slope, 0.5 * (high - low))
+        return self.mechanism.normal_posterior(prior.sd, self.response.slope, 0.5 * (high - low))
 
     # --- outputs and how likely they are ---------------------------------------------------------------------
 

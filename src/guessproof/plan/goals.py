@@ -14,11 +14,10 @@ from guessproof.plan.places import Key, Place, spell_key, suggest_name, underlin
 from guessproof.plan.tables import AttackerTable, PlanFile
 from guessproof.risk.attack import Attack
 from guessproof.world import goals
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, conditioned, joint_of
 from guessproof.world.checks import ordered
 from guessproof.world.finite import Finite, is_number
 from guessproof.world.goals import Goal
-from guessproof.world.joint import conditioned, joint_of
 from guessproof.world.kinds import label_of, spells
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown

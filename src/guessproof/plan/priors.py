@@ -13,9 +13,8 @@ from guessproof.plan.grammar import Misread, read_names
 from guessproof.plan.places import Key, Place, spell_key, suggest_name, underline
 from guessproof.plan.public import PublicFile, numbers_or_texts, read_public
 from guessproof.plan.tables import (
-    JOINT_KINDS,
-    PRIOR_KINDS,
     ColumnTable,
+    FamilyTable,
     JointPriorTable,
     PlanFile,
     PriorTable,
@@ -68,16 +67,23 @@ class Beliefs:
 
     def _prior(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.Prior:
         path: Key = ("columns", name, "prior")
-        self._one_of(path, prior, PRIOR_KINDS)
+        self._one_of(path, prior, prior.kinds())
         if prior.column is not None and prior.from_ is None:
             raise self.place.error((*path, "column"), prior.column, "names a column of no file", "add from = …")
         try:
-            made = _MAKERS[prior.kind](self, name, column, prior)
+            made = self._made(name, column, prior)
         except InputError as error:
             raise self.place.about((*path, _alias(prior.kind)), error) from None
         if isinstance(made, Finite) and column.levels is not None:
             return self._levelled(path, made, column.levels)
         return made
+
+    def _made(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.Prior:
+        """A family makes its prior from its keys; the other ways to write one each need something beside them."""
+        table = getattr(prior, prior.kind)
+        if isinstance(table, FamilyTable):
+            return table.makes(**dict(table))
+        return _MAKERS[prior.kind](self, name, column, prior)
 
     def _one_of(self, path: Key, table: PriorTable | JointPriorTable, kinds: tuple[str, ...]) -> None:
         names = [_alias(kind) for kind in given_keys(table, kinds)]
@@ -135,7 +141,7 @@ class Beliefs:
         for key, table in self.file.prior.items():
             path: Key = ("prior", key)
             names = self._names(path, key)
-            self._one_of(path, table, JOINT_KINDS)
+            self._one_of(path, table, table.kinds())
             try:
                 together = self._joint(names, table)
             except InputError as error:
@@ -197,11 +203,6 @@ class Beliefs:
 
 _Maker = Callable[[Beliefs, str, ColumnTable, Any], priors.Prior]
 _MAKERS: dict[str, _Maker] = {
-    "normal": lambda b, n, c, p: priors.normal(p.normal.mean, p.normal.sd),
-    "uniform": lambda b, n, c, p: priors.uniform(p.uniform.low, p.uniform.high),
-    "exponential": lambda b, n, c, p: priors.exponential(p.exponential.scale),
-    "laplace": lambda b, n, c, p: priors.laplace(p.laplace.mean, p.laplace.scale),
-    "histogram": lambda b, n, c, p: priors.histogram(p.histogram.edges, p.histogram.weights),
     "empirical": lambda b, n, c, p: priors.empirical(p.empirical),
     "categorical": Beliefs._categorical,  # pyright: ignore[reportPrivateUsage]
     "from_": Beliefs._from,  # pyright: ignore[reportPrivateUsage]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -11,6 +11,8 @@ from pydantic_core import PydanticCustomError
 from guessproof.errors import PlanError
 from guessproof.mechanisms import MECHANISMS
 from guessproof.plan.places import suggest_name
+from guessproof.world.line import LinePrior, Normal
+from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
 
 Scalar = str | int | float | bool
 
@@ -48,35 +50,55 @@ def given_keys(table: PlanTable, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in names if getattr(table, name) is not None)
 
 
-class NormalPriorTable(PlanTable):
+class FamilyTable(PlanTable):
+    """A family of priors: its keys are what the prior is made from."""
+
+    makes: ClassVar[type[LinePrior]]
+
+
+def _is_family(table: Any) -> TypeGuard[type[FamilyTable]]:
+    return isinstance(table, type) and issubclass(table, FamilyTable)
+
+
+class NormalPriorTable(FamilyTable):
     """A normal distribution."""
+
+    makes: ClassVar[type[LinePrior]] = Normal
 
     mean: float = Field(description="its mean")
     sd: Positive = Field(description="its standard deviation")
 
 
-class UniformPriorTable(PlanTable):
+class UniformPriorTable(FamilyTable):
     """Every value of an interval alike."""
+
+    makes: ClassVar[type[LinePrior]] = Uniform
 
     low: float = Field(description="its lower end")
     high: float = Field(description="its upper end")
 
 
-class ExponentialPriorTable(PlanTable):
+class ExponentialPriorTable(FamilyTable):
     """Density falling from 0 upwards."""
+
+    makes: ClassVar[type[LinePrior]] = ExponentialPrior
 
     scale: Positive = Field(description="its mean")
 
 
-class LaplacePriorTable(PlanTable):
+class LaplacePriorTable(FamilyTable):
     """A two-sided exponential distribution."""
+
+    makes: ClassVar[type[LinePrior]] = LaplacePrior
 
     mean: float = Field(description="its mean")
     scale: Positive = Field(description="the mean distance from it")
 
 
-class HistogramPriorTable(PlanTable):
+class HistogramPriorTable(FamilyTable):
     """Probabilities spread evenly between edges."""
+
+    makes: ClassVar[type[LinePrior]] = Histogram
 
     edges: Numbers = Field(description="the edges, rising")
     weights: Numbers = Field(description="a probability for each interval, summing to 1")
@@ -118,10 +140,18 @@ class PriorTable(PlanTable):
     @property
     def kind(self) -> str:
         """The key that was given."""
-        return given_keys(self, PRIOR_KINDS)[0]
+        return given_keys(self, self.kinds())[0]
 
+    @classmethod
+    def kinds(cls) -> tuple[str, ...]:
+        """The keys of which one is given. A new family of priors is a table above and one key here."""
+        return tuple(name for name in cls.model_fields if name != "column")
 
-PRIOR_KINDS = tuple(name for name in PriorTable.model_fields if name != "column")
+    @classmethod
+    def families(cls) -> dict[str, type[LinePrior]]:
+        """The keys that are families, and what each makes."""
+        tables = {name: get_args(field.annotation) for name, field in cls.model_fields.items()}
+        return {name: t.makes for name, kinds in tables.items() for t in kinds if _is_family(t)}
 
 
 def _prior(value: Any) -> Any:
@@ -151,10 +181,12 @@ class JointPriorTable(PlanTable):
     @property
     def kind(self) -> str:
         """The key that was given."""
-        return given_keys(self, JOINT_KINDS)[0]
+        return given_keys(self, self.kinds())[0]
 
-
-JOINT_KINDS = tuple(JointPriorTable.model_fields)
+    @classmethod
+    def kinds(cls) -> tuple[str, ...]:
+        """The keys of which one is given."""
+        return tuple(cls.model_fields)
 
 
 class DataTable(PlanTable):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from guessproof import _clock
 from guessproof.errors import (
     GoalError,
     InfeasibleError,
@@ -17,12 +18,12 @@ from guessproof.errors import (
     UnknownAttributeError,
 )
 from guessproof.risk.bracket import Bracket, Progress, checked_effort
-from guessproof.risk.invert import largest_epsilon
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
     checked_epsilon,
     checked_limits,
+    largest_epsilon,
     posterior_bracket,
     safe_epsilon,
 )
@@ -31,13 +32,12 @@ from guessproof.risk.several.answer import Several, joined
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs
-from guessproof.risk.worst_case import Aim, Ranging, Worst, worst_true_value
+from guessproof.risk.worst_case import Direction, TruthSearch, Worst, likely_worst, worst_true_value
 from guessproof.risk.worst_listed import Listed
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, conditioned, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Goal, Norm, Within
-from guessproof.world.joint import conditioned, joint_of
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -147,7 +147,7 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """The largest (or, with side="lower", the smallest) belief in the goal after the worst output."""
-        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress)
+        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
         if side not in ("upper", "lower"):
             raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
         if self._alternatives:
@@ -173,7 +173,7 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Bracket:
         """How far the belief can rise after the worst output; with both=True, move in either direction."""
-        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress)
+        epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
         if self._alternatives:
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
             return joined([a.advantage(epsilon, both, **options) for a in self._alternatives])  # pyright: ignore[reportArgumentType]
@@ -200,7 +200,7 @@ class Attack:
         progress: Callable[[Progress], Any] | None = None,
     ) -> Any:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
-        effort = checked_effort(tolerance, time_limit, progress)
+        effort = checked_effort(tolerance, time_limit, progress, _clock.now)
         if self._alternatives:
             limits = {"advantage": advantage, "posterior": posterior, "both": both}
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
@@ -241,9 +241,9 @@ class Attack:
 
     # Without a true value: the worst one.
 
-    def _worst(self, epsilon: Array, aim: Aim) -> Bracket:
+    def _worst(self, epsilon: Array, direction: Direction) -> Bracket:
         prior = self.attribute.prior
-        found = [self._worst_at(float(e), aim) for e in epsilon.ravel()]
+        found = [self._worst_at(float(e), direction) for e in epsilon.ravel()]
         sample = isinstance(prior, Finite) and prior.between is not None
         how = (
             "worst true value by branch and bound" if not isinstance(prior, Finite)
@@ -262,10 +262,10 @@ class Attack:
             worst_prior=shaped([w.prior for w in found]),
         )
 
-    def _worst_at(self, epsilon: float, aim: Aim) -> Worst:
+    def _worst_at(self, epsilon: float, direction: Direction) -> Worst:
         if isinstance(self.attribute.prior, Finite):
-            return self._finite.worst(epsilon, aim)
-        return worst_true_value(self._ranging, epsilon, aim)
+            return self._finite.worst(epsilon, direction)
+        return worst_true_value(self._truth_search, epsilon, direction)
 
     @cached_property
     def _finite(self) -> Runs | Listed:
@@ -273,7 +273,7 @@ class Attack:
         return Runs.of(self.attribute, self.goal) or Listed(self.attribute, self.goal)
 
     @cached_property
-    def _ranging(self) -> Ranging:
+    def _truth_search(self) -> TruthSearch:
         prior, form = self.attribute.prior, self.attribute.distance.line_form
         assert isinstance(prior, LinePrior)
         if form is None or not np.isinf(form.cap) or not isinstance(self.goal, Within):
@@ -285,10 +285,10 @@ class Attack:
             )
         low, high = self.attribute.range
         goal = self.goal
-        return Ranging(prior, form, lambda t: goal.edges(t)[0], low, high, goal.radius is not None)
+        return TruthSearch(prior, form, lambda t: goal.edges(t)[0], low, high, goal.radius is not None)
 
     def _worst_epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
-        limits: list[tuple[Array, Aim]] = []
+        limits: list[tuple[Array, Direction]] = []
         if posterior is not None:
             before = self._worst_at(0.0, "posterior")
             if np.any(posterior < before.value * (1 - 1e-9)):
@@ -301,46 +301,44 @@ class Attack:
             limits.append((advantage, "rise"))
             if both:
                 limits.append((advantage, "fall"))
-        found = [self._each_worst(limit, aim) for limit, aim in limits]
+        found = [self._each_worst(limit, direction) for limit, direction in limits]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 
-    def _each_worst(self, limit: Array, aim: Aim) -> Array:
+    def _each_worst(self, limit: Array, direction: Direction) -> Array:
         """ε for each limit: followed along the worst true value where that is quick, by a plain search elsewhere."""
 
         def one(value: float) -> float:
             if isinstance(self.attribute.prior, Finite):
-                return self._finite.epsilon(value, aim)
-            followed = self._followed(value, aim) if aim == "rise" and 0 < value < 1 else None
-            if followed is not None:
-                return followed
-            return float(_each_limit(np.asarray(value), partial(self._worst_bound, aim), self._typical))
+                return self._finite.epsilon(value, direction)
+            candidate = self._follow_worst(value, direction) if direction == "rise" and 0 < value < 1 else None
+            if candidate is not None:
+                return candidate
+            return float(_each_limit(np.asarray(value), partial(self._worst_bound, direction), self._typical))
 
         return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
 
-    def _followed(self, limit: float, aim: Aim) -> float | None:
+    def _follow_worst(self, limit: float, direction: Direction) -> float | None:
         """The largest safe ε at the worst true value, where that moves with ε; None where it does not settle.
 
         Each step solves for ε at the last worst value, which can only be too large, and looks for a worse value there.
         By the envelope theorem the error squares in each step. What is returned was proven for every true value.
         """
-        if not self._ranging.sharp:
+        if not self._truth_search.sharp:
             return None
-        epsilon, name = self._typical, self.goal.attributes[0].name
+        epsilon = self._typical
         for _ in range(8):
-            worst = self._worst_at(epsilon, aim)
-            if not np.isfinite(worst.at) or worst.value <= 0:
-                return None
-            there = Attack(self.goal, {name: worst.at}, self.knows)
+            there = likely_worst(self._truth_search, epsilon, direction)
             try:
-                candidate = float(there.epsilon(advantage=limit))
+                belief = belief_of(self.attribute, self.goal, there)
+                candidate = float(safe_epsilon(belief, advantage=limit, start=epsilon))
             except (GoalError, InfeasibleError, TrueValueError):
                 return None
             if not 0 < candidate < 1e100:
                 return None
             if abs(candidate - epsilon) <= 1e-5 * epsilon:
                 safe = min(candidate, epsilon) * (1 - max(1e-9, 4e-10 / limit))  # the worst value is known to 1e-10
-                return safe if self._worst_at(safe, aim).bound <= limit else None
+                return safe if self._worst_at(safe, direction).bound <= limit else None
             epsilon = candidate
         return None
 
@@ -353,8 +351,8 @@ class Attack:
         low, high = form.psi(prior.quantile([0.1, 0.9]))
         return 1 / float(high - low) if high > low else 1.0
 
-    def _worst_bound(self, aim: Aim, epsilon: float) -> float:
-        return self._worst_at(epsilon, aim).bound
+    def _worst_bound(self, direction: Direction, epsilon: float) -> float:
+        return self._worst_at(epsilon, direction).bound
 
 
 def _truths(goal: Goal) -> list[Attribute]:

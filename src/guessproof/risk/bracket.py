@@ -87,14 +87,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class Effort:
-    """Refine until the bracket's odds are within `tolerance` of each other, or until the time is up."""
+    """Refine until the bracket's odds are within `tolerance` of each other, or until the time is up by the clock."""
 
     tolerance: float
     seconds: float
+    clock: Callable[[], float]
     progress: Callable[[Progress], Any] | None = None
 
 
-def checked_effort(tolerance: Any, time_limit: Any, progress: Any) -> Effort | None:
+def checked_effort(tolerance: Any, time_limit: Any, progress: Any, clock: Callable[[], float]) -> Effort | None:
     """None where nothing was asked beyond the cheap bracket."""
     if progress is not None and not callable(progress):
         raise ParameterError("progress", progress, "cannot be called", "give a function of one Progress")
@@ -102,7 +103,7 @@ def checked_effort(tolerance: Any, time_limit: Any, progress: Any) -> Effort | N
         return None
     wanted = USUAL_TOLERANCE if tolerance is None else positive(ParameterError, "tolerance", tolerance)
     seconds = USUAL_SECONDS if time_limit is None else positive(ParameterError, "time_limit", time_limit)
-    return Effort(min(wanted, 1e6), seconds, progress)
+    return Effort(min(wanted, 1e6), seconds, clock, progress)
 
 
 def width_in_odds(attack: float, bound: float) -> float:

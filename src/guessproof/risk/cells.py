@@ -15,9 +15,8 @@ import numpy as np
 
 from guessproof.risk.finite import largest_gain, solve
 from guessproof.world.checks import Array
-from guessproof.world.line import LinePrior
-from guessproof.world.metrics import Metric
-from guessproof.world.pieces import log_sum
+from guessproof.world.line import LinePrior, log_sum
+from guessproof.world.line_form import Metric
 
 CELLS = 120
 _GRID = 16  # quantiles at which a coupling is bounded

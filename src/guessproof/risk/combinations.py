@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.truths import true_value
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Norm, Or, combine
-from guessproof.world.joint import JointTable, joint_of
+from guessproof.world.joint import JointTable
 
 _WHOLE_TABLE = 2000  # values of an attribute up to which distances between all of them are kept
 

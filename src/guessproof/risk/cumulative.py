@@ -10,7 +10,7 @@ from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Compound, Goal, Not
-from guessproof.world.metrics import Metric, Sum
+from guessproof.world.line_form import Metric, Sum
 
 
 def cumulative_advantage(attack: Attack, guarantees: Sequence[Metric], *, both: bool = False) -> list[Bracket]:

@@ -23,8 +23,8 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.limits import Belief, advantage_bracket, checked_epsilon, posterior_bracket, safe_epsilon
 from guessproof.risk.trees import largest_log_odds
 from guessproof.world.checks import Array, frozen, numbers, weights
+from guessproof.world.line import log_sum
 from guessproof.world.metrics import check_matrix
-from guessproof.world.pieces import log_sum
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _FEW = 40  # classes of points up to which trees are faster than a solver

@@ -1,6 +1,9 @@
 """From gains to beliefs, and from limits on belief back to ε.
 
-Engines differ in how they find the gain; what follows from it is the same for all and stands here.
+Engines differ in how they find the gain, ln(posterior odds / prior odds); what follows from it is the same for all and
+stands here. Throughout, p is the prior probability of the goal and q = 1 − p, computed on its own, so that it keeps its
+digits when p is close to 1: nothing cancels for tiny or nearly certain priors. The way back is a monotone search that
+ends on the private side.
 """
 
 from __future__ import annotations
@@ -10,13 +13,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
 
 from guessproof.errors import GoalError, InfeasibleError, ParameterError
-from guessproof.risk import odds
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.invert import largest_epsilon
-from guessproof.world.checks import LARGEST, Array
+from guessproof.world.checks import LARGEST, Array, Mask
 
+_RELATIVE = 1e-11  # how close to the true root the answer is driven
+_BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
+_LARGEST = 1e100  # a limit that holds even here is one that nothing can break
+
+Excess = Callable[[Array], Array]
 Gain = Callable[[Array], tuple[Array, Array]]
 
 
@@ -36,26 +44,63 @@ class Belief:
             raise GoalError("goal", "P(goal) = 1", "the goal is certain under the prior", "choose a narrower goal")
 
 
+def posterior_of(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
+    """The belief after a gain.
+
+    >>> float(posterior_of(np.log(0.25), np.log(0.75), np.log(3)).round(12))
+    0.5
+    """
+    return expit(np.subtract(log_p, log_q) + gain)
+
+
+def advantage_of(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:
+    """Belief after minus belief before, p·q·(ρ−1)/(q + p·ρ) with ρ = e^gain.
+
+    >>> float(advantage_of(np.log(0.25), np.log(0.75), np.log(3)).round(12))
+    0.25
+    """
+    p, q, size = np.exp(log_p), np.exp(log_q), np.abs(np.asarray(gain, dtype=np.float64))
+    rise = -np.expm1(-size)
+    with np.errstate(invalid="ignore"):  # p/(p + q·e^{−|gain|}), and the same with p and q exchanged
+        up = q * rise * expit(np.subtract(log_p, log_q) + size)
+        down = -p * rise * expit(np.subtract(log_q, log_p) + size)
+    return np.where(np.asarray(gain) >= 0, up, down)
+
+
+def gain_of_advantage(log_p: ArrayLike, log_q: ArrayLike, advantage: ArrayLike) -> Array:
+    """The gain that raises the belief by exactly this much; +inf where no gain does.
+
+    >>> float(np.exp(gain_of_advantage(np.log(0.25), np.log(0.75), 0.25)).round(12))
+    3.0
+    """
+    p, q, rise = np.exp(log_p), np.exp(log_q), np.asarray(advantage, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = np.log1p(rise / p) - np.log1p(-np.minimum(rise / q, 1.0))
+    return np.where(rise >= q, np.inf, gain)
+
+
 def posterior_bracket(belief: Belief, epsilon: Array, side: str) -> Bracket:
     """The largest or smallest belief at each ε."""
     if side not in ("upper", "lower"):
         raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
     attack, bound = belief.gain(epsilon if side == "upper" else -epsilon)
-    attack, bound = (odds.posterior(belief.log_p, belief.log_q, g) for g in (attack, bound))
+    attack, bound = (posterior_of(belief.log_p, belief.log_q, g) for g in (attack, bound))
     return Bracket.meet(attack, bound, belief.how)
 
 
 def advantage_bracket(belief: Belief, epsilon: Array, both: bool) -> Bracket:
     """How far the belief can rise, or with both=True move either way."""
-    attack, bound = (odds.advantage(belief.log_p, belief.log_q, g) for g in belief.gain(epsilon))
+    attack, bound = (advantage_of(belief.log_p, belief.log_q, g) for g in belief.gain(epsilon))
     if both:
-        down = [-odds.advantage(belief.log_p, belief.log_q, g) for g in belief.gain(-epsilon)]
+        down = [-advantage_of(belief.log_p, belief.log_q, g) for g in belief.gain(-epsilon)]
         attack, bound = np.maximum(attack, down[0]), np.maximum(bound, down[1])
     return Bracket.meet(attack, bound, belief.how)
 
 
-def safe_epsilon(belief: Belief, *, advantage: Any = None, posterior: Any = None, both: bool = False) -> Any:
-    """The largest ε at which every limit is proven to hold."""
+def safe_epsilon(
+    belief: Belief, *, advantage: Any = None, posterior: Any = None, both: bool = False, start: float = 1.0
+) -> Any:
+    """The largest ε at which every limit is proven to hold; `start` is where the search begins."""
     advantage, posterior = checked_limits(advantage, posterior)
     answers: list[Array] = []
     if posterior is not None:
@@ -67,22 +112,22 @@ def safe_epsilon(belief: Belief, *, advantage: Any = None, posterior: Any = None
                 f"posterior: the belief is {float(np.max(np.exp(belief.log_p))):.6g} before any release, above the "
                 f"limit {float(np.min(posterior)):.6g}; allow a higher belief or a narrower goal"
             )
-        answers.append(_invert(belief, +1, np.maximum(limit, 0.0)))
+        answers.append(_invert(belief, +1, np.maximum(limit, 0.0), start))
     if advantage is not None:
-        answers.append(_invert(belief, +1, odds.gain_of_advantage(belief.log_p, belief.log_q, advantage)))
+        answers.append(_invert(belief, +1, gain_of_advantage(belief.log_p, belief.log_q, advantage), start))
         if both:
-            answers.append(_invert(belief, -1, odds.gain_of_advantage(belief.log_q, belief.log_p, advantage)))
+            answers.append(_invert(belief, -1, gain_of_advantage(belief.log_q, belief.log_p, advantage), start))
     epsilon = np.min(np.broadcast_arrays(*answers), axis=0)
     return float(epsilon) if epsilon.ndim == 0 else epsilon
 
 
-def _invert(belief: Belief, sign: int, limit: Array) -> Array:
+def _invert(belief: Belief, sign: int, limit: Array, start: float) -> Array:
     shape = np.broadcast_shapes(np.shape(limit), np.shape(belief.log_p))
 
     def bound(epsilon: Array) -> Array:
         return sign * belief.gain(sign * epsilon)[1]
 
-    return largest_epsilon(bound, np.broadcast_to(limit, shape))
+    return largest_epsilon(bound, np.broadcast_to(limit, shape), start=start)
 
 
 def checked_epsilon(epsilon: Any) -> Array:
@@ -116,3 +161,87 @@ def _array(field: str, value: Any) -> Array:
     if np.any(np.isnan(array)):
         raise ParameterError(field, value, "is not a number", "give a number, not NaN")
     return array
+
+
+def largest_epsilon(
+    bound: Callable[[Array], Array], limit: Array, *, start: float = 1.0, relative: float = _RELATIVE
+) -> Array:
+    """The largest ε with bound(ε) ≤ limit, elementwise, never above the true one; inf if nothing breaks it.
+
+    `bound` rises from 0 in ε; it is called with arrays of the limit's shape.
+
+    >>> largest_epsilon(lambda e: 2 * e, np.array([1.0, 3.0])).round(9)
+    array([0.5, 1.5])
+    """
+    shape, limit = limit.shape, limit.ravel()
+
+    def excess(epsilon: Array) -> Array:
+        with np.errstate(invalid="ignore"):
+            return bound(epsilon.reshape(shape)).ravel() - limit
+
+    ready = (limit > 0) & np.isfinite(limit)
+    low, high, f_low, f_high = _bracket(excess, limit, ready, start)
+    closed = ready & np.isfinite(high)
+    low = _close_in(excess, low, high, f_low, f_high, closed, relative)
+    epsilon = np.where(closed, low * (1 - _BACK), np.where(limit > 0, np.inf, 0.0))
+    return epsilon.reshape(shape)
+
+
+def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[Array, Array, Array, Array]:
+    """Two values of ε between which the limit is crossed; the upper one infinite where it never is."""
+    low, high = np.zeros(limit.shape), np.full(limit.shape, np.inf)
+    f_low, f_high = -limit, np.full(limit.shape, np.inf)
+    trial = np.full(limit.shape, start)
+    for _ in range(200):
+        open_ = ready & (np.isinf(high) | (low == 0)) & (low < _LARGEST)
+        if not open_.any():
+            break
+        f = excess(trial)
+        kept, broken = open_ & (f <= 0), open_ & ~(f <= 0)
+        low, f_low = np.where(kept, trial, low), np.where(kept, f, f_low)
+        high, f_high = np.where(broken, trial, high), np.where(broken, f, f_high)
+        # The bound is roughly proportional to ε at first, which tells about where the limit is reached.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.nan_to_num(limit / (f + limit), nan=1.0, posinf=1e6)
+        up = np.clip(1.3 * share, 2.0, 1e6) * trial
+        down = np.clip(0.7 * share, 1e-9, 0.5) * trial
+        trial = np.where(open_, np.where(np.isinf(high), up, down), trial)
+    return low, high, f_low, f_high
+
+
+def _close_in(
+    excess: Excess, low: Array, high: Array, f_low: Array, f_high: Array, todo: Mask, relative: float
+) -> Array:
+    """Chandrupatla's method on all elements at once; returns the end at which the limit is kept.
+
+    Not SciPy's elementwise find_root: it asks both ends again and drops finished elements, which takes a third longer
+    for one limit and cannot follow a bound of a fixed shape.
+    """
+    a, fa = np.where(todo, low, 1.0), np.where(todo, f_low, -1.0)
+    b, fb = np.where(todo, high, 2.0), np.where(todo, np.minimum(f_high, 1e300), 1.0)
+    c, fc = a, fa
+    t = np.full(a.shape, 0.5)
+    for _ in range(200):
+        if not todo.any():
+            break
+        x = a + t * (b - a)
+        f = np.nan_to_num(excess(x), nan=1e300, posinf=1e300)
+        same = (f <= 0) == (fa <= 0)
+        c, fc = np.where(todo, np.where(same, a, b), c), np.where(todo, np.where(same, fa, fb), fc)
+        b, fb = np.where(todo & ~same, a, b), np.where(todo & ~same, fa, fb)
+        a, fa = np.where(todo, x, a), np.where(todo, f, fa)
+        width = np.abs(b - a)
+        todo = todo & (width > relative * np.maximum(np.abs(a), np.abs(b)))
+        t = _next_fraction(a, b, c, fa, fb, fc, 0.25 * relative * np.abs(a) / np.maximum(width, 1e-300))
+    return np.where(fa <= 0, a, b)
+
+
+def _next_fraction(a: Array, b: Array, c: Array, fa: Array, fb: Array, fc: Array, least: Array) -> Array:
+    """Inverse quadratic interpolation where it is safe, the middle otherwise (Chandrupatla 1997)."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+        t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    t = np.where(safe & np.isfinite(t), t, 0.5)
+    least = np.minimum(least, 0.5)
+    return np.clip(t, least, 1 - least)

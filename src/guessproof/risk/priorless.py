@@ -9,7 +9,7 @@ import numpy as np
 
 from guessproof.errors import GoalError, ParameterError, TrueValueError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.invert import largest_epsilon
+from guessproof.risk.limits import largest_epsilon
 from guessproof.risk.two_valued import partly_known_advantage, unknown_prior, worst_distance
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, Mask

@@ -32,9 +32,8 @@ from guessproof.risk.zigzag import region_log_prior, signed_zigzag
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
-from guessproof.world.frozen_scipy import FrozenScipy
 from guessproof.world.goals import Goal
-from guessproof.world.line import LinePrior, Truncated
+from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
 
@@ -86,8 +85,7 @@ def _tent_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: t
     if form.is_flat:
         return gain, "two-valued distance: the odds change by at most e^(ε·step), and some release does it"
     # Closed forms carry their rounding in the bracket; quadrature has an error that is checked but not proven.
-    root = prior.base if isinstance(prior, Truncated) else prior
-    means = ", integrals by quadrature" if isinstance(root, FrozenScipy) else ""
+    means = ", integrals by quadrature" if prior.by_quadrature else ""
     return gain, f"tent: the balance of both sides is bound and attack at once{means}"
 
 

@@ -16,19 +16,65 @@ For k < 0 the same formulas with the inequalities turned give the smallest poste
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from guessproof.risk.stretched import Stretched
 from guessproof.world.checks import Array
-from guessproof.world.line import LinePrior
+from guessproof.world.line import LinePrior, log_sum
 from guessproof.world.line_form import LineForm
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
 _STEPS = 100
 _BLOCK = 1 << 14  # elements worked on at a time, so that they stay in the cache
+
+
+@dataclass(frozen=True)
+class TiltedIntegrals:
+    """A prior under a distance that bends and jumps: its tilted integrals in the metric's own units."""
+
+    prior: LinePrior
+    form: LineForm
+
+    def log_tilt(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
+        """ln ∫_a^b e^{k(ψ(x)−ψ(ref))} f."""
+        if self.form.is_straight:
+            return self.prior.log_tilt(k * self.form.slopes[0], a, b, ref)
+        rate, lo, hi, at, offset = self._parts(k, a, b, ref)
+        return log_sum(offset + self.prior.log_tilt(rate, lo, hi, at))
+
+    def excess(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
+        """∫_a^b (e^{k(ψ(x)−ψ(ref))} − 1) f."""
+        if self.form.is_straight:
+            return self.prior.excess(k * self.form.slopes[0], a, b, ref)
+        rate, lo, hi, at, offset = self._parts(k, a, b, ref)
+        with np.errstate(over="ignore", invalid="ignore"):
+            part = np.exp(offset) * self.prior.excess(rate, lo, hi, at) + np.expm1(offset) * self.prior.mass(lo, hi)
+        return np.sum(np.where(hi > lo, part, 0.0), axis=-1)
+
+    def _parts(self, k: Array, a: Array, b: Array, ref: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """[a, b] cut where ψ bends (a last axis): rate, ends, a point inside, and k(ψ there − ψ(ref))."""
+        form, k, a, b, ref = self.form, k[..., None], a[..., None], b[..., None], ref[..., None]
+        starts, ends = form.ends
+        lo, hi = np.maximum(a, starts), np.minimum(b, ends)
+        some = hi > lo
+        at = np.clip(ref, np.where(np.isfinite(lo), lo, hi), np.where(np.isfinite(hi), hi, lo))
+        at = np.where(some & np.isfinite(at), at, 0.0)
+        # ψ just inside the part: a jump at its left end has been taken, one at its right end has not.
+        inner = form.psi(at) + np.where(at == starts, (0.0, *form.jumps), 0.0)
+        return k * np.asarray(form.slopes), lo, hi, at, np.where(some, k * (inner - form.psi(ref)), 0.0)
+
+
+@dataclass(frozen=True)
+class Tents:
+    """The best tents: (attack, bound) of the gain, where they peak, and ln ∫ Lf with the peak at height 1."""
+
+    attack: Array
+    bound: Array
+    peak: Array
+    log_z: Array
 
 
 def log_prior(prior: LinePrior, lo: ArrayLike, hi: ArrayLike) -> tuple[Array, Array]:
@@ -51,22 +97,38 @@ def tent(
 
     `before` is the goal's `log_prior`, for a caller who has it already.
     """
+    found = best_tents(prior, form, lo, hi, k, before)
+    return found.attack, found.bound
+
+
+def best_tents(
+    prior: LinePrior,
+    form: LineForm,
+    lo: ArrayLike,
+    hi: ArrayLike,
+    k: ArrayLike,
+    before: tuple[Array, Array] | None = None,
+    guess: Array | None = None,
+) -> Tents:
+    """`tent`, with the tents themselves; `guess` says where they about peak."""
     before = log_prior(prior, lo, hi) if before is None else before
-    parts = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lo, hi, k, *before)))
-    world, shape, flat = Stretched(prior, form), parts[0].shape, [v.ravel() for v in parts]
-    blocks = [[v[i : i + _BLOCK] for v in flat] for i in range(0, flat[0].size, _BLOCK)]
+    given = (lo, hi, k, *before) if guess is None else (lo, hi, k, *before, guess)
+    parts = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in given))
+    world, shape, flat = TiltedIntegrals(prior, form), parts[0].shape, [v.ravel() for v in parts]
+    size = max(_BLOCK // len(form.slopes), 1 << 8)
+    blocks = [[v[i : i + size] for v in flat] for i in range(0, flat[0].size, size)]
     if len(blocks) == 1:
-        attack, bound = _tent(world, *blocks[0])
-        return attack.reshape(shape), bound.reshape(shape)
+        return Tents(*(part.reshape(shape) for part in _tents(world, *blocks[0])))
     with ThreadPoolExecutor() as pool:  # numpy lets go of the interpreter while it computes
-        answers = list(pool.map(lambda block: _tent(world, *block), blocks))
-    attack, bound = (np.concatenate(part).reshape(shape) for part in zip(*answers, strict=True))
-    return attack, bound
+        answers = list(pool.map(lambda block: _tents(world, *block), blocks))
+    return Tents(*(np.concatenate(part).reshape(shape) for part in zip(*answers, strict=True)))
 
 
-def _tent(world: Stretched, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array) -> tuple[Array, Array]:
+def _tents(
+    world: TiltedIntegrals, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array, guess: Array | None = None
+) -> tuple[Array, Array, Array, Array]:
     outer = _outer(world, lo, hi, k)
-    peak, inner = _balance(world, lo, hi, k, outer)
+    peak, inner = _balance(world, lo, hi, k, outer, guess)
     base = log_p - log_q
     with np.errstate(invalid="ignore"):  # an empty or certain goal has no odds to speak of
         low, high = (side - base for side in _between(world, lo, hi, k, peak, inner, outer))
@@ -86,9 +148,9 @@ def _tent(world: Stretched, lo: Array, hi: Array, k: Array, log_p: Array, log_q:
         finer = _small(world, lo[s], hi[s], k[s], peak[s], log_p[s], log_q[s], apart + noise[s])
         low[s], high[s] = _narrowed((low[s], high[s]), finer)
     # k > 0: nothing exceeds `high`. k < 0: nothing falls below `low`. Beliefs never move the wrong way.
-    attack = np.where(k > 0, np.maximum(low, 0.0), np.minimum(high, 0.0))
-    bound = np.where(k > 0, high, low)
-    return np.where(k == 0, 0.0, attack), np.where(k == 0, 0.0, bound)
+    attack = np.where(k == 0, 0.0, np.where(k > 0, np.maximum(low, 0.0), np.minimum(high, 0.0)))
+    bound = np.where(k == 0, 0.0, np.where(k > 0, high, low))
+    return attack, bound, peak, _log_z(world.form, lo, hi, k, peak, inner, outer)
 
 
 def _narrowed(bracket: tuple[Array, Array], finer: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -98,35 +160,34 @@ def _narrowed(bracket: tuple[Array, Array], finer: tuple[Array, Array]) -> tuple
     return np.where(agree, low, bracket[0]), np.where(agree, high, bracket[1])
 
 
-def tent_slopes(prior: LinePrior, form: LineForm, lo: Array, hi: Array, k: float) -> tuple[Array, Array]:
-    """Where the best tent peaks, and ln ∫ Lf of that tent with its peak at height 1."""
-    world, k_each = Stretched(prior, form), np.full(lo.shape, float(k))
-    outer = _outer(world, lo, hi, k_each)
-    c, inner = _balance(world, lo, hi, k_each, outer)
-    left, right = np.logaddexp(inner[0], outer[0]), np.logaddexp(inner[1], outer[1])
+def _log_z(form: LineForm, lo: Array, hi: Array, k: Array, c: Array, inner: Array, outer: Array) -> Array:
+    """ln ∫ Lf of the tent with its peak, at c, of height 1."""
+    left, right = np.logaddexp(inner, outer)
     with np.errstate(invalid="ignore"):
-        down_left, down_right = k * (form.psi(c) - form.psi(lo)), k * (form.psi(hi) - form.psi(c))
-        return c, np.logaddexp(left - down_left, right - down_right)
+        at_peak = form.psi(c)
+        return np.logaddexp(left - k * (at_peak - form.psi(lo)), right - k * (form.psi(hi) - at_peak))
 
 
 def _pair(left: Array, right: Array) -> Array:
     return np.stack([left, right])
 
 
-def _outer(world: Stretched, lo: Array, hi: Array, k: Array) -> Array:
+def _outer(world: TiltedIntegrals, lo: Array, hi: Array, k: Array) -> Array:
     """ln C and ln D."""
     infinite = np.full(lo.shape, np.inf)
     ends = _pair(np.where(np.isfinite(lo), lo, 0.0), np.where(np.isfinite(hi), hi, 0.0))
     return world.log_tilt(_pair(k, -k), _pair(-infinite, hi), _pair(lo, infinite), ends)
 
 
-def _inner(world: Stretched, lo: Array, hi: Array, k: Array, c: Array) -> Array:
+def _inner(world: TiltedIntegrals, lo: Array, hi: Array, k: Array, c: Array) -> Array:
     """ln A(c) and ln B(c); an infinite end only occurs where its side is not asked."""
     ref = _pair(np.where(np.isfinite(lo), lo, 0.0), np.where(np.isfinite(hi), hi, 0.0))
     return world.log_tilt(_pair(k, -k), _pair(lo, c), _pair(c, hi), ref)
 
 
-def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> tuple[Array, Array]:
+def _balance(
+    world: TiltedIntegrals, lo: Array, hi: Array, k: Array, outer: Array, guess: Array | None
+) -> tuple[Array, Array]:
     """The c at which A(c)/C = B(c)/D, with ln A(c) and ln B(c): Newton's method inside a bracket."""
     low, high = world.prior.support
     a, b = np.clip(lo, low, high), np.clip(hi, low, high)
@@ -139,6 +200,8 @@ def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> 
     a = np.where(np.isposinf(target), b, a)
     b = np.where(np.isneginf(target), a, b)
     c = _first_guess(world, a, b, k, target)
+    if guess is not None:
+        c = np.where((guess > a) & (guess < b), guess, c)
     todo = np.flatnonzero((a < b) & np.isfinite(target))
     inner = np.empty((2, c.size)) if todo.size == c.size else _inner(world, lo, hi, k, c)
     for _ in range(_STEPS):
@@ -162,7 +225,7 @@ def _balance(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> 
 
 
 def _beside_jumps(
-    world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: Array, outer: Array
+    world: TiltedIntegrals, lo: Array, hi: Array, k: Array, c: Array, inner: Array, outer: Array
 ) -> tuple[Array, Array]:
     """The balance on the right side of a jump that is nearer than floating point can say."""
     near = 4e-15 * (np.abs(c) + np.abs(lo) + np.abs(hi))
@@ -179,7 +242,7 @@ def _beside_jumps(
     return c, inner
 
 
-def _first_guess(world: Stretched, a: Array, b: Array, k: Array, target: Array) -> Array:
+def _first_guess(world: TiltedIntegrals, a: Array, b: Array, k: Array, target: Array) -> Array:
     """Where the balance would be if the density were even: right both for a flat and for a sharp tent."""
     middle = 0.5 * a + 0.5 * b
     with np.errstate(invalid="ignore"):
@@ -189,7 +252,7 @@ def _first_guess(world: Stretched, a: Array, b: Array, k: Array, target: Array) 
 
 
 def _between(
-    world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: Array, outer: Array
+    world: TiltedIntegrals, lo: Array, hi: Array, k: Array, c: Array, inner: Array, outer: Array
 ) -> tuple[Array, Array]:
     """Log-odds below and above the common value of A/C and B/D at the balance near c."""
     with np.errstate(invalid="ignore"):
@@ -210,7 +273,7 @@ def _between(
     return low, high
 
 
-def _at_jumps(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) -> tuple[Array, Array]:
+def _at_jumps(world: TiltedIntegrals, lo: Array, hi: Array, k: Array, outer: Array) -> tuple[Array, Array]:
     """Log-odds of the best tent with its peak beside a jump of ψ, and the bound with the balance on a jump.
 
     Where ψ jumps, the balance can be closer to the jump than floating point can say.
@@ -233,17 +296,17 @@ def _at_jumps(world: Stretched, lo: Array, hi: Array, k: Array, outer: Array) ->
     return attack, bound
 
 
-def _newton(world: Stretched, lo: Array, hi: Array, k: Array, c: Array, inner: Array, gap: Array) -> Array:
+def _newton(world: TiltedIntegrals, lo: Array, hi: Array, k: Array, c: Array, inner: Array, gap: Array) -> Array:
     psi = world.form.psi
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        density = world.log_density(c)
+        density = world.prior.log_density(c)
         rise = np.exp(density + k * (psi(c) - psi(lo)) - inner[0]) + np.exp(density + k * (psi(hi) - psi(c)) - inner[1])
         step = gap / rise
     return np.where(np.isfinite(step), step, np.inf)
 
 
 def _small(
-    world: Stretched,
+    world: TiltedIntegrals,
     lo: Array,
     hi: Array,
     k: Array,

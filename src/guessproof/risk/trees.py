@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from guessproof.world.checks import Array
-from guessproof.world.pieces import log_sum
+from guessproof.world.line import log_sum
 
 _CANCELLED = 1e-15  # what is left of a difference below this share of its terms is rounding
 _APART = 2e4  # stands for an infinite distance: e^{−_APART} is nothing beside any mass

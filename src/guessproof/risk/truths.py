@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import NotCertifiedError, TrueValueError
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Exactly, Goal, Near, Within
-from guessproof.world.joint import JointTable, joint_of
+from guessproof.world.joint import JointTable
 
 MOST_COMBINATIONS = 20_000  # of true values that are looked at
 
@@ -40,8 +40,8 @@ def true_values_of(attribute: Attribute, goal: Goal) -> list[Any]:
     prior = attribute.prior
     assert isinstance(prior, Finite)
     if prior.between is not None:
-        return np.unique(np.concatenate([along(attribute, goal), listed(attribute)])).tolist()
-    return listed(attribute)
+        return np.unique(np.concatenate([values_along(attribute, goal), possible_values(attribute)])).tolist()
+    return possible_values(attribute)
 
 
 def true_combinations(attributes: Mapping[str, Attribute], goal: Goal) -> list[dict[str, Any]]:
@@ -67,14 +67,14 @@ def true_combinations(attributes: Mapping[str, Attribute], goal: Goal) -> list[d
 
 def _rows(joint: JointTable, attributes: Mapping[str, Attribute], names: list[str]) -> list[dict[str, Any]]:
     """What the rows of a table say of some attributes, within their bounds, each once."""
-    allowed = {name: set(listed(attributes[name])) for name in names}
+    allowed = {name: set(possible_values(attributes[name])) for name in names}
     places = [joint.axis(name) for name in names]
     rows = {tuple(row[i] for i in places): None for row, w in zip(joint.rows, joint.weights, strict=True) if w > 0}
     found = [dict(zip(names, row, strict=True)) for row in rows]
     return [row for row in found if all(value in allowed[name] for name, value in row.items())]
 
 
-def listed(attribute: Attribute) -> list[Any]:
+def possible_values(attribute: Attribute) -> list[Any]:
     """The values of the prior that are possible within the bounds."""
     prior = attribute.prior
     assert isinstance(prior, Finite)
@@ -85,7 +85,7 @@ def listed(attribute: Attribute) -> list[Any]:
     return [v for v in values if low <= float(v) <= high]  # pyright: ignore[reportArgumentType]
 
 
-def along(attribute: Attribute, goal: Goal) -> Array:
+def values_along(attribute: Attribute, goal: Goal) -> Array:
     """True values beside a sample, rising: places where the correct guesses change, at even positions, and middles."""
     prior = attribute.prior
     assert isinstance(prior, Finite)

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError
-from guessproof.risk import odds
 from guessproof.risk.atoms import Atoms, Places, balance, rounding, signed, tents
-from guessproof.risk.invert import largest_epsilon
+from guessproof.risk.limits import largest_epsilon, posterior_of
 from guessproof.risk.runs import Slopes
-from guessproof.risk.truths import along, listed
-from guessproof.risk.worst_case import Aim, Worst
-from guessproof.risk.worst_listed import gain_limit, measured, some_open
+from guessproof.risk.truths import possible_values, values_along
+from guessproof.risk.worst_case import Direction, Worst
+from guessproof.risk.worst_listed import gain_limit, measure_gain, some_open
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -58,10 +57,14 @@ class Runs:
         assert form is not None
         atoms = Atoms.of(prior, form)
         if isinstance(goal, Within):
-            t = along(attribute, goal) if prior.between is not None else np.asarray(listed(attribute), dtype=np.float64)
+            t = (
+                values_along(attribute, goal)
+                if prior.between is not None
+                else np.asarray(possible_values(attribute), dtype=np.float64)
+            )
             first, last = goal.window(atoms.points, t)
         else:
-            t = np.asarray(listed(attribute), dtype=np.float64)
+            t = np.asarray(possible_values(attribute), dtype=np.float64)
             first = last = np.searchsorted(atoms.points, t)
         return Runs.made(atoms, form.step, t, first, last)
 
@@ -86,15 +89,15 @@ class Runs:
     def log_prior(self) -> tuple[Array, Array]:
         return self.atoms.log_prior(self.first, self.last)
 
-    def worst(self, epsilon: float, aim: Aim) -> Worst:
+    def worst(self, epsilon: float, direction: Direction) -> Worst:
         """The worst of all true values: best attack, and what none exceeds."""
-        if self.certain is not None and aim == "posterior":
+        if self.certain is not None and direction == "posterior":
             return Worst(self.certain, 1.0, 1.0, 1.0)
         some_open(self.at.size, self.certain is not None)
-        row, value, bound = self._search(_signed(epsilon, aim), aim)
+        row, value, bound = self._search(_signed(epsilon, direction), direction)
         return Worst(float(self.at[row]), value, bound, float(np.exp(self.log_prior[0][row])))
 
-    def epsilon(self, limit: float, aim: Aim) -> float:
+    def epsilon(self, limit: float, direction: Direction) -> float:
         """The largest ε at which no true value exceeds the limit.
 
         Each step solves for ε at the worst run of the last step, which can only be too large, and looks for a worse one
@@ -102,37 +105,37 @@ class Runs:
         """
         if limit >= 1:
             return np.inf
-        if (self.certain is not None and aim == "posterior") or limit <= 0:
+        if (self.certain is not None and direction == "posterior") or limit <= 0:
             return 0.0
         some_open(self.at.size, self.certain is not None)
-        back, upper = 4e-12, self._allowed(limit, aim)
+        back, upper = 4e-12, self._allowed(limit, direction)
         for _ in range(60):
             if not np.isfinite(upper):
                 break
             trial = upper * (1 - back)
-            row, _, bound = self._search(_signed(trial, aim), aim)
+            row, _, bound = self._search(_signed(trial, direction), direction)
             if bound <= limit:
                 return trial
-            found = self._alone(row, limit, aim)
+            found = self._alone(row, limit, direction)
             upper, back = (found, back) if found < trial else (upper, 8 * back)  # no worse run: only rounding
         return upper if np.isinf(upper) else 0.0
 
-    def _allowed(self, limit: float, aim: Aim) -> float:
+    def _allowed(self, limit: float, direction: Direction) -> float:
         """An ε that some run does not allow to be exceeded, near the least one; infinite where no run limits it."""
-        trial = self._start(limit, aim)
+        trial = self._start(limit, direction)
         while True:
-            row, _, bound = self._search(_signed(trial, aim), aim)
-            found = self._alone(row, limit, aim)
+            row, _, bound = self._search(_signed(trial, direction), direction)
+            found = self._alone(row, limit, direction)
             if np.isfinite(found) or (trial >= _LARGEST and bound <= limit):
                 return found
             if trial >= _LARGEST:
                 return _LARGEST
             trial = min(1e3 * trial, _LARGEST)
 
-    def _start(self, limit: float, aim: Aim) -> float:
+    def _start(self, limit: float, direction: Direction) -> float:
         """A first guess at ε: that of fewer atoms, or where the bulk of the prior is about one unit wide."""
         if self.atoms.mass.size > 2 * _THIN:
-            found = self._thinned.epsilon(limit, aim)
+            found = self._thinned.epsilon(limit, direction)
             if 0 < found < _LARGEST:
                 return found
         below = np.cumsum(self.atoms.mass)
@@ -150,27 +153,27 @@ class Runs:
         first, last = (np.searchsorted(part, v[rows], side="right") - 1 for v in (self.first, self.last))
         return Runs.made(atoms, self.step, self.at[rows], first, last)
 
-    def _alone(self, row: int, limit: float, aim: Aim) -> float:
+    def _alone(self, row: int, limit: float, direction: Direction) -> float:
         """The largest ε at which one run keeps the limit."""
         log_p, log_q = (float(v[row]) for v in self.log_prior)
-        first, last, sign = int(self.first[row]), int(self.last[row]), (-1 if aim == "fall" else 1)
+        first, last, sign = int(self.first[row]), int(self.last[row]), (-1 if direction == "fall" else 1)
 
         def size(epsilon: Array) -> Array:
             e = float(epsilon)
             gain = 0.0 if self._is_flat or e == 0 else self.atoms.gain(first, last, sign * e)
             return np.asarray(sign * gain + e * self.step)
 
-        return float(largest_epsilon(size, gain_limit(log_p, log_q, limit, aim)))
+        return float(largest_epsilon(size, gain_limit(log_p, log_q, limit, direction)))
 
     @cached_property
     def _is_flat(self) -> bool:
         return float(np.ptp(self.atoms.psi)) == 0
 
-    def _search(self, k: float, aim: Aim) -> tuple[int, float, float]:
+    def _search(self, k: float, direction: Direction) -> tuple[int, float, float]:
         """The best run for the attacker, what it gives, and what no run exceeds."""
         slopes = None if self._is_flat or k == 0 else Slopes(self.atoms.mass, self.atoms.psi, k)
         rows = np.unique(np.linspace(0, self.at.size - 1, min(self.at.size, 129)).astype(np.int64))
-        here = self._at(slopes, rows, self.first[rows], self.last[rows], k, aim)
+        here = self._at(slopes, rows, self.first[rows], self.last[rows], k, direction)
         seen, settled = [here], 0.0
         left, right = here.pick(slice(None, -1)), here.pick(slice(1, None))
         best = float(np.max(here.value))
@@ -179,28 +182,32 @@ class Runs:
             left, right = left.pick(wide), right.pick(wide)
             if not left.row.size:
                 break
-            bound = self._between(slopes, left, right, k, aim)
+            bound = self._between(slopes, left, right, k, direction)
             keep = bound > best * (1 + _SLACK)
             settled = max(settled, float(np.max(bound[~keep], initial=0.0)))
-            left, right, middle = self._cut(slopes, left.pick(keep), right.pick(keep), k, aim)
+            left, right, middle = self._cut(slopes, left.pick(keep), right.pick(keep), k, direction)
             seen.append(middle)
             best = max(best, float(np.max(middle.value, initial=0.0)))
-        return self._checked(seen, settled, k, aim)
+        return self._checked(seen, settled, k, direction)
 
-    def _cut(self, slopes: Slopes | None, left: _Seen, right: _Seen, k: float, aim: Aim) -> tuple[_Seen, _Seen, _Seen]:
+    def _cut(
+        self, slopes: Slopes | None, left: _SeenRows, right: _SeenRows, k: float, direction: Direction
+    ) -> tuple[_SeenRows, _SeenRows, _SeenRows]:
         """Stretches cut into shorter ones, and the runs in between."""
         share = np.arange(1, _PARTS)[:, None] / _PARTS
         rows = (left.row + share * (right.row - left.row)).astype(np.int64)
         fresh = (rows > np.concatenate([left.row[None], rows[:-1]])) & (rows < right.row)
         low, high = (np.broadcast_to(v, rows.shape)[fresh] for v in (left.peak, right.peak))
-        middle = self._at(slopes, rows[fresh], low, high, k, aim)
+        middle = self._at(slopes, rows[fresh], low, high, k, direction)
         every = left.join(middle).join(right)
         group = np.concatenate([np.arange(left.row.size), np.nonzero(fresh)[1], np.arange(left.row.size)])
         order = np.lexsort((every.row, group))
         pairs = group[order][1:] == group[order][:-1]
         return every.pick(order[:-1][pairs]), every.pick(order[1:][pairs]), middle
 
-    def _at(self, slopes: Slopes | None, row: Places, low: Places, high: Places, k: float, aim: Aim) -> _Seen:
+    def _at(
+        self, slopes: Slopes | None, row: Places, low: Places, high: Places, k: float, direction: Direction
+    ) -> _SeenRows:
         """What some runs give, their peaks being between two others."""
         log_p, log_q = (v[row] for v in self.log_prior)
         first, last = self.first[row], self.last[row]
@@ -209,20 +216,24 @@ class Runs:
         else:
             peak = balance(slopes, first, last, np.clip(low, first, last), np.clip(high, first, last))
             attack, bound = (side - (log_p - log_q) for side in tents(slopes, first, last, peak))
-        value, most = (measured(log_p, log_q, gain + k * self.step, aim) for gain in (attack, bound))
+        value, most = (measure_gain(log_p, log_q, gain + k * self.step, direction) for gain in (attack, bound))
         right_way = attack >= 0 if k >= 0 else attack <= 0  # rounding may turn a tiny gain round
-        return _Seen(row, peak, np.where(right_way, value, 0.0 if aim != "posterior" else np.exp(log_p)), most)
+        return _SeenRows(
+            row, peak, np.where(right_way, value, 0.0 if direction != "posterior" else np.exp(log_p)), most
+        )
 
-    def _between(self, slopes: Slopes | None, left: _Seen, right: _Seen, k: float, aim: Aim) -> Array:
+    def _between(
+        self, slopes: Slopes | None, left: _SeenRows, right: _SeenRows, k: float, direction: Direction
+    ) -> Array:
         """What no run between two others exceeds."""
         outer = self.first[left.row], self.last[right.row]
         inner = self.first[right.row], self.last[left.row]
         peak = (left.peak + right.peak) // 2
-        if aim == "fall":
+        if direction == "fall":
             least = self._belief(slopes, inner, peak, k)
             return np.exp(self.atoms.log_prior(*outer)[0]) - np.where(inner[0] <= inner[1], least, 0.0)
         most = self._belief(slopes, outer, peak, k)
-        return most if aim == "posterior" else most - np.exp(self.atoms.log_prior(*inner)[0])
+        return most if direction == "posterior" else most - np.exp(self.atoms.log_prior(*inner)[0])
 
     def _belief(self, slopes: Slopes | None, run: tuple[Places, Places], peak: Places, k: float) -> Array:
         """The belief in a run that no likelihood exceeds (k < 0: falls below), by the tent with this peak."""
@@ -234,9 +245,11 @@ class Runs:
             middle = np.clip(peak[some], first, last)
             gain[some] = tents(slopes, first, last, middle)[1] - (log_p[some] - log_q[some])
         with np.errstate(invalid="ignore"):
-            return odds.posterior(log_p, log_q, gain + k * self.step)
+            return posterior_of(log_p, log_q, gain + k * self.step)
 
-    def _checked(self, seen: list[_Seen], settled: float, k: float, aim: Aim) -> tuple[int, float, float]:
+    def _checked(
+        self, seen: list[_SeenRows], settled: float, k: float, direction: Direction
+    ) -> tuple[int, float, float]:
         """The last contenders once more, atom by atom, which keeps all digits however small a gain is."""
         every = seen[0]
         for more in seen[1:]:
@@ -249,13 +262,13 @@ class Runs:
         row = every.row[rivals]
         log_p, log_q = (v[row] for v in self.log_prior)
         gains = np.array([self.atoms.gain(int(self.first[r]), int(self.last[r]), k) for r in row])
-        values = [measured(log_p, log_q, g + k * self.step, aim) for g in signed(gains, rounding(gains), k)]
+        values = [measure_gain(log_p, log_q, g + k * self.step, direction) for g in signed(gains, rounding(gains), k)]
         top = int(np.argmax(values[0]))
         return int(row[top]), float(values[0][top]), max(rest, float(np.max(values[1])))
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _SeenRows:
     """Runs, where their best tents peak, what they give, and what they cannot exceed."""
 
     row: Places
@@ -263,12 +276,12 @@ class _Seen:
     value: Array
     bound: Array
 
-    def pick(self, which: Any) -> _Seen:
-        return _Seen(*(getattr(self, f.name)[which] for f in fields(self)))
+    def pick(self, which: Any) -> _SeenRows:
+        return _SeenRows(*(getattr(self, f.name)[which] for f in fields(self)))
 
-    def join(self, other: _Seen) -> _Seen:
-        return _Seen(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+    def join(self, other: _SeenRows) -> _SeenRows:
+        return _SeenRows(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
 
 
-def _signed(epsilon: float, aim: Aim) -> float:
-    return -epsilon if aim == "fall" else epsilon
+def _signed(epsilon: float, direction: Direction) -> float:
+    return -epsilon if direction == "fall" else epsilon

@@ -28,16 +28,17 @@ from typing import Any, Literal
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
-from guessproof.risk import odds
-from guessproof.risk.stretched import Stretched
-from guessproof.risk.tent import log_prior, tent, tent_slopes
+from guessproof.risk.limits import advantage_of, posterior_of
+from guessproof.risk.tent import Tents, TiltedIntegrals, best_tents, log_prior
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
-Aim = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
+Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 
 _BOXES = 400_000
+_PARTS, _AT_ONCE = 16, 256  # into how many parts a box is cut at most, and about how many points are asked at once
+_ZOOMS = 5
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Worst:
 
 
 @dataclass(frozen=True)
-class Ranging:
+class TruthSearch:
     """A goal whose true value ranges over `low` … `high`."""
 
     prior: LinePrior
@@ -66,37 +67,51 @@ class Ranging:
         """Whether the density's range is known, and with it the derivative's: else boxes shrink at first order."""
         return bool(np.isfinite(self.prior.density_range(*self.prior.quantile([0.25, 0.75]))[1]))
 
-    def gain(
-        self, lo: Array, hi: Array, epsilon: float, aim: Aim, before: tuple[Array, Array] | None = None
-    ) -> tuple[Array, Array]:
-        """(attack, bound) of the signed gain for each goal [lo, hi]."""
-        k = -epsilon if aim == "fall" else epsilon
+    def tents(
+        self,
+        lo: Array,
+        hi: Array,
+        epsilon: float,
+        direction: Direction,
+        before: tuple[Array, Array] | None = None,
+        guess: Array | None = None,
+    ) -> Tents:
+        """The best likelihoods for each goal [lo, hi], and what they gain with the step."""
+        k = -epsilon if direction == "fall" else epsilon
         step = k * self.form.step
         if self.form.is_flat:
-            return np.full(lo.shape, step), np.full(lo.shape, step)
-        attack, bound = tent(self.prior, self.form, lo, hi, k, before)
-        return attack + step, bound + step
+            flat = np.full(lo.shape, step)
+            return Tents(flat, flat, lo, np.zeros(lo.shape))
+        found = best_tents(self.prior, self.form, lo, hi, k, before, guess)
+        return replace(found, attack=found.attack + step, bound=found.bound + step)
 
-    def box(self, t1: Array, t2: Array, epsilon: float, aim: Aim) -> Array:
+    def gain(
+        self, lo: Array, hi: Array, epsilon: float, direction: Direction, before: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
+        """(attack, bound) of the signed gain for each goal [lo, hi]."""
+        found = self.tents(lo, hi, epsilon, direction, before)
+        return found.attack, found.bound
+
+    def box(self, t1: Array, t2: Array, epsilon: float, direction: Direction) -> Array:
         """What no true value in [t1, t2] exceeds."""
         (lo1, hi1), (lo2, hi2) = self.edges(t1), self.edges(t2)
         outer, inner = (lo1, hi2), (lo2, np.maximum(hi1, lo2))
         with np.errstate(invalid="ignore"):
             log_big, log_rest = log_prior(self.prior, *outer)
             small = self.prior.mass(*inner)
-        if aim == "fall":
+        if direction == "fall":
             ok = inner[1] > inner[0]
             lo, hi = np.where(ok, inner[0], outer[0]), np.where(ok, inner[1], outer[1])
             log_p, log_q = log_prior(self.prior, lo, hi)
-            _, bound = self.gain(lo, hi, epsilon, aim, (log_p, log_q))
-            least = np.where(ok, odds.posterior(log_p, log_q, bound), 0.0)
+            _, bound = self.gain(lo, hi, epsilon, direction, (log_p, log_q))
+            least = np.where(ok, posterior_of(log_p, log_q, bound), 0.0)
             return np.exp(log_big) - least
         certain = np.isneginf(log_rest)
-        _, bound = self.gain(*outer, epsilon, aim, (log_big, log_rest))
-        most = np.where(certain, 1.0, odds.posterior(log_big, log_rest, np.where(certain, 0.0, bound)))
-        return most if aim == "posterior" else most - small
+        _, bound = self.gain(*outer, epsilon, direction, (log_big, log_rest))
+        most = np.where(certain, 1.0, posterior_of(log_big, log_rest, np.where(certain, 0.0, bound)))
+        return most if direction == "posterior" else most - small
 
-    def tails(self, epsilon: float, aim: Aim) -> tuple[float, float, float]:
+    def tails(self, epsilon: float, direction: Direction) -> tuple[float, float, float]:
         """A finite range of true values, and a bound on what lies beyond it."""
         low, high = self.low, self.high
         beyond = 0.0
@@ -110,45 +125,45 @@ class Ranging:
                     "the worst true value may lie at infinity and this prior's tail is not known; "
                     "give the attribute bounds=(low, high), or a true value with at={…}"
                 )
-            t, bound = self._cut(side, kind, epsilon, aim)
+            t, bound = self._cut(side, kind, epsilon, direction)
             low, high = (t, high) if side == 0 else (low, t)
             beyond = max(beyond, bound)
         return low, high, beyond
 
-    def _cut(self, side: int, kind: str, epsilon: float, aim: Aim) -> tuple[float, float]:
+    def _cut(self, side: int, kind: str, epsilon: float, direction: Direction) -> tuple[float, float]:
         """Where the finite range may end, far enough out that what lies beyond is small or constant."""
         middle = float(self.prior.quantile(0.5))
         far = 1e-9 if kind == "memoryless" else 1e-13
         t = float(self.prior.quantile(far if side == 0 else 1 - far))
-        bound = self._beyond(t, side, kind, epsilon, aim)
+        bound = self._beyond(t, side, kind, epsilon, direction)
         for _ in range(60):
             if bound <= 1e-12 or (kind == "memoryless" and bound < 1):
                 break
             t = middle + 1.5 * (t - middle)
-            bound = self._beyond(t, side, kind, epsilon, aim)
+            bound = self._beyond(t, side, kind, epsilon, direction)
         return t, bound
 
-    def _beyond(self, t: float, side: int, kind: str, epsilon: float, aim: Aim) -> float:
+    def _beyond(self, t: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
         """What no true value beyond t exceeds."""
         lo, hi = (float(e) for e in self.edges(np.asarray(t)))
         edge = hi if side == 0 else lo
-        if aim == "fall":
+        if direction == "fall":
             rest = (-np.inf, edge) if side == 0 else (edge, np.inf)
             return float(self.prior.mass(*rest))
         if not self.form.is_straight:
-            return self._beyond_bends(t, edge, side, kind, epsilon, aim)
+            return self._beyond_bends(t, edge, side, kind, epsilon, direction)
         if kind == "memoryless" and self.fixed_radius:
             log_p, log_q = log_prior(self.prior, lo, hi)
-            _, bound = self.gain(np.asarray(lo), np.asarray(hi), epsilon, aim)
-            return float(odds.posterior(log_p, log_q, bound))
-        world, k = Stretched(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
+            _, bound = self.gain(np.asarray(lo), np.asarray(hi), epsilon, direction)
+            return float(posterior_of(log_p, log_q, bound))
+        world, k = TiltedIntegrals(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
         here = np.asarray(edge)
         out, back = ((here, np.inf), (-np.inf, here)) if side == 1 else ((-np.inf, here), (here, np.inf))
         gain = world.log_tilt(k, np.asarray(out[0]), np.asarray(out[1]), here)
         rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
-        return float(odds.posterior(gain, rest, epsilon * self.form.step))
+        return float(posterior_of(gain, rest, epsilon * self.form.step))
 
-    def _beyond_bends(self, t: float, edge: float, side: int, kind: str, epsilon: float, aim: Aim) -> float:
+    def _beyond_bends(self, t: float, edge: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
         """Beyond the last bend ψ is straight; forgetting the complement on its other side only raises beliefs."""
         bend = self.form.cuts[-1 if side == 1 else 0]
         if (edge <= bend) if side == 1 else (edge >= bend):
@@ -156,25 +171,23 @@ class Ranging:
         straight = LineForm(slopes=(self.form.slopes[-1 if side == 1 else 0],), step=self.form.step)
         ends = (bend, np.inf) if side == 1 else (-np.inf, bend)
         outside = replace(self, prior=self.prior.given(*ends), form=straight)
-        return outside._beyond(t, side, kind, epsilon, aim)
+        return outside._beyond(t, side, kind, epsilon, direction)
 
 
-def _measure(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
-    if aim == "posterior":
-        return odds.posterior(log_p, log_q, gain)
-    return np.abs(odds.advantage(log_p, log_q, gain))
+def _measure(log_p: Array, log_q: Array, gain: Array, direction: Direction) -> Array:
+    if direction == "posterior":
+        return posterior_of(log_p, log_q, gain)
+    return np.abs(advantage_of(log_p, log_q, gain))
 
 
-def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
+def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) -> Worst:
     """The supremum over true values, to an absolute tolerance unless the box limit is reached first."""
-    if epsilon == 0 and aim != "posterior":
+    if epsilon == 0 and direction != "posterior":
         middle = np.clip(goal.prior.quantile(0.5), goal.low, goal.high)
         return Worst(float(middle), 0.0, 0.0, float(goal.prior.mass(*goal.edges(middle))))
-    low, high, beyond = goal.tails(epsilon, aim)
-    tolerance, count = (1e-10, 64) if goal.sharp else (1e-3, 8)
-    bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
-    t = np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(low, high)]))
-    ends = Ends.at(goal, t, epsilon, aim)
+    low, high, beyond = goal.tails(epsilon, direction)
+    tolerance = 1e-10 if goal.sharp else 1e-3
+    ends = Ends.at(goal, _first_points(goal, low, high), epsilon, direction)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond
     if beyond > best.value:  # a supremum at infinity is approached slowly
@@ -182,26 +195,53 @@ def worst_true_value(goal: Ranging, epsilon: float, aim: Aim) -> Worst:
     for _ in range(70):
         some = goal.prior.mass(left.t, right.t) > 0  # a true value has to be possible
         left, right = left.pick(some), right.pick(some)
-        low_slope, high_slope = slope_range(goal, left, right, epsilon, aim)
+        low_slope, high_slope = slope_range(goal, left, right, epsilon, direction)
         one_end = (low_slope >= 0) | (high_slope <= 0)
         settled = max(settled, float(np.max(np.maximum(left.bound, right.bound)[one_end], initial=0.0)))
         left, right = left.pick(~one_end), right.pick(~one_end)
-        low_slope, high_slope = low_slope[~one_end], high_slope[~one_end]
         if left.t.size == 0:
             break
-        bound = box_bound(goal, left, right, low_slope, high_slope, epsilon, aim)
-        keep = bound > max(best.value, settled) + tolerance
+        enough = max(best.value, settled) + tolerance
+        bound = box_bound(goal, left, right, low_slope[~one_end], high_slope[~one_end], epsilon, direction, enough)
+        keep = bound > enough
         settled = max(settled, float(np.max(bound[~keep], initial=0.0)))
         left, right = left.pick(keep), right.pick(keep)
         if left.t.size == 0:
             break
-        middle = Ends.at(goal, 0.5 * left.t + 0.5 * right.t, epsilon, aim)
-        best = max(best, middle.best(), key=lambda w: w.value)
-        if left.t.size > _BOXES or np.all((middle.t == left.t) | (middle.t == right.t)):
+        if left.t.size > _BOXES or np.all(np.nextafter(left.t, np.inf) >= right.t):
             settled = max(settled, float(np.max(bound[keep])))
             break
-        left, right = left.join(middle), middle.join(right)
+        left, right, inner = _split(goal, left, right, epsilon, direction)
+        best = max(best, inner.best(), key=lambda w: w.value)
     return Worst(best.at, best.value, max(settled, best.bound), best.prior)
+
+
+def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction) -> float:
+    """Where the worst true value seems to lie: a quick look, not proven."""
+    low, high, _ = goal.tails(epsilon, direction)
+    t = _first_points(goal, low, high)
+    for _ in range(_ZOOMS):
+        i = int(np.argmax(Ends.at(goal, t, epsilon, direction).value))
+        around = t[max(i - 1, 0)], t[min(i + 1, t.size - 1)]
+        t = np.append(np.linspace(*around, _PARTS + 1), t[i])
+    return float(t[-1])
+
+
+def _first_points(goal: TruthSearch, low: float, high: float) -> Array:
+    """Ends of the first boxes: evenly over the range, over the bulk of the prior, and where a goal bends."""
+    count = 64 if goal.sharp else 8
+    bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
+    return np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(low, high)]))
+
+
+def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: float, direction: Direction) -> tuple[Ends, Ends, Ends]:
+    """Every box cut into equal ones (few into many, as a long question costs little more than a short one)."""
+    parts = int(np.clip(_AT_ONCE // left.t.size, 2, _PARTS))
+    share = (np.arange(1, parts) / parts)[:, None]
+    t = (1 - share) * left.t + share * right.t
+    guess = (1 - share) * left.peak + share * right.peak
+    inner = Ends.at(goal, t.ravel(), epsilon, direction, guess.ravel())
+    return left.join(inner), inner.join(right), inner
 
 
 @dataclass(frozen=True)
@@ -217,22 +257,23 @@ class Ends:
     plain: Array  # the belief without the step
 
     @classmethod
-    def at(cls, goal: Ranging, t: Array, epsilon: float, aim: Aim) -> Ends:
+    def at(cls, goal: TruthSearch, t: Array, epsilon: float, direction: Direction, guess: Array | None = None) -> Ends:
+        """What these true values give; `guess` says where their tents about peak."""
         lo, hi = goal.edges(t)
         log_p, log_q = log_prior(goal.prior, lo, hi)
-        attack, bound = goal.gain(lo, hi, epsilon, aim, (log_p, log_q))
+        tents = goal.tents(lo, hi, epsilon, direction, (log_p, log_q), guess)
+        attack, bound = tents.attack, tents.bound
         pointless = np.isneginf(log_q) | np.isneginf(log_p)  # certain or empty at this true value
         attack, bound = np.where(pointless, 0.0, attack), np.where(pointless, 0.0, bound)
         gain = bound
-        values = (_measure(log_p, log_q, gain, aim) for gain in (attack, bound))
+        values = (_measure(log_p, log_q, gain, direction) for gain in (attack, bound))
         possible = goal.prior.log_density(t) > -np.inf
         attack, bound = (np.where(np.isnan(v), 0.0, v) for v in values)
-        k = -epsilon if aim == "fall" else epsilon
-        peak, log_z = tent_slopes(goal.prior, goal.form, lo, hi, k) if goal.sharp else (t, np.full(t.shape, np.nan))
+        k = -epsilon if direction == "fall" else epsilon
         with np.errstate(invalid="ignore"):
-            plain = odds.posterior(log_p, log_q, gain - k * goal.form.step)
+            plain = posterior_of(log_p, log_q, gain - k * goal.form.step)
         value = np.where(possible, attack, -np.inf)
-        return cls(t, value, bound, np.exp(log_p), peak, log_z, np.where(np.isnan(plain), 0.0, plain))
+        return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, np.where(np.isnan(plain), 0.0, plain))
 
     def pick(self, which: Any) -> Ends:
         return Ends(*(getattr(self, f.name)[which] for f in fields(self)))
@@ -245,9 +286,11 @@ class Ends:
         return Worst(float(self.t[i]), float(self.value[i]), float(self.bound[i]), float(self.prior[i]))
 
 
-def slope_range(goal: Ranging, left: Ends, right: Ends, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+def slope_range(
+    goal: TruthSearch, left: Ends, right: Ends, epsilon: float, direction: Direction
+) -> tuple[Array, Array]:
     """An enclosure of the derivative of what the attacker gets, over each box."""
-    k = -epsilon if aim == "fall" else epsilon
+    k = -epsilon if direction == "fall" else epsilon
     psi = goal.form.psi
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
@@ -263,15 +306,15 @@ def slope_range(goal: Ranging, left: Ends, right: Ends, epsilon: float, aim: Aim
         flow_in = _times(upper, (hi2 - hi1) / width), _times(lower, (lo2 - lo1) / width)
         belief = _minus(_times(flow_in[0], *ratio_hi), _times(flow_in[1], *ratio_lo))
         belief = _times(belief, *_step_factor(left, right, belief, k * goal.form.step))
-        change = belief if aim == "posterior" else _minus(belief, _minus(flow_in[0], flow_in[1]))
-        least, most = change if aim != "fall" else (-change[1], -change[0])
+        change = belief if direction == "posterior" else _minus(belief, _minus(flow_in[0], flow_in[1]))
+        least, most = change if direction != "fall" else (-change[1], -change[0])
     return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
 
 Range = tuple[Array, Array]
 
 
-def _log_z_range(goal: Ranging, left: Ends, right: Ends, epsilon: float) -> Range:
+def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: float) -> Range:
     """ln Z over each box: it is ε-Lipschitz in the peak, which stays between the peaks of the two ends."""
     drift = epsilon * (goal.form.psi(right.peak) - goal.form.psi(left.peak))
     return np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
@@ -298,15 +341,34 @@ def _minus(x: Range, y: Range) -> Range:
 
 
 def box_bound(
-    goal: Ranging, left: Ends, right: Ends, low_slope: Array, high_slope: Array, epsilon: float, aim: Aim
+    goal: TruthSearch,
+    left: Ends,
+    right: Ends,
+    low_slope: Array,
+    high_slope: Array,
+    epsilon: float,
+    direction: Direction,
+    enough: float = np.inf,
 ) -> Array:
-    """The smaller of the first-order bound and the one that follows from the derivative."""
+    """The bound that follows from the derivative, and where it matters the smaller of it and the first-order one.
+
+    The first-order bound is at least the larger belief after minus the smaller one before, of the two ends: boxes on
+    which that says more than the derivative does, or more than `enough`, need not be asked.
+    """
     width = right.t - left.t
     with np.errstate(invalid="ignore"):
         climb, drop = width * np.maximum(high_slope, 0.0), width * np.minimum(low_slope, 0.0)
         by_slope = np.minimum(left.bound + climb, right.bound - drop)
-    crude = goal.box(left.t, right.t, epsilon, aim)
-    return np.fmin(crude, np.where(np.isnan(by_slope), np.inf, by_slope))
+    bound = np.where(np.isnan(by_slope), np.inf, by_slope)
+    least = np.maximum(left.bound, right.bound)
+    if direction != "posterior":
+        sign = 1 if direction == "rise" else -1
+        least = np.maximum(left.bound + sign * left.prior, right.bound + sign * right.prior)
+        least -= np.minimum(sign * left.prior, sign * right.prior)
+    ask = np.flatnonzero((least < bound) & ((least <= enough) | np.isposinf(bound)))
+    if ask.size:
+        bound[ask] = np.fmin(goal.box(left.t[ask], right.t[ask], epsilon, direction), bound[ask])
+    return bound
 
 
 def _kinks(low: float, high: float) -> Array:

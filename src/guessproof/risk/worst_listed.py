@@ -9,34 +9,32 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError
-from guessproof.risk import odds
-from guessproof.risk.invert import largest_epsilon
-from guessproof.risk.limits import Belief
+from guessproof.risk.limits import Belief, advantage_of, gain_of_advantage, largest_epsilon, posterior_of
 from guessproof.risk.single import belief_of
 from guessproof.risk.truths import true_values_of
-from guessproof.risk.worst_case import Aim, Worst
+from guessproof.risk.worst_case import Direction, Worst
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 
 
-def measured(log_p: Array, log_q: Array, gain: Array, aim: Aim) -> Array:
+def measure_gain(log_p: Array, log_q: Array, gain: Array, direction: Direction) -> Array:
     """What is to be as large as possible, from a gain; where the goal is certain or empty nothing can be learnt."""
     with np.errstate(invalid="ignore"):
-        if aim == "posterior":
-            after = odds.posterior(log_p, log_q, gain)
+        if direction == "posterior":
+            after = posterior_of(log_p, log_q, gain)
             return np.where(np.isneginf(log_q), 1.0, np.where(np.isneginf(log_p), 0.0, after))
-        value = np.abs(odds.advantage(log_p, log_q, gain))
+        value = np.abs(advantage_of(log_p, log_q, gain))
     return np.where(np.isneginf(log_q) | np.isneginf(log_p), 0.0, value)
 
 
-def gain_limit(log_p: Any, log_q: Any, limit: Any, aim: Aim) -> Array:
+def gain_limit(log_p: Any, log_q: Any, limit: Any, direction: Direction) -> Array:
     """The size of the gain at which a limit is reached; 0 where the belief is above it from the start."""
-    if aim == "posterior":
+    if direction == "posterior":
         with np.errstate(divide="ignore"):
             return np.maximum(np.log(limit) - np.log1p(-np.asarray(limit)) - (log_p - log_q), 0.0)
-    return odds.gain_of_advantage(*((log_p, log_q) if aim == "rise" else (log_q, log_p)), limit)
+    return gain_of_advantage(*((log_p, log_q) if direction == "rise" else (log_q, log_p)), limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,25 +65,25 @@ class Listed:
         labels[:] = self.values[0]
         return belief_of(self.attribute, self.goal, labels)
 
-    def worst(self, epsilon: float, aim: Aim) -> Worst:
+    def worst(self, epsilon: float, direction: Direction) -> Worst:
         """The worst of all true values."""
         open_, certain = self.values
-        if certain and aim == "posterior":
+        if certain and direction == "posterior":
             return Worst(certain[0], 1.0, 1.0, 1.0)
         some_open(len(open_), bool(certain))
-        pair = self.belief.gain(np.asarray(-epsilon if aim == "fall" else epsilon))
-        attack, bound = (measured(self.belief.log_p, self.belief.log_q, g, aim) for g in pair)
+        pair = self.belief.gain(np.asarray(-epsilon if direction == "fall" else epsilon))
+        attack, bound = (measure_gain(self.belief.log_p, self.belief.log_q, g, direction) for g in pair)
         best = int(np.argmax(attack))
         return Worst(open_[best], float(attack[best]), float(np.max(bound)), float(np.exp(self.belief.log_p[best])))
 
-    def epsilon(self, limit: float, aim: Aim) -> float:
+    def epsilon(self, limit: float, direction: Direction) -> float:
         """The largest ε at which no true value exceeds the limit."""
         open_, certain = self.values
-        if certain and aim == "posterior" and limit < 1:
+        if certain and direction == "posterior" and limit < 1:
             return 0.0
         some_open(len(open_), bool(certain))
-        sign = -1 if aim == "fall" else 1
-        most = gain_limit(self.belief.log_p, self.belief.log_q, limit, aim)
+        sign = -1 if direction == "fall" else 1
+        most = gain_limit(self.belief.log_p, self.belief.log_q, limit, direction)
         return float(np.min(largest_epsilon(lambda e: sign * self.belief.gain(sign * e)[1], most)))
 
 

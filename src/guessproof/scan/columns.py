@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from guessproof.errors import EngineError
-from guessproof.risk.truths import along
+from guessproof.risk.truths import values_along
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
@@ -238,7 +238,7 @@ class ListedColumn:
         prior = attribute.prior
         assert isinstance(prior, Finite)
         if prior.between is not None:
-            return ListedColumn(attribute.name, tuple(along(attribute, goal).tolist()), "number", sampled=True)
+            return ListedColumn(attribute.name, tuple(values_along(attribute, goal).tolist()), "number", sampled=True)
         values = tuple(v for v, w in zip(prior.values, prior.weights, strict=True) if w > 0)
         return ListedColumn(attribute.name, values, "number" if prior.is_line else "text")
 

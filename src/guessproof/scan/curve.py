@@ -18,14 +18,14 @@ import numpy as np
 
 from guessproof.errors import GoalError
 from guessproof.exposure import Exposure
-from guessproof.risk import odds
+from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.tent import log_prior
 
 # The branch and bound's own pieces: points with their tents, and the derivative between two of them.
-from guessproof.risk.worst_case import Aim as Side
+from guessproof.risk.worst_case import Direction as Side
 from guessproof.risk.worst_case import (
     Ends,
-    Ranging,
+    TruthSearch,
     box_bound,
     slope_range,
 )
@@ -93,7 +93,7 @@ def join(one: Any, other: Any) -> Any:
 class TentCurve:
     """One interval of correct guesses: many cells at a time, exact at their ends."""
 
-    goal: Ranging
+    goal: TruthSearch
     epsilon: float
     sides: tuple[Side, ...]
     percent: bool
@@ -132,7 +132,7 @@ class TentCurve:
             log_p, log_q = log_prior(goal.prior, lo, hi)
             for side in self.sides:
                 _, bound = goal.gain(lo, hi, self.epsilon, "rise", (log_p, log_q))
-                most = odds.posterior(log_p, log_q, bound) if side == "rise" else np.exp(log_p)
+                most = posterior_of(log_p, log_q, bound) if side == "rise" else np.exp(log_p)
                 found = np.maximum(found, np.nan_to_num(most, nan=1.0))
         return found
 
@@ -169,7 +169,7 @@ class TentCurve:
         lo, hi = (lo2, np.maximum(hi1, lo2)) if side == "rise" else (lo1, hi2)
         log_p, log_q = log_prior(goal.prior, lo, hi)
         attack, _ = goal.gain(lo, hi, self.epsilon, side, (log_p, log_q))
-        belief = odds.posterior(log_p, log_q, attack)
+        belief = posterior_of(log_p, log_q, attack)
         if side == "rise":
             found = np.where(held, belief, 0.0) - goal.prior.mass(lo1, hi2)
         else:
@@ -237,7 +237,7 @@ def at_most_apart(least: Array, most: Array, change: float) -> Array:
     """
     middle = np.clip(1 / (1 + np.exp(min(change / 2, 700.0))), least, most)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(odds.advantage(np.log(middle), np.log1p(-middle), change), nan=0.0)
+        return np.nan_to_num(advantage_of(np.log(middle), np.log1p(-middle), change), nan=0.0)
 
 
 def _finite(value: Array) -> Array:

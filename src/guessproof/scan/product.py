@@ -19,7 +19,7 @@ from guessproof.exposure import Attacker, Exposure
 from guessproof.risk.several.belief_boxes import BeliefBoxes, join_boxes
 from guessproof.risk.several.formula import GoalBlock, Tree, alternatives, blocks, negated, normal
 from guessproof.risk.several.product import check_independent
-from guessproof.risk.worst_case import Aim as Side
+from guessproof.risk.worst_case import Direction as Side
 from guessproof.scan.cells import GridCells, enclosed
 from guessproof.scan.columns import FAR, SPECIAL, GridColumn, ListedColumn, ScanColumn
 from guessproof.scan.curve import FlatCurve, TentCurve, at_most_apart

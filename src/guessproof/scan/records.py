@@ -25,10 +25,10 @@ from guessproof.scan.columns import SPECIAL, GridColumn, ListedColumn, Mask
 from guessproof.scan.judged import Judged, RecordJudge
 from guessproof.scan.product import independent
 from guessproof.scan.single import curve_of, each_value, one_value
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, conditioned, joint_of
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Near
-from guessproof.world.joint import JointTable, conditioned, joint_of
+from guessproof.world.joint import JointTable
 
 MOST_VALUES = 40_000  # of one column; beside a sample, every place where the correct guesses change
 MOST_COMBINATIONS = 1000  # of several

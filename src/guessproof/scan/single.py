@@ -13,8 +13,8 @@ from guessproof.errors import GoalError, GuessproofError, NotCertifiedError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
-from guessproof.risk.worst_case import Aim as Side
-from guessproof.risk.worst_case import Ranging
+from guessproof.risk.worst_case import Direction as Side
+from guessproof.risk.worst_case import TruthSearch
 from guessproof.scan.columns import ListedColumn
 from guessproof.scan.curve import Curve, FlatCurve, RangeCurve, TentCurve
 from guessproof.world.attributes import Attribute
@@ -64,12 +64,12 @@ def line_form_of(guarantee: Guarantee, name: str) -> tuple[LineForm | None, bool
     return LineForm(form.cuts, form.slopes, form.jumps, form.step), True
 
 
-def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -> Ranging | None:
+def ranging_of(attribute: Attribute, goal: Within, known: Any, form: LineForm) -> TruthSearch | None:
     """An interval around the truth under |ψ(x) − ψ(x')|, the prior conditioned on what the attacker knows."""
     prior = Attack(goal, None, None if known is None else {attribute.name: known}).attribute.prior
     if not isinstance(prior, LinePrior):
         return None
-    return Ranging(prior, form, lambda t: goal.edges(t)[0], *prior.support, goal.radius is not None)
+    return TruthSearch(prior, form, lambda t: goal.edges(t)[0], *prior.support, goal.radius is not None)
 
 
 def each_value(exposure: Exposure, column: ListedColumn, epsilon: float, both: bool) -> tuple[Array, Array]:

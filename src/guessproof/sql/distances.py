@@ -36,9 +36,8 @@ from guessproof.sql.movement import (
 from guessproof.sql.ranges import EVERYTHING, Range, point
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Row, Term
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, Matrix, Metric, Multiple
+from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
+from guessproof.world.metrics import Discrete, Matrix
 from guessproof.world.metrics import Outcome as Outside
 
 MOST_SIDES = 8  # a filter and a sum of one column are followed together, piece by piece, up to this many

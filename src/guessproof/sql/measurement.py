@@ -22,9 +22,8 @@ from guessproof.sql.rules.missing import write_presence
 from guessproof.sql.rules.values import Number, NumberColumn, parse_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row, Term
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Matrix, Metric, Multiple
+from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
+from guessproof.world.metrics import Matrix
 
 AggregateKind = Literal["count", "sum", "min", "max"]
 LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine

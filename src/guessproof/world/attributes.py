@@ -1,19 +1,24 @@
-"""An attribute: a name, what the attacker believes of its value, and how far apart two values are."""
+"""An attribute: a name, what an attacker believes of its value and may know of it, how far apart two values are."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from guessproof.errors import MetricError, ParameterError, PriorError, TrueValueError
-from guessproof.world.checks import ordered
+from guessproof.errors import KnowledgeError, MetricError, ParameterError, PriorError, TrueValueError
+from guessproof.world.checks import ordered, positive
 from guessproof.world.finite import Finite, is_number
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import Absolute, Discrete, Matrix, Metric
+from guessproof.world.line_form import Metric
+from guessproof.world.metrics import Absolute, Discrete, Matrix
 from guessproof.world.priors import PartlyKnown, Prior, Unknown
+
+if TYPE_CHECKING:
+    from guessproof.world.joint import Joint
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class Attribute:
         if self.bounds is not None:
             object.__setattr__(self, "bounds", ordered(ParameterError, "bounds", *self.bounds))
         if self.metric is None:
-            Absolute(self.scale)  # validates the scale
+            positive(MetricError, "scale", self.scale)
         elif not isinstance(self.metric, Metric):
             raise MetricError("metric", self.metric, "is not a metric", "use Absolute(), Discrete(), Clamped(…), …")
         elif self.scale != 1.0:
@@ -88,7 +93,7 @@ class Attribute:
     def _check_fit(self) -> None:
         prior = self.prior
         if not isinstance(prior, Finite):
-            if isinstance(self.distance, Matrix):
+            if isinstance(self.metric, Matrix):
                 raise MetricError(
                     "metric", self.metric, "a table of distances needs a finite prior", "use categorical({…})"
                 )
@@ -106,3 +111,57 @@ class Attribute:
                 "does not know the prior's values",
                 "use Discrete(), or a Matrix that names them all",
             ) from None
+
+
+def joint_of(attribute: Attribute) -> Joint | None:
+    """The joint prior behind an attribute, if its own is a part of one."""
+    return getattr(attribute.prior, "joint", None)
+
+
+def conditioned(attributes: Iterable[Attribute], knows: Mapping[str, Any]) -> dict[str, Attribute]:
+    """The attributes as an attacker sees them who knows some of them to lie in an interval or a set."""
+    found: dict[str, Attribute] = {}
+    joints: dict[tuple[str, ...], Any] = {}
+    for attribute in attributes:
+        joint, prior = joint_of(attribute), attribute.prior
+        if joint is not None:
+            own = {name: known for name, known in knows.items() if name in joint.names}
+            if own:
+                joints.setdefault(joint.names, joint.given(own))
+                attribute = replace(attribute, prior=joints[joint.names].marginal(attribute.name))
+        elif attribute.name in knows:
+            attribute = replace(attribute, prior=_given(prior, knows[attribute.name], attribute.name))
+        found[attribute.name] = _narrowed(attribute, prior, knows.get(attribute.name))
+    return found
+
+
+def _narrowed(attribute: Attribute, before: Any, known: Any) -> Attribute:
+    """Beside a sample, people's own values range as far as it did before, within what is known of this attribute."""
+    prior = attribute.prior
+    if not isinstance(before, Finite) or before.between is None or not isinstance(prior, Finite):
+        return attribute
+    if known is None:
+        return replace(attribute, prior=replace(prior, between=before.between))
+    if not is_pair(known):
+        return replace(attribute, prior=replace(prior, between=None))
+    prior = replace(prior, between=before.between_given(*known))
+    if attribute.bounds is None:
+        return replace(attribute, prior=prior)
+    low, high = max(attribute.bounds[0], float(known[0])), min(attribute.bounds[1], float(known[1]))
+    if not low < high:
+        raise KnowledgeError("knows", known, "lies outside the bounds", f"widen it, or the bounds {attribute.bounds}")
+    return replace(attribute, prior=prior, bounds=(low, high))
+
+
+def is_pair(known: Any) -> bool:
+    """Whether knowledge is an interval, and not a set of values."""
+    return isinstance(known, (tuple, list)) and len(known) == 2
+
+
+def _given(prior: Any, known: Any, name: str) -> Any:
+    if not isinstance(prior, (Finite, LinePrior)):
+        raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
+    try:
+        return prior.given(*known) if is_pair(known) else prior.given(known)
+    except KnowledgeError as error:  # say which attribute's
+        raise KnowledgeError(f"knows[{name!r}]", known, error.problem, error.remedy) from None

@@ -54,6 +54,22 @@ class Finite:
         body = ", ".join(f"{v!r}: {w:g}" for v, w in zip(self.values, self.weights, strict=True))
         return f"{'categorical' if self.between is None else 'sample'}({{{body}}})"
 
+    @property
+    def name(self) -> str:
+        """As people and plans call it."""
+        return "categorical" if self.between is None else "empirical"
+
+    def stretched(self, factor: float) -> Finite | None:
+        """The same numbers, further apart (factor > 1) or closer around their mean; None for categories."""
+        if not self.is_line:
+            return None
+        middle = float(self.points @ self.mass)
+        ends = None
+        if self.between is not None:
+            low, high = self.between
+            ends = middle + factor * (low - middle), middle + factor * (high - middle)
+        return Finite(tuple((middle + factor * (self.points - middle)).tolist()), self.weights, between=ends)
+
     @cached_property
     def is_line(self) -> bool:
         """Whether the values are numbers, so that distances between them make sense."""

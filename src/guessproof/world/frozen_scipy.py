@@ -19,6 +19,7 @@ from guessproof.world.line import NODE_WEIGHTS, NODES, LinePrior
 
 _TAIL = 10.0 ** -np.arange(14, 1, -1)
 _LEVELS = np.concatenate([_TAIL, np.arange(1, 20) / 20, 1 - _TAIL[::-1]])
+_LOG_CONCAVE = ("norm", "expon", "uniform", "laplace", "logistic", "gumbel_r", "gumbel_l")
 _REACH = 80.0  # e^{−80} of a tilted integrand is left out
 
 
@@ -48,8 +49,26 @@ class FrozenScipy(LinePrior):
         words += [f"{n}={v:g}" if isinstance(v, (int, float)) else f"{n}={v!r}" for n, v in frozen.kwds.items()]
         return f"from_scipy({frozen.dist.name}({', '.join(words)}))"
 
+    @property
+    def name(self) -> str:
+        return "from_scipy"
+
+    @property
+    def is_log_concave(self) -> bool:
+        return self.distribution.dist.name in _LOG_CONCAVE
+
+    @property
+    def by_quadrature(self) -> bool:
+        return True
+
+    def quick_mass(self, a: ArrayLike, b: ArrayLike) -> Array:
+        with np.errstate(all="ignore"):
+            below, above = self.distribution.cdf, self.distribution.sf
+            left, right = np.asarray(below(b)) - np.asarray(below(a)), np.asarray(above(a)) - np.asarray(above(b))
+            return np.maximum(np.where(np.asarray(below(a)) > 0.5, right, left), 0.0)
+
     @cached_property
-    def _breaks(self) -> Array:
+    def _panel_ends(self) -> Array:
         return np.unique(np.asarray(self.distribution.ppf(_LEVELS), dtype=np.float64))
 
     @property
@@ -68,8 +87,8 @@ class FrozenScipy(LinePrior):
     def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
         low, high = self.support
         a, b = np.maximum(a, low)[..., None], np.minimum(b, high)[..., None]
-        edges = np.concatenate([a, np.clip(self._breaks, a, np.maximum(a, b)), np.maximum(a, b)], axis=-1)
-        edges = np.where(np.isfinite(edges), edges, np.clip(edges, self._breaks[0], self._breaks[-1]))
+        edges = np.concatenate([a, np.clip(self._panel_ends, a, np.maximum(a, b)), np.maximum(a, b)], axis=-1)
+        edges = np.where(np.isfinite(edges), edges, np.clip(edges, self._panel_ends[0], self._panel_ends[-1]))
         return edges[..., :-1], edges[..., 1:]
 
     def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
@@ -91,14 +110,17 @@ class FrozenScipy(LinePrior):
         return float(value)
 
     def _edges(self, k: float, a: float, b: float) -> Array:
-        unit = float(self._breaks[-1] - self._breaks[0]) / 64
+        unit = float(self._panel_ends[-1] - self._panel_ends[0]) / 64
         step = min(unit, 1 / abs(k)) if k else unit
         if k > 0 and np.isinf(a):
-            a = min(max(b, a) if np.isfinite(b) else float(self._breaks[-1]), float(self._breaks[0])) - _REACH / k
+            a = (
+                min(max(b, a) if np.isfinite(b) else float(self._panel_ends[-1]), float(self._panel_ends[0]))
+                - _REACH / k
+            )
         if k < 0 and np.isinf(b):
-            b = max(a if np.isfinite(a) else float(self._breaks[0]), float(self._breaks[-1])) + _REACH / -k
+            b = max(a if np.isfinite(a) else float(self._panel_ends[0]), float(self._panel_ends[-1])) + _REACH / -k
         a, b = self._finite(a, b)
-        inner = self._breaks[(self._breaks > a) & (self._breaks < b)]
+        inner = self._panel_ends[(self._panel_ends > a) & (self._panel_ends < b)]
         doubling = step * 2.0 ** np.arange(max(1, int(np.ceil(np.log2(max((b - a) / step, 2)))) + 1))
         edges = np.concatenate([[a], a + doubling, inner, b - doubling, [b]])
         return np.unique(np.clip(edges, a, b))
@@ -108,10 +130,10 @@ class FrozenScipy(LinePrior):
         with np.errstate(all="ignore"):
             if np.isinf(a):
                 a = float(self.distribution.ppf(1e-300))
-                a = a if np.isfinite(a) else float(self._breaks[0]) - 1e6 * float(np.ptp(self._breaks))
+                a = a if np.isfinite(a) else float(self._panel_ends[0]) - 1e6 * float(np.ptp(self._panel_ends))
             if np.isinf(b):
                 b = float(self.distribution.isf(1e-300))
-                b = b if np.isfinite(b) else float(self._breaks[-1]) + 1e6 * float(np.ptp(self._breaks))
+                b = b if np.isfinite(b) else float(self._panel_ends[-1]) + 1e6 * float(np.ptp(self._panel_ends))
         return a, b
 
     def log_terms(self, k: float, a: float, b: float) -> tuple[Array, Array]:

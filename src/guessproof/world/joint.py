@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from guessproof.errors import KnowledgeError, PriorError, UnknownAttributeError
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, is_pair
 from guessproof.world.checks import Array, frozen, numbers, ordered, weights
 from guessproof.world.finite import Finite
-from guessproof.world.line import LinePrior
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import Metric
 from guessproof.world.pieces import Histogram
 
 
@@ -67,7 +66,7 @@ class FiniteMarginal(Finite):
     """One attribute of a table of combinations."""
 
     joint: JointTable
-    name: str
+    column: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +74,7 @@ class HistogramMarginal(Histogram):
     """One attribute of a two-dimensional histogram."""
 
     joint: JointHistogram
-    name: str
+    column: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,12 +223,6 @@ def joint_histogram(names: Iterable[str], edges: Iterable[Any], weights: Any) ->
     return JointHistogram(_names(names), sides, table)  # pyright: ignore[reportArgumentType]
 
 
-def joint_of(attribute: Attribute) -> Joint | None:
-    """The joint prior behind an attribute, if it has one."""
-    prior = attribute.prior
-    return prior.joint if isinstance(prior, (FiniteMarginal, HistogramMarginal)) else None
-
-
 def _names(names: Any) -> Any:
     if isinstance(names, (str, bytes)) or not isinstance(names, Iterable):
         raise PriorError("names", names, "is not a list of names", "name each attribute, as ('lon', 'lat')")
@@ -251,52 +244,4 @@ def _row(row: Any) -> tuple[Hashable, ...]:
 
 
 def _known(prior: Finite, known: Any) -> tuple[Hashable, ...]:
-    return (prior.given(*known) if _is_pair(known) else prior.given(known)).values
-
-
-def conditioned(attributes: Iterable[Attribute], knows: Mapping[str, Any]) -> dict[str, Attribute]:
-    """The attributes as an attacker sees them who knows some of them to lie in an interval or a set."""
-    found: dict[str, Attribute] = {}
-    joints: dict[tuple[str, ...], Joint] = {}
-    for attribute in attributes:
-        joint, prior = joint_of(attribute), attribute.prior
-        if joint is not None:
-            own = {name: known for name, known in knows.items() if name in joint.names}
-            if own:
-                joints.setdefault(joint.names, joint.given(own))
-                attribute = replace(attribute, prior=joints[joint.names].marginal(attribute.name))
-        elif attribute.name in knows:
-            attribute = replace(attribute, prior=_given(prior, knows[attribute.name], attribute.name))
-        found[attribute.name] = _narrowed(attribute, prior, knows.get(attribute.name))
-    return found
-
-
-def _narrowed(attribute: Attribute, before: Any, known: Any) -> Attribute:
-    """Beside a sample, people's own values range as far as it did before, within what is known of this attribute."""
-    prior = attribute.prior
-    if not isinstance(before, Finite) or before.between is None or not isinstance(prior, Finite):
-        return attribute
-    if known is None:
-        return replace(attribute, prior=replace(prior, between=before.between))
-    if not _is_pair(known):
-        return replace(attribute, prior=replace(prior, between=None))
-    prior = replace(prior, between=before.between_given(*known))
-    if attribute.bounds is None:
-        return replace(attribute, prior=prior)
-    low, high = max(attribute.bounds[0], float(known[0])), min(attribute.bounds[1], float(known[1]))
-    if not low < high:
-        raise KnowledgeError("knows", known, "lies outside the bounds", f"widen it, or the bounds {attribute.bounds}")
-    return replace(attribute, prior=prior, bounds=(low, high))
-
-
-def _is_pair(known: Any) -> bool:
-    return isinstance(known, (tuple, list)) and len(known) == 2
-
-
-def _given(prior: Any, known: Any, name: str) -> Any:
-    if not isinstance(prior, (Finite, LinePrior)):
-        raise KnowledgeError("knows", known, "an unknown prior cannot be conditioned", "narrow its range instead")
-    try:
-        return prior.given(*known) if _is_pair(known) else prior.given(known)
-    except KnowledgeError as error:  # say which attribute's
-        raise KnowledgeError(f"knows[{name!r}]", known, error.problem, error.remedy) from None
+    return (prior.given(*known) if is_pair(known) else prior.given(known)).values

@@ -1,13 +1,7 @@
-"""Distances between two possible values of a secret: what a release may reveal, per unit of ε.
-
-A guarantee is a metric: ε times a metric bounds how fast ln(likelihood) may vary. Metrics add up
-(several releases), can be multiplied (more noise, less noise) and bounded (a cap), with ``+``, ``*``
-and :func:`~guessproof.world.minimum.minimum`.
-"""
+"""The metrics that have a name: plain differences, clamped ones, counted cuts, outcomes, tables."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,47 +13,7 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import MetricError
 from guessproof.world.checks import Array, frozen, ordered, positive, real
-from guessproof.world.line_form import LineForm, times
-
-
-class Metric(ABC):
-    """A distance between two possible values."""
-
-    @abstractmethod
-    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """The distance between values (numbers, or categories for a matrix)."""
-
-    @abstractmethod
-    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        """An upper bound on the distance between any value in the interval x and any in y."""
-
-    @property
-    def tail(self) -> tuple[float, float]:
-        """(slope, offset) with distance(x, y) ≤ slope·|x − y| + offset wherever no break lies between."""
-        return 0.0, 0.0
-
-    @property
-    def line_form(self) -> LineForm | None:
-        """This distance in the form that has exact answers, if it has it."""
-        return None
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        """Points of the line where the distance changes abruptly."""
-        return ()
-
-    @property
-    def keeps_triangle(self) -> bool:
-        """Whether no detour is shorter than the direct way; else what a release keeps are the shortest ways."""
-        return True
-
-    def __add__(self, other: Metric) -> Metric:
-        return Sum((self, other)) if isinstance(other, Metric) else NotImplemented
-
-    def __mul__(self, factor: float) -> Metric:
-        return Multiple(factor, self)
-
-    __rmul__ = __mul__
+from guessproof.world.line_form import LineForm, Metric
 
 
 @dataclass(frozen=True)
@@ -265,76 +219,6 @@ class Matrix(Metric):
 
     def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
         raise MetricError("metric", self, "a table has no distances between intervals", "use a finite prior with it")
-
-
-@dataclass(frozen=True)
-class Sum(Metric):
-    """The sum of metrics: what several releases reveal together."""
-
-    parts: tuple[Metric, ...]
-
-    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
-        return np.sum([m.distance(x, y) for m in self.parts], axis=0)
-
-    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        return np.sum([m.spread(x, y) for m in self.parts], axis=0)
-
-    @property
-    def tail(self) -> tuple[float, float]:
-        tails = [m.tail for m in self.parts]
-        return sum(t[0] for t in tails), sum(t[1] for t in tails)
-
-    @property
-    def line_form(self) -> LineForm | None:
-        total: LineForm | None = LineForm()
-        for part in self.parts:
-            form = part.line_form
-            total = total.plus(form) if total is not None and form is not None else None
-        return total
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return tuple(b for m in self.parts for b in m.breaks)
-
-    @property
-    def keeps_triangle(self) -> bool:
-        return all(m.keeps_triangle for m in self.parts)
-
-
-@dataclass(frozen=True)
-class Multiple(Metric):
-    """A metric times a factor: 1/b for noise of scale b."""
-
-    factor: float
-    metric: Metric
-
-    def __post_init__(self) -> None:
-        if real(MetricError, "factor", self.factor) < 0:
-            raise MetricError("factor", self.factor, "a distance cannot be negative", "give a factor of 0 or more")
-
-    def distance(self, x: ArrayLike, y: ArrayLike) -> Array:
-        return self.factor * self.metric.distance(x, y)
-
-    def spread(self, x: tuple[Array, Array], y: tuple[Array, Array]) -> Array:
-        return times(self.factor, self.metric.spread(x, y))
-
-    @property
-    def tail(self) -> tuple[float, float]:
-        slope, offset = self.metric.tail
-        return self.factor * slope, self.factor * offset
-
-    @property
-    def line_form(self) -> LineForm | None:
-        form = self.metric.line_form
-        return None if form is None else form.times(self.factor)
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        return self.metric.breaks
-
-    @property
-    def keeps_triangle(self) -> bool:
-        return self.metric.keeps_triangle
 
 
 def check_matrix(distances: Any, size: int) -> Array:

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import MetricError
 from guessproof.world.checks import Array, positive
-from guessproof.world.line_form import LineForm
-from guessproof.world.line_metric import LineMetric
-from guessproof.world.metrics import Discrete, Metric, Multiple
+from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
+from guessproof.world.metrics import Discrete
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import PriorError
 from guessproof.world.checks import Array, frozen, numbers, ordered, positive, real, weights
-from guessproof.world.line import LinePrior, Tail, split
+from guessproof.world.line import LinePrior, Tail, log_sum, split
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ class LogLinear(LinePrior):
             ("left", "right", "anchor", "height", "slope"), (left, right, anchor, height, slope), strict=True
         ):
             object.__setattr__(self, name, frozen(value))
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(self.left[1:].tolist())
 
     @property
     def support(self) -> tuple[float, float]:
@@ -135,12 +139,24 @@ class Uniform(LogLinear):
     def __repr__(self) -> str:
         return f"uniform(low={self.low:g}, high={self.high:g})"
 
+    @property
+    def name(self) -> str:
+        return "uniform"
+
+    @property
+    def is_log_concave(self) -> bool:
+        return True
+
+    def stretched(self, factor: float) -> Uniform:
+        middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2 * factor
+        return Uniform(middle - half, middle + half)
+
 
 @dataclass(frozen=True)
-class Exponential(LogLinear):
+class ExponentialPrior(LogLinear):
     """Density e^{−x/scale}/scale on x ≥ 0.
 
-    >>> Exponential(2.0).log_tilt(0.0, 0, np.inf).round(12) + 0.0
+    >>> ExponentialPrior(2.0).log_tilt(0.0, 0, np.inf).round(12) + 0.0
     np.float64(0.0)
     """
 
@@ -152,6 +168,17 @@ class Exponential(LogLinear):
 
     def __repr__(self) -> str:
         return f"exponential(scale={self.scale:g})"
+
+    @property
+    def name(self) -> str:
+        return "exponential"
+
+    @property
+    def is_log_concave(self) -> bool:
+        return True
+
+    def stretched(self, factor: float) -> ExponentialPrior:
+        return ExponentialPrior(self.scale * factor)
 
 
 @dataclass(frozen=True)
@@ -168,6 +195,17 @@ class LaplacePrior(LogLinear):
 
     def __repr__(self) -> str:
         return f"laplace(mean={self.mean:g}, scale={self.scale:g})"
+
+    @property
+    def name(self) -> str:
+        return "laplace"
+
+    @property
+    def is_log_concave(self) -> bool:
+        return True
+
+    def stretched(self, factor: float) -> LaplacePrior:
+        return LaplacePrior(self.mean, self.scale * factor)
 
 
 @dataclass(frozen=True)
@@ -199,12 +237,11 @@ class Histogram(LogLinear):
     def __repr__(self) -> str:
         return f"histogram({len(self.weights)} cells from {self.edges[0]:g} to {self.edges[-1]:g})"
 
+    @property
+    def name(self) -> str:
+        return "histogram"
 
-def log_sum(terms: Array) -> Array:
-    """ln Σ e^{terms} over the last axis, for terms that may be ±inf."""
-    if terms.shape[-1] == 1:
-        return terms[..., 0]
-    top = np.max(terms, axis=-1)
-    shift = np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.log(np.sum(np.exp(terms - shift[..., None]), axis=-1)) + shift
+    def stretched(self, factor: float) -> Histogram:
+        edges, mass = np.asarray(self.edges), np.asarray(self.weights)
+        middle = float(mass @ (edges[1:] + edges[:-1])) / 2
+        return Histogram(tuple((middle + factor * (edges - middle)).tolist()), self.weights)

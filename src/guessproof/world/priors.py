@@ -12,9 +12,8 @@ from guessproof.errors import PriorError
 from guessproof.world.checks import numbers, ordered, positive, probability, weights
 from guessproof.world.finite import Finite
 from guessproof.world.frozen_scipy import FrozenScipy
-from guessproof.world.line import LinePrior
-from guessproof.world.normal import Normal
-from guessproof.world.pieces import Exponential, Histogram, LaplacePrior, Uniform
+from guessproof.world.line import LinePrior, Normal
+from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,13 @@ class Unknown:
 
     def __repr__(self) -> str:
         return f"unknown({self.low:g}, {self.high:g})"
+
+    @property
+    def name(self) -> str:
+        return "unknown"
+
+    def stretched(self, factor: float) -> None:
+        """Nothing is known that could be wider or narrower."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,13 @@ class PartlyKnown:
     def __repr__(self) -> str:
         return f"partly_known(radius={self.radius:g}, probability={self.probability:g}, {self.low:g}, {self.high:g})"
 
+    @property
+    def name(self) -> str:
+        return "partly_known"
+
+    def stretched(self, factor: float) -> None:
+        """Nothing is known that could be wider or narrower."""
+
 
 Prior = LinePrior | Finite | Unknown | PartlyKnown
 
@@ -63,9 +76,9 @@ def uniform(low: float, high: float) -> Uniform:
     return Uniform(low, high)
 
 
-def exponential(scale: float) -> Exponential:
+def exponential(scale: float) -> ExponentialPrior:
     """Density e^{−x/scale}/scale on x ≥ 0."""
-    return Exponential(scale)
+    return ExponentialPrior(scale)
 
 
 def laplace(mean: float, scale: float) -> LaplacePrior:
@@ -138,30 +151,3 @@ def _last(distribution: Any, direction: int) -> float:
 
 def _listed(field: str, values: Any) -> list[float]:
     return numbers(PriorError, field, values).tolist()
-
-
-def stretched(prior: Prior, factor: float) -> Prior | None:
-    """The same prior, wider (factor > 1) or narrower around its own centre; None where that has no meaning.
-
-    >>> stretched(normal(mean=20, sd=6), 0.5)
-    normal(mean=20, sd=3)
-    """
-    if isinstance(prior, Normal):
-        return Normal(prior.mean, prior.sd * factor)
-    if isinstance(prior, Uniform):
-        middle, half = (prior.low + prior.high) / 2, (prior.high - prior.low) / 2 * factor
-        return Uniform(middle - half, middle + half)
-    if isinstance(prior, Exponential):
-        return Exponential(prior.scale * factor)
-    if isinstance(prior, LaplacePrior):
-        return LaplacePrior(prior.mean, prior.scale * factor)
-    if isinstance(prior, Histogram):
-        edges, mass = np.asarray(prior.edges), np.asarray(prior.weights)
-        middle = float(mass @ (edges[1:] + edges[:-1])) / 2
-        return Histogram(tuple((middle + factor * (edges - middle)).tolist()), prior.weights)
-    if isinstance(prior, Finite) and prior.is_line:
-        middle = float(prior.points @ prior.mass)
-        low, high = prior.between or (middle, middle)
-        ends = None if prior.between is None else (middle + factor * (low - middle), middle + factor * (high - middle))
-        return Finite(tuple((middle + factor * (prior.points - middle)).tolist()), prior.weights, between=ends)
-    return None

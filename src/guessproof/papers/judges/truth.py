@@ -11,7 +11,7 @@ from guessproof.papers.laud_pankova_examples import SALARY_MEAN, SALARY_SD
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.finite import FiniteWorld
-from guessproof.risk.invert import largest_epsilon
+from guessproof.risk.limits import largest_epsilon
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import exactly, inside, within

@@ -12,7 +12,7 @@ import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.risk.finite import FiniteWorld
-from guessproof.risk.invert import largest_epsilon
+from guessproof.risk.limits import largest_epsilon
 from guessproof.risk.profile.checks import Array
 from guessproof.risk.profile.formulas import ULP
 from guessproof.risk.profile.neighbours import (

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from guessproof._clock import now
 from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
-from guessproof.risk import odds
 from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.combinations import OpenTruths
-from guessproof.risk.invert import largest_epsilon
-from guessproof.risk.limits import advantage_bracket, checked_limits, posterior_bracket, safe_epsilon
+from guessproof.risk.limits import (
+    advantage_bracket,
+    advantage_of,
+    checked_limits,
+    gain_of_advantage,
+    largest_epsilon,
+    posterior_bracket,
+    posterior_of,
+    safe_epsilon,
+)
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.worst import Boxes, all_truths
-from guessproof.risk.worst_case import Aim
+from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm
@@ -78,21 +84,21 @@ class Several:
         self, start: float, advantage: Array | None, posterior: Array | None, both: bool, effort: Effort
     ) -> float:
         """A larger ε where better bounds allow it; every step up is proven before it is taken."""
-        began, prior = now(), self.engine.prior()
+        began, prior = effort.clock(), self.engine.prior()
         limits: list[tuple[int, float]] = []
         if posterior is not None:
             with np.errstate(divide="ignore"):
                 limits.append((+1, float(np.log(posterior) - np.log1p(-posterior)) - (prior.log_p - prior.log_q)))
         if advantage is not None:
-            limits.append((+1, float(odds.gain_of_advantage(prior.log_p, prior.log_q, advantage))))
+            limits.append((+1, float(gain_of_advantage(prior.log_p, prior.log_q, advantage))))
             if both:
-                limits.append((-1, float(odds.gain_of_advantage(prior.log_q, prior.log_p, advantage))))
+                limits.append((-1, float(gain_of_advantage(prior.log_q, prior.log_p, advantage))))
         low, high, trial = start, np.inf, start * 1.3
         for _ in range(_ROUNDS):
-            left = effort.seconds - (now() - began)
+            left = effort.seconds - (effort.clock() - began)
             if left <= 0 or high / low - 1 < 0.25 * effort.tolerance:
                 break
-            work = Effort(effort.tolerance, max(left / 3, 1e-3), effort.progress)
+            work = replace(effort, seconds=max(left / 3, 1e-3))
             shares = [sign * np.array(self.engine.refined(sign * trial, work)) / gain for sign, gain in limits]
             bound = max(float(s[1]) for s in shares)
             low, high = (max(low, trial), high) if bound <= 1 - 1e-9 else (low, min(high, trial))
@@ -124,7 +130,7 @@ class Several:
     def _boxes(self) -> Boxes:
         return Boxes(self.attributes, self.goal, self.norm)
 
-    def _worst(self, epsilon: Array, aim: Aim, effort: Effort | None) -> Bracket:
+    def _worst(self, epsilon: Array, aim: Direction, effort: Effort | None) -> Bracket:
         found = [self._worst_one(float(e), aim, effort) for e in epsilon.ravel()]
 
         def shaped(position: int) -> Any:
@@ -140,7 +146,9 @@ class Several:
         )  # fmt: skip
         return Bracket.meet(shaped(0), shaped(1), how, worst_at=shaped(2), worst_prior=shaped(3))
 
-    def _worst_one(self, epsilon: float, aim: Aim, effort: Effort | None) -> tuple[float, float, dict[str, Any], float]:
+    def _worst_one(
+        self, epsilon: float, aim: Direction, effort: Effort | None
+    ) -> tuple[float, float, dict[str, Any], float]:
         """Attack, bound, where, and the prior there."""
         if self._each is None:
             bound, where = self._boxes.worst(epsilon, aim)
@@ -153,9 +161,9 @@ class Several:
             k = np.asarray(-epsilon if aim == "fall" else epsilon)
             belief = several_belief(one.engine, effort)
             if aim == "posterior":
-                attack, bound = (float(odds.posterior(belief.log_p, belief.log_q, g)) for g in belief.gain(k))
+                attack, bound = (float(posterior_of(belief.log_p, belief.log_q, g)) for g in belief.gain(k))
             else:
-                attack, bound = (float(abs(odds.advantage(belief.log_p, belief.log_q, g))) for g in belief.gain(k))
+                attack, bound = (float(abs(advantage_of(belief.log_p, belief.log_q, g))) for g in belief.gain(k))
             most = bound if best is None else max(bound, best[1])
             if best is None or attack > best[0]:
                 best = (attack, most, row, float(np.exp(belief.log_p)))
@@ -174,7 +182,7 @@ class Several:
             answers = [one.epsilon(advantage, posterior, both, effort) for _, one in self._each]
             least = np.min(np.broadcast_arrays(*answers), axis=0)
             return float(least) if least.ndim == 0 else least
-        aims: list[tuple[Array, Aim]] = []
+        aims: list[tuple[Array, Direction]] = []
         if limits[1] is not None:
             aims.append((limits[1], "posterior"))
         if limits[0] is not None:
@@ -185,10 +193,10 @@ class Several:
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 
-    def _searched(self, limit: Array, aim: Aim) -> Array:
+    def _searched(self, limit: Array, aim: Direction) -> Array:
         return np.array([self._search(float(v), aim) for v in limit.ravel()]).reshape(limit.shape)
 
-    def _search(self, limit: float, aim: Aim) -> float:
+    def _search(self, limit: float, aim: Direction) -> float:
         """ε for one limit on a bound that starts above 0: boxes keep a little slack even at ε = 0."""
         at_zero = self._boxes.worst(0.0, aim)[0]
         if limit >= 1:

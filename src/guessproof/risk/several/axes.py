@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from guessproof.risk.combinations import axis_labels
 from guessproof.risk.several.joint_attack import is_untouched
-from guessproof.risk.several.quick import density_breaks, interval_mass
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import Metric
+from guessproof.world.line_form import Metric
 
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -81,7 +80,7 @@ def edges_of(attribute: Attribute, fixed: list[float], width: float, even: bool)
     prior, metric = attribute.prior, attribute.distance
     assert isinstance(prior, LinePrior)
     low, high = prior.support
-    marks = [*fixed, *metric.breaks, *(density_breaks(prior) if even or len(density_breaks(prior)) <= 12 else ())]
+    marks = [*fixed, *metric.breaks, *(prior.breaks if even or len(prior.breaks) <= 12 else ())]
     knots = sorted({float(m) for m in marks if low < m < high and np.isfinite(m)})
     if not knots:
         knots = [float(prior.quantile(0.5))]
@@ -123,7 +122,7 @@ def line_axis(attribute: Attribute, edges: Array, epsilon: float, offsets: int, 
     prior, metric = attribute.prior, attribute.distance
     assert isinstance(prior, LinePrior)
     left, right = edges[:-1], edges[1:]
-    mass = interval_mass(prior, left, right)
+    mass = prior.quick_mass(left, right)
     keep = mass > 0
     left, right, mass = left[keep], right[keep], mass[keep]
     quantiles = _quantiles(prior, left, right, mass, even)
@@ -182,7 +181,7 @@ def _quantiles(prior: LinePrior, left: Array, right: Array, mass: Array, even: b
     with np.errstate(invalid="ignore", over="ignore"):
         if even:
             return left[:, None] + (right - left)[:, None] * u
-        below = interval_mass(prior, np.full(left.shape, -np.inf), left)[:, None]
+        below = prior.quick_mass(np.full(left.shape, -np.inf), left)[:, None]
         x = np.asarray(prior.quantile(np.clip(below + mass[:, None] * u, 0.0, 1.0)))
     x = np.clip(x, left[:, None], right[:, None])
     x[:, 0], x[:, -1] = left, right

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from guessproof._clock import now
 from guessproof.risk.bracket import Effort, Progress, width_in_odds
 from guessproof.risk.limits import Belief
 from guessproof.risk.several.cells import can_cut, certified_cells, cut
@@ -29,10 +28,10 @@ from guessproof.risk.several.near import cone_attack, disc_prior, ray_bound
 from guessproof.risk.several.product import product_shift, widened
 from guessproof.risk.several.shift import BeliefShift
 from guessproof.risk.several.signed import signed_attack
+from guessproof.world.attributes import joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Not, Or, within
-from guessproof.world.joint import joint_of
 
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
 _FIRST = 1000  # cells of the first refinement
@@ -123,7 +122,7 @@ class JointEngine:
 
     def refined(self, k: float, effort: Effort) -> Pair:
         """The cheap bracket, narrowed by cells until it is good enough or the time is up."""
-        began = now()
+        began = effort.clock()
         attack, bound = self.cheap(k)
         if k == 0 or self.whole is not None or not can_cut(self.joint_attack, self.goal):
             return attack, bound
@@ -132,9 +131,10 @@ class JointEngine:
         goal, lines = self.goal if k > 0 else ~self.goal, _lines(self.joint_attack, self.goal)
         size = _COARSE if lines <= 1 else (_FIRST // 2 if self.joint_attack.norm == "l2" else _FIRST)
         while width_in_odds(attack, bound) > effort.tolerance:
-            start = now()
+            start = effort.clock()
             found = certified_cells(self.joint_attack, goal, abs(k), size, 0.9 * (effort.seconds - (start - began)))
-            spent, total = now() - start, now() - began
+            end = effort.clock()
+            spent, total = end - start, end - began
             attack = sign * max(sign * attack, found.attack - sign * base)
             bound = sign * min(sign * bound, found.bound - sign * base)
             width = width_in_odds(attack, bound)

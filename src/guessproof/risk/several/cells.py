@@ -18,12 +18,11 @@ from guessproof.risk.several.joint_attack import JointAttack, is_untouched
 from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares, lattice
 from guessproof.risk.several.peak_attack import Peaks, peak_attack, peak_odds
 from guessproof.risk.several.program import best_odds
-from guessproof.risk.several.quick import interval_mass
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Goal, Near
-from guessproof.world.joint import JointHistogram, joint_of
+from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
 _BOXES = 40_000  # about so many boxes integrate an attack, more for many cells
@@ -120,7 +119,7 @@ def _finite(
     edges = np.unique([prior.support[0], *np.clip(ends, *prior.support), prior.support[1]])
     left, right = edges[:-1], edges[1:]
     marks = {g: _covered(left, right, joint_attack.intervals(g)) for g in plain}
-    return class_axis(attribute, interval_mass(prior, left, right), marks)
+    return class_axis(attribute, prior.quick_mass(left, right), marks)
 
 
 def _covered(left: Array, right: Array, intervals: list[tuple[float, float]]) -> Array:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
+from guessproof.world.attributes import joint_of
 from guessproof.world.goals import And, Goal, Near, Not, Or, within
-from guessproof.world.joint import joint_of
 
 Kind = Literal["and", "or"]
 

@@ -19,7 +19,8 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Norm, combine
 from guessproof.world.line import LinePrior
-from guessproof.world.metrics import Matrix, Metric, Multiple
+from guessproof.world.line_form import Metric, Multiple
+from guessproof.world.metrics import Matrix
 
 Pair = tuple[float, float]  # (attack, bound) of a signed gain
 Gain = Callable[[float], Pair]  # k = +ε: the largest gain; k = −ε: the smallest

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from guessproof.risk.several.axes import Axis, CellMove
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.program import Edges
-from guessproof.risk.several.quick import interval_mass
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Compound, Goal, Near, Norm, Or, combine
@@ -223,4 +222,4 @@ def _share(axis: Axis, a: Array, b: Array) -> Array:
         return np.asarray(b - a)
     prior = axis.attribute.prior
     assert isinstance(prior, LinePrior)
-    return interval_mass(prior, a, b)
+    return prior.quick_mass(a, b)

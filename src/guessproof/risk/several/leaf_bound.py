@@ -26,16 +26,12 @@ import numpy as np
 
 from guessproof.risk.several.formula import Gate, GoalBlock, Tree
 from guessproof.risk.several.joint_attack import JointAttack, join
-from guessproof.risk.several.quick import density_breaks, interval_mass, sketch
+from guessproof.risk.several.quick import sketch
 from guessproof.risk.several.shift import BeliefShift
 from guessproof.world.checks import Array
-from guessproof.world.frozen_scipy import FrozenScipy
-from guessproof.world.line import LinePrior, Truncated
-from guessproof.world.normal import Normal
-from guessproof.world.pieces import Exponential, LaplacePrior, Uniform
+from guessproof.world.line import LinePrior
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(8))
-_SCIPY = ("norm", "expon", "uniform", "laplace", "logistic", "gumbel_r", "gumbel_l")
 _ROUNDS = 8
 _MOST_LEAVES = {"and": 8, "or": 5}
 
@@ -55,15 +51,6 @@ class LeafSide:
     def width(self) -> float:
         """The goal's width, as a distance."""
         return self.slope * (self.hi - self.lo)
-
-
-def is_log_concave(prior: LinePrior) -> bool:
-    """Whether the density is known to be log-concave."""
-    if isinstance(prior, Truncated):
-        return is_log_concave(prior.base)
-    if isinstance(prior, FrozenScipy):
-        return prior.distribution.dist.name in _SCIPY
-    return isinstance(prior, (Normal, Uniform, Exponential, LaplacePrior))
 
 
 def leaf_bound(joint_attack: JointAttack, gate: Gate, parts: list[BeliefShift], k: float) -> float | None:
@@ -93,7 +80,7 @@ def _side(joint_attack: JointAttack, part: Tree, turned: bool) -> LeafSide | Non
     goal = ~part.goal if turned else part.goal
     (attribute,) = joint_attack.members(goal)
     prior, form = attribute.prior, attribute.distance.line_form
-    if not isinstance(prior, LinePrior) or form is None or not is_log_concave(prior):
+    if not isinstance(prior, LinePrior) or form is None or not prior.is_log_concave:
         return None
     if not form.is_straight or form.step or np.isfinite(form.cap) or form.slopes[0] <= 0:
         return None
@@ -184,7 +171,7 @@ def _box_faces(sides: list[LeafSide], theta: Array, k: float, exact: bool, panel
     up, down = slope * (hi - centre) - extra, slope * (centre - lo) - extra  # ρ of the upper and the lower face
     first = np.max((up + down - slope * (hi - lo)) / 2, axis=1, keepdims=True)
     rho = np.concatenate([up, down], axis=1)
-    places = [np.array([*sketch(s.prior).ends, *s.prior.support, *density_breaks(s.prior)]) for s in sides]
+    places = [np.array([*sketch(s.prior).ends, *s.prior.support, *s.prior.breaks]) for s in sides]
     breaks = np.concatenate(
         [up[:, i, None] + slope[i] * (z - hi[i]) for i, z in enumerate(places)]
         + [down[:, i, None] + slope[i] * (lo[i] - z) for i, z in enumerate(places)],
@@ -211,7 +198,7 @@ def _corner_faces(sides: list[LeafSide], signs: tuple[int, ...], centre: Array, 
     start = slope * np.abs(edges - centre[0])
     speed = start / np.max(start)
     zero = np.zeros((1, len(sides)))
-    places = [np.array([*sketch(s.prior).ends, *s.prior.support, *density_breaks(s.prior)]) for s in sides]
+    places = [np.array([*sketch(s.prior).ends, *s.prior.support, *s.prior.breaks]) for s in sides]
     away = [sign * m * (z - e) for sign, m, z, e in zip(signs, slope, places, edges, strict=True)]
     breaks = np.concatenate([np.where(a < 0, a / v, a) for a, v in zip(away, speed, strict=True)])[None, :]
     r, weight, last = _radii(np.array([[-np.max(start)]]), zero, breaks, k, panels)
@@ -220,7 +207,7 @@ def _corner_faces(sides: list[LeafSide], signs: tuple[int, ...], centre: Array, 
         pace = np.where(r < 0, speed[i], 1.0)
         at = edges[i] + signs[i] * r * pace / slope[i]
         beyond = (at, np.full(at.shape, np.inf)) if signs[i] > 0 else (np.full(at.shape, -np.inf), at)
-        shares.append(interval_mass(side.prior, *beyond))
+        shares.append(side.prior.quick_mass(*beyond))
         densities.append(pace * np.exp(side.prior.log_density(at)))
         tails.append(_beyond(side, zero[:, i], last, k, signs[i]))
     faces = [densities[i] * _others(shares, i) for i in range(len(sides))]
@@ -233,7 +220,7 @@ def _others(shares: list[Array], i: int) -> Array:
 
 
 def _mass(prior: LinePrior, a: Array, b: Array, exact: bool) -> Array:
-    return interval_mass(prior, a, b) if exact else sketch(prior).mass(a, b)
+    return prior.quick_mass(a, b) if exact else sketch(prior).mass(a, b)
 
 
 def _radii(first: Array, rho: Array, breaks: Array, k: float, panels: int) -> tuple[Array, Array, Array]:

@@ -10,11 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from guessproof.risk.several.joint_attack import JointAttack
-from guessproof.risk.several.quick import density_breaks, interval_mass
 from guessproof.world.checks import Array
 from guessproof.world.goals import Near
 from guessproof.world.line import LinePrior
-from guessproof.world.normal import Normal
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(16))
 
@@ -28,8 +26,8 @@ def disc_prior(joint_attack: JointAttack, goal: Near) -> tuple[float, float] | N
     assert isinstance(x, LinePrior)
     assert isinstance(y, LinePrior)
     t = [float(joint_attack.truth[a.name]) for a in members]
-    marks = [z - t[0] for z in (*density_breaks(x), *x.support) if np.isfinite(z)]
-    marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*density_breaks(y), *y.support)
+    marks = [z - t[0] for z in (*x.breaks, *x.support) if np.isfinite(z)]
+    marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*y.breaks, *y.support)
               if np.isfinite(z) for s in (-1, 1)]  # fmt: skip
     inner = np.clip(np.array([0.0, *marks]) / goal.radius, -1, 1)
     angles = np.unique(np.concatenate([np.linspace(-np.pi / 2, np.pi / 2, 33), np.arcsin(inner)]))
@@ -41,10 +39,10 @@ def disc_prior(joint_attack: JointAttack, goal: Near) -> tuple[float, float] | N
         gap = goal.radius * angle / (np.pi / 2)
         reach, speed = goal.radius - np.abs(gap), np.full(angle.shape, goal.radius / (np.pi / 2))
     weight = (half * _WEIGHTS).ravel() * speed * np.exp(x.log_density(t[0] + gap))
-    inside = float(weight @ interval_mass(y, t[1] - reach, t[1] + reach))
-    outside = float(weight @ (interval_mass(y, np.full(reach.shape, -np.inf), t[1] - reach)
-                              + interval_mass(y, t[1] + reach, np.full(reach.shape, np.inf))))  # fmt: skip
-    outside += float(interval_mass(x, -np.inf, t[0] - goal.radius) + interval_mass(x, t[0] + goal.radius, np.inf))
+    inside = float(weight @ y.quick_mass(t[1] - reach, t[1] + reach))
+    outside = float(weight @ (y.quick_mass(np.full(reach.shape, -np.inf), t[1] - reach)
+                              + y.quick_mass(t[1] + reach, np.full(reach.shape, np.inf))))  # fmt: skip
+    outside += float(x.quick_mass(-np.inf, t[0] - goal.radius) + x.quick_mass(t[0] + goal.radius, np.inf))
     total = inside + outside
     with np.errstate(divide="ignore"):
         return float(np.log(inside / total)), float(np.log(outside / total))
@@ -79,14 +77,14 @@ def _round(joint_attack: JointAttack, goal: Near) -> tuple[Array, Array, float, 
     """Standard deviations, offsets from the means and the common scale, for ℓ2 balls of independent normals."""
     members = joint_attack.members(goal)
     forms = [a.distance.line_form for a in members]
-    if goal.by != "l2" or joint_attack.norm != "l2" or not all(isinstance(a.prior, Normal) for a in members):
+    priors = [p for a in members if isinstance(a.prior, LinePrior) and (p := a.prior.normal_form) is not None]
+    if goal.by != "l2" or joint_attack.norm != "l2" or len(priors) < len(members):
         return None
     if any(f is None or not f.is_straight or f.step or np.isfinite(f.cap) or f.slopes[0] <= 0 for f in forms):
         return None
     slopes = {f.slopes[0] for f in forms if f is not None}
     if len(slopes) > 1:
         return None
-    priors = [a.prior for a in members if isinstance(a.prior, Normal)]
     offset = np.array([float(joint_attack.truth[a.name]) - p.mean for a, p in zip(members, priors, strict=True)])
     return np.array([p.sd for p in priors]), offset, 1 / slopes.pop(), len(members)
 

@@ -21,7 +21,6 @@ import numpy as np
 from guessproof.risk.several.axes import Axis
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.lattice import Lattice, goal_shares, lattice
-from guessproof.risk.several.quick import interval_mass
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm, combine
 from guessproof.world.joint import JointHistogram
@@ -190,7 +189,7 @@ def _refined(axis: Axis, parts: int, clamped: bool) -> _Fine:
     assert form is not None
     edges = _fine_edges(axis, prior, parts)
     left, right = edges[:-1], edges[1:]
-    mass = interval_mass(prior, left, right)
+    mass = prior.quick_mass(left, right)
     some = mass > 0
     left, right, mass = left[some], right[some], mass[some]
     mean = _means(prior, left, right, axis.even)
@@ -223,9 +222,9 @@ def _fine_edges(axis: Axis, prior: LinePrior, parts: int) -> Array:
         if np.isfinite(a) and np.isfinite(b):
             pieces.append(np.linspace(a, b, parts + 1)[:-1])
             continue
-        whole = float(interval_mass(prior, a, b))
+        whole = float(prior.quick_mass(a, b))
         if np.isinf(b):
-            below = float(interval_mass(prior, -np.inf, a))
+            below = float(prior.quick_mass(-np.inf, a))
             inner = np.asarray(prior.quantile(np.minimum(below + whole * _TAIL_LEVELS, 1.0)))
             pieces.append(np.clip(inner[np.isfinite(inner)], a, np.inf) if np.isfinite(a) else np.array([a]))
         else:

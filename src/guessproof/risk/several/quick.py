@@ -1,38 +1,21 @@
-"""Probabilities of many intervals at once, fast enough for searches and quadratures."""
+"""A prior's distribution function sketched, fast enough for searches."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.world.checks import Array
-from guessproof.world.frozen_scipy import FrozenScipy
-from guessproof.world.line import LinePrior, Truncated
-from guessproof.world.pieces import LogLinear
+from guessproof.world.line import LinePrior
 
 FAR = 1e-11  # probability beyond what a sketch looks at
 _POINTS = 3000
 _LEVELS = np.concatenate(
     [10.0 ** -np.arange(11, 3, -0.5), np.linspace(1e-3, 1 - 1e-3, 64), 1 - 10.0 ** -np.arange(3.5, 11.5, 0.5)]
 )
-
-
-def interval_mass(prior: LinePrior, a: ArrayLike, b: ArrayLike) -> Array:
-    """P(a ≤ X ≤ b), to about 1e−15 in absolute terms whatever the prior."""
-    if isinstance(prior, Truncated):
-        whole = float(prior.base.mass(prior.low, prior.high))
-        return interval_mass(prior.base, np.maximum(a, prior.low), np.minimum(b, prior.high)) / whole
-    if isinstance(prior, FrozenScipy):
-        with np.errstate(all="ignore"):
-            below, above = prior.distribution.cdf, prior.distribution.sf
-            left, right = np.asarray(below(b)) - np.asarray(below(a)), np.asarray(above(a)) - np.asarray(above(b))
-            return np.maximum(np.where(np.asarray(below(a)) > 0.5, right, left), 0.0)
-    with np.errstate(invalid="ignore"):  # an empty interval at infinity
-        return prior.mass(a, b)
 
 
 @dataclass(frozen=True)
@@ -62,14 +45,7 @@ def sketch(prior: LinePrior) -> Sketch:
     parts = np.interp(np.linspace(0, marks.size - 1, _POINTS), np.arange(marks.size), marks)
     x = np.unique(np.concatenate([parts, marks]))
     edge = np.full(x.shape, np.inf)
-    below, above = (np.array(interval_mass(prior, *pair)) for pair in ((-edge, x), (x, edge)))
+    below, above = (np.array(prior.quick_mass(*pair)) for pair in ((-edge, x), (x, edge)))
     below[0], below[-1], above[0], above[-1] = 0.0, 1.0, 1.0, 0.0  # what lies beyond joins the last pieces
     ends, middle = (float(marks[0]), float(marks[-1])), float(prior.quantile(0.5))
-    return Sketch(x, below, above, prior.support, ends, density_breaks(prior), middle)
-
-
-def density_breaks(prior: Any) -> tuple[float, ...]:
-    """Where the density jumps or bends, if that is known."""
-    if isinstance(prior, Truncated):
-        return tuple(b for b in density_breaks(prior.base) if prior.low < b < prior.high)
-    return tuple(prior.left[1:].tolist()) if isinstance(prior, LogLinear) else ()
+    return Sketch(x, below, above, prior.support, ends, prior.breaks, middle)

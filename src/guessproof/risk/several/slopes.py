@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 from guessproof.risk.combinations import axis_labels
 from guessproof.risk.finite import solve
 from guessproof.risk.several.joint_attack import JointAttack, is_untouched
-from guessproof.risk.several.quick import Sketch, interval_mass, sketch
-from guessproof.risk.tent import tent_slopes
+from guessproof.risk.several.quick import Sketch, sketch
+from guessproof.risk.tent import best_tents
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -74,7 +74,7 @@ class Tent(Slope):
         low, high = max(lo, near), min(hi, far)
         if not low < high:
             low, high = (lo, hi) if np.isfinite(hi - lo) else (near, far)
-        c = tent_slopes(prior, form, np.array([lo]), np.array([hi]), epsilon)[0][0]
+        c = best_tents(prior, form, np.array([lo]), np.array([hi]), epsilon).peak[0]
         c = float(np.clip(c, low, high)) if np.isfinite(c) else 0.5 * (low + high)
         half = 0.5 * float(form.psi(high) - form.psi(low))
         return cls(
@@ -114,7 +114,7 @@ class Tent(Slope):
         if self.quick:
             return np.interp(x, self.drawn.x, self.drawn.below), np.interp(x, self.drawn.x, self.drawn.above)
         edge = np.full(x.shape, np.inf)
-        return interval_mass(self.prior, -edge, x), interval_mass(self.prior, x, edge)
+        return self.prior.quick_mass(-edge, x), self.prior.quick_mass(x, edge)
 
     def _around(self, centre: Array, c: Array, width: Array) -> tuple[Array, Array]:
         width = np.where(width > self.form.cap, np.inf, np.maximum(width, 0.0))
@@ -161,7 +161,7 @@ class Bands(Slope):
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         """P(a ≤ x ≤ b)."""
-        return self.drawn.mass(a, b) if self.quick else interval_mass(self.prior, a, b)
+        return self.drawn.mass(a, b) if self.quick else self.prior.quick_mass(a, b)
 
     def split(self, theta: Array, a: Array) -> Four:
         deep = np.isinf(self.form.cap)

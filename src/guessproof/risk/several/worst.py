@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import NotCertifiedError
-from guessproof.risk import odds
 from guessproof.risk.combinations import Combinations, OpenTruths, open_truths
+from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.several.belief import JointEngine
 from guessproof.risk.several.belief_boxes import BeliefBoxes, join_boxes
 from guessproof.risk.several.finite import is_finite
@@ -24,7 +24,7 @@ from guessproof.risk.several.formula import GoalBlock, blocks, negated, normal
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.tent import log_prior
 from guessproof.risk.truths import true_combinations, true_values_of
-from guessproof.risk.worst_case import Aim, Ranging
+from guessproof.risk.worst_case import Direction, TruthSearch
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -83,7 +83,7 @@ class Boxes:
         if not isinstance(attribute.prior, Finite) and (not simple or form is None or np.isfinite(form.cap)):
             raise NotCertifiedError(f"the worst true value is not searched for {block!r}; give at={{…}}")
 
-    def worst(self, epsilon: float, aim: Aim) -> tuple[float, dict[str, Any]]:
+    def worst(self, epsilon: float, aim: Direction) -> tuple[float, dict[str, Any]]:
         """What no true value exceeds, and where it may be reached."""
         tree = negated(normal(self.goal)) if aim == "fall" else normal(self.goal)
         own = blocks(tree)
@@ -95,14 +95,14 @@ class Boxes:
         where = {b.goal.attributes[0].name: found[b].middle[int(i)] for b, i in zip(own, at, strict=True)}
         return float(np.max(value)) * (1 + 1e-12), where
 
-    def reached(self, epsilon: float, aim: Aim, where: dict[str, Any]) -> tuple[float, float]:
+    def reached(self, epsilon: float, aim: Direction, where: dict[str, Any]) -> tuple[float, float]:
         """What one true value gives the attacker, and its prior."""
         engine = JointEngine(JointAttack(self.attributes, where, self.norm), self.goal)
         prior = engine.prior()
         attack = engine.cheap(-epsilon if aim == "fall" else epsilon)[0]
         if aim == "posterior":
-            return float(odds.posterior(prior.log_p, prior.log_q, attack)), float(np.exp(prior.log_p))
-        return float(abs(odds.advantage(prior.log_p, prior.log_q, attack))), float(np.exp(prior.log_p))
+            return float(posterior_of(prior.log_p, prior.log_q, attack)), float(np.exp(prior.log_p))
+        return float(abs(advantage_of(prior.log_p, prior.log_q, attack))), float(np.exp(prior.log_p))
 
     def _true_boxes(self, block: GoalBlock, epsilon: float, count: int) -> TrueBoxes:
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
@@ -142,7 +142,7 @@ class Boxes:
             after = tuple(np.array([_posterior(part.log_p, part.log_q, g)]) for g in gains)
             p = np.array([np.exp(part.log_p)])
             return (after[0], after[1]), (p, p), [float(middle[0])]
-        ranging = Ranging(prior, form, lambda t: goal.edges(t)[0], *attribute.range, goal.radius is not None)
+        ranging = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *attribute.range, goal.radius is not None)
         least, small = _interval(ranging, *inner, epsilon, "fall")
         most, large = _interval(ranging, *outer, epsilon, "rise")
         return (least, most), (small, large), middle.tolist()
@@ -154,7 +154,7 @@ def _telling(attribute: Attribute, prior: Finite, goal: Goal) -> list[Any]:
     return list(found.values())
 
 
-def _interval(ranging: Ranging, lo: Array, hi: Array, epsilon: float, aim: Aim) -> tuple[Array, Array]:
+def _interval(ranging: TruthSearch, lo: Array, hi: Array, epsilon: float, aim: Direction) -> tuple[Array, Array]:
     """Beliefs after and before in intervals, empty ones included."""
     empty = ~(lo < hi)
     low, high = ranging.prior.support
@@ -166,7 +166,7 @@ def _interval(ranging: Ranging, lo: Array, hi: Array, epsilon: float, aim: Aim) 
         after = np.where(empty | np.isneginf(log_p), 0.0, 1.0)
         if pick.size:
             gain = ranging.gain(a[pick], b[pick], epsilon, aim)[1] if epsilon else np.zeros(pick.size)
-            after[pick] = odds.posterior(log_p[pick], log_q[pick], gain)
+            after[pick] = posterior_of(log_p[pick], log_q[pick], gain)
     return after, np.where(empty, 0.0, np.exp(log_p))
 
 
@@ -197,4 +197,4 @@ def _edges_of_boxes(attribute: Attribute, prior: LinePrior, cells: int) -> tuple
 def _posterior(log_p: float, log_q: float, gain: float) -> float:
     if np.isneginf(log_p) or np.isneginf(log_q):
         return float(np.exp(log_p))
-    return float(odds.posterior(log_p, log_q, gain))
+    return float(posterior_of(log_p, log_q, gain))

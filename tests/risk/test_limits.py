@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from guessproof.risk.invert import largest_epsilon
+from guessproof.risk.limits import largest_epsilon
 
 BOUNDS = {
     "line": lambda e: e,
