@@ -14,9 +14,10 @@ bγ·t^(1−1/γ)(1−t)^(1/γ) ± β(γt − 1), concave in t; if its peak is �
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -60,7 +61,7 @@ class Cauchy(Mechanism):
     name = "cauchy"
     chart_label = "Cauchy, γ = 4"
     density_words = "density of z / b ∝ 1 / (1 + |z / b|^γ), rounded to a multiple of g"
-    symbols: ClassVar[Mapping[str, str]] = {"gamma": "γ"}
+    symbols = MappingProxyType({"gamma": "γ"})
     citation = (
         "Nissim, Raskhodnikova & Smith, Smooth Sensitivity and Sampling in Private Data Analysis, STOC 2007.",
         "generalised Cauchy noise",
