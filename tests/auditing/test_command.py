@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from audit.plans import CATS, SALARIES, chosen, fast
+from auditing.plans import CATS, SALARIES, chosen, fast
 from guessproof.auditing import Audit, audit_choice
 from guessproof.auditing.certain import examine
 from guessproof.auditing.result import Verdict
