@@ -122,8 +122,8 @@ def unknown_truths(patch: Patch) -> None:
         seen: list[Any] = []
         for level in levels:
             side = Side(labels=frozenset((level,)))
-            case = {n: Column(Side(EVERYTHING), Side(EVERYTHING)) for n in contribution.columns}
-            seen.append(tuple(t.follow({**case, name: Column(side, side)}).before for t in tests))
+            scene = {n: Column(Side(EVERYTHING), Side(EVERYTHING)) for n in contribution.columns}
+            seen.append(tuple(t.follow({**scene, name: Column(side, side)}).before for t in tests))
         return [seen.index(outcome) for outcome in seen]
 
     patch.setattr(Flag, "_outcomes", outcomes)
@@ -143,7 +143,7 @@ def any_type(patch: Patch) -> None:
         return exp.Cast(this=self.name(name), to=exp.DataType(this=exp.DType.VARCHAR))
 
     patch.setattr(DuckDBTarget, "label", label)
-    patch.setattr(OfLabel, "_describe_move", lambda self, target: self.plain(target.label(self.column), target))
+    patch.setattr(OfLabel, "_told", lambda self, target: self.plain(target.label(self.column), target))
     patch.setattr(labels, "_check_level", lambda *_: None)
 
 
