@@ -41,7 +41,7 @@ ROOMS = {
     "choosing": ("tests/choosing", ROAD),
     "noise": ("tests/choosing", "tests/releasing", ROAD),
     "ledger": ("tests/ledger", "tests/releasing", ROAD),
-    "auditing": ("tests/audit",),
+    "auditing": ("tests/auditing",),
     "scan": ("tests/scan",),
 }
 TWINS = {"max": "min", "min": "max", "any": "all", "all": "any", "ceil": "floor", "floor": "ceil"}

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from guessproof.auditing import audit
     from guessproof.choosing import choose
     from guessproof.ledger import Budget, Ledger
-    from guessproof.mechanisms.accuracy import split_budget
     from guessproof.mechanisms.awareness import Awareness
     from guessproof.mechanisms.cauchy import Cauchy
+    from guessproof.mechanisms.composition import split_budget
     from guessproof.mechanisms.gaussian import Gaussian
     from guessproof.mechanisms.geometric import Geometric
     from guessproof.mechanisms.laplace import Laplace
@@ -60,7 +60,7 @@ _HOMES = {
     "guessproof.auditing": ("audit",),
     "guessproof.choosing": ("choose",),
     "guessproof.ledger": ("Budget", "Ledger"),
-    "guessproof.mechanisms.accuracy": ("split_budget",),
+    "guessproof.mechanisms.composition": ("split_budget",),
     "guessproof.mechanisms.awareness": ("Awareness",),
     "guessproof.mechanisms.cauchy": ("Cauchy",),
     "guessproof.mechanisms.gaussian": ("Gaussian",),

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference.splits import solved_split
 
 from guessproof.errors import MissingExtraError, ParameterError
 from guessproof.mechanisms.cauchy import Cauchy
@@ -20,6 +21,7 @@ from guessproof.mechanisms.composition import (
     norm_exponent,
     parallel,
     sequential,
+    split_budget,
     total_epsilon,
 )
 from guessproof.mechanisms.gaussian import Gaussian, gdp_epsilon
@@ -113,3 +115,59 @@ def test_missing_accountant_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "dp_accounting.pld", None)
     with pytest.raises(MissingExtraError, match="dp-accounting"):
         compose_numerically([Laplace(1, 1)], delta=1e-6)
+
+
+# Splitting a budget.
+
+amounts = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=6)
+some_norms = st.sampled_from(["linf", "l2", "l1", 1.5, 3.0])
+
+
+@given(st.data(), amounts, some_norms, st.sampled_from([0.5, 1, 2, 4]))
+def test_split_is_feasible_and_optimal(data, sensitivities, norm, power):
+    count = len(sensitivities)
+    weights = data.draw(st.lists(st.floats(1e-2, 1e2), min_size=count, max_size=count))
+    split = np.array(split_budget(epsilon=1.7, sensitivities=sensitivities, weights=weights, norm=norm, power=power))
+    assert total_epsilon(split, norm) <= 1.7
+    assert total_epsilon(split, norm) == pytest.approx(1.7)
+
+    def loss(epsilons):
+        return np.sum(np.array(weights) * (np.array(sensitivities) / epsilons) ** power)
+
+    rng = np.random.default_rng(0)
+    for spread in (0.01, 0.3, 2):
+        other = split * np.exp(spread * rng.normal(size=count))
+        other *= 1.7 / total_epsilon(other, norm)
+        assert loss(split) <= loss(other) * (1 + 1e-9)
+
+
+def test_large_power_approaches_the_worst_error():
+    many = split_budget(epsilon=1, sensitivities=[1, 3, 9], power=200)
+    assert many == pytest.approx([1 / 13, 3 / 13, 9 / 13], rel=0.03)
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2", "l1"])
+def test_a_solver_agrees_with_the_closed_form(norm):
+    sensitivities = [1, 4, 10]
+    closed = split_budget(epsilon=2, sensitivities=sensitivities, norm=norm)
+    solved = solved_split(epsilon=2, errors=[lambda e, d=d: (d / e) ** 2 for d in sensitivities], norm=norm)
+    assert solved == pytest.approx(closed, rel=2e-3)
+    assert total_epsilon(closed, norm) <= 2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"sensitivities": []},
+        {"sensitivities": [1, -1]},
+        {"sensitivities": [1, math.nan]},
+        {"sensitivities": [1, 2], "weights": [1]},
+        {"sensitivities": [1, 2], "weights": [1, 0]},
+        {"sensitivities": [1, 2], "norm": "l3"},
+        {"sensitivities": [1, 2], "norm": 0.5},
+        {"sensitivities": [1, 2], "power": 0},
+    ],
+)
+def test_splits_refuse_what_is_no_number(arguments):
+    with pytest.raises(ParameterError):
+        split_budget(epsilon=1, **arguments)

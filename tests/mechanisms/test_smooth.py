@@ -15,12 +15,16 @@ from guessproof.mechanisms.smooth import (
     SmoothLaplace,
     _slide,
     hockey_stick,
-    published_smooth_laplace_delta,
     smooth_laplace_b,
     smooth_laplace_delta,
 )
 
 X = np.linspace(-40, 40, 800_001)
+
+
+def published_smooth_laplace_delta(b: float, beta: float, epsilon: float) -> float:
+    """δ = 2e^(ε−1−(ε−b)/β), for b + β ≤ ε ([LP] appendix B.2)."""
+    return 2 * math.exp(epsilon - 1 - (epsilon - b) / beta)
 
 
 @given(st.floats(0, 2), st.floats(0, 3), st.floats(-0.5, 0.5))

@@ -279,7 +279,7 @@ def _trials(
 
 
 def _release_batch(choice: Choice, attack: CaseAttack, turns: Any) -> Any:
-    """trials × measurements: noisy sums, through `release.noisy` with each trial as a group of its own."""
+    """trials × measurements: noisy sums, through `add_noise` of the release with each trial as a group of its own."""
     names = tuple(map(str, range(len(turns))))
     width = len(choice.noises)
     outputs = tuple(Output(f"m{j}", formula.mark_measured(j)) for j in range(width))

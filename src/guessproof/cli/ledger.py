@@ -11,7 +11,7 @@ from guessproof.cli.printing import AsJson, print_json, say
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from guessproof.ledger import Account, Charge, Verdict
+    from guessproof.ledger import Account, Charge, Verification
 
 ledger_app = typer.Typer(
     name="ledger",
@@ -155,7 +155,7 @@ def verify(
         raise typer.Exit(6)
 
 
-def _report(verdict: Verdict, *, as_json: bool) -> None:
+def _report(verdict: Verification, *, as_json: bool) -> None:
     if as_json:
         print_json(verdict.to_dict())
         return

@@ -5,7 +5,7 @@ from guessproof.ledger.amounts import Budget, Cost, Left
 from guessproof.ledger.book import Defect, Entry
 from guessproof.ledger.key import read_key
 from guessproof.ledger.ledger import Charged, Failed, Ledger, Recorded
-from guessproof.ledger.verify import Verdict, verify
+from guessproof.ledger.verify import Verification, verify
 
 __all__ = [
     "Account",
@@ -22,7 +22,7 @@ __all__ = [
     "Note",
     "Protection",
     "Recorded",
-    "Verdict",
+    "Verification",
     "read_key",
     "verify",
 ]

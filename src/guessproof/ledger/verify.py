@@ -15,7 +15,7 @@ from guessproof.ledger.store_sqlite import SqliteStore
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verification:
     """What was checked, and every way in which the ledger does not fit."""
 
     path: str
@@ -47,7 +47,7 @@ class Verdict:
         }
 
 
-def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | None = None) -> Verdict:
+def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | None = None) -> Verification:
     """Check a ledger. A missing file is a LedgerError; everything else that is wrong is a defect of the verdict."""
     remembered = _checked_head(head)
     checked_key(key)
@@ -78,7 +78,7 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
             )
         elif place is not None and place < entries[-1].seq:
             notes.append(f"the remembered head is entry {place}; {entries[-1].seq - place} more came after it")
-    return Verdict(
+    return Verification(
         str(where),
         len(entries),
         tuple(book.accounts),

@@ -1,7 +1,7 @@
 """How much noise, how accurate, and what it costs.
 
 One module a mechanism: laplace, geometric, gaussian, cauchy, smooth; what they all say of themselves is in base.
-accuracy goes from a wanted accuracy to ε, composition adds releases up, awareness (with response and integrals) asks
+composition adds releases up and splits budgets, awareness (with response and integrals) asks
 what the attacker learns from this very mechanism, and sampling, the only impure file, draws the noise.
 """
 

@@ -177,7 +177,7 @@ class Awareness:
         """(attack, bound) of the log-odds: cells are split until their bound is near the best output found."""
         edges = self._start()
         cells = np.stack([edges[:-1], edges[1:]])
-        closed, tried, seen = self._outer_bound(edges[0], edges[-1]), 0, _Seen(self._ratios)
+        closed, tried, seen = self._outer_bound(edges[0], edges[-1]), 0, _SeenOutputs(self._ratios)
         while True:
             seen.add(np.unique(cells))
             if self._ordered:
@@ -269,13 +269,13 @@ class Awareness:
 
     # --- outputs and how likely they are ---------------------------------------------------------------------
 
-    def _outcomes(self, failure: float, at: float | None) -> Cells:
+    def _outcomes(self, failure: float, at: float | None) -> OutputCells:
         low, high = self._integrals.hull if at is None else (float(self.response(at)),) * 2
         reach = self.mechanism.error(confidence=1 - 1e-3 * failure)
         tails = np.array([self.mechanism.error(confidence=1 - p) for p in np.geomspace(1e-3 * failure, 0.9, 60)])
         inside = np.linspace(low, high, 65)[1:-1] if high > low else np.array([low])
         edges = np.unique(np.concatenate([low - tails, inside, high + tails, [low - reach, high + reach]]))
-        cells = Cells.of(self, edges[:-1], edges[1:], at)
+        cells = OutputCells.of(self, edges[:-1], edges[1:], at)
         outside = max(0.0, 1 - float(np.sum(cells.mass)))
         return cells.with_unknown(outside)
 
@@ -301,7 +301,7 @@ class Awareness:
         return outputs, mass, self.posterior(outputs)
 
 
-class _Seen:
+class _SeenOutputs:
     """Outputs at which the odds were computed, and the best of them."""
 
     def __init__(self, ratios: Callable[[Any], tuple[Any, Any]]) -> None:
@@ -335,8 +335,8 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class Cells:
-    """Cells of outputs: ends, probabilities, and the least and largest posterior in each."""
+class OutputCells:
+    """OutputCells of outputs: ends, probabilities, and the least and largest posterior in each."""
 
     left: Any
     right: Any
@@ -345,25 +345,25 @@ class Cells:
     high: Any
 
     @classmethod
-    def of(cls, view: Awareness, left: Any, right: Any, at: float | None) -> Cells:
+    def of(cls, view: Awareness, left: Any, right: Any, at: float | None) -> OutputCells:
         """Compute a row of cells."""
         low, high = view.cell_log_odds(left, right)
         return cls(left, right, view.mass(left, right, at), _probability(low), _probability(high))
 
-    def refined(self, wide: Any, view: Awareness, at: float | None) -> Cells:
+    def refined(self, wide: Any, view: Awareness, at: float | None) -> OutputCells:
         """The chosen cells cut in two."""
         middle = 0.5 * (self.left[wide] + self.right[wide])
         left, right = np.concatenate([self.left[wide], middle]), np.concatenate([middle, self.right[wide]])
-        return self._join(Cells.of(view, left, right, at), ~wide)
+        return self._join(OutputCells.of(view, left, right, at), ~wide)
 
-    def with_unknown(self, mass: float) -> Cells:
+    def with_unknown(self, mass: float) -> OutputCells:
         """One more cell for everything further out, where the posterior may be anything."""
-        rest = Cells(*(np.array([v]) for v in (-math.inf, math.inf, mass, 0.0, 1.0)))
+        rest = OutputCells(*(np.array([v]) for v in (-math.inf, math.inf, mass, 0.0, 1.0)))
         return self._join(rest, np.ones(len(self.mass), dtype=bool))
 
-    def _join(self, other: Cells, keep: Any) -> Cells:
+    def _join(self, other: OutputCells, keep: Any) -> OutputCells:
         names = ("left", "right", "mass", "low", "high")
-        return Cells(*(np.concatenate([getattr(self, n)[keep], getattr(other, n)]) for n in names))
+        return OutputCells(*(np.concatenate([getattr(self, n)[keep], getattr(other, n)]) for n in names))
 
 
 def _finite(ends: tuple[float, float]) -> bool:

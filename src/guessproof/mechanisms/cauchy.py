@@ -14,9 +14,10 @@ bγ·t^(1−1/γ)(1−t)^(1/γ) ± β(γt − 1), concave in t; if its peak is �
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -60,7 +61,7 @@ class Cauchy(Mechanism):
     name = "cauchy"
     chart_label = "Cauchy, γ = 4"
     density_words = "density of z / b ∝ 1 / (1 + |z / b|^γ), rounded to a multiple of g"
-    symbols: ClassVar[Mapping[str, str]] = {"gamma": "γ"}
+    symbols = MappingProxyType({"gamma": "γ"})
     citation = (
         "Nissim, Raskhodnikova & Smith, Smooth Sensitivity and Sampling in Private Data Analysis, STOC 2007.",
         "generalised Cauchy noise",
@@ -201,17 +202,6 @@ def _b_branch(epsilon: float, gamma: float, signed_beta: float) -> float:
     return slide**power * rescale ** (1 - power)
 
 
-def cauchy_condition(z: Any, b: float, gamma: float = 4.0, beta: float = 0.0) -> Any:
-    """The left side of the exact condition at z ≥ 0, as it is written: the loss per unit of distance.
-
-    >>> round(float(cauchy_condition(3**0.25, b=1 / 2.2795)), 4)
-    1.0
-    """
-    power = np.power(np.asarray(z, dtype=float), gamma)
-    slide = gamma * np.power(np.asarray(z, dtype=float), gamma - 1) / (1 + power)
-    return (b * slide + beta * np.abs(gamma * power / (1 + power) - 1))[()]
-
-
 def cauchy_epsilon(b: float, gamma: float = 4.0, beta: float = 0.0) -> float:
     """The ε that a given b costs: the supremum of the condition, on the private side.
 
@@ -293,51 +283,6 @@ def best_gamma(confidence: float, *, beta_share: float = 0.0) -> float:
         return math.log(cauchy_quantile(wanted, gamma) / cauchy_b(1.0, gamma, share))
 
     return _least(log_error, 1.2, highest * (1 - 1e-9))
-
-
-def best_cauchy(
-    smooth: Callable[[float], float], *, epsilon: float, confidence: float, gamma: float | None = None
-) -> Cauchy:
-    """The β (and γ, unless given) with the smallest error at a confidence.
-
-    ``smooth(beta)`` is the β-smooth bound on the sensitivity. It must be public (a bound over all data sets,
-    or at a public reference point): a β chosen by the confidential data would itself tell about them.
-
-    >>> def smooth(beta):
-    ...     return max(0.05, math.exp(-20 * beta))
-    >>> best_cauchy(smooth, epsilon=1, confidence=0.95, gamma=4).beta > 0.1
-    True
-    """
-    epsilon, wanted = checked_positive("epsilon", epsilon), checked_probability("confidence", confidence)
-
-    def candidate(share: float) -> Cauchy:
-        exponent = best_gamma(wanted, beta_share=share) if gamma is None else gamma
-        return Cauchy(checked_positive("smooth", smooth(share * epsilon)), epsilon, exponent, share * epsilon)
-
-    def log_error(share: float) -> float:
-        return math.log(candidate(share).error(confidence=wanted))
-
-    highest = 1.0 if gamma is None else 1 / max(1.0, checked_gamma(gamma) - 1)
-    shares = [0.0, _least(log_error, 1e-6 * highest, highest * (1 - 1e-6))]
-    return min((candidate(share) for share in shares), key=lambda c: c.error(confidence=wanted))
-
-
-def published_b(epsilon: float, gamma: float = 4.0, beta: float = 0.0) -> float:
-    """b = ε/γ − β ([LP] appendix A.1): sound, 1.75 × the noise needed at γ = 4, β = 0; negative: impossible.
-
-    >>> round(cauchy_b(1.0) / published_b(1.0), 3)
-    1.755
-    """
-    return epsilon / gamma - beta
-
-
-def pleak_b(epsilon: float, gamma: float = 4.0, beta: float = 0.0) -> float:
-    """b = ε/(γ+1) − β (the analyser Pleak): sound, 2.19 × the noise needed at γ = 4, β = 0.
-
-    >>> round(cauchy_b(1.0) / pleak_b(1.0), 3)
-    2.193
-    """
-    return epsilon / (gamma + 1) - beta
 
 
 def checked_gamma(value: Any) -> float:

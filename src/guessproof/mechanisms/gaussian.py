@@ -1,7 +1,6 @@
-"""Gaussian noise with its exact (ε, δ) curve, as μ-GDP and as zCDP.
+"""Gaussian noise with its exact (ε, δ) curve, as μ-GDP.
 
-Sources: Balle & Wang 2018, Theorem 8 (the curve); Dong, Roth & Su 2019 (μ-GDP); Bun & Steinke 2016 and
-Canonne, Kamath & Steinke 2020, Proposition 12 (zCDP to (ε, δ)); theory §10.
+Sources: Balle & Wang 2018, Theorem 8 (the curve); Dong, Roth & Su 2019 (μ-GDP); theory §10.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import erfcx, erfinv, log_ndtr, ndtr, ndtri
 
 from guessproof.mechanisms.base import (
@@ -80,11 +78,6 @@ class Gaussian(Mechanism):
     def mu(self) -> float:
         """Sensitivity over standard deviation: the release is μ-GDP."""
         return self.sensitivity / self.scale
-
-    @property
-    def rho(self) -> float:
-        """The release is ρ-zCDP with ρ = μ²/2."""
-        return rho_of_mu(self.mu)
 
     @property
     def scale(self) -> float:
@@ -262,33 +255,6 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     while log_gdp_delta(found * (1 - step), epsilon) > target:
         step *= 2
     return found * (1 - step)
-
-
-def rho_of_mu(mu: float) -> float:
-    """μ-GDP of Gaussian noise is ρ-zCDP with ρ = μ²/2.
-
-    >>> rho_of_mu(0.2)
-    0.020000000000000004
-    """
-    return 0.5 * checked_positive("mu", mu) ** 2
-
-
-def zcdp_epsilon(rho: float, delta: float) -> float:
-    """An ε that every ρ-zCDP release has at δ (Canonne, Kamath & Steinke, Proposition 12, best order).
-
-    >>> round(zcdp_epsilon(0.5, 1e-5), 4) < round(0.5 + 2 * (0.5 * math.log(1e5)) ** 0.5, 4)
-    True
-    """
-    rho = checked_positive("rho", rho)
-    failure = checked_probability("delta", delta)
-
-    def at(log_excess: float) -> float:
-        order = 1 + math.exp(log_excess)
-        return order * rho + math.log1p(-1 / order) - (math.log(failure) + math.log(order)) / (order - 1)
-
-    centre = 0.5 * math.log(-math.log(failure) / rho)
-    best: Any = minimize_scalar(at, bounds=(centre - 8, centre + 8), method="bounded", options={"xatol": 1e-9})
-    return max(0.0, float(best.fun))
 
 
 _LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, ParameterError
-from guessproof.mechanisms.response import Response
+from guessproof.mechanisms.response import QueryResponse
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 
@@ -51,7 +51,7 @@ class LineIntegrals:
 
     prior: LinePrior
     goal: tuple[float, float]
-    response: Response
+    response: QueryResponse
     scale: float
 
     @cached_property

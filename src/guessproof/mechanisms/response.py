@@ -15,7 +15,7 @@ Curve = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Response:
+class QueryResponse:
     """q(x) in pieces, each continuous and monotone; ``curves[i]`` holds from ``cuts[i−1]`` up to ``cuts[i]``.
 
     ``direction`` is +1 or −1 where q rises or falls as a whole (jumps included), 0 otherwise.
@@ -53,7 +53,7 @@ class Response:
 
 
 @dataclass(frozen=True)
-class Linear(Response):
+class Linear(QueryResponse):
     """q(x) = slope·x + offset."""
 
     slope: float = 1.0
@@ -82,7 +82,7 @@ def identity() -> Linear:
     return linear(1.0)
 
 
-def clamped(low: float, high: float, slope: float = 1.0) -> Response:
+def clamped(low: float, high: float, slope: float = 1.0) -> QueryResponse:
     """q(x) = slope·min(max(x, low), high), slope above 0: a sum of a clamped column.
 
     >>> clamped(0, 10)(25)
@@ -97,10 +97,10 @@ def clamped(low: float, high: float, slope: float = 1.0) -> Response:
         raise ParameterError("low, high", (low, high), "the lower end is not below the upper", "swap or widen them")
     bottom, top = (lambda x: np.full(np.shape(x), slope * low)), (lambda x: np.full(np.shape(x), slope * high))
     curves, back = (bottom, lambda x: slope * x, top), (lambda q: q / slope)
-    return Response((low, high), curves, 1, f"clamped({low:g}, {high:g})", (back, back, back))
+    return QueryResponse((low, high), curves, 1, f"clamped({low:g}, {high:g})", (back, back, back))
 
 
-def threshold(cut: float, height: float = 1.0) -> Response:
+def threshold(cut: float, height: float = 1.0) -> QueryResponse:
     """q(x) = height where x ≥ cut, 0 below: a count with a filter.
 
     >>> threshold(18)([17, 18, 19]).tolist()
@@ -108,10 +108,10 @@ def threshold(cut: float, height: float = 1.0) -> Response:
     """
     cut, height = checked_finite("cut", cut), checked_positive("height", height)
     below, above = (lambda x: np.zeros(np.shape(x))), (lambda x: np.full(np.shape(x), height))
-    return Response((cut,), (below, above), 1, f"threshold({cut:g})")
+    return QueryResponse((cut,), (below, above), 1, f"threshold({cut:g})")
 
 
-def piecewise(curves: Sequence[Curve], cuts: Sequence[float] = (), *, direction: int = 0) -> Response:
+def piecewise(curves: Sequence[Curve], cuts: Sequence[float] = (), *, direction: int = 0) -> QueryResponse:
     """Any piecewise monotone q, as functions of arrays; say ``direction`` if q rises or falls throughout.
 
     >>> piecewise([lambda x: -x, lambda x: x], cuts=[0])(-3.0)
@@ -122,4 +122,4 @@ def piecewise(curves: Sequence[Curve], cuts: Sequence[float] = (), *, direction:
         raise ParameterError(
             "cuts", cuts, "they must rise, one fewer than the curves", "sort them, one between two pieces"
         )
-    return Response(points, tuple(curves), direction)
+    return QueryResponse(points, tuple(curves), direction)

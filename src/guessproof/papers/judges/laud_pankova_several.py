@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from guessproof.mechanisms.accuracy import split_budget
+from guessproof.mechanisms.composition import split_budget
 from guessproof.mechanisms.laplace import Laplace
 from guessproof.papers import laud_pankova as lp
 from guessproof.papers.judges.truth import ball, bound_of, reached_by, square_world, two_values

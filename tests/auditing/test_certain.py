@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.plans import CAFETERIA, CATS, SALARIES, SHIPS, SURVEY, TWO_SUMS, chosen, fast
+from auditing.plans import CAFETERIA, CATS, SALARIES, SHIPS, SURVEY, TWO_SUMS, chosen, fast
 from guessproof.auditing import audit_choice, certain, columns
 from guessproof.auditing.certain import crowd_check
 from guessproof.auditing.columns import respell, stored_types
@@ -64,7 +64,7 @@ def quietly(_share: float, _words: str) -> None:
 
 
 @pytest.fixture
-def stage_of(tmp_path: Path) -> Callable[..., AuditPlan]:
+def plan_in_folder(tmp_path: Path) -> Callable[..., AuditPlan]:
     def make(choice: Choice | str) -> AuditPlan:
         made = chosen(choice) if isinstance(choice, str) else choice
         folder = tmp_path / f"audit_plan{len(list(tmp_path.iterdir()))}"
@@ -97,14 +97,14 @@ def with_guarantee(choice: Choice, change: Callable[[Measurement], Measurement])
 
 
 @pytest.mark.parametrize("text", [CAFETERIA, CATS, SALARIES, SHIPS, SURVEY, TWO_SUMS, GROUPS])
-def test_what_is_right_reaches_its_guarantee_and_no_more(text: str, stage_of: Any) -> None:
-    found = moved(stage_of(text))
+def test_what_is_right_reaches_its_guarantee_and_no_more(text: str, plan_in_folder: Any) -> None:
+    found = moved(plan_in_folder(text))
     assert found.verdict == "pass", found.words
     assert found.measured == pytest.approx(1.0, abs=1e-6)
 
 
-def test_who_leaves_a_group_for_another_moves_both(stage_of: Any) -> None:
-    audit_plan = stage_of(GROUPS)
+def test_who_leaves_a_group_for_another_moves_both(plan_in_folder: Any) -> None:
+    audit_plan = plan_in_folder(GROUPS)
     furthest = max(float(a.moved[one, other, 0]) for a in asked(audit_plan) for one, other in a.pairs)
     assert furthest == 2.0
 
@@ -144,8 +144,10 @@ def _less(form: str, column: str) -> Callable[[Measurement], Measurement]:
         (GROUPS, "presence", "", "presence"),
     ],
 )
-def test_a_form_that_says_too_little_is_found(text: str, form: str, column: str, said: str, stage_of: Any) -> None:
-    found = moved(stage_of(with_guarantee(chosen(text), _less(form, column))))
+def test_a_form_that_says_too_little_is_found(
+    text: str, form: str, column: str, said: str, plan_in_folder: Any
+) -> None:
+    found = moved(plan_in_folder(with_guarantee(chosen(text), _less(form, column))))
     assert found.verdict == "fail"
     assert said in found.words
     assert found.measured is not None
@@ -153,19 +155,19 @@ def test_a_form_that_says_too_little_is_found(text: str, form: str, column: str,
 
 
 @pytest.mark.parametrize("text", [SALARIES, CATS, GROUPS])
-def test_a_record_in_several_rows_of_a_view_moves_all_of_them(text: str, stage_of: Any) -> None:
+def test_a_record_in_several_rows_of_a_view_moves_all_of_them(text: str, plan_in_folder: Any) -> None:
     """With the guarantee of one row the same table would fail."""
     viewed = choose(loads_plan(text.replace("protects =", "copies = 3\nprotects =")))
-    found = moved(stage_of(viewed))
+    found = moved(plan_in_folder(viewed))
     assert found.verdict == "pass", found.words
     assert found.measured == pytest.approx(1.0, abs=1e-6)
     careless = with_guarantee(viewed, lambda m: replace(m, guarantee=chosen(text).noises[0].measurement.guarantee))
-    assert moved(stage_of(careless)).verdict == "fail"
+    assert moved(plan_in_folder(careless)).verdict == "fail"
 
 
-def test_what_the_ledger_keeps_is_held_to_the_same(stage_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_ledger_keeps_is_held_to_the_same(plan_in_folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A guarantee that forgets a column, though every measurement is right."""
-    audit_plan = stage_of(TWO_SUMS)
+    audit_plan = plan_in_folder(TWO_SUMS)
     played = asked(audit_plan)
     whole = audit_plan.choice.guarantee
     less = replace(whole, columns={"a": whole.columns["a"]}, lines={"a": whole.lines["a"]}, slope=None)
@@ -176,9 +178,9 @@ def test_what_the_ledger_keeps_is_held_to_the_same(stage_of: Any, monkeypatch: p
 
 
 def test_a_record_that_changes_the_rows_behind_an_average_is_found(
-    stage_of: Any, monkeypatch: pytest.MonkeyPatch
+    plan_in_folder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    audit_plan = stage_of(CAFETERIA)
+    audit_plan = plan_in_folder(CAFETERIA)
     played = asked(audit_plan)
     assert storage_check(audit_plan.choice, played).verdict == "pass"
     one = played[0]
@@ -198,15 +200,15 @@ def test_spellings_are_what_a_careless_reader_takes_for_the_same() -> None:
     assert respell("18-44") == ["18-44 ", " 18-44"]
 
 
-def test_every_label_is_stored_in_every_way_it_can_be(stage_of: Any) -> None:
-    kinds = {k.split("(")[0] for s in stage_of(CATS).storages for k in s.types.values()}
+def test_every_label_is_stored_in_every_way_it_can_be(plan_in_folder: Any) -> None:
+    kinds = {k.split("(")[0] for s in plan_in_folder(CATS).storages for k in s.types.values()}
     assert kinds == {"VARCHAR", "VARCHAR COLLATE NOCASE", "VARCHAR COLLATE NOACCENT", "ENUM"}
     flagged = CATS.replace("{ M = 0.5, F = 0.5 }", "{ true = 0.5, false = 0.5 }").replace(
         "gender = 'F'", "gender = 'true'"
     )
     flagged = flagged.replace('gender = "F"', 'gender = "true"')
-    assert any(s.types["gender"] == "BOOLEAN" for s in stage_of(choose(loads_plan(flagged))).storages)
-    assert {s.types["salary"] for s in stage_of(SALARIES).storages} == {*columns.NUMBERS}
+    assert any(s.types["gender"] == "BOOLEAN" for s in plan_in_folder(choose(loads_plan(flagged))).storages)
+    assert {s.types["salary"] for s in plan_in_folder(SALARIES).storages} == {*columns.NUMBERS}
 
 
 def _source(folder: Path, declared: str, form: str = "duckdb") -> Path:
@@ -224,9 +226,9 @@ def cats_at(path: Path) -> Choice:
     return choose(loads_plan(CATS.replace("nowhere/cats.parquet", path.name), folder=path.parent))
 
 
-def test_the_sources_own_types_are_played_on(tmp_path: Path, stage_of: Any) -> None:
+def test_the_sources_own_types_are_played_on(tmp_path: Path, plan_in_folder: Any) -> None:
     source = _source(tmp_path, "colour VARCHAR COLLATE NOCASE, gender VARCHAR COLLATE NOACCENT.NOCASE")
-    (audit_plan,) = [stage_of(cats_at(source))]
+    (audit_plan,) = [plan_in_folder(cats_at(source))]
     (only,) = audit_plan.storages
     assert only.is_sources
     assert {n: k.upper() for n, k in only.types.items()} == {
@@ -234,15 +236,15 @@ def test_the_sources_own_types_are_played_on(tmp_path: Path, stage_of: Any) -> N
         "gender": "VARCHAR COLLATE NOACCENT.NOCASE",
     }
     assert audit_plan.factory.types == only.types
-    with open_engine(str(next((tmp_path).glob("audit_plan*/scene0.duckdb"))), "cats") as made:
+    with open_engine(str(next((tmp_path).glob("audit_plan*/case0.duckdb"))), "cats") as made:
         assert {n: made.stored()[n] for n in only.types} == dict(only.types)
 
 
-def test_a_list_of_labels_is_never_read_from_the_source(tmp_path: Path, stage_of: Any) -> None:
+def test_a_list_of_labels_is_never_read_from_the_source(tmp_path: Path, plan_in_folder: Any) -> None:
     source = _source(tmp_path, "colour ENUM('canary', 'tabby'), gender VARCHAR")
     found = stored_types(cats_at(source).plan)
     assert found == {"colour": "ENUM", "gender": "VARCHAR"}
-    (only,) = stage_of(cats_at(source)).storages
+    (only,) = plan_in_folder(cats_at(source)).storages
     assert "canary" not in repr(only)
     assert "'tabby'" in only.types["colour"]
 
@@ -293,8 +295,8 @@ def test_a_source_without_types_is_not_opened(tmp_path: Path) -> None:
 # Faults of the query's writer and of the engine.
 
 
-def test_a_comparison_that_ignores_capitals_is_found(stage_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    audit_plan = stage_of(CATS)
+def test_a_comparison_that_ignores_capitals_is_found(plan_in_folder: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    audit_plan = plan_in_folder(CATS)
     assert moved(audit_plan).verdict == "pass"
     honest = LabelTest.write
 
@@ -307,26 +309,26 @@ def test_a_comparison_that_ignores_capitals_is_found(stage_of: Any, monkeypatch:
 
     monkeypatch.setattr(LabelTest, "write", careless)
     monkeypatch.setattr(LabelTest, "keeps", careless)
-    found = moved(stage_of(CATS))
+    found = moved(plan_in_folder(CATS))
     assert found.verdict == "fail"
     assert "went from" in found.words
 
 
-def test_noise_on_a_count_of_many_rows_is_looked_at(stage_of: Any) -> None:
+def test_noise_on_a_count_of_many_rows_is_looked_at(plan_in_folder: Any) -> None:
     """As many rows as leave 64 bits where that can be built: at ε = 1 the grid of a Laplace count has 2^40 steps."""
     choice = chosen(LAPLACE_COUNT.format(epsilon=1.0))
     assert certain.size_of(choice.noises) == 2**23 + 1
     assert certain.size_of(chosen(LAPLACE_COUNT.format(epsilon=1000.0)).noises) == certain.FEW
     fine = replace(choice.noises[0], grid=Grid(-20))
     assert certain.size_of((fine,)) == certain.FEW
-    audit_plan = stage_of(choice)
+    audit_plan = plan_in_folder(choice)
     cases = [attack.case for attack in audit_plan.attacks]
     assert crowd_check(choice.noises, cases, audit_plan.factory).verdict == "pass"
 
 
 @pytest.mark.parametrize("text", [LAPLACE_COUNT.format(epsilon=1000.0), SALARIES, CAFETERIA, SHIPS, GROUPS])
-def test_many_equal_rows_add_up(text: str, stage_of: Any) -> None:
-    audit_plan = stage_of(text)
+def test_many_equal_rows_add_up(text: str, plan_in_folder: Any) -> None:
+    audit_plan = plan_in_folder(text)
     found = crowd_check(audit_plan.choice.noises, [attack.case for attack in audit_plan.attacks], audit_plan.factory)
     assert found.verdict == "pass", found.words
     assert "100,000" in found.words
@@ -334,9 +336,9 @@ def test_many_equal_rows_add_up(text: str, stage_of: Any) -> None:
 
 @pytest.mark.parametrize("off", [1, None])
 def test_an_engine_that_fails_or_errs_on_many_rows_is_found(
-    off: int | None, stage_of: Any, monkeypatch: pytest.MonkeyPatch
+    off: int | None, plan_in_folder: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    audit_plan = stage_of(SALARIES)
+    audit_plan = plan_in_folder(SALARIES)
     honest = DuckDB.aggregates
 
     def wrong(self: DuckDB, sql: str) -> Any:
@@ -356,16 +358,16 @@ def test_an_engine_that_fails_or_errs_on_many_rows_is_found(
 # Two spellings in one ledger.
 
 
-def test_two_spellings_of_a_column_are_one(stage_of: Any) -> None:
+def test_two_spellings_of_a_column_are_one(plan_in_folder: Any) -> None:
     for text in (CAFETERIA, TWO_SUMS, CATS, GROUPS):
-        audit_plan = stage_of(text)
+        audit_plan = plan_in_folder(text)
         found = together_check(audit_plan.choice, certain.guarantee_of_both(audit_plan.choice), asked(audit_plan))
         assert found.verdict == "pass", found.words
         assert found.measured == pytest.approx(1.0, abs=1e-6)
 
 
-def test_two_columns_made_of_one_are_found(stage_of: Any) -> None:
-    audit_plan = stage_of(TWO_SUMS)
+def test_two_columns_made_of_one_are_found(plan_in_folder: Any) -> None:
+    audit_plan = plan_in_folder(TWO_SUMS)
     once = audit_plan.choice.guarantee
     apart = replace(
         once,
@@ -380,7 +382,7 @@ def test_two_columns_made_of_one_are_found(stage_of: Any) -> None:
     assert found.measured == pytest.approx(2.0, rel=1e-6)
 
 
-def test_a_respelt_plan_asks_the_same(stage_of: Any) -> None:
+def test_a_respelt_plan_asks_the_same(plan_in_folder: Any) -> None:
     joint = CATS.split("[columns.colour]")[0] + (
         '[columns.colour]\nmissing = false\n[columns.gender]\nmissing = false\n[prior."(colour, gender)"]\n'
         'table = [["red", "M", 0.5], ["tabby", "F", 0.3], ["tabby", "M", 0.2]]\n'
@@ -415,8 +417,8 @@ def test_no_output_tells_more_than_the_best_centre(seed: int, points: int, answe
     assert seen.min() >= best.min() - 1e-12
 
 
-def test_the_exact_belief_is_the_exact_bound(stage_of: Any) -> None:
-    audit_plan = stage_of(CATS)
+def test_the_exact_belief_is_the_exact_bound(plan_in_folder: Any) -> None:
+    audit_plan = plan_in_folder(CATS)
     found = certain_beliefs(
         audit_plan.choice, audit_plan.attacker, audit_plan.factory, audit_plan.storages[:1], np.random.default_rng(1)
     )
@@ -427,8 +429,8 @@ def test_the_exact_belief_is_the_exact_bound(stage_of: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["posterior", "advantage"])
-def test_a_belief_above_its_bound_fails_exactly(name: str, stage_of: Any) -> None:
-    audit_plan = stage_of(CATS)
+def test_a_belief_above_its_bound_fails_exactly(name: str, plan_in_folder: Any) -> None:
+    audit_plan = plan_in_folder(CATS)
     found = certain_beliefs(
         audit_plan.choice, audit_plan.attacker, audit_plan.factory, audit_plan.storages[:1], np.random.default_rng(1)
     )
@@ -451,8 +453,8 @@ def test_a_belief_that_falls_counts_where_both_directions_do() -> None:
         assert check.verdict == verdict
 
 
-def test_every_output_is_looked_at_in_both_directions(stage_of: Any) -> None:
-    audit_plan = stage_of(CATS)
+def test_every_output_is_looked_at_in_both_directions(plan_in_folder: Any) -> None:
+    audit_plan = plan_in_folder(CATS)
     found = certain_beliefs(
         audit_plan.choice, audit_plan.attacker, audit_plan.factory, audit_plan.storages[:1], np.random.default_rng(1)
     )
@@ -461,10 +463,12 @@ def test_every_output_is_looked_at_in_both_directions(stage_of: Any) -> None:
     assert max(b.before - b.after for b in found) > 0.02
 
 
-def test_each_alternative_is_a_goal_of_its_own(stage_of: Any) -> None:
+def test_each_alternative_is_a_goal_of_its_own(plan_in_folder: Any) -> None:
     goal = CATS.replace("colour exactly and gender exactly", "colour exactly or gender exactly")
     for or_, before in (("any", {0.625}), ("each", {0.25, 0.5})):
-        audit_plan = stage_of(choose(loads_plan(goal.replace("advantage = 0.1", f'advantage = 0.1\nor = "{or_}"'))))
+        audit_plan = plan_in_folder(
+            choose(loads_plan(goal.replace("advantage = 0.1", f'advantage = 0.1\nor = "{or_}"')))
+        )
         found = certain_beliefs(
             audit_plan.choice,
             audit_plan.attacker,
@@ -477,8 +481,8 @@ def test_each_alternative_is_a_goal_of_its_own(stage_of: Any) -> None:
         assert all(check.verdict == "pass" for check in belief_checks(audit_plan.choice, found))
 
 
-def test_a_list_too_long_and_a_density_are_left_to_the_trials(stage_of: Any) -> None:
-    audit_plan = stage_of(SALARIES)
+def test_a_list_too_long_and_a_density_are_left_to_the_trials(plan_in_folder: Any) -> None:
+    audit_plan = plan_in_folder(SALARIES)
     assert (
         certain_beliefs(
             audit_plan.choice,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import guessproof as gp
-from audit.plans import CAFETERIA, SALARIES, chosen, fast
+from auditing.plans import CAFETERIA, SALARIES, chosen, fast
 from guessproof.auditing.beliefs import (
     blocks_of,
     cell_chances,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from audit.plans import SALARIES, fast
+from auditing.plans import SALARIES, fast
 from guessproof.auditing import audit, run
 from guessproof.auditing import tables as written
 from guessproof.auditing.plan import make_audit_plan
@@ -103,7 +103,7 @@ def test_the_folder_is_private_and_deleted_and_the_ledger_is_its_own(
     plan = plan_in(tmp_path / "elsewhere")
     assert audit(plan, trials=2000, seed=1).passed
     assert seen["mode"] == 0o700
-    assert {"audit.ledger", "far0-0.csv", "near0-0.csv", "scene0.csv"} <= set(seen["files"])
+    assert {"audit.ledger", "far0-0.csv", "near0-0.csv", "case0.csv"} <= set(seen["files"])
     assert not seen["folder"].exists()
     assert list(tmp_path.iterdir()) == []
     assert not plan.ledger_path.exists()

@@ -16,7 +16,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from audit.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
+from auditing.plans import CAFETERIA, CATS, KINDS, SALARIES, SURVEY, TWO_SUMS, chosen, fast, plan_of
 from guessproof.auditing import Audit, audit, audit_choice
 from guessproof.auditing import tables as written
 from guessproof.auditing.counts import clopper_pearson
@@ -73,7 +73,7 @@ def test_the_best_guesser_nearly_reaches_what_theory_allows() -> None:
     noise = chosen(SALARIES).noises[0].mechanism
     assert isinstance(noise, Laplace)
     bracket = average_success(noise, normal(2000, 235.7), radius=100)
-    overall = _stage(SALARIES).attacks[0].strategies[0].overall
+    overall = _audit_plan(SALARIES).attacks[0].strategies[0].overall
     assert float(bracket.attack) - 2e-3 <= overall <= float(bracket.bound)
 
 
@@ -121,7 +121,7 @@ def test_the_belief_without_a_prior_fails_above_its_bound(monkeypatch: pytest.Mo
 
 def test_victims_are_as_frequent_as_the_prior_says() -> None:
     """Each label once in a table, and in the trials as often as the attacker expects it."""
-    attack = _stage(CATS).attacks[0]
+    attack = _audit_plan(CATS).attacks[0]
     colours = [victim["colour"] for victim in attack.victims if victim is not None]
     met = [colours[turn] for turn in attack.turns]
     for colour, chance in {"black": 0.4, "tabby": 0.25, "tortoise": 0.05}.items():
@@ -131,10 +131,10 @@ def test_victims_are_as_frequent_as_the_prior_says() -> None:
 
 
 def test_both_columns_of_a_victim_vary() -> None:
-    attack = _stage(CATS).attacks[0]
+    attack = _audit_plan(CATS).attacks[0]
     for name, size in (("colour", 5), ("gender", 2)):
         assert len({victim[name] for victim in attack.victims if victim is not None}) == size
-    two = _stage(TWO_SUMS)
+    two = _audit_plan(TWO_SUMS)
     for attack, index, column in ((two.attacks[0], 0, "a"), (two.attacks[-1], 1, "b")):
         near, far = attack.case.pairs[index]
         assert near is not None
@@ -319,7 +319,7 @@ def test_a_ledger_that_forgets_a_charge_is_found(monkeypatch: pytest.MonkeyPatch
 # False alarms.
 
 
-def _stage(text: str) -> Any:
+def _audit_plan(text: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         return make_audit_plan(chosen(text), Path(folder), np.random.default_rng(4), lambda _s, _w: None)
 
@@ -327,7 +327,7 @@ def _stage(text: str) -> Any:
 @pytest.mark.parametrize(("text", "audits"), [(SALARIES, 200), (CATS, 60)], ids=["salaries", "cats"])
 def test_false_alarms_are_as_rare_as_stated(text: str, audits: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many audits of an honest sampler; seeded, so that chance decided once and for all."""
-    audit_plan, failed = _stage(text), {0.1: 0, 1e-3: 0}
+    audit_plan, failed = _audit_plan(text), {0.1: 0, 1e-3: 0}
     for seed in range(audits):
         monkeypatch.setattr(Noise, "draw", fast(1000 + seed))
         played = play(audit_plan, 500, Watch(1e9, lambda: 0.0, lambda _s, _w: None))

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from audit.plans import fast
+from auditing.plans import fast
 from guessproof.auditing import Audit, audit
 from guessproof.guarantee import Guarantee
 from guessproof.noise import Noise

@@ -12,7 +12,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from audit.plans import CATS, SALARIES, chosen, fast
+from auditing.plans import CATS, SALARIES, chosen, fast
 from guessproof.auditing import Audit, audit_choice
 from guessproof.auditing.certain import examine
 from guessproof.auditing.result import Verdict
@@ -84,10 +84,10 @@ def test_what_fails_exits_with_7_and_is_named(plan: str, monkeypatch: pytest.Mon
 def test_a_belief_above_its_bound_exits_with_7(plan: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from guessproof.auditing import run
 
-    honest = run.exposed
+    honest = run.check_exposure
     monkeypatch.setattr(
         run,
-        "exposed",
+        "check_exposure",
         lambda *given: [replace(c, verdict="fail") if c.name == "belief" else c for c in honest(*given)],
     )
     code, out, _ = typed(plan, "--trials", "2000", "--seed", "1")
