@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from guessproof.errors import ParameterError
 from guessproof.risk.profile import Binding, RiskProfile
-from guessproof.risk.profile.points import Points
+from guessproof.risk.profile.points import PointProfile
 from guessproof.risk.profile.shapes import FixedInclusion, FixedValue
 from guessproof.rounded import down
 
@@ -257,7 +257,7 @@ def _line(profile: RiskProfile, along: Along | None, at: float | None) -> _Line:
         raise ParameterError("along", along, "is not an axis", 'give "p", "q" or "prior"')
     shape, binding = profile.shape, profile.binding()
     if along is None:
-        own: dict[type, Along] = {FixedInclusion: "q", FixedValue: "p", Points: "prior"}
+        own: dict[type, Along] = {FixedInclusion: "q", FixedValue: "p", PointProfile: "prior"}
         along = own.get(type(shape), "q")
     if at is None:
         if isinstance(shape, FixedInclusion | FixedValue):

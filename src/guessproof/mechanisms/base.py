@@ -41,7 +41,7 @@ class Law(Protocol):
 
 
 class Mechanism(ABC):
-    """Additive noise with a known law (MATHEMATICS 5): a frozen value that says all that others ask of it.
+    """Additive noise with a known law (theory §10): a frozen value that says all that others ask of it.
 
     A new one is a dataclass with `sensitivity` and `epsilon` (and its options) that fills in what is abstract here, and
     an entry in `guessproof.mechanisms`. ``epsilon_for(sensitivity=, within=, confidence=, …)`` belongs to it as well;

@@ -183,13 +183,20 @@ def _of_two(inside: Array, outside: Array, distance: Array) -> tuple[float, floa
     inside, outside = inside / inside.sum(), outside / outside.sum()
     low = int(inside[0] > outside[0])  # the class that holds less of the goal than of the rest becomes unlikely
     fall = float(distance[1 - low, low])
-    with np.errstate(divide="ignore"):
-        kept = [float(np.log1p(np.expm1(-fall) * part[low])) for part in (inside, outside)]
+    kept = [_log_kept(part[1 - low], part[low], fall) for part in (inside, outside)]
     rounding = 4e-16 * sum(abs(v) for v in kept if np.isfinite(v))
     likelihood = np.zeros(2)
     likelihood[low] = -fall
     gain = kept[0] - kept[1]
     return max(gain - rounding, 0.0), max(gain + rounding, 0.0), likelihood
+
+
+def _log_kept(high: float, low: float, fall: float) -> float:
+    """ln(high + low·e^{−fall}) for two shares of 1, with all its digits."""
+    if fall < 1 or low < 0.5:
+        return float(np.log1p(np.expm1(-fall) * low))
+    with np.errstate(divide="ignore"):
+        return float(np.logaddexp(np.log(high), np.log(low) - fall))
 
 
 def _classes(distance: Array) -> tuple[Any, Array]:

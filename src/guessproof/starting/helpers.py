@@ -90,14 +90,14 @@ def chosen(field: str, name: str, known: Mapping[str, T]) -> T:
 
 
 @dataclass(frozen=True)
-class Belief:
+class WrittenBelief:
     """A prior as TOML, and the words that it came from."""
 
     toml: str
     comment: str
 
 
-def believed(text: str) -> Belief:
+def believed(text: str) -> WrittenBelief:
     """A prior from words: "half of people lie between 10 and 30", or "no idea".
 
     >>> believed("half between 10 and 30").toml
@@ -107,7 +107,9 @@ def believed(text: str) -> Belief:
     """
     words = " ".join(text.split())
     if words.lower() in _NO_IDEA:
-        return Belief('"unknown"', "Nothing is known but the bounds: the limit holds whatever an attacker believes.")
+        return WrittenBelief(
+            '"unknown"', "Nothing is known but the bounds: the limit holds whatever an attacker believes."
+        )
     found = _HALF.match(words)
     remedy = 'say "half between 10 and 30", or "no idea"'
     if found is None:
@@ -120,7 +122,7 @@ def believed(text: str) -> Belief:
         raise PriorError("prior", text, "the first number must be below the second", remedy)
     mean, sd = (low + high) / 2, (high - low) / (2 * QUARTILE)
     comment = f"Half of people lie between {low:g} and {high:g}: a normal prior with these quartiles."
-    return Belief(f"{{ normal = {{ mean = {_digits(mean)}, sd = {_digits(sd, 6)} }} }}", comment)
+    return WrittenBelief(f"{{ normal = {{ mean = {_digits(mean)}, sd = {_digits(sd, 6)} }} }}", comment)
 
 
 def _digits(value: float, digits: int | None = None) -> str:

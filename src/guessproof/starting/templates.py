@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from guessproof.plan.checks import describe_blank
-from guessproof.starting.helpers import Belief, Preset, ReadyAttacker
+from guessproof.starting.helpers import Preset, ReadyAttacker, WrittenBelief
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
 
 _EVERYONE, _STRANGER = "knows everyone else", "stranger with public statistics"
@@ -22,7 +22,7 @@ class Draft:
     columns: tuple[str, ...]
     attacker: ReadyAttacker
     preset: Preset
-    belief: Belief | None = None
+    belief: WrittenBelief | None = None
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Risk profiles after Kazan & Reiter: from the ratio of posterior to prior that is acceptable to ε."""
 
-from guessproof.risk.profile.answer import Answer, Binding
+from guessproof.risk.profile.answer import Binding, ProfileAnswer
 from guessproof.risk.profile.earlier import Published, lee_clifton, wood
 from guessproof.risk.profile.formulas import (
     ASSUMPTIONS,
@@ -25,9 +25,9 @@ from guessproof.risk.profile.risk_profile import Releases, RiskProfile, remainin
 
 __all__ = [
     "ASSUMPTIONS",
-    "Answer",
     "Binding",
     "Differences",
+    "ProfileAnswer",
     "Published",
     "Releases",
     "RiskProfile",

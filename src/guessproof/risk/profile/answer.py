@@ -35,7 +35,7 @@ class Binding:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProfileAnswer:
     """The infimum of the ε that a profile allows, from below."""
 
     epsilon: float
@@ -52,19 +52,19 @@ class Answer:
         return 0.0 if self.binding is None else max(0.0, self.binding.epsilon - self.epsilon)
 
 
-def stricter(first: Answer, second: Answer) -> Answer:
+def stricter(first: ProfileAnswer, second: ProfileAnswer) -> ProfileAnswer:
     """The answer of two profiles that must both hold: the smaller ε, as trustworthy as the weaker."""
     least = min(first, second, key=lambda answer: answer.epsilon)
     status = max(first.status, second.status, key=_RANK.__getitem__)
     how = first.how if first.how == second.how else f"{first.how}; and {second.how}"
-    return Answer(least.epsilon, status, how, least.binding)
+    return ProfileAnswer(least.epsilon, status, how, least.binding)
 
 
-def from_bindings(how: str, candidates: list[Binding]) -> Answer:
+def from_bindings(how: str, candidates: list[Binding]) -> ProfileAnswer:
     """The answer where a closed form leaves a few points to compare."""
     least = min(candidates, key=lambda binding: binding.epsilon)
     unbounded = math.isinf(least.epsilon)
-    return Answer(least.epsilon, "exact", how, None if unbounded else least)
+    return ProfileAnswer(least.epsilon, "exact", how, None if unbounded else least)
 
 
 class Shape(Protocol):
@@ -79,7 +79,7 @@ class Shape(Protocol):
         """r*(p, q), ∞ where nothing is promised."""
         ...
 
-    def solve(self) -> Answer: ...
+    def solve(self) -> ProfileAnswer: ...
 
     def describe(self) -> str:
         """The call that makes this profile."""

@@ -21,10 +21,10 @@ import numpy as np
 
 from guessproof.errors import InfeasibleError, NotCertifiedError, ParameterError
 from guessproof.risk.profile import enclosure, search
-from guessproof.risk.profile.answer import Answer, Binding, Status
+from guessproof.risk.profile.answer import Binding, ProfileAnswer, Status
 from guessproof.risk.profile.checks import EVERYTHING, ROUNDING, Array, Span, number, span
 from guessproof.risk.profile.enclosure.intervals import multiply, reciprocal
-from guessproof.risk.profile.search import TOLERANCE, Cells, Know, Knowledge, Point
+from guessproof.risk.profile.search import TOLERANCE, Know, Knowledge, PriorCells, PriorPoint
 
 Function = Callable[[Any, Any], Any]
 
@@ -66,7 +66,7 @@ class Custom:
             result[inside] = _evaluate(self.function, *points)
         return result
 
-    def solve(self) -> Answer:
+    def solve(self) -> ProfileAnswer:
         def evaluate(p: Array, q: Array) -> Array:
             return _evaluate(self.function, p, q)
 
@@ -96,13 +96,13 @@ class Custom:
     def _steps(self) -> tuple[float, float]:
         return (self.p[1] - self.p[0]) / 50, (self.q[1] - self.q[0]) / 50
 
-    def _answer(self, epsilon: float, status: Status, how: str, best: Point) -> Answer:
+    def _answer(self, epsilon: float, status: Status, how: str, best: PriorPoint) -> ProfileAnswer:
         if math.isinf(epsilon):
-            return Answer(math.inf, status, how, None)
+            return ProfileAnswer(math.inf, status, how, None)
         ratio = float(_evaluate(self.function, np.array([best.p]), np.array([best.q]))[0])
         p, q = _limit(best.p, self.p), _limit(best.q, self.q)
         binding = Binding(p, q, ratio, max(0.0, best.epsilon))
-        return Answer(max(0.0, epsilon), status, how, binding)
+        return ProfileAnswer(max(0.0, epsilon), status, how, binding)
 
     def describe(self) -> str:
         name = getattr(self.function, "__name__", type(self.function).__name__)
@@ -152,7 +152,7 @@ def _check_slopes(evaluate: search.Evaluate, p: Span, q: Span, slopes: tuple[flo
             )
 
 
-def _attempt(evaluate: search.Evaluate, know: Know, p: Span, q: Span, best: Point) -> search.Proof | None:
+def _attempt(evaluate: search.Evaluate, know: Know, p: Span, q: Span, best: PriorPoint) -> search.Proof | None:
     try:
         return search.prove(evaluate, know, p, q, best)
     except enclosure.Untraceable:
@@ -162,7 +162,7 @@ def _attempt(evaluate: search.Evaluate, know: Know, p: Span, q: Span, best: Poin
 def _followed(function: Function, evaluate: search.Evaluate) -> Know:
     """Enclosures of the function, as long as they hold what calling it returns."""
 
-    def know(cells: Cells) -> Knowledge:
+    def know(cells: PriorCells) -> Knowledge:
         whole = enclosure.bound(function, cells.p, cells.q)
         p, q = cells.centre
         low, high = enclosure.bound(function, (p, p), (q, q), slopes=False).value
@@ -182,7 +182,7 @@ def _followed(function: Function, evaluate: search.Evaluate) -> Know:
 
 
 def _stated(evaluate: search.Evaluate, slope_p: float, slope_q: float) -> Know:
-    def know(cells: Cells) -> Knowledge:
+    def know(cells: PriorCells) -> Knowledge:
         centre = _log(evaluate(*cells.centre))
         half_p, half_q = cells.half_widths
         every = np.ones(len(cells))

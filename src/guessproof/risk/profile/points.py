@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import ParameterError
-from guessproof.risk.profile.answer import Answer, Binding, from_bindings
+from guessproof.risk.profile.answer import Binding, ProfileAnswer, from_bindings
 from guessproof.risk.profile.checks import EVERYTHING, Array, Span, at_least_one, number, probability, span
 from guessproof.risk.profile.formulas import ULP, solve
 
@@ -73,7 +73,7 @@ class _Edge:
 
 
 @dataclass(frozen=True)
-class Points:
+class PointProfile:
     """Allowed posterior-to-prior ratios at some prior probabilities of the disclosure."""
 
     points: tuple[tuple[float, float], ...]
@@ -101,7 +101,7 @@ class Points:
         inside = (p >= self.p[0]) & (p <= self.p[1]) & (q >= self.q[0]) & (q <= self.q[1])
         return np.where(inside, ratio, np.inf)
 
-    def solve(self) -> Answer:
+    def solve(self) -> ProfileAnswer:
         pieces = list(self._pieces())
         ends = [_bind(edge, piece, prior) for edge, piece in pieces for prior in {piece.low, piece.high}]
         best = from_bindings("closed form on each stretch between two points", ends)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.errors import ParameterError
-from guessproof.risk.profile.answer import Answer, Binding, Shape, Status
+from guessproof.risk.profile.answer import Binding, ProfileAnswer, Shape, Status
 from guessproof.risk.profile.checks import EVERYTHING, Array, number, plain, together
 from guessproof.risk.profile.custom import Custom
 from guessproof.risk.profile.formulas import implied_epsilon
-from guessproof.risk.profile.points import Points, written
+from guessproof.risk.profile.points import PointProfile, written
 from guessproof.risk.profile.shapes import Box, FixedInclusion, FixedValue, Stricter
 
 _MOST_RELEASES = 1_000_000
@@ -117,10 +117,10 @@ class RiskProfile:
         >>> round(profile.allowed(0.02, 1.0), 3)  # half way, on logarithmic axes
         3.464
         """
-        return cls(Points(written(points), p, q))
+        return cls(PointProfile(written(points), p, q))
 
     @cached_property
-    def answer(self) -> Answer:
+    def answer(self) -> ProfileAnswer:
         """ε, how it is known, and where it binds; computed once."""
         return self.shape.solve()
 
@@ -146,7 +146,7 @@ class RiskProfile:
 
     @property
     def status(self) -> Status:
-        """exact or proven: see ``Answer``."""
+        """exact or proven: see ``ProfileAnswer``."""
         return self.answer.status
 
     @property

@@ -32,7 +32,7 @@ _SMALLEST = 2.0**-40
 
 
 @dataclass(frozen=True)
-class Point:
+class PriorPoint:
     """A pair of priors with the ε allowed there, negative where r* is below 1."""
 
     p: float
@@ -41,7 +41,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Cells:
+class PriorCells:
     p: Interval
     q: Interval
 
@@ -56,8 +56,8 @@ class Cells:
     def __len__(self) -> int:
         return len(self.p[0])
 
-    def __getitem__(self, kept: Flags) -> Cells:
-        return Cells((self.p[0][kept], self.p[1][kept]), (self.q[0][kept], self.q[1][kept]))
+    def __getitem__(self, kept: Flags) -> PriorCells:
+        return PriorCells((self.p[0][kept], self.p[1][kept]), (self.q[0][kept], self.q[1][kept]))
 
 
 @dataclass(frozen=True)
@@ -76,18 +76,18 @@ class Knowledge:
         return Knowledge(self.lowest[kept], self.centre[kept], slopes[0], slopes[1])
 
 
-Know = Callable[[Cells], Knowledge]
+Know = Callable[[PriorCells], Knowledge]
 
 
 @dataclass(frozen=True)
 class Proof:
     epsilon: float
     """Proven: no point of the region allows less."""
-    best: Point
+    best: PriorPoint
     """The lowest point seen."""
 
 
-def prove(evaluate: Evaluate, know: Know, p: Span, q: Span, best: Point) -> Proof | None:
+def prove(evaluate: Evaluate, know: Know, p: Span, q: Span, best: PriorPoint) -> Proof | None:
     """Show that no point of the region is lower than ``best`` by more than a tolerance.
 
     If better points turn up on the way, the claim is lowered to them. If too many cells are left over, the
@@ -115,7 +115,7 @@ def prove(evaluate: Evaluate, know: Know, p: Span, q: Span, best: Point) -> Proo
     return None
 
 
-def _passes(cells: Cells, known: Knowledge, epsilon: float) -> Flags:
+def _passes(cells: PriorCells, known: Knowledge, epsilon: float) -> Flags:
     """Whether ε is safe on the whole of each cell, for certain."""
     x = math.exp(-epsilon)
     (p0, p1), (q0, q1) = cells.p, cells.q
@@ -142,7 +142,7 @@ def _steepest(slope: Interval) -> Array:
     return np.maximum(np.abs(slope[0]), np.abs(slope[1]))
 
 
-def _lowest(evaluate: Evaluate, cells: Cells, known: Knowledge) -> float:
+def _lowest(evaluate: Evaluate, cells: PriorCells, known: Knowledge) -> float:
     """The smallest ε that the lowest ratio allows anywhere in some cells: at a corner, as for a box."""
     if not len(cells):
         return math.inf
@@ -154,15 +154,15 @@ def _lowest(evaluate: Evaluate, cells: Cells, known: Knowledge) -> float:
     return -math.inf
 
 
-def grid_cells(p: Span, q: Span) -> Cells:
+def grid_cells(p: Span, q: Span) -> PriorCells:
     count = _FIRST_CELLS if p[0] < p[1] and q[0] < q[1] else _FIRST_CELLS**2 // 4
     edges = [np.linspace(low, high, count + 1) if low < high else np.array([low, high]) for low, high in (p, q)]
     low_p, low_q = np.meshgrid(edges[0][:-1], edges[1][:-1], indexing="ij")
     high_p, high_q = np.meshgrid(edges[0][1:], edges[1][1:], indexing="ij")
-    return Cells((low_p.ravel(), high_p.ravel()), (low_q.ravel(), high_q.ravel()))
+    return PriorCells((low_p.ravel(), high_p.ravel()), (low_q.ravel(), high_q.ravel()))
 
 
-def _cut(cells: Cells, known: Knowledge) -> Cells:
+def _cut(cells: PriorCells, known: Knowledge) -> PriorCells:
     """Halve each cell across, or along, or both, wherever ln r* or the size says that it varies.
 
     A few cells cost no more than one, so few are cut in four each way.
@@ -176,17 +176,19 @@ def _cut(cells: Cells, known: Knowledge) -> Cells:
     return cells
 
 
-def _halve(cells: Cells, cut: Flags, axis: int) -> tuple[Cells, Flags]:
+def _halve(cells: PriorCells, cut: Flags, axis: int) -> tuple[PriorCells, Flags]:
     here = cut[axis]
     (low, high), kept = (cells.p, cells.q) if axis == 0 else (cells.q, cells.p)
     middle = (low + high) / 2
     halved = np.append(low, middle[here]), np.append(np.where(here, middle, high), high[here])
     other = np.append(kept[0], kept[0][here]), np.append(kept[1], kept[1][here])
-    cells = Cells(halved, other) if axis == 0 else Cells(other, halved)
+    cells = PriorCells(halved, other) if axis == 0 else PriorCells(other, halved)
     return cells, np.concatenate([cut, cut[:, here]], axis=1)
 
 
-def _improved(best: Point, evaluate: Evaluate, cells: Cells, known: Knowledge, p: Span, q: Span) -> Point:
+def _improved(
+    best: PriorPoint, evaluate: Evaluate, cells: PriorCells, known: Knowledge, p: Span, q: Span
+) -> PriorPoint:
     """A better point, started from the best of the cells' centres."""
     centre = cells.centre
     with np.errstate(all="ignore"):
@@ -194,7 +196,7 @@ def _improved(best: Point, evaluate: Evaluate, cells: Cells, known: Knowledge, p
     lowest = int(np.argmin(found))
     if not found[lowest] < best.epsilon - TOLERANCE / 8:
         return best
-    start = Point(float(centre[0][lowest]), float(centre[1][lowest]), math.inf)
+    start = PriorPoint(float(centre[0][lowest]), float(centre[1][lowest]), math.inf)
     steps = [float(half[lowest]) for half in cells.half_widths]
     return min(best, descend(evaluate, p, q, start, steps[0], steps[1]), key=_height)
 
@@ -206,7 +208,7 @@ def _judged(p: Array, q: Array, ratio: Array) -> Array:
         return np.where(1 - ratio * p * q > 1e-8, epsilon, np.inf)
 
 
-def sample(evaluate: Evaluate, p: Span, q: Span, count: int = 25) -> list[Point]:
+def sample(evaluate: Evaluate, p: Span, q: Span, count: int = 25) -> list[PriorPoint]:
     """The local minima of ε, lowest first, on a grid that holds the region's ends and is dense towards 0."""
     axis_p, axis_q = _axis(p, count), _axis(q, count)
     grid_p, grid_q = np.meshgrid(axis_p, axis_q, indexing="ij")
@@ -223,10 +225,10 @@ def sample(evaluate: Evaluate, p: Span, q: Span, count: int = 25) -> list[Point]
     ]
     minima = epsilon <= np.minimum.reduce(around)
     columns = (grid_p[minima].tolist(), grid_q[minima].tolist(), epsilon[minima].tolist())
-    return sorted(map(Point, *columns), key=_height)
+    return sorted(map(PriorPoint, *columns), key=_height)
 
 
-def _height(point: Point) -> float:
+def _height(point: PriorPoint) -> float:
     return point.epsilon
 
 
@@ -241,8 +243,8 @@ def _axis(ends: Span, count: int) -> Array:
 
 
 def descend(
-    evaluate: Evaluate, p: Span, q: Span, start: Point, step_p: float, step_q: float, shrink: float = 0.25
-) -> Point:
+    evaluate: Evaluate, p: Span, q: Span, start: PriorPoint, step_p: float, step_q: float, shrink: float = 0.25
+) -> PriorPoint:
     """Walk downhill on ever finer 5 × 5 patterns around the best point so far."""
     pattern = np.array([-2.0, -1.0, 0.0, 1.0, 2.0])
     offset_p, offset_q = (axis.ravel() for axis in np.meshgrid(pattern, pattern))
@@ -256,7 +258,7 @@ def descend(
         lowest = int(np.argmin(epsilon))
         moved = epsilon[lowest] < best.epsilon
         if moved:
-            best = Point(float(at_p[lowest]), float(at_q[lowest]), float(epsilon[lowest]))
+            best = PriorPoint(float(at_p[lowest]), float(at_q[lowest]), float(epsilon[lowest]))
         if not moved or max(abs(offset_p[lowest]), abs(offset_q[lowest])) < 2:
             step_p, step_q = step_p * shrink, step_q * shrink
         if max(step_p, step_q) < 1e-10:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import ParameterError
-from guessproof.risk.profile.answer import Answer, Binding, Shape, from_bindings, stricter
+from guessproof.risk.profile.answer import Binding, ProfileAnswer, Shape, from_bindings, stricter
 from guessproof.risk.profile.checks import (
     EVERYTHING,
     ROUNDING,
@@ -51,7 +51,7 @@ class Box:
         inside = (p >= self.p[0]) & (p <= self.p[1]) & (q >= self.q[0]) & (q <= self.q[1])
         return np.where(inside, self.relative, np.inf)
 
-    def solve(self) -> Answer:
+    def solve(self) -> ProfileAnswer:
         """The smallest q, and whichever end of p allows less: (12) without its cases, ∞ where vacuous."""
         q = self.q[0]
         corners = [_bind(p, q, self.relative) for p in sorted(set(self.p), reverse=True)]
@@ -140,7 +140,7 @@ class FixedInclusion(_FixedPrior):
     def allowed(self, p: Array, q: Array) -> Array:
         return np.where(_same(p, self.at), self._limit(self.at * q), np.inf)
 
-    def solve(self) -> Answer:
+    def solve(self) -> ProfileAnswer:
         """At the prior where the two limits meet, or at q = 1: (14) without its cases."""
         return from_bindings("closed form, Kazan & Reiter (14)", [self._meeting()])
 
@@ -172,7 +172,7 @@ class FixedValue(_FixedPrior):
     def allowed(self, p: Array, q: Array) -> Array:
         return np.where(_same(q, self.at), self._limit(self.at * p), np.inf)
 
-    def solve(self) -> Answer:
+    def solve(self) -> ProfileAnswer:
         """At the p where the two limits meet or at p = 1, whichever allows less: (16) and (54) corrected."""
         how = "closed form, Kazan & Reiter (16) corrected"
         certain = float(self._limit(np.asarray(self.at)))
@@ -209,7 +209,7 @@ class Stricter:
     def allowed(self, p: Array, q: Array) -> Array:
         return np.minimum.reduce([part.allowed(p, q) for part in self.parts])
 
-    def solve(self) -> Answer:
+    def solve(self) -> ProfileAnswer:
         return reduce(stricter, (part.solve() for part in self.parts))
 
     def describe(self) -> str:

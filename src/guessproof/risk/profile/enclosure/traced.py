@@ -110,22 +110,22 @@ class Traced:
     def __abs__(self) -> Traced:
         return apply(np.absolute, self.paths, self)
 
-    def __lt__(self, other: Any) -> Truth:
+    def __lt__(self, other: Any) -> TracedTruth:
         return less(self, lift(other, self.paths))
 
-    def __gt__(self, other: Any) -> Truth:
+    def __gt__(self, other: Any) -> TracedTruth:
         return less(lift(other, self.paths), self)
 
-    def __le__(self, other: Any) -> Truth:
+    def __le__(self, other: Any) -> TracedTruth:
         return ~(self > other)
 
-    def __ge__(self, other: Any) -> Truth:
+    def __ge__(self, other: Any) -> TracedTruth:
         return ~(self < other)
 
-    def __eq__(self, other: Any) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __eq__(self, other: Any) -> TracedTruth:  # pyright: ignore[reportIncompatibleMethodOverride]
         return (self <= other) & (self >= other)
 
-    def __ne__(self, other: Any) -> Truth:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __ne__(self, other: Any) -> TracedTruth:  # pyright: ignore[reportIncompatibleMethodOverride]
         return ~(self == other)
 
     def __bool__(self) -> bool:
@@ -134,7 +134,7 @@ class Traced:
     __radd__, __rmul__ = __add__, __mul__
 
 
-class Truth(Traced):
+class TracedTruth(Traced):
     """A comparison: [1, 1] where it holds, [0, 0] where it does not, [0, 1] where it depends."""
 
     __slots__ = ()
@@ -150,18 +150,18 @@ class Truth(Traced):
     def __bool__(self) -> bool:
         return self.paths.decide(self.certain, self.possible)
 
-    def __and__(self, other: Any) -> Truth:
+    def __and__(self, other: Any) -> TracedTruth:
         second = lift(other, self.paths) != 0.0
         return truth(self.certain & second.certain, self.possible & second.possible, self.paths)
 
-    def __or__(self, other: Any) -> Truth:
+    def __or__(self, other: Any) -> TracedTruth:
         second = lift(other, self.paths) != 0.0
         return truth(self.certain | second.certain, self.possible | second.possible, self.paths)
 
-    def __invert__(self) -> Truth:
+    def __invert__(self) -> TracedTruth:
         return truth(~self.possible, ~self.certain, self.paths)
 
-    def __ne__(self, other: Any) -> Truth:
+    def __ne__(self, other: Any) -> TracedTruth:
         # Compared with 0, a truth is itself; this also ends the recursion from ``Traced.__ne__``.
         return self if isinstance(other, float) and other == 0.0 else super().__ne__(other)
 
@@ -185,12 +185,12 @@ def apply(ufunc: np.ufunc, paths: Paths, *inputs: Any) -> Traced:
     return RULES[ufunc](*(lift(value, paths) for value in inputs))
 
 
-def less(a: Traced, b: Traced) -> Truth:
+def less(a: Traced, b: Traced) -> TracedTruth:
     return truth(a.value[1] < b.value[0], a.value[0] < b.value[1], a.paths)
 
 
-def truth(certain: Flags, possible: Flags, paths: Paths) -> Truth:
+def truth(certain: Flags, possible: Flags, paths: Paths) -> TracedTruth:
     """A truth has slope 0 where nothing happens, and no known slope where it turns."""
     decided = certain == possible
     jump = None if np.all(decided) else where_known(decided, ZERO)
-    return Truth(interval(certain, possible), jump, jump, paths)
+    return TracedTruth(interval(certain, possible), jump, jump, paths)
