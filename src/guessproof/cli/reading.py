@@ -30,7 +30,8 @@ def read_prior(text: str) -> priors.Prior:
         hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(known)}"
         raise PriorError("prior", text, f"“{name}” is not a prior", hint)
     try:
-        return (getattr(priors, name, None) or families[name])(*values, **named)
+        maker = getattr(priors, name) if hasattr(priors, name) else families[name]
+        return maker(*values, **named)
     except TypeError as error:
         raise PriorError("prior", text, str(error).replace("()", ""), "see guessproof choose --help") from None
 

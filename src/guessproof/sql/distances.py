@@ -1,4 +1,4 @@
-"""How far one protected unit can move an aggregate: its guarantee (theory §11).
+"""How far one protected unit can move an aggregate: its guarantee (theory §12).
 
 A record contributes φ(x) to a sum, a count, a smallest or a largest value, and what it contributes when it is
 filtered out (0, or the end of the range that leaves MIN or MAX alone). Sums, counts and extremes move no further than
