@@ -16,7 +16,7 @@ def judged() -> tuple[tuple[ListedColumn, ...], Judged]:
     column = ListedColumn("x", tuple(float(v) for v in range(LEVELS)), "number")
     upper = np.random.default_rng(1).permutation(np.linspace(0.01, 0.4, LEVELS))
     node = np.arange(LEVELS + SPECIAL)
-    return (column,), Judged((node,), (LEVELS,), upper * 0.99, upper, lambda i: {"x": float(i)}, False, "")
+    return (column,), Judged(("x",), (column,), (node,), (LEVELS,), upper * 0.99, upper, False, "")
 
 
 def test_batches_add_up() -> None:

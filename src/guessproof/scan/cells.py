@@ -31,6 +31,10 @@ class GridCells:
         """How many cells there are."""
         return self.upper.size
 
+    def shown(self, place: int) -> tuple[float, float]:
+        """A cell as (from, to)."""
+        return float(self.first[place]), float(self.last[place])
+
 
 def enclosed(
     grid: GridColumn, curve: Curve, occupied: Mask | None = None, limit: float | None = None, most: int | None = None

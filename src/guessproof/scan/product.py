@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from guessproof.risk.several.formula import GoalBlock, Tree, alternatives, block
 from guessproof.risk.several.product import check_independent
 from guessproof.risk.worst_case import Direction as Side
 from guessproof.scan.cells import GridCells, enclosed
-from guessproof.scan.columns import FAR, SPECIAL, GridColumn, ListedColumn, ScanColumn
+from guessproof.scan.columns import FAR, SPECIAL, GridColumn, ListedColumn, Mask, ScanColumn
 from guessproof.scan.curve import FlatCurve, TentCurve, at_most_apart
 from guessproof.scan.judged import Judged, RecordJudge
 from guessproof.scan.single import each_value, line_form_of, ranging_of
@@ -32,38 +31,6 @@ from guessproof.world.goals import Goal, Not, Within
 
 MOST_CELLS = 1 << 20
 LEAST_CELLS = 64  # of one column: fewer say nothing
-
-
-def independent(exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> RecordJudge:
-    """Records of several independent columns; NotCertifiedError where the rule does not hold or is too coarse."""
-    columns = tuple(_column(a, exposure.attacker.goal) for a in attributes.values())
-    trees = _trees(exposure.attacker, exposure.attacker.goal, both)
-    for _, tree in trees:
-        check_independent(tree)
-    grids = [c for c in columns if isinstance(c, GridColumn)]
-    labels = math.prod(c.size for c in columns if not isinstance(c, GridColumn))
-    most = int((MOST_CELLS / labels) ** (1 / len(grids))) - 2 * FAR
-    if most < LEAST_CELLS:
-        raise NotCertifiedError("there are too many columns of numbers in one goal")
-    rule = _Rule(exposure, attributes, columns, epsilon)
-    for _, tree in trees:
-        for block in blocks(tree):
-            rule.check(block)
-
-    def judge(occupied: Any) -> Judged:
-        cells = {c.name: rule.cells(c, trees, most) for c in grids}
-        upper = reduce(np.maximum, [rule.upper(key, tree, cells) for key, tree in trees])
-        sizes = tuple(cells[c.name].size if isinstance(c, GridColumn) else c.size for c in columns)
-        nodes = tuple(cells[c.name].node if isinstance(c, GridColumn) else np.arange(c.size + SPECIAL) for c in columns)
-
-        def values(cell: int) -> dict[str, Any]:
-            place = np.unravel_index(cell, sizes)
-            return {c.name: _value(c, cells, int(i)) for c, i in zip(columns, place, strict=True)}
-
-        flat = np.broadcast_to(upper, sizes).ravel()
-        return Judged(nodes, sizes, np.zeros(flat.shape), flat, values, False, "product rule, from above only")
-
-    return RecordJudge(columns, judge)
 
 
 Key = tuple[int, bool]  # which alternative, and whether its complement is meant
@@ -83,40 +50,64 @@ def _column(attribute: Attribute, goal: Goal) -> ScanColumn:
     return GridColumn.of(attribute.name, prior, attribute.bounds)
 
 
-def _value(column: ScanColumn, cells: Mapping[str, GridCells], place: int) -> Any:
-    if isinstance(column, ListedColumn):
-        return column.shown(place)
-    found = cells[column.name]
-    return float(found.first[place]), float(found.last[place])
+class ProductJudge(RecordJudge):
+    """Records of several independent columns; NotCertifiedError where the rule does not hold or is too coarse."""
 
+    def __init__(self, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool) -> None:
+        goal = exposure.attacker.goal
+        self.columns = tuple(_column(a, goal) for a in attributes.values())
+        self._exposure, self._attributes, self._epsilon = exposure, attributes, epsilon
+        self._trees = _trees(exposure.attacker, goal, both)
+        for _, tree in self._trees:
+            check_independent(tree)
+        grids = sum(isinstance(c, GridColumn) for c in self.columns)
+        labels = math.prod(c.size for c in self.columns if not isinstance(c, GridColumn))
+        self._most = int((MOST_CELLS / labels) ** (1 / grids)) - 2 * FAR
+        if self._most < LEAST_CELLS:
+            raise NotCertifiedError("there are too many columns of numbers in one goal")
+        for _, tree in self._trees:
+            for block in blocks(tree):
+                self._check(block)
 
-@dataclass(frozen=True)
-class _Rule:
-    exposure: Exposure
-    attributes: Mapping[str, Attribute]
-    columns: tuple[ScanColumn, ...]
-    epsilon: float
+    def judge(self, occupied: Mask | None) -> Judged:
+        cells = {c.name: self._cells(c) for c in self.columns if isinstance(c, GridColumn)}
+        upper = reduce(np.maximum, [self._upper(key, tree, cells) for key, tree in self._trees])
+        own = tuple(c if isinstance(c, ListedColumn) else cells[c.name] for c in self.columns)
+        sizes = tuple(c.size for c in own)
+        flat = np.broadcast_to(upper, sizes).ravel()
+        return Judged(
+            names=tuple(c.name for c in self.columns),
+            cells=own,
+            nodes=tuple(c.node if isinstance(c, GridCells) else np.arange(c.size + SPECIAL) for c in own),
+            sizes=sizes,
+            lower=np.zeros(flat.shape),
+            upper=flat,
+            line=False,
+            how="product rule, from above only",
+        )
 
-    def check(self, block: GoalBlock) -> None:
+    def _check(self, block: GoalBlock) -> None:
         """Refuse a block of numbers that is neither an interval around the truth nor fixed."""
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
         name = goal.attributes[0].name
-        if isinstance(self.attributes[name].prior, Finite) or not goal.depends_on_truth:
+        if isinstance(self._attributes[name].prior, Finite) or not goal.depends_on_truth:
             return
         if not isinstance(goal, Within) or self._curve(block, ("rise",)) is None:
             raise NotCertifiedError("a part of the goal is no interval around the true value")
 
-    def cells(self, column: GridColumn, trees: list[tuple[Key, Tree]], most: int) -> GridCells:
+    def _cells(self, column: GridColumn) -> GridCells:
         """The cells of a column of numbers, fine enough for every part of the goal that moves with it."""
-        moving = [b for _, tree in trees for b in blocks(tree) if _name(b) == column.name and b.goal.depends_on_truth]
+        moving = [
+            b for _, tree in self._trees for b in blocks(tree) if _name(b) == column.name and b.goal.depends_on_truth
+        ]
         curve = self._curve(moving[0], ("rise", "fall")) if moving else None
-        return enclosed(column, curve or FlatCurve(), most=most)
+        return enclosed(column, curve or FlatCurve(), most=self._most)
 
-    def upper(self, key: Key, tree: Tree, cells: Mapping[str, GridCells]) -> Array:
+    def _upper(self, key: Key, tree: Tree, cells: Mapping[str, GridCells]) -> Array:
         """What no record of a cell exceeds."""
         parts = {b: self._part(key, place, b, cells) for place, b in enumerate(blocks(tree))}
         whole = join_boxes(tree, parts)
-        apart = at_most_apart(whole.low, whole.high, self.epsilon * self.exposure.guarantee.change)
+        apart = at_most_apart(whole.low, whole.high, self._epsilon * self._exposure.guarantee.change)
         return np.minimum(whole.rise, apart) + 1e-12
 
     def _part(self, key: Key, place: int, block: GoalBlock, cells: Mapping[str, GridCells]) -> BeliefBoxes:
@@ -132,10 +123,10 @@ class _Rule:
         return part.along(axis, len(self.columns))
 
     def _of_values(self, key: Key, place: int, block: GoalBlock, column: ListedColumn) -> BeliefBoxes:
-        prior = self.attributes[column.name].prior
+        prior = self._attributes[column.name].prior
         assert isinstance(prior, Finite)
         before = np.asarray([float(block.goal.chosen(prior, v) @ prior.mass) for v in column.values])
-        _, upper = each_value(self._alone(key, place, column.name), column, self.epsilon, False)
+        _, upper = each_value(self._alone(key, place, column.name), column, self._epsilon, False)
         return BeliefBoxes.rising(before, before, upper)
 
     def _of_cells(self, block: GoalBlock, cells: GridCells, column: ScanColumn) -> BeliefBoxes:
@@ -154,13 +145,13 @@ class _Rule:
         alone = self._alone(key, place, _name(block))
         before = alone.prior
         known = (np.zeros(1), np.ones(1)) if before is None else (np.full(1, before), np.full(1, before))
-        return BeliefBoxes.rising(*known, np.full(1, float(alone.advantage(self.epsilon).bound)))
+        return BeliefBoxes.rising(*known, np.full(1, float(alone.advantage(self._epsilon).bound)))
 
     def _curve(self, block: GoalBlock, sides: tuple[Side, ...]) -> TentCurve | None:
         """The block's own curve; a cap on the distance is left out, which only lets more through."""
-        attacker, name = self.exposure.attacker, _name(block)
+        attacker, name = self._exposure.attacker, _name(block)
         goal = block.goal.part if isinstance(block.goal, Not) else block.goal
-        form, _ = line_form_of(self.exposure.guarantee, name)
+        form, _ = line_form_of(self._exposure.guarantee, name)
         if form is None or not isinstance(goal, Within):
             return None
         ranging = ranging_of(attacker.attributes[name], goal, (attacker.knows or {}).get(name), form)
@@ -168,11 +159,11 @@ class _Rule:
             return None
         if isinstance(block.goal, Not):
             sides = tuple("fall" if side == "rise" else "rise" for side in sides)
-        return TentCurve(ranging, self.epsilon, sides, goal.radius is None)
+        return TentCurve(ranging, self._epsilon, sides, goal.radius is None)
 
     def _alone(self, key: Key, place: int, name: str) -> Exposure:
         """The exposure of one block by itself."""
-        attacker = self.exposure.attacker
+        attacker = self._exposure.attacker
 
         def build(attributes: Mapping[str, Attribute]) -> Goal:
             tree = dict(_trees(attacker, attacker.build(attributes), both=True))[key]
@@ -180,7 +171,7 @@ class _Rule:
 
         knows = {n: v for n, v in (attacker.knows or {}).items() if n == name}
         return Exposure(
-            replace(attacker, build=build, at=None, knows=knows or None, or_="any"), self.exposure.guarantee
+            replace(attacker, build=build, at=None, knows=knows or None, or_="any"), self._exposure.guarantee
         )
 
 

@@ -23,9 +23,10 @@ from guessproof.plan import Plan
 from guessproof.scan.cells import enclosed
 from guessproof.scan.columns import SPECIAL, GridColumn, ListedColumn, Mask
 from guessproof.scan.judged import Judged, RecordJudge
-from guessproof.scan.product import independent
+from guessproof.scan.product import ProductJudge
 from guessproof.scan.single import curve_of, each_value, one_value
 from guessproof.world.attributes import Attribute, conditioned, joint_of
+from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Near
 from guessproof.world.joint import JointTable
@@ -41,9 +42,10 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
     known = {n: v for n, v in (attacker.knows or {}).items() if v is not None}
     priors = conditioned(attacker.goal.attributes, known)
     attributes = {name: priors[name] for name in attacker.names}
+    found: RecordJudge
     if all(isinstance(a.prior, Finite) for a in attributes.values()):
         try:
-            found = _finite(plan, plain, attributes, epsilon, both)
+            found = ListedJudge(plan, plain, attributes, epsilon, both)
         except NotCertifiedError:
             raise _refused(plan) from None
     elif not _is_free(attacker):
@@ -52,20 +54,28 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
         try:
             if len(attributes) == 1:
                 decide = limit if limit is not None and worst > limit else None
-                found = _line(plain, attributes[attacker.names[0]], epsilon, both, decide)
+                found = LineJudge(plain, attributes[attacker.names[0]], epsilon, both, decide)
             else:
-                found = independent(plain, attributes, epsilon, both)
+                found = ProductJudge(plain, attributes, epsilon, both)
         except NotCertifiedError:
             raise _refused(plan) from None
 
-    def judge(occupied: Mask | None) -> Judged:
-        judged = found.judge(occupied)
-        upper = np.minimum(judged.upper + exposure.step / 4, 1.0)
-        if worst < 1:
-            upper = np.where(_within_bounds(attributes, judged), np.minimum(upper, worst), upper)
-        return replace(judged, lower=np.minimum(judged.lower, upper), upper=upper)
+    return BoundedJudge(found, attributes, exposure.step / 4, worst)
 
-    return replace(found, judge=judge)
+
+class BoundedJudge(RecordJudge):
+    """Another's judgement, with what rounding adds, and never above what no true value within the bounds exceeds."""
+
+    def __init__(self, found: RecordJudge, attributes: Mapping[str, Attribute], rounding: float, worst: float) -> None:
+        self.columns = found.columns
+        self._found, self._attributes, self._rounding, self._worst = found, attributes, rounding, worst
+
+    def judge(self, occupied: Mask | None) -> Judged:
+        judged = self._found.judge(occupied)
+        upper = np.minimum(judged.upper + self._rounding, 1.0)
+        if self._worst < 1:
+            upper = np.where(_within_bounds(self._attributes, judged), np.minimum(upper, self._worst), upper)
+        return replace(judged, lower=np.minimum(judged.lower, upper), upper=upper)
 
 
 def _within_bounds(attributes: Mapping[str, Attribute], judged: Judged) -> Mask:
@@ -97,59 +107,73 @@ def _has_location(goal: Goal) -> bool:
     return (isinstance(goal, Near) and goal.by != "linf") or any(map(_has_location, parts))
 
 
-def _line(exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, limit: float | None) -> RecordJudge:
-    prior = attribute.prior
-    assert not isinstance(prior, Finite)
-    grid = GridColumn.of(attribute.name, prior, attribute.bounds)
-    curve, how = curve_of(exposure, attribute.name, epsilon, both)
+class LineJudge(RecordJudge):
+    """One column of numbers: cells of a grid, as fine as the tolerance needs, and where the limit is in question."""
 
-    def judge(occupied: Mask | None) -> Judged:
-        cells = enclosed(grid, curve, occupied, limit)
+    def __init__(
+        self, exposure: Exposure, attribute: Attribute, epsilon: float, both: bool, limit: float | None
+    ) -> None:
+        prior = attribute.prior
+        assert not isinstance(prior, Finite)
+        self._grid, self._limit = GridColumn.of(attribute.name, prior, attribute.bounds), limit
+        self.columns = (self._grid,)
+        self._curve, self._how = curve_of(exposure, attribute.name, epsilon, both)
 
-        def values(cell: int) -> dict[str, Any]:
-            return {grid.name: (float(cells.first[cell]), float(cells.last[cell]))}
-
-        return Judged((cells.node,), (cells.size,), cells.lower, cells.upper, values, True, how)
-
-    return RecordJudge((grid,), judge)
-
-
-def _finite(
-    plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool
-) -> RecordJudge:
-    columns = tuple(ListedColumn.of(a, exposure.attacker.goal) for a in attributes.values())
-    sizes, names = tuple(c.size for c in columns), [c.name for c in columns]
-    most = MOST_VALUES if len(columns) == 1 else MOST_COMBINATIONS
-    if math.prod(sizes) > most:
-        problem = f"its columns have {math.prod(sizes)} combinations of values, more than the {most} of a scan"
-        remedy = "scan a plan with a goal about fewer values"
-        raise plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
-    shared = replace(exposure, guarantee=_remembering(exposure.guarantee))
-
-    def values(cell: int) -> dict[str, Any]:
-        place = np.unravel_index(cell, sizes)
-        return {c.name: c.shown(int(i)) for c, i in zip(columns, place, strict=True)}
-
-    def judge(occupied: Mask | None) -> Judged:
-        if len(columns) == 1:
-            lower, upper = each_value(shared, columns[0], epsilon, both)
-        else:
-            combinations = itertools.product(*(c.values for c in columns))
-            pairs = [one_value(shared, dict(zip(names, c, strict=True)), epsilon, both) for c in combinations]
-            lower, upper = np.asarray([p[0] for p in pairs]), np.asarray([p[1] for p in pairs])
-        nodes, gone = tuple(np.arange(size + SPECIAL) for size in sizes), _impossible(attributes, columns)
+    def judge(self, occupied: Mask | None) -> Judged:
+        cells = enclosed(self._grid, self._curve, occupied, self._limit)
         return Judged(
-            nodes=nodes,
-            sizes=sizes,
-            lower=lower,
-            upper=upper,
-            values=values,
-            line=False,
-            how="each combination of values by itself",
-            impossible=gone,
+            names=(self._grid.name,),
+            cells=(cells,),
+            nodes=(cells.node,),
+            sizes=(cells.size,),
+            lower=cells.lower,
+            upper=cells.upper,
+            line=True,
+            how=self._how,
         )
 
-    return RecordJudge(columns, judge)
+
+class ListedJudge(RecordJudge):
+    """Finitely many values, also of several columns: one number for each combination."""
+
+    def __init__(
+        self, plan: Plan, exposure: Exposure, attributes: Mapping[str, Attribute], epsilon: float, both: bool
+    ) -> None:
+        self._listed = tuple(ListedColumn.of(a, exposure.attacker.goal) for a in attributes.values())
+        self.columns = self._listed
+        self._sizes = tuple(c.size for c in self._listed)
+        most = MOST_VALUES if len(self._listed) == 1 else MOST_COMBINATIONS
+        if math.prod(self._sizes) > most:
+            problem = (
+                f"its columns have {math.prod(self._sizes)} combinations of values, more than the {most} of a scan"
+            )
+            remedy = "scan a plan with a goal about fewer values"
+            raise plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
+        self._exposure = replace(exposure, guarantee=_remembering(exposure.guarantee))
+        self._attributes, self._epsilon, self._both = attributes, epsilon, both
+
+    def judge(self, occupied: Mask | None) -> Judged:
+        lower, upper = self._enclosures()
+        return Judged(
+            names=tuple(c.name for c in self._listed),
+            cells=self._listed,
+            nodes=tuple(np.arange(size + SPECIAL) for size in self._sizes),
+            sizes=self._sizes,
+            lower=lower,
+            upper=upper,
+            line=False,
+            how="each combination of values by itself",
+            impossible=_impossible(self._attributes, self._listed),
+        )
+
+    def _enclosures(self) -> tuple[Array, Array]:
+        if len(self._listed) == 1:
+            return each_value(self._exposure, self._listed[0], self._epsilon, self._both)
+        names = [c.name for c in self._listed]
+        combinations = itertools.product(*(c.values for c in self._listed))
+        rows = [dict(zip(names, values, strict=True)) for values in combinations]
+        pairs = [one_value(self._exposure, row, self._epsilon, self._both) for row in rows]
+        return np.asarray([p[0] for p in pairs]), np.asarray([p[1] for p in pairs])
 
 
 def _impossible(attributes: Mapping[str, Attribute], columns: tuple[ListedColumn, ...]) -> Mask | None:
