@@ -26,6 +26,7 @@ from guessproof.errors import (
 )
 from guessproof.exposure import Exposure
 from guessproof.guarantee import guarantee_to_dict, total_of_dicts
+from guessproof.intervals import Interval
 from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded
 from guessproof.ledger.entry import canonical
 from guessproof.noise import Noise
@@ -33,7 +34,6 @@ from guessproof.plan import Plan
 from guessproof.plan.identity import first_requests, request_of
 from guessproof.sql import AnalyzedQuery, DeclaredTable, RewrittenQuery, find_target, rewrite
 from guessproof.sql import formula as formulas
-from guessproof.sql.ranges import Range
 
 if TYPE_CHECKING:
     from guessproof.engines.base import Engine
@@ -372,7 +372,7 @@ def _released(
     choice: Choice, group: Group, numbers: Mapping[int, float], output: Any, errors: Mapping[int, float]
 ) -> Released:
     value = float(formulas.evaluate(output.formula, numbers, group))
-    ranges = {index: Range(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
+    ranges = {index: Interval(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
     enclosed = formulas.enclose(output.formula, ranges)
     low, high = _plain(enclosed.low), _plain(enclosed.high)
     if output.is_plain:
