@@ -17,12 +17,12 @@ from sqlglot import exp
 from auditing.plans import fast
 from guessproof.auditing import Audit, audit
 from guessproof.guarantee import Guarantee
+from guessproof.intervals import EVERYTHING
 from guessproof.noise import Noise
 from guessproof.plan import loads_plan
 from guessproof.sql import distances
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.movement import EITHER, NO, YES, ColumnChange, ColumnState, find_nulls
-from guessproof.sql.ranges import EVERYTHING
 from guessproof.sql.rules import label as labels
 from guessproof.sql.rules.label import LabelCondition
 from guessproof.sql.rules.truth import TruthTest

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from guessproof.intervals import IntervalArray
 from guessproof.risk.profile.enclosure import Untraceable, bound
 
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -44,12 +45,15 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+CELL = IntervalArray(np.array([0.1]), np.array([0.2]))
+
+
 def cells(random: np.random.Generator, count: int) -> tuple[Any, Any]:
     ends = np.sort(random.random((2, 2, count)), axis=1)
     shrink = 10 ** random.uniform(-6, 0, (2, count))
     ends[:, 1] = ends[:, 0] + (ends[:, 1] - ends[:, 0]) * shrink
     ends[:, 0, : count // 10] = 0.0
-    return (ends[0, 0], ends[0, 1]), (ends[1, 0], ends[1, 1])
+    return IntervalArray(ends[0, 0], ends[0, 1]), IntervalArray(ends[1, 0], ends[1, 1])
 
 
 def values(function: Callable[[Any, Any], Any], p: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -64,10 +68,10 @@ def test_values_and_slopes_lie_inside(name: str) -> None:
     bounds = bound(function, p, q)
     for _ in range(12):
         share_p, share_q = random.random((2, 60))
-        at_p, at_q = p[0] + (p[1] - p[0]) * share_p, q[0] + (q[1] - q[0]) * share_q
+        at_p, at_q = p.low + (p.high - p.low) * share_p, q.low + (q.high - q.low) * share_q
         value = values(function, at_p, at_q)
-        assert (bounds.value[0] <= value).all()
-        assert (value <= bounds.value[1]).all()
+        assert (bounds.value.low <= value).all()
+        assert (value <= bounds.value.high).all()
         # the slope of a chord lies between the slopes of the curve
         for slope, (chord_p, chord_q), (low, high) in (
             (bounds.slope_p, (True, False), p),
@@ -80,15 +84,15 @@ def test_values_and_slopes_lie_inside(name: str) -> None:
                 chord = (values(function, *end) - value) / run
                 noise = 1e-14 * (1 + np.abs(value)) / np.abs(run) + 1e-9
             usable = np.abs(run) > 1e-9
-            assert (slope[0] - noise <= chord)[usable].all()
-            assert (chord <= slope[1] + noise)[usable].all()
+            assert (slope.low - noise <= chord)[usable].all()
+            assert (chord <= slope.high + noise)[usable].all()
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_small_cells_have_tight_bounds(name: str) -> None:
     random = np.random.default_rng(9)
     at_p, at_q = random.uniform(0.31, 0.39, (2, 20))  # away from the jumps of the functions above
-    p, q = (at_p, at_p + 1e-7), (at_q, at_q + 1e-7)
+    p, q = IntervalArray(at_p, at_p + 1e-7), IntervalArray(at_q, at_q + 1e-7)
     low, high = bound(FUNCTIONS[name], p, q, slopes=False).value
     low, high = np.broadcast_to(low, 20), np.broadcast_to(high, 20)
     settled = np.abs(at_p - at_q) > 1e-6
@@ -119,14 +123,14 @@ def test_small_cells_have_tight_bounds(name: str) -> None:
 )
 def test_what_cannot_be_followed_says_so(function) -> None:
     with pytest.raises(Untraceable):
-        bound(function, (np.array([0.1]), np.array([0.2])), (np.array([0.1]), np.array([0.2])))
+        bound(function, CELL, CELL)
 
 
 def test_too_many_paths_are_given_up() -> None:
     def many(p: Any, q: Any) -> float:
         return 1.0 + sum(1 for k in range(50) if p < 0.1 + k / 100)
 
-    cell = np.array([0.0]), np.array([1.0])
+    cell = IntervalArray(np.array([0.0]), np.array([1.0]))
     with pytest.raises(Untraceable):
         bound(many, cell, cell)
 
@@ -137,16 +141,16 @@ def test_every_branch_of_an_if_counts_where_it_can_be_taken() -> None:
             return 2.0
         return 5.0 if q < 0.5 else 7.0
 
-    p = np.array([0.1, 0.1, 0.4, 0.4]), np.array([0.2, 0.4, 0.5, 0.5])
-    q = np.array([0.1, 0.1, 0.1, 0.4]), np.array([0.2, 0.2, 0.2, 0.6])
+    p = IntervalArray(np.array([0.1, 0.1, 0.4, 0.4]), np.array([0.2, 0.4, 0.5, 0.5]))
+    q = IntervalArray(np.array([0.1, 0.1, 0.1, 0.4]), np.array([0.2, 0.2, 0.2, 0.6]))
     bounds = bound(steps, p, q)
-    assert bounds.value[0].tolist() == [2, 2, 5, 5]
-    assert bounds.value[1].tolist() == [2, 5, 5, 7]
-    assert np.isinf(bounds.slope_p[1]).tolist() == [False, True, False, True]
+    assert bounds.value.low.tolist() == [2, 2, 5, 5]
+    assert bounds.value.high.tolist() == [2, 5, 5, 7]
+    assert np.isinf(bounds.slope_p.high).tolist() == [False, True, False, True]
 
 
 def test_a_pole_at_zero_is_one_sided() -> None:
-    cell = np.array([0.0]), np.array([0.5])
+    cell = IntervalArray(np.array([0.0]), np.array([0.5]))
     low, high = bound(lambda p, q: 1 / (p * q), cell, cell).value
     assert low == pytest.approx(4)
     assert high == math.inf
@@ -194,8 +198,8 @@ def test_random_formulas_lie_inside_their_enclosures(text: str, seed: int) -> No
     except Untraceable:
         return  # too many paths
     for _ in range(5):
-        at_p = p[0] + (p[1] - p[0]) * random.random(20)
-        at_q = q[0] + (q[1] - q[0]) * random.random(20)
+        at_p = p.low + (p.high - p.low) * random.random(20)
+        at_q = q.low + (q.high - q.low) * random.random(20)
         value = values(function, at_p, at_q)
         assert (low <= value).all()
         assert (value <= high).all()

@@ -10,10 +10,10 @@ from typing import Any
 
 from guessproof.choosing import Choice
 from guessproof.errors import ParameterError
+from guessproof.intervals import Interval
 from guessproof.noise import Noise
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql import formula as formulas
-from guessproof.sql.ranges import Range
 
 Group = tuple[str, ...]
 Found = Mapping[
@@ -190,7 +190,7 @@ def _make_number(
     choice: Choice, group: Group, numbers: Mapping[int, float], output: Any, errors: Mapping[int, float]
 ) -> Released:
     value = float(formulas.evaluate(output.formula, numbers, group))
-    ranges = {index: Range(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
+    ranges = {index: Interval(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
     enclosed = formulas.enclose(output.formula, ranges)
     low, high = _finite(enclosed.low), _finite(enclosed.high)
     if output.is_plain:

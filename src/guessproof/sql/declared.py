@@ -16,6 +16,7 @@ from typing import Any
 
 from guessproof.errors import ParameterError
 from guessproof.guarantee.unit import VALUES, PrivacyUnit
+from guessproof.intervals import EVERYTHING
 from guessproof.names import folded
 from guessproof.sql.movement import (
     EITHER,
@@ -30,7 +31,6 @@ from guessproof.sql.movement import (
     OutcomePair,
     find_nulls,
 )
-from guessproof.sql.ranges import EVERYTHING
 from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
 
 
@@ -268,9 +268,9 @@ class DeclaredTable:
         return replace(self, columns=columns)
 
     def at_rest(self, names: frozenset[str]) -> Neighbours:
-        """A scene in which nothing moves."""
+        """Neighbours that do not differ."""
         return {name: ColumnChange(self.column(name).side, self.column(name).side) for name in names}
 
     def in_motion(self, names: frozenset[str]) -> Neighbours:
-        """A scene in which every protected column may change from anything to anything."""
+        """Neighbours whose protected columns may differ in anything."""
         return {n: ColumnChange(c.side, c.side, moves=c.protected) for n in names for c in (self.column(n),)}

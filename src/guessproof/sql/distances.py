@@ -20,6 +20,7 @@ from typing import Any
 from sqlglot import Expr
 
 from guessproof.guarantee import Guarantee
+from guessproof.intervals import EVERYTHING, Interval, point
 from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.formula import Key
@@ -33,7 +34,6 @@ from guessproof.sql.movement import (
     choose_branch,
     fill_nulls,
 )
-from guessproof.sql.ranges import EVERYTHING, Range, point
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Row, Term
 from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
@@ -82,14 +82,14 @@ def list_cuts(node: Node, name: str) -> tuple[float, ...]:
     return tuple(sorted(c for c in node.cuts(name) if math.isfinite(c)))
 
 
-def split_line(cuts: tuple[float, ...]) -> list[Range]:
+def split_line(cuts: tuple[float, ...]) -> list[Interval]:
     """All numbers, in pieces that end at a cut and begin just above one.
 
-    >>> split_line((0.0,)) == [Range(-math.inf, 0.0), Range(5e-324, math.inf)]
+    >>> split_line((0.0,)) == [Interval(-math.inf, 0.0), Interval(5e-324, math.inf)]
     True
     """
     lows = [-math.inf, *(math.nextafter(c, math.inf) for c in cuts)]
-    return [Range(low, high) for low, high in zip(lows, [*cuts, math.inf], strict=True)]
+    return [Interval(low, high) for low, high in zip(lows, [*cuts, math.inf], strict=True)]
 
 
 def iterate_leaves(node: Node) -> Iterator[Node]:
@@ -175,11 +175,11 @@ def _refine(contribution: Contribution, rest: Neighbours, name: str, cuts: tuple
     """More cuts where the slope varies along a piece, as on a square: ψ then follows the curve."""
     found = set(cuts)
     for low, high in pairwise(cuts):
-        moved = contribution.follow({**rest, name: _slide_along(Range(low, high))})
-        if moved.gap.size or moved.slope.width <= 1e-9 * moved.slope.size:
+        bounds = contribution.follow({**rest, name: _slide_along(Interval(low, high))})
+        if bounds.gap.size or bounds.slope.width <= 1e-9 * bounds.slope.size:
             continue
         edges = [low + (high - low) * k / FINER for k in range(FINER + 1)]
-        parts = [contribution.follow({**rest, name: _slide_along(Range(a, b))}) for a, b in pairwise(edges)]
+        parts = [contribution.follow({**rest, name: _slide_along(Interval(a, b))}) for a, b in pairwise(edges)]
         slopes = [part.slope.size for part in parts]
         if max(slopes) > min(slopes) * (1 + 1e-9):
             found.update(edges[1:-1])
@@ -218,13 +218,13 @@ def _measure_filter(contribution: Contribution, rest: Neighbours, name: str) -> 
     return Multiple(across.pop(), Outside(*_list_intervals(pieces, first, second)))
 
 
-def _list_intervals(pieces: list[Range], first: list[int], second: list[int]) -> list[tuple[float, float]]:
+def _list_intervals(pieces: list[Interval], first: list[int], second: list[int]) -> list[tuple[float, float]]:
     """The pieces of one outcome, merged: of the shorter list, unless a single number cannot be written as one."""
     options = [_merge([pieces[i] for i in group]) for group in (first, second)]
     return min(options, key=lambda found: (any(low == high for low, high in found), len(found)))
 
 
-def _merge(ranges: list[Range]) -> list[tuple[float, float]]:
+def _merge(ranges: list[Interval]) -> list[tuple[float, float]]:
     merged: list[tuple[float, float]] = []
     for r in ranges:
         if merged and math.nextafter(merged[-1][1], math.inf) >= r.low:
@@ -276,7 +276,7 @@ def _list_outcomes(node: Node, neighbours: Neighbours) -> frozenset[Outcome]:
     return node.follow(neighbours).null.before
 
 
-def _slide_along(piece: Range) -> ColumnChange:
+def _slide_along(piece: Interval) -> ColumnChange:
     return ColumnChange(ColumnState(piece), ColumnState(piece), moves=True, slides=True)
 
 
@@ -294,8 +294,8 @@ def bound_gradient(contribution: Contribution, declared: DeclaredTable) -> float
         free = known.protected and known.is_number
         # One that does not move may be missing all the same, and then another branch is taken.
         neighbours[name] = replace(column, moves=True, slides=True) if free else column
-    moved = contribution.follow(neighbours)
-    return moved.steep if moved.gap.size == 0 and math.isfinite(moved.steep) else None
+    bounds = contribution.follow(neighbours)
+    return bounds.steep if bounds.gap.size == 0 and math.isfinite(bounds.steep) else None
 
 
 def build_guarantee(

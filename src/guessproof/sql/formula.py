@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Literal
 
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
+from guessproof.intervals import EVERYTHING, Interval, point
 from guessproof.sql.parse import locate, name_construct
-from guessproof.sql.ranges import EVERYTHING, Range, point
 from guessproof.sql.rules.signs import HOLDS, SIGNS
 from guessproof.sql.rules.values import parse_number
 
@@ -195,7 +196,7 @@ def _round(a: float, digits: int) -> float:
     return math.copysign(math.floor(abs(a) * 10**digits + 0.5) / 10**digits, a)
 
 
-def enclose(node: Expr, ranges: Mapping[int, Range]) -> Range:
+def enclose(node: Expr, ranges: Mapping[int, Interval]) -> Interval:
     """Where an output lies when each noisy number's truth lies in its range."""
     if isinstance(node, exp.Paren):
         return enclose(node.this, ranges)
@@ -206,14 +207,13 @@ def enclose(node: Expr, ranges: Mapping[int, Range]) -> Range:
         if node.this == MEASURED:
             return ranges[int(parts[0])]
         count = ranges[int(parts[1])]
-        bounded = Range(max(count.low, 1.0), max(count.high, 1.0))
-        return (ranges[int(parts[0])] * bounded.reciprocal()).clamp(parts[2], parts[3])
+        return (ranges[int(parts[0])] * count.clamp(1.0, math.inf).reciprocal()).clamp(parts[2], parts[3])
     if isinstance(node, exp.Literal):
         return point(float(node.this))
     return _enclose_operation(node, [enclose(p, ranges) for p in _list_operands(node)])
 
 
-def _enclose_operation(node: Expr, parts: list[Range]) -> Range:
+def _enclose_operation(node: Expr, parts: list[Interval]) -> Interval:
     match node:
         case exp.Add():
             return parts[0] + parts[1]
@@ -226,13 +226,11 @@ def _enclose_operation(node: Expr, parts: list[Range]) -> Range:
         case exp.Neg():
             return -parts[0]
         case exp.Abs():
-            low = 0.0 if parts[0].holds(0.0) else min(abs(parts[0].low), abs(parts[0].high))
-            return Range(low, parts[0].size)
+            return parts[0].absolute()
         case exp.Sqrt():
-            return parts[0].clamp(0.0, math.inf).through(math.sqrt)
+            return parts[0].clamp(0.0, math.inf).sqrt()
         case exp.Round():
             half = 0.5 * 10.0 ** -_read_digits(node)
-            return Range(parts[0].low - half, parts[0].high + half)
+            return Interval(parts[0].low - half, parts[0].high + half)
         case _:
-            pick = max if isinstance(node, exp.Greatest) else min
-            return Range(pick(p.low for p in parts), pick(p.high for p in parts))
+            return reduce(Interval.maximum if isinstance(node, exp.Greatest) else Interval.minimum, parts)

@@ -9,6 +9,7 @@ from typing import Literal
 from sqlglot import Expr, exp
 
 from guessproof.guarantee import Guarantee
+from guessproof.intervals import Interval
 from guessproof.rounded import up
 from guessproof.sql import formula
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
@@ -16,7 +17,6 @@ from guessproof.sql.distances import Contribution, bound_sensitivity, build_guar
 from guessproof.sql.formula import Key
 from guessproof.sql.movement import ChangeBounds, Neighbours, constant
 from guessproof.sql.parse import name_construct
-from guessproof.sql.ranges import Range
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.missing import write_presence
 from guessproof.sql.rules.values import Number, NumberColumn, parse_number
@@ -130,7 +130,7 @@ class Measurement:
         return self.contribution.is_whole and self.divisor == 1
 
     @property
-    def range(self) -> Range:
+    def range(self) -> Interval:
         """What one row can contribute, rounding of floating-point arithmetic included."""
         return self.contribution.follow(self.declared.at_rest(self.contribution.columns)).hull
 

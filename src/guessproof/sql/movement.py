@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Literal
 
-from guessproof.sql.ranges import EVERYTHING, EXACT, ONE, ZERO, Range, outward, point
+from guessproof.intervals import EVERYTHING, EXACT, ONE, ZERO, Interval, outward, point
 
 LARGEST = 1e300
 
@@ -60,7 +60,7 @@ ALWAYS = OutcomePair(YES, YES, True)
 class ColumnState:
     """What a column holds on one side of a move: a number, a label, or nothing."""
 
-    numbers: Range | None = None  # None: nothing, or labels
+    numbers: Interval | None = None  # None: nothing, or labels
     labels: frozenset[Label] | None = None  # None: any label
     missing: Literal["no", "maybe", "yes"] = "no"
 
@@ -96,17 +96,17 @@ class ChangeBounds:
     arithmetic can add on one side. `null` says where there is no number at all.
     """
 
-    before: Range
-    after: Range
-    slope: Range = ZERO
-    gap: Range = ZERO
+    before: Interval
+    after: Interval
+    slope: Interval = ZERO
+    gap: Interval = ZERO
     steep: float = 0.0
     error: float = 0.0
     null: OutcomePair = NEVER
     moves: bool = False
 
     @property
-    def hull(self) -> Range:
+    def hull(self) -> Interval:
         """Every value on either side, as floating-point arithmetic may compute it."""
         both = self.before | self.after
         return outward(both.low - self.error, both.high + self.error) if self.error else both
@@ -158,9 +158,9 @@ def test_both_sides(column: ColumnChange, outcomes: Callable[[ColumnState], froz
 
 
 def carry_through(
-    parts: Sequence[tuple[Range, ChangeBounds]],
-    before: Range,
-    after: Range,
+    parts: Sequence[tuple[Interval, ChangeBounds]],
+    before: Interval,
+    after: Interval,
     *,
     steep: float | None = None,
     ulps: int = 1,
@@ -207,9 +207,9 @@ def choose_branch(truth: OutcomePair, yes: ChangeBounds, no: ChangeBounds) -> Ch
     return ChangeBounds(before, after, ZERO, after - before, float("inf"), max(yes.error, no.error), null, True)
 
 
-def fill_nulls(moved: ChangeBounds, otherwise: float) -> ChangeBounds:
+def fill_nulls(bounds: ChangeBounds, otherwise: float) -> ChangeBounds:
     """COALESCE(number, otherwise)."""
-    filled = choose_branch(moved.null, constant(otherwise), replace(moved, null=NEVER))
+    filled = choose_branch(bounds.null, constant(otherwise), replace(bounds, null=NEVER))
     return replace(filled, null=NEVER)
 
 
@@ -287,14 +287,14 @@ def _join(options: list[ChangeBounds]) -> ChangeBounds:
     return first
 
 
-def _unite(ranges: list[Range]) -> Range:
+def _unite(ranges: list[Interval]) -> Interval:
     total = ranges[0]
     for other in ranges[1:]:
         total = total | other
     return total
 
 
-def _scale(partial: Range, change: Range) -> Range:
+def _scale(partial: Interval, change: Interval) -> Interval:
     return EVERYTHING if partial.size == float("inf") else partial * change
 
 

@@ -21,27 +21,7 @@ from guessproof.errors import QueryError
 CALL = re.compile(r"(\w+)\s*\(\s*$")
 # A bracket after one of these is no call.
 NO_CALLS = frozenset(
-    [
-        "AND",
-        "BETWEEN",
-        "BY",
-        "CASE",
-        "ELSE",
-        "EXISTS",
-        "FILTER",
-        "FROM",
-        "HAVING",
-        "IN",
-        "IS",
-        "LIKE",
-        "NOT",
-        "ON",
-        "OR",
-        "SELECT",
-        "THEN",
-        "WHEN",
-        "WHERE",
-    ]
+    re.findall(r"\w+", "AND BETWEEN BY CASE ELSE EXISTS FILTER FROM HAVING IN IS LIKE NOT ON OR SELECT THEN WHEN WHERE")
 )
 SPOKEN: dict[type[Expr], str] = {
     exp.Mod: "%",

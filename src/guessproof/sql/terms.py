@@ -180,7 +180,7 @@ class Reader:
         kind = found.kind or self.learned.get(folded(name))
         return replace(found, kind=kind)
 
-    def used(self, column: DeclaredColumn, kind: Kind, place: Expr, remedy: str, needed: str = "") -> DeclaredColumn:
+    def use_as(self, column: DeclaredColumn, kind: Kind, place: Expr, remedy: str, needed: str = "") -> DeclaredColumn:
         """The column as one of this kind: what it is declared to be, or was taken for before, or is from now on."""
         if not column.may_be(kind):
             found = column.kind or "label"

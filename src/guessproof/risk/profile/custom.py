@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import InfeasibleError, NotCertifiedError, ParameterError
+from guessproof.intervals import IntervalArray
 from guessproof.risk.profile import enclosure, search
 from guessproof.risk.profile.answer import Binding, ProfileAnswer, Status
 from guessproof.risk.profile.checks import EVERYTHING, ROUNDING, Array, Span, number, span
-from guessproof.risk.profile.enclosure.intervals import multiply, reciprocal
 from guessproof.risk.profile.search import TOLERANCE, Know, Knowledge, PriorCells, PriorPoint
 
 Function = Callable[[Any, Any], Any]
@@ -165,17 +165,17 @@ def _followed(function: Function, evaluate: search.Evaluate) -> Know:
     def know(cells: PriorCells) -> Knowledge:
         whole = enclosure.bound(function, cells.p, cells.q)
         p, q = cells.centre
-        low, high = enclosure.bound(function, (p, p), (q, q), slopes=False).value
+        low, high = enclosure.bound(function, IntervalArray(p, p), IntervalArray(q, q), slopes=False).value
         called = evaluate(p, q)
         if not np.all((low <= called) & (called <= high)):
             raise enclosure.Untraceable("the function does something else when it is followed")
         with np.errstate(all="ignore"):
-            inverse = reciprocal(whole.value)
+            inverse = whole.value.reciprocal()
             return Knowledge(
-                lowest=_log(whole.value[0]),
+                lowest=_log(whole.value.low),
                 centre=_log(low),
-                slope_p=multiply(whole.slope_p, inverse),
-                slope_q=multiply(whole.slope_q, inverse),
+                slope_p=whole.slope_p * inverse,
+                slope_q=whole.slope_q * inverse,
             )
 
     return know
@@ -189,8 +189,8 @@ def _stated(evaluate: search.Evaluate, slope_p: float, slope_q: float) -> Know:
         return Knowledge(
             lowest=centre - slope_p * half_p - slope_q * half_q,
             centre=centre,
-            slope_p=(-slope_p * every, slope_p * every),
-            slope_q=(-slope_q * every, slope_q * every),
+            slope_p=IntervalArray(-slope_p * every, slope_p * every),
+            slope_q=IntervalArray(-slope_q * every, slope_q * every),
         )
 
     return know

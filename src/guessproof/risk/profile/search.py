@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from guessproof.intervals import IntervalArray
 from guessproof.risk.profile.checks import Array, Flags, Span
-from guessproof.risk.profile.enclosure.intervals import Interval, add, multiply
 from guessproof.risk.profile.formulas import implied_epsilon
 
 Evaluate = Callable[[Array, Array], Array]
@@ -42,22 +42,22 @@ class PriorPoint:
 
 @dataclass(frozen=True)
 class PriorCells:
-    p: Interval
-    q: Interval
+    p: IntervalArray
+    q: IntervalArray
 
     @property
     def centre(self) -> tuple[Array, Array]:
-        return (self.p[0] + self.p[1]) / 2, (self.q[0] + self.q[1]) / 2
+        return (self.p.low + self.p.high) / 2, (self.q.low + self.q.high) / 2
 
     @property
     def half_widths(self) -> tuple[Array, Array]:
-        return (self.p[1] - self.p[0]) / 2, (self.q[1] - self.q[0]) / 2
+        return (self.p.high - self.p.low) / 2, (self.q.high - self.q.low) / 2
 
     def __len__(self) -> int:
-        return len(self.p[0])
+        return len(self.p.low)
 
     def __getitem__(self, kept: Flags) -> PriorCells:
-        return PriorCells((self.p[0][kept], self.p[1][kept]), (self.q[0][kept], self.q[1][kept]))
+        return PriorCells(_pick(self.p, kept), _pick(self.q, kept))
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,16 @@ class Knowledge:
     """A lower bound on the cell."""
     centre: Array
     """A lower bound at the centre."""
-    slope_p: Interval
-    slope_q: Interval
+    slope_p: IntervalArray
+    slope_q: IntervalArray
 
     def __getitem__(self, kept: Flags) -> Knowledge:
-        slopes = [(slope[0][kept], slope[1][kept]) for slope in (self.slope_p, self.slope_q)]
-        return Knowledge(self.lowest[kept], self.centre[kept], slopes[0], slopes[1])
+        slopes = _pick(self.slope_p, kept), _pick(self.slope_q, kept)
+        return Knowledge(self.lowest[kept], self.centre[kept], *slopes)
+
+
+def _pick(a: IntervalArray, kept: Flags) -> IntervalArray:
+    return IntervalArray(a.low[kept], a.high[kept])
 
 
 Know = Callable[[PriorCells], Knowledge]
@@ -122,13 +126,13 @@ def _passes(cells: PriorCells, known: Knowledge, epsilon: float) -> Flags:
     corners = [_total(p, q, x) for p in (p0, p1) for q in (q0, q1)]
     least, most = np.minimum.reduce(corners), np.maximum.reduce(corners)
     with np.errstate(all="ignore"):
-        inverse = 1 / most, 1 / least
+        inverse = IntervalArray(1 / most, 1 / least)
         rise_p = [end * (1 - x * x) - x * (1 - x) for end in (q0, q1)]
         rise_q = [end * (1 - x * x) for end in (p0, p1)]
         away = np.zeros(len(cells))
         for half, slope, ends in zip(cells.half_widths, (known.slope_p, known.slope_q), (rise_p, rise_q), strict=True):
-            ln_g = multiply((np.minimum(*ends), np.maximum(*ends)), inverse)
-            away = away + np.where(half > 0, half * _steepest(add(slope, ln_g)), 0.0)
+            ln_g = IntervalArray(np.minimum(*ends), np.maximum(*ends)) * inverse
+            away = away + np.where(half > 0, half * (slope + ln_g).size, 0.0)
         natural = known.lowest + np.log(least)
         centred = known.centre + np.log(_total(*cells.centre, x)) - away
     return (natural >= _ROUNDING) | (centred >= _ROUNDING) | (known.lowest == np.inf)
@@ -136,10 +140,6 @@ def _passes(cells: PriorCells, known: Knowledge, epsilon: float) -> Flags:
 
 def _total(p: Array, q: Array, x: float) -> Array:
     return p * q + p * (1 - q) * (x * x) + (1 - p) * x
-
-
-def _steepest(slope: Interval) -> Array:
-    return np.maximum(np.abs(slope[0]), np.abs(slope[1]))
 
 
 def _lowest(evaluate: Evaluate, cells: PriorCells, known: Knowledge) -> float:
@@ -159,7 +159,7 @@ def grid_cells(p: Span, q: Span) -> PriorCells:
     edges = [np.linspace(low, high, count + 1) if low < high else np.array([low, high]) for low, high in (p, q)]
     low_p, low_q = np.meshgrid(edges[0][:-1], edges[1][:-1], indexing="ij")
     high_p, high_q = np.meshgrid(edges[0][1:], edges[1][1:], indexing="ij")
-    return PriorCells((low_p.ravel(), high_p.ravel()), (low_q.ravel(), high_q.ravel()))
+    return PriorCells(IntervalArray(low_p.ravel(), high_p.ravel()), IntervalArray(low_q.ravel(), high_q.ravel()))
 
 
 def _cut(cells: PriorCells, known: Knowledge) -> PriorCells:
@@ -168,8 +168,8 @@ def _cut(cells: PriorCells, known: Knowledge) -> PriorCells:
     A few cells cost no more than one, so few are cut in four each way.
     """
     half_p, half_q = cells.half_widths
-    varies_p = half_p * (1 + np.minimum(_steepest(known.slope_p), 1e6))
-    varies_q = half_q * (1 + np.minimum(_steepest(known.slope_q), 1e6))
+    varies_p = half_p * (1 + np.minimum(known.slope_p.size, 1e6))
+    varies_q = half_q * (1 + np.minimum(known.slope_q.size, 1e6))
     cut = np.stack([(varies_p >= varies_q / 4) & (half_p > 0), (varies_q >= varies_p / 4) & (half_q > 0)])
     for axis in (0, 1, 0, 1) if len(cells) <= _FEW_CELLS else (0, 1):
         cells, cut = _halve(cells, cut, axis)
@@ -180,8 +180,8 @@ def _halve(cells: PriorCells, cut: Flags, axis: int) -> tuple[PriorCells, Flags]
     here = cut[axis]
     (low, high), kept = (cells.p, cells.q) if axis == 0 else (cells.q, cells.p)
     middle = (low + high) / 2
-    halved = np.append(low, middle[here]), np.append(np.where(here, middle, high), high[here])
-    other = np.append(kept[0], kept[0][here]), np.append(kept[1], kept[1][here])
+    halved = IntervalArray(np.append(low, middle[here]), np.append(np.where(here, middle, high), high[here]))
+    other = IntervalArray(np.append(kept.low, kept.low[here]), np.append(kept.high, kept.high[here]))
     cells = PriorCells(halved, other) if axis == 0 else PriorCells(other, halved)
     return cells, np.concatenate([cut, cut[:, here]], axis=1)
 

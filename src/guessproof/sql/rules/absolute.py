@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.intervals import ONE, Interval
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
-from guessproof.sql.ranges import ONE, Range
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
@@ -28,8 +28,8 @@ class AbsoluteValue(Term):
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
-        slope = ONE if a.hull.low >= 0 else -ONE if a.hull.high <= 0 else Range(-1.0, 1.0)
-        return carry_through([(slope, a)], _absolute(a.before), _absolute(a.after), ulps=0)
+        slope = ONE if a.hull.low >= 0 else -ONE if a.hull.high <= 0 else Interval(-1.0, 1.0)
+        return carry_through([(slope, a)], a.before.absolute(), a.after.absolute(), ulps=0)
 
     def write(self, target: SqlTarget) -> Expr:
         return exp.Abs(this=self.inner.write(target))
@@ -37,10 +37,6 @@ class AbsoluteValue(Term):
     @property
     def is_whole(self) -> bool:
         return self.inner.is_whole
-
-
-def _absolute(r: Range) -> Range:
-    return r if r.low >= 0 else -r if r.high <= 0 else Range(0.0, r.size)
 
 
 def read_absolute(expression: Expr, reader: Reader) -> AbsoluteValue:

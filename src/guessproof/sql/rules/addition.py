@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.intervals import ONE
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
-from guessproof.sql.ranges import ONE
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
@@ -69,7 +69,7 @@ class Negative(Term):
         return self.inner.is_whole
 
 
-def read_plus(expression: Expr, reader: Reader) -> Node:
+def read_addition(expression: Expr, reader: Reader) -> Node:
     """a + b, a − b, −a, (a)."""
     if isinstance(expression, exp.Paren):
         return reader.node(expression.this)
@@ -79,4 +79,4 @@ def read_plus(expression: Expr, reader: Reader) -> Node:
     return Addition(reader.term(expression.this), reader.term(expression.expression), sign)
 
 
-RULE = Rule("+ and -", (exp.Add, exp.Sub, exp.Neg, exp.Paren), read_plus, ("SUM(time + age)", "SUM(-(time - age))"))
+RULE = Rule("+ and -", (exp.Add, exp.Sub, exp.Neg, exp.Paren), read_addition, ("SUM(time + age)", "SUM(-(time - age))"))

@@ -87,7 +87,7 @@ class Fallback(Term):
         return self.first.is_whole and self.second.is_whole
 
 
-def read_choice(expression: Expr, reader: Reader) -> Term:
+def read_case(expression: Expr, reader: Reader) -> Term:
     """CASE …, COALESCE(…), NULL."""
     if isinstance(expression, exp.Null):
         return NullTerm()
@@ -110,6 +110,6 @@ def read_choice(expression: Expr, reader: Reader) -> Term:
 RULE = Rule(
     "CASE and COALESCE",
     (exp.Case, exp.Coalesce, exp.Null),
-    read_choice,
+    read_case,
     ("SUM(CASE WHEN time > 30 THEN 1 ELSE 0 END)", "SUM(COALESCE(time, 10))"),
 )

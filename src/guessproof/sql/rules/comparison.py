@@ -196,7 +196,7 @@ def _read_public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Con
     if len(kinds) != 1:
         problem = "what these two columns hold is not known" if not kinds else "these two columns differ in kind"
         raise reader.refuse(problem, right, 'declare them as public = true with kind = "number", "label" or "time"')
-    a, b = (reader.used(c, kinds[0], right, "compare columns of one kind") for c in columns)
+    a, b = (reader.use_as(c, kinds[0], right, "compare columns of one kind") for c in columns)
     return PublicTest(a, sign, b)
 
 
@@ -219,7 +219,7 @@ def read_number_test(left: Expr, sign: str, value: float, right: Expr, reader: R
     column = reader.column(left)
     remedies = {"truth": f"write {column.name} or NOT {column.name}", "time": "compare it with a DATE or a TIMESTAMP"}
     remedy = remedies.get(column.kind or "", "compare it with a text in quotes")
-    return NumberTest(reader.used(column, "number", right, remedy), sign, value)
+    return NumberTest(reader.use_as(column, "number", right, remedy), sign, value)
 
 
 RULE = Rule(

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
+from guessproof.intervals import Interval, outward
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
-from guessproof.sql.ranges import Range
 from guessproof.sql.rules.addition import Addition
 from guessproof.sql.rules.values import parse_number
 from guessproof.sql.target import SqlTarget
@@ -41,8 +41,8 @@ class Distance(Term):
         apart = not self.across.columns & self.along.columns
         steep = max(a.steep, b.steep) if apart else a.steep + b.steep
         parts = [(_partial(a.hull, b.hull), a), (_partial(b.hull, a.hull), b)]
-        moved = carry_through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
-        return replace(moved, error=moved.error + SHORTEST)
+        bounds = carry_through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
+        return replace(bounds, error=bounds.error + SHORTEST)
 
     def write(self, target: SqlTarget) -> Expr:
         squares = [
@@ -52,17 +52,17 @@ class Distance(Term):
         return exp.Sqrt(this=exp.Add(this=squares[0], expression=squares[1]))
 
 
-def _length(a: Range, b: Range) -> Range:
-    near = math.hypot(*(max(r.low, -r.high, 0.0) for r in (a, b)))
-    return Range(max(0.0, near * (1 - 2.0**-50)), math.hypot(a.size, b.size) * (1 + 2.0**-50))
+def _length(a: Interval, b: Interval) -> Interval:
+    across, along = a.absolute(), b.absolute()
+    return outward(math.hypot(across.low, along.low), math.hypot(across.high, along.high), 8)
 
 
-def _partial(a: Range, b: Range) -> Range:
+def _partial(a: Interval, b: Interval) -> Interval:
     """The range of a/√(a²+b²): it rises in a, and a nearer b makes it steeper."""
-    near, far = max(b.low, -b.high, 0.0), b.size
+    near, far = b.absolute()
     low = _cosine(a.low, near if a.low < 0 else far)
     high = _cosine(a.high, near if a.high > 0 else far)
-    return Range(max(-1.0, low - 2.0**-50), min(1.0, high + 2.0**-50))
+    return Interval(max(-1.0, low - 2.0**-50), min(1.0, high + 2.0**-50))
 
 
 def _cosine(x: float, y: float) -> float:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sqlglot import Expr, exp
 
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
-from guessproof.sql.ranges import Range
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
@@ -29,7 +28,7 @@ class NaturalExponential(Term):
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
-        return carry_through([(_exp(a.hull), a)], _exp(a.before), _exp(a.after), ulps=4)
+        return carry_through([(a.hull.exp(), a)], a.before.exp(), a.after.exp(), ulps=4)
 
     def write(self, target: SqlTarget) -> Expr:
         return exp.Exp(this=self.inner.write(target))
@@ -51,17 +50,10 @@ class NaturalLogarithm(Term):
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
-        return carry_through([(a.hull.reciprocal(), a)], a.before.through(math.log), a.after.through(math.log), ulps=4)
+        return carry_through([(a.hull.reciprocal(), a)], a.before.log(), a.after.log(), ulps=4)
 
     def write(self, target: SqlTarget) -> Expr:
         return exp.Ln(this=self.inner.write(target))
-
-
-def _exp(r: Range) -> Range:
-    def safe(x: float) -> float:
-        return math.exp(x) if x < 709 else math.inf
-
-    return r.through(safe)
 
 
 def read_exponential(expression: Expr, reader: Reader) -> Term:

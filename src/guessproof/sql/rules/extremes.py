@@ -7,8 +7,8 @@ from functools import reduce
 
 from sqlglot import Expr, exp
 
+from guessproof.intervals import ZERO, Interval
 from guessproof.sql.movement import NEVER, ChangeBounds, Neighbours, choose_branch, combine_and
-from guessproof.sql.ranges import ZERO, Range
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
@@ -43,7 +43,8 @@ class Extreme(Term):
             wins_a, wins_b = a.hull.high <= b.hull.low, b.hull.high <= a.hull.low
         if wins_a or wins_b:
             return a if wins_a else b
-        before, after = self._range(a.before, b.before), self._range(a.after, b.after)
+        pick = Interval.maximum if self.largest else Interval.minimum
+        before, after = pick(a.before, b.before), pick(a.after, b.after)
         # Δ lies between Δa and Δb: a straight line from one pair to the other passes each tie with a convex weight.
         slope, gap = a.slope | b.slope, a.gap | b.gap
         return ChangeBounds(
@@ -55,10 +56,6 @@ class Extreme(Term):
             max(a.error, b.error),
             moves=a.moves or b.moves,
         )
-
-    def _range(self, a: Range, b: Range) -> Range:
-        pick = max if self.largest else min
-        return Range(pick(a.low, b.low), pick(a.high, b.high))
 
     def write(self, target: SqlTarget) -> Expr:
         return target.extreme([t.write(target) for t in self.terms], self.largest)

@@ -167,7 +167,7 @@ def read_label_column(left: Expr, right: Expr, reader: Reader) -> DeclaredColumn
     column = reader.column(left)
     remedies = {"truth": f"write {column.name} or NOT {column.name}", "time": "compare it with a DATE or a TIMESTAMP"}
     remedy = remedies.get(column.kind or "", "compare it with a number")
-    return reader.used(column, "label", right, remedy)
+    return reader.use_as(column, "label", right, remedy)
 
 
 def _check_level(column: DeclaredColumn, value: str, place: Expr, reader: Reader) -> None:

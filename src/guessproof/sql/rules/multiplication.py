@@ -65,7 +65,7 @@ class Division(Term):
         return exp.paren(exp.Div(this=self.left.write(target), expression=divisor), copy=False)
 
 
-def read_times(expression: Expr, reader: Reader) -> Term:
+def read_multiplication(expression: Expr, reader: Reader) -> Term:
     """a * b, a / b."""
     left, right = reader.term(expression.this), reader.term(expression.expression)
     if isinstance(expression, exp.Mul):
@@ -80,4 +80,4 @@ def read_times(expression: Expr, reader: Reader) -> Term:
     return Division(left, right)
 
 
-RULE = Rule("* and /", (exp.Mul, exp.Div), read_times, ("SUM(2 * time)", "SUM(time * age)", "SUM(time / 60)"))
+RULE = Rule("* and /", (exp.Mul, exp.Div), read_multiplication, ("SUM(2 * time)", "SUM(time * age)", "SUM(time / 60)"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
+from guessproof.intervals import point
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
-from guessproof.sql.ranges import Range, outward, point
 from guessproof.sql.rules.values import Number, parse_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
@@ -33,8 +33,8 @@ class Power(Term):
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
-        slope = point(self.exponent) * power(a.hull, self.exponent - 1)
-        return carry_through([(slope, a)], power(a.before, self.exponent), power(a.after, self.exponent), ulps=4)
+        slope = point(self.exponent) * a.hull.power(self.exponent - 1)
+        return carry_through([(slope, a)], a.before.power(self.exponent), a.after.power(self.exponent), ulps=4)
 
     def write(self, target: SqlTarget) -> Expr:
         return exp.Pow(this=self.inner.write(target), expression=target.double(self.exponent))
@@ -42,27 +42,6 @@ class Power(Term):
     @property
     def is_whole(self) -> bool:
         return self.inner.is_whole and self.exponent == math.floor(self.exponent) and self.exponent >= 0
-
-
-def power(base: Range, exponent: float) -> Range:
-    """The range of xᵏ; x above 0 unless k is a whole number of 0 or more.
-
-    >>> power(Range(-2.0, 3.0), 2).low
-    0.0
-    """
-    ends = [_raised(base.low, exponent), _raised(base.high, exponent)]
-    if exponent > 0 and base.holds(0.0):
-        ends.append(0.0)
-    return outward(min(ends), max(ends), 4)
-
-
-def _raised(x: float, exponent: float) -> float:
-    if exponent == 0:
-        return 1.0
-    try:
-        return x**exponent
-    except OverflowError:
-        return math.copysign(math.inf, x if exponent % 2 else 1.0)
 
 
 def read_power(expression: Expr, reader: Reader) -> Term:

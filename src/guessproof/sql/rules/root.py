@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sqlglot import Expr, exp
 
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
-from guessproof.sql.ranges import Range
 from guessproof.sql.rules.distance import read_squares
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
@@ -30,15 +29,11 @@ class SquareRoot(Term):
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
-        root = _root(a.hull)
-        return carry_through([((root + root).reciprocal(), a)], _root(a.before), _root(a.after))
+        root = a.hull.sqrt()
+        return carry_through([((root + root).reciprocal(), a)], a.before.sqrt(), a.after.sqrt())
 
     def write(self, target: SqlTarget) -> Expr:
         return exp.Sqrt(this=self.inner.write(target))
-
-
-def _root(r: Range) -> Range:
-    return r.through(math.sqrt)
 
 
 def read_root(expression: Expr, reader: Reader) -> Term:

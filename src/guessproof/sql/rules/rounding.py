@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
+from guessproof.intervals import ONE, ZERO, Interval, outward
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
-from guessproof.sql.ranges import ONE, ZERO, Range, outward
 from guessproof.sql.rules.values import parse_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
@@ -37,16 +37,16 @@ class Rounded(Term):
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
         before, after = self._range(a.before, a.error), self._range(a.after, a.error)
-        moved = carry_through([(ONE, a)], a.before, a.after, ulps=0)
+        bounds = carry_through([(ONE, a)], a.before, a.after, ulps=0)
         # Two computed numbers differ by what the inner ones do, with their errors, plus one step.
         changes = a.moves and (a.slope != ZERO or a.gap != ZERO or a.error > 0)
-        gap = moved.gap + outward(-self.step, self.step, exact=self.digits == 0) if changes else moved.gap
+        gap = bounds.gap + outward(-self.step, self.step, exact=self.digits == 0) if changes else bounds.gap
         if a.slope == ZERO:
             gap = gap & (after - before) if a.moves else ZERO
         error = a.error + (4 * 2.0**-52 * (before | after).size if self.digits else 0.0)
-        return replace(moved, before=before, after=after, gap=gap, error=error, steep=math.inf if a.moves else 0.0)
+        return replace(bounds, before=before, after=after, gap=gap, error=error, steep=math.inf if a.moves else 0.0)
 
-    def _range(self, r: Range, error: float) -> Range:
+    def _range(self, r: Interval, error: float) -> Interval:
         """Rounding rises: the ends, rounded, are the ends."""
         wide = outward(r.low - error, r.high + error, 4)
         ends = self._nearest(wide.low), self._nearest(wide.high)

@@ -57,4 +57,4 @@ def read_time_test(left: Expr, sign: str, value: datetime.datetime, right: Expr,
         raise reader.refuse(problem, right, "write the text in quotes, as the levels are written")
     remedies = {"number": "compare it with a number", "truth": f"write {column.name} or NOT {column.name}"}
     remedy = remedies.get(column.kind or "", "compare it with a text in quotes")
-    return TimeTest(reader.used(column, "time", right, remedy), sign, value)
+    return TimeTest(reader.use_as(column, "time", right, remedy), sign, value)

@@ -96,7 +96,7 @@ def read_flag(expression: Expr, reader: Reader) -> TruthTest:
     column = reader.column(expression)
     remedies = {"label": f"compare it, as {column.name} = '…', or say which labels are true and which false"}
     remedy = remedies.get(column.kind or "", f"compare it, as {column.name} > 0")
-    column = reader.used(column, "truth", expression, remedy)
+    column = reader.use_as(column, "truth", expression, remedy)
     if column.levels is not None and not (column.trues and column.falses):
         known = "true" if column.falses else "false" if column.trues else "true and which false"
         problem = f"which levels of {column.name} mean {known} is not known"

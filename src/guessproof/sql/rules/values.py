@@ -140,7 +140,7 @@ def read_column(expression: Expr, reader: Reader) -> NumberColumn:
     """A column in arithmetic needs bounds."""
     column = reader.column(expression)
     remedy = f"write CASE WHEN {column.name} = '…' THEN 1 ELSE 0 END"
-    column = reader.used(column, "number", expression, remedy, ", and a number is needed here")
+    column = reader.use_as(column, "number", expression, remedy, ", and a number is needed here")
     if column.bounds is None:
         problem = f"{column.name} has no bounds, so one record could move the answer by any amount"
         remedy = f"declare bounds = [smallest, largest] for {column.name}, from public knowledge (COUNT needs none)"

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.profile.checks import Flags
-from guessproof.risk.profile.enclosure import intervals, rules
-from guessproof.risk.profile.enclosure.intervals import Interval
+from guessproof.intervals import Flags, IntervalArray, choose, constant
+from guessproof.risk.profile.enclosure import rules
 from guessproof.risk.profile.enclosure.traced import FUNCTIONS, RULES, Paths, Traced, Untraceable, lift
 
 _MOST_PATHS = 64
@@ -23,46 +22,46 @@ FUNCTIONS.update(rules.FUNCTIONS)
 class Bounds:
     """What is certain about a function on each cell."""
 
-    value: Interval
-    slope_p: Interval
-    slope_q: Interval
+    value: IntervalArray
+    slope_p: IntervalArray
+    slope_q: IntervalArray
 
 
-def bound(function: Callable[[Any, Any], Any], p: Interval, q: Interval, *, slopes: bool = True) -> Bounds:
+def bound(function: Callable[[Any, Any], Any], p: IntervalArray, q: IntervalArray, *, slopes: bool = True) -> Bounds:
     """Enclose a function and, unless told otherwise, its slopes on the cells p × q.
 
-    >>> cells = (np.array([0.1, 0.5]), np.array([0.2, 0.6]))
+    >>> cells = IntervalArray(np.array([0.1, 0.5]), np.array([0.2, 0.6]))
     >>> low, high = bound(lambda p, q: max(0.25 / p, 1 + q), cells, cells).value
     >>> [(round(float(a), 3), round(float(b), 3)) for a, b in zip(low, high)]
     [(1.25, 2.5), (1.5, 1.6)]
     """
-    cells = p[0].shape
-    nothing = np.full(cells, np.inf), np.full(cells, -np.inf)
+    cells = p.low.shape
+    nothing = IntervalArray(np.full(cells, np.inf), np.full(cells, -np.inf))
     value, slope_p, slope_q = nothing, nothing, nothing
     seen = np.zeros(cells, dtype=np.bool_)
-    one = intervals.ONE if slopes else None
+    one = constant(1.0) if slopes else None
     pending: list[list[bool]] = [[]]
     with np.errstate(all="ignore"):
         for _ in range(_MOST_PATHS):
             paths = Paths(pending.pop(), np.ones(cells, dtype=np.bool_), pending)
-            result = _called(function, Traced(p, one, None, paths), Traced(q, None, one, paths))
+            result = _call(function, Traced(p, one, None, paths), Traced(q, None, one, paths))
             alive, again = paths.alive, paths.alive & seen
-            value = intervals.choose(alive, intervals.hull(value, result.value), value)
-            slope_p = _joined(slope_p, result.dp, alive, again)
-            slope_q = _joined(slope_q, result.dq, alive, again)
+            value = choose(alive, value | result.value, value)
+            slope_p = _join(slope_p, result.dp, alive, again)
+            slope_q = _join(slope_q, result.dq, alive, again)
             seen |= alive
             if not pending:
                 return Bounds(value, slope_p, slope_q)
     raise Untraceable("too many paths")
 
 
-def _called(function: Callable[[Any, Any], Any], p: Traced, q: Traced) -> Traced:
+def _call(function: Callable[[Any, Any], Any], p: Traced, q: Traced) -> Traced:
     try:
         return lift(function(p, q), p.paths)
     except Exception as error:  # a foreign function given a foreign type may raise anything
         raise Untraceable from error
 
 
-def _joined(slope: Interval, new: Interval | None, alive: Flags, again: Flags) -> Interval:
+def _join(slope: IntervalArray, new: IntervalArray | None, alive: Flags, again: Flags) -> IntervalArray:
     """Two paths through one cell may meet in a jump: then no slope is known."""
-    return intervals.where_known(~again, intervals.choose(alive, new or intervals.ZERO, slope))
+    return choose(alive, new or constant(0.0), slope).keep_where(~again)

@@ -7,39 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.profile.checks import Array, Flags
-from guessproof.risk.profile.enclosure import intervals
-from guessproof.risk.profile.enclosure.intervals import ZERO, Interval
-from guessproof.risk.profile.enclosure.traced import Paths, Traced, lift
+from guessproof.intervals import Array, Flags, IntervalArray, choose, constant
+from guessproof.risk.profile.enclosure.traced import Paths, Slope, Traced, lift
 
 Rule = Callable[[Traced], Traced]
 
 
-def _sum(a: Interval | None, b: Interval | None) -> Interval | None:
+def _add_slopes(a: Slope, b: Slope) -> Slope:
     if a is None or b is None:
         return b if a is None else a
-    return intervals.add(a, b)
+    return a + b
 
 
-def _scaled(factor: Interval, slope: Interval | None) -> Interval | None:
-    return None if slope is None else intervals.multiply(factor, slope)
+def _scale(factor: IntervalArray, slope: Slope) -> Slope:
+    return None if slope is None else factor * slope
 
 
-def _chain(value: Interval, derivative: Callable[[], Interval], a: Traced) -> Traced:
+def _chain(value: IntervalArray, derivative: Callable[[], IntervalArray], a: Traced) -> Traced:
     """The chain rule for a function of one argument; its derivative is worked out only if needed."""
     if not a.varies:
         return Traced(value, None, None, a.paths)
     factor = derivative()
-    return Traced(value, _scaled(factor, a.dp), _scaled(factor, a.dq), a.paths)
+    return Traced(value, _scale(factor, a.dp), _scale(factor, a.dq), a.paths)
 
 
 def add(a: Traced, b: Traced) -> Traced:
-    return Traced(intervals.add(a.value, b.value), _sum(a.dp, b.dp), _sum(a.dq, b.dq), a.paths)
+    return Traced(a.value + b.value, _add_slopes(a.dp, b.dp), _add_slopes(a.dq, b.dq), a.paths)
 
 
 def negative(a: Traced) -> Traced:
-    dp, dq = (None if slope is None else intervals.negate(slope) for slope in a.slopes)
-    return Traced(intervals.negate(a.value), dp, dq, a.paths)
+    dp, dq = (None if slope is None else -slope for slope in a.slopes)
+    return Traced(-a.value, dp, dq, a.paths)
 
 
 def subtract(a: Traced, b: Traced) -> Traced:
@@ -48,15 +46,15 @@ def subtract(a: Traced, b: Traced) -> Traced:
 
 def multiply(a: Traced, b: Traced) -> Traced:
     dp, dq = (
-        _sum(_scaled(b.value, first), _scaled(a.value, second))
+        _add_slopes(_scale(b.value, first), _scale(a.value, second))
         for first, second in zip(a.slopes, b.slopes, strict=True)
     )
-    return Traced(intervals.multiply(a.value, b.value), dp, dq, a.paths)
+    return Traced(a.value * b.value, dp, dq, a.paths)
 
 
 def reciprocal(a: Traced) -> Traced:
-    inverse = intervals.reciprocal(a.value)
-    return _chain(inverse, lambda: intervals.negate(intervals.power(inverse, 2)), a)
+    inverse = a.value.reciprocal()
+    return _chain(inverse, lambda: -inverse.power(2), a)
 
 
 def divide(a: Traced, b: Traced) -> Traced:
@@ -64,12 +62,10 @@ def divide(a: Traced, b: Traced) -> Traced:
 
 
 def power(a: Traced, b: Traced) -> Traced:
-    if b.value[0].ndim or b.value[0] != b.value[1]:
+    if np.ndim(b.value.low) or b.value.low != b.value.high:
         return exp(multiply(b, log(a)))
-    exponent = float(b.value[0])
-    factor = intervals.interval(exponent, exponent)
-    value = intervals.power(a.value, exponent)
-    return _chain(value, lambda: intervals.multiply(factor, intervals.power(a.value, exponent - 1)), a)
+    exponent = float(b.value.low)
+    return _chain(a.value.power(exponent), lambda: constant(exponent) * a.value.power(exponent - 1), a)
 
 
 def square(a: Traced) -> Traced:
@@ -78,17 +74,16 @@ def square(a: Traced) -> Traced:
 
 def maximum(a: Traced, b: Traced) -> Traced:
     """Where either may be the larger, the slope lies between those of the two."""
-    above, below = a.value[0] >= b.value[1], b.value[0] >= a.value[1]
+    above, below = a.value.low >= b.value.high, b.value.low >= a.value.high
 
-    def slope(first: Interval | None, second: Interval | None) -> Interval | None:
+    def slope(first: Slope, second: Slope) -> Slope:
         if first is None and second is None:
             return None
-        first, second = first or ZERO, second or ZERO
-        either = intervals.hull(first, second)
-        return intervals.choose(above, first, intervals.choose(below, second, either))
+        first, second = first or constant(0.0), second or constant(0.0)
+        return choose(above, first, choose(below, second, first | second))
 
     dp, dq = (slope(first, second) for first, second in zip(a.slopes, b.slopes, strict=True))
-    return Traced(intervals.maximum(a.value, b.value), dp, dq, a.paths)
+    return Traced(a.value.maximum(b.value), dp, dq, a.paths)
 
 
 def minimum(a: Traced, b: Traced) -> Traced:
@@ -96,7 +91,8 @@ def minimum(a: Traced, b: Traced) -> Traced:
 
 
 def absolute(a: Traced) -> Traced:
-    return maximum(a, negative(a))
+    found = maximum(a, negative(a))
+    return Traced(a.value.absolute(), found.dp, found.dq, a.paths)
 
 
 def same(a: Traced) -> Traced:
@@ -107,8 +103,7 @@ def _monotone(function: np.ufunc, slope: Callable[[Array], Array], above: float 
     """A monotone function whose derivative is monotone too."""
 
     def rule(a: Traced) -> Traced:
-        value = intervals.monotone(function, a.value, above)
-        return _chain(value, lambda: intervals.monotone(slope, a.value, above), a)
+        return _chain(a.value.monotone(function, above), lambda: a.value.monotone(slope, above), a)
 
     return rule
 
@@ -128,7 +123,15 @@ def _slope_of_sqrt(x: Array) -> Array:
     return 0.5 / np.sqrt(x)
 
 
-exp = _monotone(np.exp, np.exp)
+def exp(a: Traced) -> Traced:
+    value = a.value.exp()
+    return _chain(value, lambda: value, a)
+
+
+def expm1(a: Traced) -> Traced:
+    return _chain(a.value.monotone(np.expm1), a.value.exp, a)
+
+
 log = _monotone(np.log, np.reciprocal, 0.0)
 
 
@@ -162,7 +165,7 @@ UFUNCS: dict[np.ufunc, Callable[..., Traced]] = {
     np.minimum: minimum,
     np.fmin: minimum,
     np.exp: exp,
-    np.expm1: _monotone(np.expm1, np.exp),
+    np.expm1: expm1,
     np.log: log,
     np.log1p: _monotone(np.log1p, _slope_of_log1p, -1.0),
     np.log2: _monotone(np.log2, _slope_of_log(2), 0.0),
@@ -187,10 +190,9 @@ def where(paths: Paths, condition: Any, first: Any, second: Any) -> Traced:
     """Where the condition turns inside a cell, both values are possible and no slope is known."""
     test, a, b = lift(condition, paths) != 0.0, lift(first, paths), lift(second, paths)
     yes, decided = test.certain, test.certain == test.possible
-    value = intervals.choose(test.possible, a.value, b.value)
-    value = intervals.choose(decided, value, intervals.hull(a.value, b.value))
+    value = choose(decided, choose(test.possible, a.value, b.value), a.value | b.value)
     dp, dq = (
-        intervals.where_known(decided, intervals.choose(yes, one or ZERO, other or ZERO))
+        choose(yes, one or constant(0.0), other or constant(0.0)).keep_where(decided)
         for one, other in zip(a.slopes, b.slopes, strict=True)
     )
     return Traced(value, dp, dq, paths)
@@ -214,19 +216,18 @@ def interp(paths: Paths, x: Any, at: Any, to: Any) -> Traced:
     """A table read along straight lines: the ends of a cell and the knots inside decide."""
     a = lift(x, paths)
     knots, heights = np.asarray(at, dtype=np.float64), np.asarray(to, dtype=np.float64)
-    low, high = a.value[0][..., None], a.value[1][..., None]
+    low, high = (np.asarray(end)[..., None] for end in a.value)
 
-    def range_of(numbers: Array, touched: Flags) -> Interval:
+    def span(numbers: Array, touched: Flags) -> IntervalArray:
         least, most = np.where(touched, numbers, np.inf), np.where(touched, numbers, -np.inf)
-        return least.min(axis=-1), most.max(axis=-1)
+        return IntervalArray(least.min(axis=-1), most.max(axis=-1))
 
     start, end = (np.asarray(np.interp(value, knots, heights), dtype=np.float64) for value in a.value)
-    ends = np.minimum(start, end), np.maximum(start, end)
-    inside = range_of(heights, (knots >= low) & (knots <= high))
+    ends = IntervalArray(np.minimum(start, end), np.maximum(start, end))
+    inside = span(heights, (knots >= low) & (knots <= high))
     steep = np.concatenate([[0.0], np.diff(heights) / np.diff(knots), [0.0]])
     touched = (np.append(-np.inf, knots) <= high) & (np.append(knots, np.inf) >= low)
-    value = intervals.widen(*intervals.hull(ends, inside))
-    return _chain(value, lambda: intervals.widen(*range_of(steep, touched)), a)
+    return _chain((ends | inside).widen(), lambda: span(steep, touched).widen(), a)
 
 
 def full_like(paths: Paths, like: Any, fill: Any) -> Any:

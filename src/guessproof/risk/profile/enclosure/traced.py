@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.profile.checks import Flags
-from guessproof.risk.profile.enclosure.intervals import ZERO, Interval, interval, where_known
+from guessproof.intervals import Flags, IntervalArray, constant, spread
+
+Slope = IntervalArray | None  # None: constant
 
 RULES: dict[np.ufunc, Callable[..., Traced]] = {}
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
@@ -53,11 +54,11 @@ class Traced:
     __slots__ = ("dp", "dq", "paths", "value")
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
-    def __init__(self, value: Interval, dp: Interval | None, dq: Interval | None, paths: Paths) -> None:
+    def __init__(self, value: IntervalArray, dp: Slope, dq: Slope, paths: Paths) -> None:
         self.value, self.dp, self.dq, self.paths = value, dp, dq, paths
 
     @property
-    def slopes(self) -> tuple[Interval | None, Interval | None]:
+    def slopes(self) -> tuple[Slope, Slope]:
         return self.dp, self.dq
 
     @property
@@ -141,11 +142,11 @@ class TracedTruth(Traced):
 
     @property
     def certain(self) -> Flags:
-        return self.value[0] > 0
+        return self.value.low > 0
 
     @property
     def possible(self) -> Flags:
-        return self.value[1] > 0
+        return self.value.high > 0
 
     def __bool__(self) -> bool:
         return self.paths.decide(self.certain, self.possible)
@@ -176,7 +177,7 @@ def lift(value: Any, paths: Paths) -> Traced:
     if isinstance(value, (str, bytes)) or np.ndim(value) != 0:
         raise Untraceable(type(value).__name__)
     number = float(value)
-    return Traced(interval(number, number), None, None, paths)
+    return Traced(constant(number), None, None, paths)
 
 
 def apply(ufunc: np.ufunc, paths: Paths, *inputs: Any) -> Traced:
@@ -186,11 +187,11 @@ def apply(ufunc: np.ufunc, paths: Paths, *inputs: Any) -> Traced:
 
 
 def less(a: Traced, b: Traced) -> TracedTruth:
-    return truth(a.value[1] < b.value[0], a.value[0] < b.value[1], a.paths)
+    return truth(a.value.high < b.value.low, a.value.low < b.value.high, a.paths)
 
 
 def truth(certain: Flags, possible: Flags, paths: Paths) -> TracedTruth:
     """A truth has slope 0 where nothing happens, and no known slope where it turns."""
     decided = certain == possible
-    jump = None if np.all(decided) else where_known(decided, ZERO)
-    return TracedTruth(interval(certain, possible), jump, jump, paths)
+    jump = None if np.all(decided) else constant(0.0).keep_where(decided)
+    return TracedTruth(spread(certain, possible), jump, jump, paths)
