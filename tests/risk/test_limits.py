@@ -46,7 +46,7 @@ def test_units_may_be_absurd() -> None:
 
 
 def test_a_limit_that_nothing_reaches_takes_few_looks() -> None:
-    """A bound that stands still below its limit may cost much at every look: it is not followed by doubling to the end."""
+    """A bound that stands still below its limit may cost much at every look; it is not doubled to the end."""
     looks: list[float] = []
 
     def bound(epsilon: np.ndarray) -> np.ndarray:

@@ -203,7 +203,8 @@ def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[A
         with np.errstate(divide="ignore", invalid="ignore"):
             level = kept & (low > 0) & (f - f_low <= _LEVEL * limit)
             share = np.nan_to_num(limit / (f + limit), nan=1.0, posinf=1e6)
-        up = np.where(level, 1e6, np.clip(1.3 * share, 2.0, 1e6)) * trial  # most bounds that stand still never move again
+        # One that stands still will hardly move again.
+        up = np.minimum(np.where(level, 1e6, np.clip(1.3 * share, 2.0, 1e6)) * trial, _LARGEST)
         low, f_low = np.where(kept, trial, low), np.where(kept, f, f_low)
         high, f_high = np.where(broken, trial, high), np.where(broken, f, f_high)
         down = np.clip(0.7 * share, 1e-9, 0.5) * trial
