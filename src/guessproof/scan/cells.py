@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.scan.columns import SPECIAL, Codes, GridColumn, Mask
-from guessproof.scan.curve import Curve, CellBounds, join, pick
+from guessproof.scan.curve import CellBounds, Curve, join, pick
 from guessproof.world.checks import Array
 
 RELATIVE = 0.01  # how wide an enclosure may be, against its own upper end …
