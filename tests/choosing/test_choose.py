@@ -250,3 +250,22 @@ def test_plans_in_text_have_no_path() -> None:
         'data = { name = "a", source = "b.csv", protects = "records" }\nquery.sql = "SELECT COUNT(*) AS n FROM t"\n'
         "release = { epsilon = 1 }"
     ).path is None  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        "[accuracy]\nwithin = 5",
+        AT,
+        ATTACKER,
+        '[attacker]\ngoal = "time within 60"\nposterior = 0.3\nat = { time = 20 }',  # believed more before
+        '[attacker]\ngoal = "time within 2"\nadvantage = 0.99',  # no noise is needed
+    ],
+)
+def test_noise_that_does_not_fit_is_refused_for_its_own_sake(more: str) -> None:
+    """Whatever else the plan says: the mechanism is named, with its line, and not the goal."""
+    release = '[release]\nmechanism = "geometric"' + ("" if more else "\nepsilon = 1")
+    with pytest.raises(PlanError, match=r"release.mechanism: .* no whole number") as caught:
+        choose(cafeteria(more, release))
+    assert caught.value.line is not None

@@ -43,3 +43,26 @@ def test_units_may_be_absurd() -> None:
     """A table in parsecs of something atomic: ε per unit is enormous, and still finite."""
     found = largest_epsilon(lambda e: e * 1e-25, np.array([1.0]))
     assert found[0] == pytest.approx(1e25, rel=1e-9)
+
+
+def test_a_limit_that_nothing_reaches_takes_few_looks() -> None:
+    """A bound that stands still below its limit may cost much at every look; it is not doubled to the end."""
+    looks: list[float] = []
+
+    def bound(epsilon: np.ndarray) -> np.ndarray:
+        looks.append(float(epsilon[0]))
+        return np.tanh(epsilon)
+
+    assert largest_epsilon(bound, np.array([1.5]))[0] == np.inf
+    assert max(looks) >= 1e90
+    assert len(looks) < 40
+
+
+def test_a_bound_that_rests_and_rises_again_is_followed() -> None:
+    def bound(epsilon: np.ndarray) -> np.ndarray:
+        return np.minimum(epsilon, 1.0) + 1e-9 * np.maximum(epsilon - 1e8, 0.0)
+
+    limits = np.array([1.5, 0.9, 30.0])
+    found = largest_epsilon(bound, limits)
+    assert np.all(bound(found) <= limits)
+    assert np.all(bound(found * (1 + 3e-11)) > limits)

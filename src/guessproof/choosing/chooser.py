@@ -12,7 +12,7 @@ from guessproof.choosing.reasons import binding_name, changes, explain_choice, l
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
 from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, total
-from guessproof.mechanisms import MECHANISMS
+from guessproof.mechanisms import BEST, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze
@@ -74,10 +74,20 @@ class Chooser:
         self.data_dependent = data_dependent
         self.mechanism = plan.release.mechanism
         self.delta = (plan.release.delta or 0.0) / len(question.measurements)
+        self._check_mechanism()
         self.targets = self._read_targets()
         self.levels = self._pick_levels()
         self.required_epsilon = self._required_epsilons()
         self.budget_shares = self._split_budget()
+
+    def _check_mechanism(self) -> None:
+        """Refused for its own sake, before any limit is looked at: the place to mend is always the same."""
+        if self.mechanism is None or not MECHANISMS[self.mechanism].is_whole:
+            return
+        for measurement in self.question.measurements:
+            if not measurement.is_whole:
+                problem, remedy = f"{measurement.text} is no whole number", f'say mechanism = "{BEST.name}"'
+                raise self.plan.error(("release", "mechanism"), self.mechanism, problem, remedy)
 
     # Accuracy.
 

@@ -97,8 +97,8 @@ class GoalClasses:
     def how(self) -> str:
         """How the gains are found."""
         count = len(self.distance)
-        program = f"linear program on {count} points, bound re-checked from its dual"
-        return "two classes: a formula" if count == 2 else program
+        few = {1: "one class: nothing is told", 2: "two classes: a formula"}
+        return few.get(count, f"linear program on {count} points, bound re-checked from its dual")
 
     def solve(self, k: float, row: int = 0) -> tuple[float, float, Array]:
         """(attack, bound) of a goal's largest gain at ε = k, and ln L of the attack in each class."""
@@ -109,7 +109,7 @@ class GoalClasses:
         """(attack, bound) of the gain at k = +ε, or of minus the complement's gain at k = −ε."""
         if k < 0:
             attack, bound, _ = GoalClasses(self.outside, self.inside, self.distance, self.label).solve(-k, row)
-            return -attack, -bound
+            return 0.0 - attack, 0.0 - bound  # nothing is nothing, whatever its sign
         return self.solve(k, row)[:2] if k else (0.0, 0.0)
 
     def gains(self, k: Array) -> tuple[Array, Array]:

@@ -22,6 +22,7 @@ from guessproof.world.checks import LARGEST, Array, Mask
 
 _RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
+_LEVEL = 1e-12  # a rise, as a share of the limit, that is none
 _LARGEST = 1e100  # a limit that holds even here is one that nothing can break
 
 Excess = Callable[[Array], Array]
@@ -198,12 +199,14 @@ def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[A
             break
         f = excess(trial)
         kept, broken = open_ & (f <= 0), open_ & ~(f <= 0)
-        low, f_low = np.where(kept, trial, low), np.where(kept, f, f_low)
-        high, f_high = np.where(broken, trial, high), np.where(broken, f, f_high)
         # The bound is roughly proportional to ε at first, which tells about where the limit is reached.
         with np.errstate(divide="ignore", invalid="ignore"):
+            level = kept & (low > 0) & (f - f_low <= _LEVEL * limit)
             share = np.nan_to_num(limit / (f + limit), nan=1.0, posinf=1e6)
-        up = np.clip(1.3 * share, 2.0, 1e6) * trial
+        # One that stands still will hardly move again.
+        up = np.minimum(np.where(level, 1e6, np.clip(1.3 * share, 2.0, 1e6)) * trial, _LARGEST)
+        low, f_low = np.where(kept, trial, low), np.where(kept, f, f_low)
+        high, f_high = np.where(broken, trial, high), np.where(broken, f, f_high)
         down = np.clip(0.7 * share, 1e-9, 0.5) * trial
         trial = np.where(open_, np.where(np.isinf(high), up, down), trial)
     return low, high, f_low, f_high

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.scan.columns import SPECIAL, Codes, GridColumn, Mask
-from guessproof.scan.curve import Curve, CurveEnclosure, join, pick
+from guessproof.scan.curve import CellBounds, Curve, join, pick
 from guessproof.world.checks import Array
 
 RELATIVE = 0.01  # how wide an enclosure may be, against its own upper end …
@@ -57,7 +57,7 @@ def enclosed(
     if beyond[0].size:
         far = _far(curve, grid, None if occupied is None else occupied[grid.count : grid.size])
         first, last = np.append(first, beyond[0]), np.append(last, beyond[1])
-        over = CurveEnclosure(*(np.append(getattr(over, n), getattr(far, n)) for n in ("lower", "upper", "steep")))
+        over = CellBounds(*(np.append(getattr(over, n), getattr(far, n)) for n in ("lower", "upper", "steep")))
         sizes = np.append(sizes, np.ones(beyond[0].size, dtype=np.int64))
     count = sizes.size
     node = np.append(np.repeat(np.arange(count), sizes), count + np.arange(SPECIAL))
@@ -71,12 +71,12 @@ def _start(grid: GridColumn, curve: Curve, occupied: Mask | None) -> Codes:
     return np.unique(np.linspace(low, high, min(curve.first, high - low) + 1).round().astype(np.int64))
 
 
-def _filled(grid: GridColumn, index: Codes, over: CurveEnclosure) -> tuple[Codes, CurveEnclosure]:
+def _filled(grid: GridColumn, index: Codes, over: CellBounds) -> tuple[Codes, CellBounds]:
     """The same with a cell before and one after, where nothing is known because no record is there."""
     before, after = int(index[0] > 0), int(index[-1] < grid.count)
     index = np.concatenate([[0] * before, index, [grid.count] * after]).astype(np.int64)
     sides = zip((over.lower, over.upper, over.steep), (0.0, 1.0, np.inf), strict=True)
-    return index, CurveEnclosure(*(np.pad(side, (before, after), constant_values=value) for side, value in sides))
+    return index, CellBounds(*(np.pad(side, (before, after), constant_values=value) for side, value in sides))
 
 
 def _counted(grid: GridColumn, occupied: Mask | None) -> Any:
@@ -87,7 +87,7 @@ def _counted(grid: GridColumn, occupied: Mask | None) -> Any:
     return lambda start, end: total[end] > total[start]
 
 
-def _cuts(index: Codes, over: CurveEnclosure, some: Mask, limit: float | None, budget: int) -> Codes:
+def _cuts(index: Codes, over: CellBounds, some: Mask, limit: float | None, budget: int) -> Codes:
     """Where to cut: the widest of the cells that are too wide, or of which it is open whether they exceed the limit."""
     room, wide = index[1:] - index[:-1], over.upper - over.lower
     top = float(np.max(over.upper[some], initial=0.0))
@@ -116,14 +116,14 @@ def _merged(index: Codes, points: Any, new: Codes, added: Any) -> tuple[Codes, A
     return both[order], pick(join(points, added), order)
 
 
-def _widened(over: CurveEnclosure, slack: float) -> CurveEnclosure:
+def _widened(over: CellBounds, slack: float) -> CellBounds:
     """The same with room for values that rounding carries across an edge: by the slope, or by the cell beside it."""
     steep, lower, upper = (_beside(getattr(over, n)) for n in ("steep", "lower", "upper"))
     margin = 2 * slack * np.max(steep, axis=0)
     with np.errstate(invalid="ignore"):
         high = np.where(np.isfinite(margin), over.upper + margin, np.max(upper, axis=0))
         low = np.where(np.isfinite(margin), over.lower - margin, np.min(lower, axis=0))
-    return CurveEnclosure(np.maximum(low, 0.0), np.minimum(high, 1.0), over.steep)
+    return CellBounds(np.maximum(low, 0.0), np.minimum(high, 1.0), over.steep)
 
 
 def _beside(values: Array) -> Array:
@@ -132,10 +132,10 @@ def _beside(values: Array) -> Array:
     return np.stack([padded[:-2], padded[1:-1], padded[2:]])
 
 
-def _far(curve: Curve, grid: GridColumn, occupied: Mask | None) -> CurveEnclosure:
+def _far(curve: Curve, grid: GridColumn, occupied: Mask | None) -> CellBounds:
     """The wide cells beyond the grid, asked for only where records lie."""
     first, last = grid.beyond()
-    over = CurveEnclosure(np.zeros(first.shape), np.ones(first.shape), np.full(first.shape, np.inf))
+    over = CellBounds(np.zeros(first.shape), np.ones(first.shape), np.full(first.shape, np.inf))
     held = np.flatnonzero((last > first) & (True if occupied is None else occupied))
     if not held.size:
         return over

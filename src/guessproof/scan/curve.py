@@ -33,7 +33,7 @@ from guessproof.world.checks import Array
 
 
 @dataclass(frozen=True)
-class CurveEnclosure:
+class CellBounds:
     """What holds for every true value of each cell: lower ≤ advantage ≤ upper; `steep` bounds its slope."""
 
     lower: Array
@@ -58,7 +58,7 @@ class Curve(Protocol):
         """What is known at true values: a row for each, to be picked and joined."""
         ...
 
-    def over(self, left: Any, right: Any) -> CurveEnclosure:
+    def over(self, left: Any, right: Any) -> CellBounds:
         """An enclosure between neighbouring points."""
         ...
 
@@ -105,15 +105,15 @@ class TentCurve:
         with np.errstate(all="ignore"):
             return tuple(Ends.at(self.goal, t, self.epsilon, side) for side in self.sides)
 
-    def over(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> CurveEnclosure:
+    def over(self, left: tuple[Any, ...], right: tuple[Any, ...]) -> CellBounds:
         with np.errstate(all="ignore"):
             found = [self._side(a, b, side) for a, b, side in zip(left, right, self.sides, strict=True)]
-        lower, upper, steep = (np.max([getattr(o, f.name) for o in found], axis=0) for f in fields(CurveEnclosure))
+        lower, upper, steep = (np.max([getattr(o, f.name) for o in found], axis=0) for f in fields(CellBounds))
         if np.isinf(self.change):
-            return CurveEnclosure(lower, upper, steep)
+            return CellBounds(lower, upper, steep)
         least, most = self.before(left[0].t, right[0].t)
         upper = np.minimum(upper, at_most_apart(least, most, self.change) + 1e-12)
-        return CurveEnclosure(np.zeros(upper.shape), upper, np.full(upper.shape, np.inf))
+        return CellBounds(np.zeros(upper.shape), upper, np.full(upper.shape, np.inf))
 
     def before(self, t1: Array, t2: Array) -> tuple[Array, Array]:
         """The least and the largest belief before the release, for true values in each [t1, t2]."""
@@ -136,7 +136,7 @@ class TentCurve:
                 found = np.maximum(found, np.nan_to_num(most, nan=1.0))
         return found
 
-    def _side(self, left: Any, right: Any, side: Side) -> CurveEnclosure:
+    def _side(self, left: Any, right: Any, side: Side) -> CellBounds:
         low, high = self._slopes(left, right, side)
         width = right.t - left.t
         first, last = _finite(left.value), _finite(right.value)
@@ -151,9 +151,7 @@ class TentCurve:
             upper[open_] = np.nan_to_num(box_bound(self.goal, a, b, *s, self.epsilon, side), nan=1.0)
             lower[open_] = np.fmax(np.nan_to_num(lower[open_], nan=-np.inf), self._least(a.t, b.t, side))
         steep = np.maximum(np.abs(low), np.abs(high))
-        return CurveEnclosure(
-            np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0), np.where(np.isnan(steep), np.inf, steep)
-        )
+        return CellBounds(np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0), np.where(np.isnan(steep), np.inf, steep))
 
     def _slopes(self, left: Any, right: Any, side: Side) -> tuple[Array, Array]:
         shape = left.t.shape
@@ -191,9 +189,9 @@ class FlatCurve:
     def at(self, t: Array) -> TruePoints:
         return TruePoints(t)
 
-    def over(self, left: TruePoints, right: TruePoints) -> CurveEnclosure:
+    def over(self, left: TruePoints, right: TruePoints) -> CellBounds:
         shape = left.t.shape
-        return CurveEnclosure(np.full(shape, self.lower), np.full(shape, self.upper), np.zeros(shape))
+        return CellBounds(np.full(shape, self.lower), np.full(shape, self.upper), np.zeros(shape))
 
     def beyond(self, t: Array, right: bool) -> Array:
         return np.full(t.shape, self.upper)
@@ -213,9 +211,9 @@ class RangeCurve:
     def at(self, t: Array) -> TruePoints:
         return TruePoints(t)
 
-    def over(self, left: TruePoints, right: TruePoints) -> CurveEnclosure:
+    def over(self, left: TruePoints, right: TruePoints) -> CellBounds:
         ends = np.maximum(self._bounds(left.t), self._bounds(right.t))
-        return CurveEnclosure(np.zeros(ends.shape), ends, np.full(ends.shape, np.inf))
+        return CellBounds(np.zeros(ends.shape), ends, np.full(ends.shape, np.inf))
 
     def beyond(self, t: Array, right: bool) -> Array:
         return np.ones(t.shape)
