@@ -6,7 +6,7 @@ import ast
 import difflib
 from typing import Any
 
-from guessproof.errors import GoalError, InputError, ParameterError, PriorError, TrueValueError
+from guessproof.errors import GoalError, ParameterError, PriorError, TrueValueError
 from guessproof.plan import goals as plan_goals
 from guessproof.plan.grammar import Wish
 from guessproof.plan.tables import PriorTable
@@ -14,26 +14,49 @@ from guessproof.world import priors
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
 
-_OTHERS = ("empirical", "categorical", "unknown", "partly_known")
+_OTHERS = ("mixture", "truncated", "empirical", "categorical", "unknown", "partly_known")
+_EXAMPLE = "write for instance: normal(20, 6.28)"
 
 
 def read_prior(text: str) -> priors.Prior:
-    """A prior such as "normal(20, 6.28)" or "categorical({'math': 0.5, 'cs': 0.5})".
+    """A prior such as "normal(20, 6.28)", "categorical({'math': 0.5, 'cs': 0.5})" or "truncated(normal(20, 6), 0, 40)".
 
     >>> read_prior("normal(mean=20, sd=6.28)")
     normal(mean=20, sd=6.28)
     """
-    name, values, named = _call(PriorError, "prior", text)
-    families = PriorTable.families()
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+        if isinstance(node, ast.Call):
+            return _made(text, node)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise PriorError("prior", text, "is not understood", _EXAMPLE)
+
+
+def _made(text: str, node: ast.Call) -> Any:
+    """The prior that a call spells; its arguments are numbers, texts, and priors again."""
+    if not isinstance(node.func, ast.Name):
+        raise PriorError("prior", text, "is not understood", _EXAMPLE)
+    families, name = PriorTable.families(), node.func.id
     if name not in (known := (*families, *_OTHERS)):
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {close[0]}?" if close else f"use one of {', '.join(known)}"
         raise PriorError("prior", text, f"“{name}” is not a prior", hint)
+    values = [_value(text, a) for a in node.args]
+    named = {k.arg: _value(text, k.value) for k in node.keywords if k.arg}
     try:
         maker = getattr(priors, name) if hasattr(priors, name) else families[name]
         return maker(*values, **named)
     except TypeError as error:
         raise PriorError("prior", text, str(error).replace("()", ""), "see guessproof choose --help") from None
+
+
+def _value(text: str, node: ast.expr) -> Any:
+    if isinstance(node, ast.Call):
+        return _made(text, node)
+    if isinstance(node, ast.Tuple):
+        return tuple(_value(text, part) for part in node.elts)
+    return ast.literal_eval(node)
 
 
 def read_goal(text: str, attribute: Attribute) -> Goal:
@@ -78,17 +101,3 @@ def read_knowledge(text: str, attribute: Attribute) -> Any:
     if isinstance(attribute.prior, priors.Finite):
         return {read_value(v, attribute) for v in text.split(",")}
     return read_pair("knows", text)
-
-
-def _call(error: type[InputError], field: str, text: str) -> tuple[str, list[Any], dict[str, Any]]:
-    """The name and the literal arguments of something written like a call."""
-    remedy = "write for instance: normal(20, 6.28)"
-    try:
-        node = ast.parse(text.strip(), mode="eval").body
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            raise error(field, text, "is not understood", remedy)
-        values = [ast.literal_eval(a) for a in node.args]
-        named = {k.arg: ast.literal_eval(k.value) for k in node.keywords if k.arg}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise error(field, text, "is not understood", remedy) from None
-    return node.func.id, values, named

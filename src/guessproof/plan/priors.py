@@ -14,6 +14,7 @@ from guessproof.plan.places import Key, Place, spell_key, suggest_name, underlin
 from guessproof.plan.public import PublicFile, numbers_or_texts, read_public
 from guessproof.plan.tables import (
     ColumnTable,
+    DensityTable,
     FamilyTable,
     JointPriorTable,
     PlanFile,
@@ -24,6 +25,7 @@ from guessproof.world import joint, priors
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import label_of, spells
+from guessproof.world.line import LinePrior
 
 _BOUNDS = "give the column bounds, or low and high"
 
@@ -82,10 +84,10 @@ class Beliefs:
         """A family makes its prior from its keys; the other ways to write one each need something beside them."""
         table = getattr(prior, prior.kind)
         if isinstance(table, FamilyTable):
-            return table.makes(**dict(table))
+            return _family(table)
         return _MAKERS[prior.kind](self, name, column, prior)
 
-    def _one_of(self, path: Key, table: PriorTable | JointPriorTable, kinds: tuple[str, ...]) -> None:
+    def _one_of(self, path: Key, table: DensityTable | JointPriorTable, kinds: tuple[str, ...]) -> None:
         names = [_alias(kind) for kind in given_keys(table, kinds)]
         if not names:
             remedy = f"give one of {', '.join(_alias(kind) for kind in kinds)}"
@@ -124,6 +126,24 @@ class Beliefs:
         assert prior.from_ is not None
         values = self._public(prior.from_).column(prior.column or name)
         return _frequencies(_levelled(values, column.levels), prior.from_)
+
+    def _mixture(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.Prior:
+        parts = prior.mixture or ()
+        return priors.mixture(*((part.weight, self._density(name, part.prior)) for part in parts))
+
+    def _truncated(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.Prior:
+        table = prior.truncated
+        assert table is not None
+        base = self._density(name, table.prior)
+        low, high = base.support
+        return priors.truncated(
+            base, low if table.low is None else table.low, high if table.high is None else table.high
+        )
+
+    def _density(self, name: str, prior: DensityTable) -> LinePrior:
+        """A prior inside another."""
+        self._one_of(("columns", name, "prior"), prior, prior.kinds())
+        return _family(getattr(prior, prior.kind))
 
     def _unknown(self, name: str, column: ColumnTable, prior: PriorTable) -> priors.Unknown:
         assert prior.unknown is not None
@@ -206,9 +226,15 @@ _MAKERS: dict[str, _Maker] = {
     "empirical": lambda b, n, c, p: priors.empirical(p.empirical),
     "categorical": Beliefs._categorical,  # pyright: ignore[reportPrivateUsage]
     "from_": Beliefs._from,  # pyright: ignore[reportPrivateUsage]
+    "mixture": Beliefs._mixture,  # pyright: ignore[reportPrivateUsage]
+    "truncated": Beliefs._truncated,  # pyright: ignore[reportPrivateUsage]
     "unknown": Beliefs._unknown,  # pyright: ignore[reportPrivateUsage]
     "partly_known": Beliefs._partly_known,  # pyright: ignore[reportPrivateUsage]
 }
+
+
+def _family(table: FamilyTable) -> LinePrior:
+    return table.makes(**dict(table))
 
 
 def _alias(kind: str) -> str:

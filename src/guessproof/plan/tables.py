@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from guessproof.errors import PlanError
 from guessproof.mechanisms import MECHANISMS
 from guessproof.plan.places import suggest_name
+from guessproof.world.families import Beta, Gamma, LogNormal, StudentT
 from guessproof.world.line import LinePrior, Normal
 from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
 
@@ -104,6 +105,47 @@ class HistogramPriorTable(FamilyTable):
     weights: Numbers = Field(description="a probability for each interval, summing to 1")
 
 
+class LogNormalPriorTable(FamilyTable):
+    """A number whose logarithm is normal."""
+
+    makes: ClassVar[type[LinePrior]] = LogNormal
+
+    median: Positive = Field(description="half lie below it")
+    sd_log: Positive = Field(
+        description="the standard deviation of the logarithm: two thirds lie within a factor e^sd_log"
+    )
+
+
+class GammaPriorTable(FamilyTable):
+    """Waiting times and amounts above 0."""
+
+    makes: ClassVar[type[LinePrior]] = Gamma
+
+    shape: Positive = Field(description="its shape; below 1 the density is infinite at 0")
+    scale: Positive = Field(description="its scale; the mean is shape times scale")
+
+
+class BetaPriorTable(FamilyTable):
+    """Shares, between two ends."""
+
+    makes: ClassVar[type[LinePrior]] = Beta
+
+    a: Positive = Field(description="exponent at the lower end; below 1 the density is infinite there")
+    b: Positive = Field(description="exponent at the upper end")
+    low: float = Field(default=0.0, description="lower end")
+    high: float = Field(default=1.0, description="upper end")
+
+
+class StudentTPriorTable(FamilyTable):
+    """Like a normal distribution, with tails that allow for surprises."""
+
+    makes: ClassVar[type[LinePrior]] = StudentT
+
+    df: Positive = Field(description="degrees of freedom: the fewer, the heavier the tails")
+    mean: float = Field(default=0.0, description="its centre")
+    scale: Positive = Field(default=1.0, description="its scale")
+
+
 class UnknownPriorTable(PlanTable):
     """Nothing but the range; without ends, the column's bounds."""
 
@@ -120,22 +162,18 @@ class PartlyKnownPriorTable(PlanTable):
     high: float | None = Field(default=None, description="upper end; left out: the upper bound")
 
 
-class PriorTable(PlanTable):
-    """What an attacker believes of a column before the release. One of these keys."""
+class DensityTable(PlanTable):
+    """What is believed of a number that may lie anywhere. One of these keys."""
 
     normal: NormalPriorTable | None = Field(default=None, description="mean and sd")
     uniform: UniformPriorTable | None = Field(default=None, description="low and high")
     exponential: ExponentialPriorTable | None = Field(default=None, description="scale")
     laplace: LaplacePriorTable | None = Field(default=None, description="mean and scale")
     histogram: HistogramPriorTable | None = Field(default=None, description="edges and weights")
-    categorical: dict[str, float] | tuple[tuple[Scalar, float], ...] | None = Field(
-        default=None, description="value = probability for each value, or a list of pairs [value, probability]"
-    )
-    empirical: Numbers | None = Field(default=None, description="a list of public numbers, each alike")
-    from_: str | None = Field(default=None, alias="from", min_length=1, description="a public csv or parquet file")
-    column: str | None = Field(default=None, min_length=1, description="its column; left out: the same name")
-    unknown: UnknownPriorTable | None = Field(default=None, description='nothing but the range; also written "unknown"')
-    partly_known: PartlyKnownPriorTable | None = Field(default=None, description="radius and probability")
+    lognormal: LogNormalPriorTable | None = Field(default=None, description="median and sd_log")
+    gamma: GammaPriorTable | None = Field(default=None, description="shape and scale")
+    beta: BetaPriorTable | None = Field(default=None, description="a, b, low and high")
+    student_t: StudentTPriorTable | None = Field(default=None, description="df, mean and scale")
 
     @property
     def kind(self) -> str:
@@ -152,6 +190,38 @@ class PriorTable(PlanTable):
         """The keys that are families, and what each makes."""
         tables = {name: get_args(field.annotation) for name, field in cls.model_fields.items()}
         return {name: t.makes for name, kinds in tables.items() for t in kinds if _is_family(t)}
+
+
+class MixturePartTable(PlanTable):
+    """One prior of several, and how probable it is that this one holds."""
+
+    weight: Share = Field(description="its probability")
+    prior: DensityTable = Field(description="a prior with a density")
+
+
+class TruncatedPriorTable(PlanTable):
+    """A prior of which only a part can be."""
+
+    prior: DensityTable = Field(description="a prior with a density")
+    low: float | None = Field(default=None, description="lower end; left out: the prior's own")
+    high: float | None = Field(default=None, description="upper end; left out: the prior's own")
+
+
+class PriorTable(DensityTable):
+    """What an attacker believes of a column before the release. One of these keys."""
+
+    mixture: tuple[MixturePartTable, ...] | None = Field(
+        default=None, description="a list of { weight, prior }, the weights summing to 1"
+    )
+    truncated: TruncatedPriorTable | None = Field(default=None, description="a prior between low and high")
+    categorical: dict[str, float] | tuple[tuple[Scalar, float], ...] | None = Field(
+        default=None, description="value = probability for each value, or a list of pairs [value, probability]"
+    )
+    empirical: Numbers | None = Field(default=None, description="a list of public numbers, each alike")
+    from_: str | None = Field(default=None, alias="from", min_length=1, description="a public csv or parquet file")
+    column: str | None = Field(default=None, min_length=1, description="its column; left out: the same name")
+    unknown: UnknownPriorTable | None = Field(default=None, description='nothing but the range; also written "unknown"')
+    partly_known: PartlyKnownPriorTable | None = Field(default=None, description="radius and probability")
 
 
 def _prior(value: Any) -> Any:

@@ -37,6 +37,7 @@ from guessproof.world.line_form import LineForm
 Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 
 _BOXES = 400_000
+_MOST_KINKS = 40  # a histogram of more intervals is cut at its quantiles only
 _PARTS, _AT_ONCE = 16, 256  # into how many parts a box is cut at most, and about how many points are asked at once
 _ZOOMS = 5
 
@@ -231,7 +232,7 @@ def _first_points(goal: TruthSearch, low: float, high: float) -> Array:
     """Ends of the first boxes: evenly over the range, over the bulk of the prior, and where a goal bends."""
     count = 64 if goal.sharp else 8
     bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
-    return np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(low, high)]))
+    return np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(goal, low, high)]))
 
 
 def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: float, direction: Direction) -> tuple[Ends, Ends, Ends]:
@@ -305,8 +306,13 @@ def slope_range(
         upper, lower = goal.prior.density_range(hi1, hi2), goal.prior.density_range(lo1, lo2)
         flow_in = _times(upper, (hi2 - hi1) / width), _times(lower, (lo2 - lo1) / width)
         belief = _minus(_times(flow_in[0], *ratio_hi), _times(flow_in[1], *ratio_lo))
-        belief = _times(belief, *_step_factor(left, right, belief, k * goal.form.step))
-        change = belief if direction == "posterior" else _minus(belief, _minus(flow_in[0], flow_in[1]))
+        factor = _step_factor(left, right, belief, k * goal.form.step)
+        # What flows in at an edge raises the belief by L/Z there and the prior by 1: an infinite flow has one sign too.
+        before = 0.0 if direction == "posterior" else 1.0
+        net_hi, net_lo = (
+            (ratio[0] * factor[0] - before, ratio[1] * factor[1] - before) for ratio in (ratio_hi, ratio_lo)
+        )
+        change = _minus(_times(flow_in[0], *net_hi), _times(flow_in[1], *net_lo))
         least, most = change if direction != "fall" else (-change[1], -change[0])
     return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
@@ -371,6 +377,14 @@ def box_bound(
     return bound
 
 
-def _kinks(low: float, high: float) -> Array:
-    """0, where a percentage changes its slope."""
-    return np.array([0.0]) if low < 0 < high else np.array([])
+def _kinks(goal: TruthSearch, low: float, high: float) -> Array:
+    """Where the slope changes at once: 0 for a percentage, and where an edge of the goal meets a break of the prior."""
+    breaks = np.array([x for x in (*goal.prior.support, *goal.prior.breaks) if np.isfinite(x)])
+    below, above = np.full((2, breaks.size), low), np.full((2, breaks.size), high)
+    for _ in range(60 if breaks.size <= _MOST_KINKS else 0):
+        middle = 0.5 * below + 0.5 * above
+        edges = goal.edges(middle)
+        short = np.stack([edges[0][0], edges[1][1]]) < breaks
+        below, above = np.where(short, middle, below), np.where(short, above, middle)
+    found = np.concatenate([below.ravel(), above.ravel(), [0.0]])
+    return found[(found > low) & (found < high)]

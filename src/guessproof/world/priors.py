@@ -10,10 +10,12 @@ import numpy as np
 
 from guessproof.errors import PriorError
 from guessproof.world.checks import numbers, ordered, positive, probability, weights
+from guessproof.world.families import Beta, Gamma, LogNormal, StudentT
 from guessproof.world.finite import Finite
-from guessproof.world.frozen_scipy import FrozenScipy
 from guessproof.world.line import LinePrior, Normal
+from guessproof.world.mixture import Mixture
 from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform
+from guessproof.world.quadrature import FrozenScipy
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,48 @@ def histogram(edges: Any, weights: Any) -> Histogram:
     return Histogram(tuple(_listed("edges", edges)), tuple(_listed("weights", weights)))
 
 
+def lognormal(median: float, sd_log: float) -> LogNormal:
+    """A number whose logarithm is normal, with this median; `sd_log` is the logarithm's standard deviation."""
+    return LogNormal(median, sd_log)
+
+
+def gamma(shape: float, scale: float) -> Gamma:
+    """A gamma prior with mean shape·scale."""
+    return Gamma(shape, scale)
+
+
+def beta(a: float, b: float, low: float = 0.0, high: float = 1.0) -> Beta:
+    """A beta prior between low and high; its density is infinite at an end whose exponent is below 1."""
+    return Beta(a, b, low, high)
+
+
+def student_t(df: float, mean: float = 0.0, scale: float = 1.0) -> StudentT:
+    """Student's t around a mean: tails that allow for surprises."""
+    return StudentT(df, mean, scale)
+
+
+def mixture(*parts: tuple[float, LinePrior]) -> Mixture:
+    """Several priors, each as (weight, prior); the weights sum to one.
+
+    >>> mixture((0.7, normal(20, 5)), (0.3, uniform(0, 60))).mass(0, 60).round(3)
+    np.float64(1.0)
+    """
+    try:
+        shares, priors = zip(*parts, strict=True)
+    except (TypeError, ValueError):
+        raise PriorError(
+            "mixture", parts, "is not a list of (weight, prior)", "write (0.7, normal(20, 5)), …"
+        ) from None
+    return Mixture(priors, shares)
+
+
+def truncated(prior: LinePrior, low: float, high: float) -> LinePrior:
+    """A prior of which only the part between low and high can be."""
+    if not isinstance(prior, LinePrior):
+        raise PriorError("truncated", prior, "is not a prior with a density", "truncate densities only")
+    return prior.given(low, high)
+
+
 def empirical(values: Any) -> Finite:
     """Each of the given public numbers equally likely."""
     return Finite.sample(values)
@@ -123,7 +167,27 @@ def from_scipy(distribution: Any) -> LinePrior | Finite:
     with np.errstate(all="ignore"):
         if np.isnan(distribution.cdf(0.0)):
             raise PriorError("from_scipy", distribution, "its parameters are out of range", "check them")
-    return _atoms(distribution) if hasattr(distribution, "pmf") else FrozenScipy(distribution)
+    if hasattr(distribution, "pmf"):
+        return _atoms(distribution)
+    return _known_family(distribution) or FrozenScipy(distribution)
+
+
+def _known_family(distribution: Any) -> LinePrior | None:
+    """A family of ours that scipy knows by another name: its density's turns are known, and it is quicker."""
+    known: dict[str, Any] = {
+        "beta": lambda a, b, loc, scale: Beta(a, b, loc, loc + scale),
+        "t": StudentT,
+        "gamma": lambda shape, loc, scale: Gamma(shape, scale) if loc == 0 else None,
+        "lognorm": lambda sd_log, loc, scale: LogNormal(scale, sd_log) if loc == 0 else None,
+    }
+    make = known.get(distribution.dist.name)
+    if make is None:
+        return None
+    shapes, loc, scale = distribution.dist._parse_args(*distribution.args, **distribution.kwds)
+    try:
+        return make(*shapes, loc, scale)
+    except PriorError:
+        return None
 
 
 def _atoms(distribution: Any) -> Finite:
