@@ -25,78 +25,77 @@ odds by e^w: P in the constraint becomes P·e^{∓w}.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 from scipy.special import expit
 
-from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
 from guessproof.risk.tent import log_prior
 from guessproof.world.checks import Array, Mask
-from guessproof.world.line_form import LineForm
 
-Move = Literal[1, -1]  # a belief that rises, or one that falls
-Edges = Callable[[Array], tuple[Array, Array]]
-
-_LEVELS = 60
-_BOXES = 100_000
-_STEPS = 15
+_BOXES, _BOXES_OVER_TRUTHS = 6_000, 60_000  # that are asked before a proof is given up
+_FIRST_STEPS, _STEPS = 60, 10
 _NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals may hide
 
 
+def is_proven(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move) -> bool:
+    """Whether it is proven that no such prior lets the belief move so far, at any true value."""
+    question = Question(goal, epsilon, rise, move)
+    boxes, left = question.boxes(), _BOXES if goal.is_fixed else _BOXES_OVER_TRUTHS
+    while left > 0:
+        left -= boxes.shape[1]
+        boxes, broken = question.left_open(boxes)
+        if broken or boxes.size == 0:
+            return not broken
+    return False
+
+
 @dataclass(frozen=True)
-class Misjudged:
-    """Correct guesses in one interval, for true values in [low, high], under a prior that may be wrong by a factor."""
+class Spots:
+    """Where a box is asked: the goal's edges at its first, middle and last true value, its peaks and its beliefs."""
 
-    world: TiltedIntegrals
-    edges: Edges
-    low: float
-    high: float
-    factor: float
+    first: Pair
+    middle: Pair
+    last: Pair
+    c: Pair
+    p: Pair
 
-    def holds(self, epsilon: float, rise: float, move: Move) -> bool:
-        """Whether it is proven that no such prior lets the belief move so far, at any true value."""
-        question = Question(self, epsilon, rise, move)
-        boxes = question.boxes()
-        for _ in range(_LEVELS):
-            boxes, broken = question.left_open(boxes)
-            if boxes.size == 0:
-                return True
-            if broken or boxes.shape[1] > _BOXES:
-                return False
-        return False
-
-    def peaks(self, lo: Array, hi: Array) -> tuple[Array, Array]:
-        """Between which values a likelihood may peak: in the goal; at an end beyond which there is nothing."""
-        return np.where(np.isinf(hi), hi, lo), np.where(np.isinf(lo), lo, hi)
+    @classmethod
+    def of(cls, goal: MisjudgedGoal, boxes: Array) -> Spots:
+        t1, t2, v1, v2, p1, p2 = boxes[:6]
+        first, last, middle = (goal.edges(t) for t in (t1, t2, 0.5 * t1 + 0.5 * t2))
+        return cls(first, middle, last, (_between(*first, v1), _between(*last, v2)), (p1, p2))
 
 
 @dataclass(frozen=True)
 class Question:
     """Can the belief move so far at this ε?"""
 
-    goal: Misjudged
+    goal: MisjudgedGoal
     epsilon: float
     rise: float
     move: Move
 
     def boxes(self) -> Array:
-        """(t from, t to, c from, c to, p from, p to): all true values, peaks and beliefs to start from."""
-        goal, fixed = self.goal, self.goal.low == self.goal.high
+        """(t from, t to, c from, c to, p from, p to, ln λ left, right, and how far off): where to start from.
+
+        Peaks are written as shares of the goal; what is asked of them is in `Spots`.
+        """
+        goal = self.goal
         cuts = np.unique(np.clip(goal.world.prior.quantile(np.linspace(0.0005, 0.9995, 33)), goal.low, goal.high))
-        t = np.unique([goal.low, goal.high, *([] if fixed else [*cuts, *np.linspace(goal.low, goal.high, 17)])])
-        t1, t2 = (t, t) if fixed else (t[:-1], t[1:])
+        more = [] if goal.is_fixed else [*cuts, *np.linspace(goal.low, goal.high, 17)]
+        t = np.unique([goal.low, goal.high, *more])
+        t1, t2 = (t, t) if goal.is_fixed else (t[:-1], t[1:])
         p1, p2 = self._beliefs(t1, t2)
-        some = p1 < p2
-        boxes = np.stack([t1, t2, np.zeros_like(t1), np.ones_like(t1), p1, p2])[:, some]
-        for _ in range(3 if fixed else 2):
+        zero = np.zeros_like(t1)
+        boxes = np.stack([t1, t2, zero, zero + 1, p1, p2, zero, zero, zero + np.inf])[:, p1 < p2]
+        for _ in range(3 if goal.is_fixed else 2):
             boxes = _cut(boxes, (False, True, True))
         return boxes
 
-    def _beliefs(self, t1: Array, t2: Array) -> tuple[Array, Array]:
+    def _beliefs(self, t1: Array, t2: Array) -> Pair:
         """Between which beliefs a move so far could start: outside of them it is impossible."""
         (lo1, hi1), (lo2, hi2) = self.goal.edges(t1), self.goal.edges(t2)
         room = np.log(self.goal.factor)
@@ -107,29 +106,40 @@ class Question:
 
     def left_open(self, boxes: Array) -> tuple[Array, bool]:
         """The boxes that are not settled, cut; and whether a move so far was found."""
-        t1, t2, v1, v2, p1, p2 = boxes
-        (lo1, hi1), (lo2, hi2), (lo, hi) = (self.goal.edges(t) for t in (t1, t2, 0.5 * t1 + 0.5 * t2))
-        c1, c2 = _between(lo1, hi1, v1), _between(lo2, hi2, v2)
-        middle = 0.5 * (c1 + c2), 0.5 * (p1 + p2)
-        easy = p1 if self.move > 0 else p2
-        # λ is priced in the middle; and, where a constraint cannot be met on all of the box, where it best can.
-        at = np.concatenate([middle[0], c2, c1]), np.concatenate([middle[1], easy, easy])
-        here = np.tile(lo, 3), np.tile(hi, 3)
-        prices = np.split(self._prices(here, *at), 3, axis=1)
-        open_, broken = np.ones(t1.shape, dtype=np.bool_), False
-        along_t = np.zeros(t1.shape, dtype=np.bool_)
-        for price in (prices[0], np.stack([prices[1][0], prices[2][1]])):
-            c, p = np.concatenate([middle[0], c1, c1, c2, c2]), np.concatenate([middle[1], p1, p2, p1, p2])
-            value, size, _ = self._functional((np.tile(lo, 5), np.tile(hi, 5)), c, p, np.tile(price, 5))
-            value, size = value.reshape(5, -1), np.max(size.reshape(5, -1), axis=0)
-            drift = self._drift(boxes, price, (lo, hi), (lo1, hi1), (lo2, hi2), (c1, c2))
-            least = np.min(value[1:], axis=0)
-            if price is prices[0]:
-                doubtful = value[0] <= 0
-                broken = bool(np.any(self.reached((lo, hi), middle[0], middle[1], price)[doubtful] >= self.rise))
-                along_t = drift > value[0] - least
-            open_ &= ~(least - drift > _NOISE * size)
-        return self._halved(boxes[:, open_], along_t[open_]), broken
+        spots = Spots.of(self.goal, boxes)
+        c, p = 0.5 * (spots.c[0] + spots.c[1]), 0.5 * (spots.p[0] + spots.p[1])
+        price = self._prices(spots.middle, c, p, boxes[6:8], boxes[8])
+        settled, value, along_t = self._settled(boxes, spots, c, p, price)
+        doubtful = value <= 0
+        if np.any(self.reached(spots.middle, c, p, price)[doubtful] >= self.rise):
+            return boxes, True
+        open_ = ~settled
+        hard = open_ & np.any(np.abs(price) >= self._reach, axis=0)
+        if hard.any():
+            open_[hard] = ~self._settled_at_corners(boxes[:, hard])
+        near = np.where(np.isinf(boxes[8]), 0.5, np.maximum(0.5 * boxes[8], 1e-6))
+        boxes = np.concatenate([boxes[:6], price, near[None, :]])
+        return self._halved(boxes[:, open_], along_t[open_]), False
+
+    def _settled(self, boxes: Array, spots: Spots, c: Array, p: Array, price: Array) -> tuple[Mask, Array, Mask]:
+        """Which boxes this price settles, g in their middle, and which are rather to be cut along t."""
+        (c1, c2), (p1, p2), edges = spots.c, spots.p, spots.middle
+        at = np.concatenate([c, c1, c1, c2, c2]), np.concatenate([p, p1, p2, p1, p2])
+        value, size, _ = self._functional((np.tile(edges[0], 5), np.tile(edges[1], 5)), *at, np.tile(price, 5))
+        value, size = value.reshape(5, -1), np.max(size.reshape(5, -1), axis=0)
+        least, drift = np.min(value[1:], axis=0), self._drift(boxes, price, spots)
+        return least - drift > _NOISE * size, value[0], drift > value[0] - least
+
+    def _settled_at_corners(self, boxes: Array) -> Mask:
+        """The same with λ priced where a constraint that cannot be met on all of a box can best be met."""
+        spots = Spots.of(self.goal, boxes)
+        easy = spots.p[0] if self.move > 0 else spots.p[1]
+        zero = np.zeros_like(easy)
+        left, right = (
+            self._prices(spots.middle, c, easy, np.stack([zero, zero]), zero + np.inf) for c in (spots.c[1], spots.c[0])
+        )
+        price = np.stack([left[0], right[1]])
+        return self._settled(boxes, spots, 0.5 * (spots.c[0] + spots.c[1]), easy, price)[0]
 
     def reached(self, edges: Pair, c: Array, p: Array, log_l: Array) -> Array:
         """By how much the belief truly moves under the prior and the tent that these numbers describe."""
@@ -146,23 +156,38 @@ class Question:
         parts = _cut(boxes[:, along_t], (True, False, False)), _cut(boxes[:, ~along_t], (False, True, True))
         return np.concatenate(parts, axis=1)
 
-    def _prices(self, edges: Pair, c: Array, p: Array) -> Array:
+    def _prices(self, edges: Pair, c: Array, p: Array, guess: Array, near: Array) -> Array:
         """ln λ of both sides for which g is about largest. Any λ proves; a better one proves more."""
-        n = c.size
-        low, high = np.full((2, n), -self._reach), np.full((2, n), self._reach)
+        reach = self._reach
+        low, high = np.maximum(guess - near, -reach), np.minimum(guess + near, reach)
         at_low, at_high = (self._functional(edges, c, p, e)[2] for e in (low, high))
-        middle, side = low, np.zeros((2, n))  # which end moved last: one that stays twice counts half (the Illinois rule)
-        for step in range(_STEPS):
+        if np.isfinite(near).all():  # where the guess was not so good, all is open again
+            beyond, before = (low > -reach) & (at_low <= 0), (high < reach) & (at_high > 0)
+            if np.any(beyond | before):
+                low, high = (
+                    np.where(before, high, np.where(beyond, -reach, low)),
+                    np.where(beyond, low, np.where(before, reach, high)),
+                )
+                at_low, at_high = (self._functional(edges, c, p, e)[2] for e in (low, high))
+        return self._root(
+            edges, c, p, (low, high), (at_low, at_high), _STEPS if np.isfinite(near).all() else _FIRST_STEPS
+        )
+
+    def _root(self, edges: Pair, c: Array, p: Array, ends: Pair, slack: Pair, steps: int) -> Array:
+        """Where the slack changes its sign: regula falsi, where an end that stays twice counts half (Illinois)."""
+        (low, high), (at_low, at_high) = ends, slack
+        never, always, middle, side = at_low <= 0, at_high > 0, low, np.zeros(low.shape)
+        for step in range(steps):
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = at_low / (at_low - at_high)
-            share = np.where(np.isfinite(share) & (step % 3 > 0), np.clip(share, 0.01, 0.99), 0.5)
+            share = np.where(np.isfinite(share) & (step % 3 < 2), np.clip(share, 0.01, 0.99), 0.5)
             middle = low + share * (high - low)
-            slack = self._functional(edges, c, p, middle)[2]
-            up = slack > 0
-            at_high = np.where(up & (side > 0), at_high / 2, np.where(up, at_high, slack))
-            at_low = np.where(~up & (side < 0), at_low / 2, np.where(up, slack, at_low))
+            here = self._functional(edges, c, p, middle)[2]
+            up = here > 0
+            at_high = np.where(up & (side > 0), at_high / 2, np.where(up, at_high, here))
+            at_low = np.where(~up & (side < 0), at_low / 2, np.where(up, here, at_low))
             low, high, side = np.where(up, middle, low), np.where(up, high, middle), np.where(up, 1.0, -1.0)
-        return np.where(at_low <= 0, -self._reach, np.where(at_high > 0, self._reach, middle))
+        return np.where(never, -self._reach, np.where(always, self._reach, middle))
 
     @cached_property
     def _reach(self) -> float:
@@ -172,7 +197,7 @@ class Question:
         return 4.0 + self.epsilon * float(form.psi(ends[1]) - form.psi(ends[0]))
 
     def _terms(self, p: Array, log_l: Array) -> tuple[Array, Array, Array, Array]:
-        """ln((1−p)/(1−P)) − ln λ and ln(p/P) − ln λ, where the integrand changes its sign; then 1−P and P with the step."""
+        """ln((1−p)/(1−P)) − ln λ and ln(p/P) − ln λ, where the integrand turns; then 1−P and P with the step."""
         after = np.clip(p + self.move * self.rise, 0.0, 1.0)
         step = self.move * self.epsilon * self.goal.world.form.step
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -180,9 +205,7 @@ class Question:
             turn_out = np.log(p) - np.log(after) + step - log_l
         return turn_in, turn_out, 1 - after, after * np.exp(-step)
 
-    def _functional(
-        self, edges: Pair, c: Array, p: Array, log_l: Array
-    ) -> tuple[Array, Array, Array]:
+    def _functional(self, edges: Pair, c: Array, p: Array, log_l: Array) -> tuple[Array, Array, Array]:
         """g, the sum of the sizes of its terms, and by side its derivative by λ as a difference of logarithms."""
         turn_in, turn_out, rest, after = self._terms(p, log_l)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -195,7 +218,7 @@ class Question:
         slack = self.move * np.where(np.isnan(slack), -1.0, np.clip(slack, -1e3, 1e3))
         return self.move * np.sum(terms, axis=(0, 1)), np.sum(np.abs(terms), axis=(0, 1)), slack
 
-    def _integrals(self, edges: tuple[Array, Array], c: Array, turn_in: Array, turn_out: Array) -> Array:
+    def _integrals(self, edges: Pair, c: Array, turn_in: Array, turn_out: Array) -> Array:
         """∫hf and ∫Ehf inside, then outside, on the left and on the right of c.
 
         h is κ inside from where ln E passes `turn_in` up to c, and outside from where it passes `turn_out` outwards.
@@ -203,7 +226,7 @@ class Question:
         form, edge, way = self.goal.world.form, np.stack(edges), np.array([[1.0], [-1.0]])
         finite, left = np.where(np.isfinite(edge), edge, 0.0), way > 0
         rate = self.move * self.epsilon * way
-        first, second = (psi_inverse(form, form.psi(finite) + turn / rate) for turn in (turn_in, turn_out))
+        first, second = (form.inverse(form.psi(finite) + turn / rate) for turn in (turn_in, turn_out))
         inner, outer = np.clip(c, *edges), np.full_like(c, np.inf)
         whole_in = np.where(left, edge, inner), np.where(left, inner, edge)
         whole_out = np.where(left, -outer, edge), np.where(left, edge, outer)
@@ -216,21 +239,22 @@ class Question:
         weighed = tilts[:, ::2] + (self.goal.factor - 1) * tilts[:, 1::2]  # (mass or tilt, in or out, side, box)
         return np.stack([weighed[0, 0], weighed[1, 0], weighed[0, 1], weighed[1, 1]])
 
-    def _drift(self, boxes: Array, log_l: Array, ref: Pair, first: Pair, last: Pair, c: Pair) -> Array:
+    def _drift(self, boxes: Array, log_l: Array, spots: Spots) -> Array:
         """How much lower g can be at another true value of the box than at its middle."""
-        t1, t2, p1, p2 = boxes[[0, 1, 4, 5]]
+        (t1, t2), ref, first, last, c = boxes[:2], spots.middle, spots.first, spots.last, spots.c
         if np.all(t1 == t2):
             return np.zeros_like(t1)
         total = np.zeros((2, t1.size))
         for side, sign in ((0, -1.0), (1, 1.0)):  # what is inside grows at the right edge and shrinks at the left one
             ends = first[side], last[side]
-            inside = self._integrand(side, side, ends, ref, (p1, p2), log_l, inside=True)
+            inside = self._integrand(side, side, ends, ref, spots.p, log_l, inside=True)
             beside = c[0] < last[0] if side == 0 else c[1] > first[1]
-            other = self._integrand(1 - side, side, ends, ref, (p1, p2), log_l, inside=True)
-            inside = np.where(beside, np.minimum(inside[0], other[0]), inside[0]), np.where(
-                beside, np.maximum(inside[1], other[1]), inside[1]
+            other = self._integrand(1 - side, side, ends, ref, spots.p, log_l, inside=True)
+            inside = (
+                np.where(beside, np.minimum(inside[0], other[0]), inside[0]),
+                np.where(beside, np.maximum(inside[1], other[1]), inside[1]),
             )
-            outside = self._integrand(side, side, ends, ref, (p1, p2), log_l, inside=False)
+            outside = self._integrand(side, side, ends, ref, spots.p, log_l, inside=False)
             jump = inside[0] - outside[1], inside[1] - outside[0]
             flow = self.goal.world.prior.density_range(*ends)
             speed = (ends[1] - ends[0]) / (t2 - t1)
@@ -240,9 +264,7 @@ class Question:
         total = np.where(np.isnan(total), np.array([[-np.inf], [np.inf]]), total)
         return 0.5 * (t2 - t1) * np.maximum(0.0, np.maximum(-total[0], total[1]))
 
-    def _integrand(
-        self, side: int, edge: int, ends: Pair, ref: Pair, p: Pair, log_l: Array, *, inside: bool
-    ) -> tuple[Array, Array]:
+    def _integrand(self, side: int, edge: int, ends: Pair, ref: Pair, p: Pair, log_l: Array, *, inside: bool) -> Pair:
         """The range of w(…) at one edge of the goal over a box, as one side's multiplier has it."""
         form, rate = self.goal.world.form, self.move * self.epsilon * (1 if side == 0 else -1)
         found: list[Array] = []
@@ -256,28 +278,11 @@ class Question:
         return np.min(found, axis=0), np.max(found, axis=0)
 
 
-Pair = tuple[Array, Array]
-
-
 def _between(lo: Array, hi: Array, share: Array) -> Array:
     """A peak inside the goal; at the infinite end of a goal that has one."""
     with np.errstate(invalid="ignore"):
         inside = lo + share * (hi - lo)
     return np.where(np.isinf(lo), lo, np.where(np.isinf(hi), hi, inside))
-
-
-def psi_inverse(form: LineForm, height: Array) -> Array:
-    """Up to where ψ stays below a height: its inverse, at the cut where it jumps over it."""
-    if form.is_straight:
-        return height / form.slopes[0]
-    ends = (-np.inf, *form.cuts, np.inf)
-    found = np.full(np.shape(height), -np.inf)
-    for slope, start, end in zip(form.slopes, ends[:-1], ends[1:], strict=True):
-        at = start if np.isfinite(start) else end
-        base = float(form.psi(at)) + (form.jump_at(at) if at == start else 0.0)
-        reached = at + (height - base) / slope if slope else np.where(height >= base, end, start)
-        found = np.where(reached > start, np.clip(reached, start, end), found)
-    return found
 
 
 def _cut(boxes: Array, axes: tuple[bool, bool, bool]) -> Array:
