@@ -35,6 +35,7 @@ class Meaning:
     prior: float | None
     advantage: Bracket | None
     posterior: Bracket | None
+    largest_prior_factor: float | None
     errors: dict[str, float | None]
     limits: tuple[Kept, ...]
     general: Explanation
@@ -47,6 +48,7 @@ class Meaning:
             "prior": self.prior,
             "advantage": None if self.advantage is None else self.advantage.to_dict(),
             "posterior": None if self.posterior is None else self.posterior.to_dict(),
+            "largest_prior_factor": "any" if self.largest_prior_factor == math.inf else self.largest_prior_factor,
             "errors": self.errors,
             "limits": [{**vars(k), "epsilon": k.epsilon if math.isfinite(k.epsilon) else None} for k in self.limits],
             "general": self.general.to_dict(),
@@ -73,14 +75,20 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
             posterior = exposure.posterior(epsilon)
         except GuessproofError:  # without a prior there is no belief, only its change
             posterior = None
+    kept = tuple(_kept(chooser, epsilon))
+    factor = None
+    if exposure is not None and all(k.kept for k in kept if k.name == "attacker"):
+        factor = exposure.largest_prior_factor(epsilon, plan.limits)
+        factor = None if factor is None else max(factor, exposure.attacker.prior_factor)
     return Meaning(
         epsilon=epsilon,
         noises=noises,
         prior=None if exposure is None else exposure.prior,
         advantage=None if exposure is None else exposure.advantage(epsilon, plan.limits.both),
         posterior=posterior,
+        largest_prior_factor=factor,
         errors=errors,
-        limits=tuple(_kept(chooser, epsilon)),
+        limits=kept,
         general=explain(epsilon),
     )
 

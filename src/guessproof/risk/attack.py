@@ -261,11 +261,18 @@ class Attack:
             declared = replace(self, prior_factor=1.0).posterior(epsilon)
             found.append(factor_between(float(declared.bound), posterior))
         if advantage is not None and not isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            found.append(self._misjudged.largest_factor(epsilon, advantage, both))
+            engine = self._misjudged  # refuses first what it cannot answer
+            found.append(
+                engine.largest_factor(epsilon, advantage, both) if self._keeps(epsilon, advantage, both) else 0.0
+            )
         elif advantage is not None:
             kept = float(self._priorless.advantage(checked_epsilon(epsilon), both).bound) <= advantage
             found.append(0.0 if not kept else math.inf if isinstance(self.attribute.prior, Unknown) else 1.0)
         return rounded_down(min(found))
+
+    def _keeps(self, epsilon: float, advantage: float, both: bool) -> bool:
+        """Whether a limit is proven for the declared prior."""
+        return float(np.max(replace(self, prior_factor=1.0).advantage(epsilon, both).bound)) <= advantage
 
     def _misjudged_epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
         found: list[Any] = []

@@ -13,7 +13,7 @@ from scipy.special import expit
 from guessproof.errors import GoalError, NotCertifiedError, ParameterError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import axis_labels
-from guessproof.risk.limits import Belief
+from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.wrong_prior import OddsRange, Widths, WrongAnywhere, WrongPrior, WrongTents
 from guessproof.risk.single import belief_of, true_values
@@ -99,8 +99,8 @@ class Misjudged:
             return min(max(a for a, _ in found), bound), bound
 
         attack, bound = np.vectorize(one, otypes=[np.float64, np.float64])(*self._each(epsilon))
-        at = self._worst_at(epsilon, bound)
-        return Bracket.meet(self._most(attack), self._most(bound), self.how, worst_at=at)
+        at, prior = self._worst_at(epsilon, bound)
+        return Bracket.meet(self._most(attack), self._most(bound), self.how, worst_at=at, worst_prior=prior)
 
     def epsilon(self, advantage: Array, both: bool) -> Array:
         """The largest ε that is proven to keep a limit."""
@@ -124,13 +124,16 @@ class Misjudged:
     def _most(self, found: Any) -> Any:
         return np.max(found, axis=0) if self.worst else found
 
-    def _worst_at(self, epsilon: Array, bound: Array) -> Any:
+    def _worst_at(self, epsilon: Array, bound: Array) -> tuple[Any, float | None]:
+        """The true value that is most exposed, and its declared prior."""
         if not self.worst or epsilon.ndim:
-            return None
-        if self.truths:
-            return self.truths[int(np.argmax(bound))]
-        engine = self.engines.ravel()[0]
-        return engine.found(float(epsilon), 1).at if isinstance(engine, WrongAnywhere) else None
+            return None, None
+        place = int(np.argmax(bound))
+        engine: WrongPrior = self.engines.ravel()[place]
+        if isinstance(engine, WrongAnywhere):
+            at = engine.found(float(epsilon), 1).at
+            return at, float(engine.search.prior.mass(*engine.search.edges(np.asarray(at))))
+        return self.truths[place], float(expit(engine.widths.log_odds))
 
 
 def _moves(both: bool) -> tuple[Move, ...]:
@@ -168,8 +171,20 @@ def misjudged_belief(belief: Belief, attributes: Mapping[str, Attribute], norm: 
     sizes = [_across(attribute) for attribute in attributes.values()]
     across = {"l1": sum(sizes), "l2": math.hypot(*sizes), "linf": max(sizes)}[norm]
     widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
-    engine = OddsRange(factor, widths, belief)
+    engine = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
     return Misjudged(_array([engine], ()), _how(engine))
+
+
+def _remembered(gain: Gain) -> Gain:
+    """A gain that is worked out once for each ε: it knows nothing of the factor."""
+    found: dict[float, tuple[Array, Array]] = {}
+
+    def again(k: Array) -> tuple[Array, Array]:
+        if float(k) not in found:
+            found[float(k)] = gain(k)
+        return found[float(k)]
+
+    return again
 
 
 def _over_listed(attribute: Attribute, prior: Finite, goal: Goal, factor: float) -> Misjudged:
@@ -206,10 +221,13 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPr
             )
             return WrongTents(factor, _widths_on(prior, form, float(lo), float(hi), log_odds), world)
         across = _across(attribute)
-        return OddsRange(factor, Widths(across, across, across, log_odds), belief)
+        return OddsRange(
+            factor, Widths(across, across, across, log_odds), replace(belief, gain=_remembered(belief.gain))
+        )
     assert isinstance(prior, Finite)
     correct = np.asarray(goal.chosen(prior, at)) > 0
-    return OddsRange(factor, _widths_of(attribute, prior, correct, log_odds), belief)
+    widths = _widths_of(attribute, prior, correct, log_odds)
+    return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
 
 
 def _widths_on(prior: LinePrior, form: LineForm, lo: float, hi: float, log_odds: float) -> Widths:

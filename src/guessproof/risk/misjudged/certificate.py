@@ -36,7 +36,7 @@ from guessproof.risk.tent import log_prior
 from guessproof.world.checks import Array, Mask
 
 _BOXES, _BOXES_OVER_TRUTHS = 6_000, 60_000  # that are asked before a proof is given up
-_FIRST_STEPS, _STEPS = 60, 10
+_FIRST_STEPS, _CORNER_STEPS, _STEPS = 60, 15, 10
 _NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals may hide
 
 
@@ -108,7 +108,8 @@ class Question:
         """The boxes that are not settled, cut; and whether a move so far was found."""
         spots = Spots.of(self.goal, boxes)
         c, p = 0.5 * (spots.c[0] + spots.c[1]), 0.5 * (spots.p[0] + spots.p[1])
-        price = self._prices(spots.middle, c, p, boxes[6:8], boxes[8])
+        steps = _FIRST_STEPS if np.isinf(boxes[8]).any() else _STEPS
+        price = self._prices(spots.middle, c, p, boxes[6:8], boxes[8], steps)
         settled, value, along_t = self._settled(boxes, spots, c, p, price)
         doubtful = value <= 0
         if np.any(self.reached(spots.middle, c, p, price)[doubtful] >= self.rise):
@@ -135,9 +136,8 @@ class Question:
         spots = Spots.of(self.goal, boxes)
         easy = spots.p[0] if self.move > 0 else spots.p[1]
         zero = np.zeros_like(easy)
-        left, right = (
-            self._prices(spots.middle, c, easy, np.stack([zero, zero]), zero + np.inf) for c in (spots.c[1], spots.c[0])
-        )
+        anywhere = np.stack([zero, zero]), zero + np.inf
+        left, right = (self._prices(spots.middle, c, easy, *anywhere, _CORNER_STEPS) for c in reversed(spots.c))
         price = np.stack([left[0], right[1]])
         return self._settled(boxes, spots, 0.5 * (spots.c[0] + spots.c[1]), easy, price)[0]
 
@@ -156,7 +156,7 @@ class Question:
         parts = _cut(boxes[:, along_t], (True, False, False)), _cut(boxes[:, ~along_t], (False, True, True))
         return np.concatenate(parts, axis=1)
 
-    def _prices(self, edges: Pair, c: Array, p: Array, guess: Array, near: Array) -> Array:
+    def _prices(self, edges: Pair, c: Array, p: Array, guess: Array, near: Array, steps: int) -> Array:
         """ln λ of both sides for which g is about largest. Any λ proves; a better one proves more."""
         reach = self._reach
         low, high = np.maximum(guess - near, -reach), np.minimum(guess + near, reach)
@@ -169,9 +169,7 @@ class Question:
                     np.where(beyond, low, np.where(before, reach, high)),
                 )
                 at_low, at_high = (self._functional(edges, c, p, e)[2] for e in (low, high))
-        return self._root(
-            edges, c, p, (low, high), (at_low, at_high), _STEPS if np.isfinite(near).all() else _FIRST_STEPS
-        )
+        return self._root(edges, c, p, (low, high), (at_low, at_high), steps)
 
     def _root(self, edges: Pair, c: Array, p: Array, ends: Pair, slack: Pair, steps: int) -> Array:
         """Where the slack changes its sign: regula falsi, where an end that stays twice counts half (Illinois)."""
@@ -194,7 +192,8 @@ class Question:
         """A bound on |ln λ| beyond which it says nothing more."""
         prior, form = self.goal.world.prior, self.goal.world.form
         ends = np.clip(prior.quantile([1e-6, 1 - 1e-6]), *prior.support)
-        return 4.0 + self.epsilon * float(form.psi(ends[1]) - form.psi(ends[0]))
+        spread = self.epsilon * float(form.psi(ends[1]) - form.psi(ends[0]))
+        return 4.0 + spread if self.goal.is_fixed else 1.2 + 0.5 * spread  # a smaller one drifts less along t
 
     def _terms(self, p: Array, log_l: Array) -> tuple[Array, Array, Array, Array]:
         """ln((1−p)/(1−P)) − ln λ and ln(p/P) − ln λ, where the integrand turns; then 1−P and P with the step."""

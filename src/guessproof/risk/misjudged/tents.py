@@ -22,8 +22,9 @@ Move = Literal[1, -1]  # a belief that rises, or one that falls
 Pair = tuple[Array, Array]
 Edges = Callable[[Array], Pair]
 
-_COARSE = (25, 17, 25, 25)  # points along t, c, s₁ and s₂ at first
-_FINE = 9
+_COARSE = (1, 17, 25, 25)  # points along t, c, s₁ and s₂ at first
+_COARSE_OVER_TRUTHS = (25, 9, 11, 11)
+_FINE, _FINE_OVER_TRUTHS = 9, 7
 _FIRST_ZOOMS, _ZOOMS, _SHRINK = 5, 20, 0.5
 _STARTS = 3  # peaks that are looked at closer: the best one may be anywhere in the goal
 
@@ -55,7 +56,7 @@ class Found:
 def best_tent(goal: MisjudgedGoal, epsilon: float, move: Move) -> Found:
     """The best true value, peak and wrong prior that a search finds; what it finds is an attack in any case."""
     ranges = _Ranges.of(goal)
-    counts = (1, *_COARSE[1:]) if goal.is_fixed else _COARSE
+    counts = _COARSE if goal.is_fixed else _COARSE_OVER_TRUTHS
     axes = [np.linspace(0.0, 1.0, n) if n > 1 else np.array([0.0]) for n in counts]
     values = ranges.advantages(axes, epsilon, move)
     by_peak = np.max(values, axis=(2, 3))
@@ -86,7 +87,8 @@ def _zoomed(
     """Closer and closer around a place of the grid."""
     value, best = start
     for _ in range(times):
-        axes = [_axis(float(b), float(r)) for b, r in zip(best, reach, strict=True)]
+        count = _FINE if ranges.goal.is_fixed else _FINE_OVER_TRUTHS
+        axes = [_axis(float(b), float(r), count) for b, r in zip(best, reach, strict=True)]
         values = ranges.advantages(axes, epsilon, move)
         top = np.unravel_index(int(np.argmax(values)), values.shape)
         if values[top] > value:
@@ -95,8 +97,8 @@ def _zoomed(
     return value, best
 
 
-def _axis(centre: float, reach: float) -> Array:
-    return np.unique(np.clip(np.linspace(centre - reach, centre + reach, _FINE), 0.0, 1.0))
+def _axis(centre: float, reach: float, count: int) -> Array:
+    return np.unique(np.clip(np.linspace(centre - reach, centre + reach, count), 0.0, 1.0))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -25,7 +24,6 @@ from guessproof.world.checks import Array
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
 _HAIRS = (4e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.5)  # how far from the attack a proof is tried
-_COARSE = (1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.35, 0.5, 0.75)
 
 
 @dataclass(frozen=True)
@@ -76,6 +74,16 @@ class WrongPrior(ABC):
     def start(self) -> float:
         """An ε at which a search may begin."""
 
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """By how much of its logarithm a factor is lowered from where an attack breaks a limit, until one is proven."""
+        return (1e-4, 1e-3, 0.01, 0.1, 0.3, 0.6)
+
+    @property
+    def precision(self) -> float:
+        """How finely the logarithm is found at which an attack breaks a limit."""
+        return 1e-6
+
     def wrong_by(self, factor: float) -> Self:
         """The same, wrong by another factor."""
         return replace(self, factor=factor)
@@ -92,9 +100,9 @@ class WrongPrior(ABC):
         return max(whatever, next((e for e in found if e <= whatever or self.keeps(e, limit, move)), 0.0))
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
-        """The largest factor at which the limit is proven at this ε; inf where none breaks it, 0 where 1 does."""
-        if not self.wrong_by(1.0).keeps(epsilon, limit, move):
-            return 0.0
+        """The largest factor at which the limit is proven at this ε, for one that 1 keeps; inf where none breaks it."""
+        if self.wrong_by(1.01).reached(epsilon, move) > limit:
+            return 1.0
         if self.wrong_by(LARGEST_FACTOR).reached(epsilon, move) <= limit:
             free = self.wrong_by(math.inf).keeps(epsilon, limit, move)
             return math.inf if free else self._proven_factor(epsilon, limit, move, LARGEST_FACTOR)
@@ -102,22 +110,15 @@ class WrongPrior(ABC):
         def excess(room: float) -> float:
             return self.wrong_by(math.exp(room)).reached(epsilon, move) - limit
 
-        if excess(0.0) >= 0:
-            return 1.0
-        broken: Any = brentq(excess, 0.0, math.log(LARGEST_FACTOR), xtol=1e-6)  # pyright: ignore[reportArgumentType]
+        broken: Any = brentq(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=self.precision)  # pyright: ignore[reportArgumentType]
         return self._proven_factor(epsilon, limit, move, math.exp(float(broken)))
 
     def _proven_factor(self, epsilon: float, limit: float, move: Move, broken: float) -> float:
-        for factor in _below(broken):
+        for share in self.shares:
+            factor = math.exp(math.log(broken) * (1 - share))
             if self.wrong_by(factor).keeps(epsilon, limit, move):
                 return factor
         return 1.0
-
-
-def _below(factor: float) -> Iterator[float]:
-    """Factors below this one: a hair, then more of its logarithm."""
-    for share in _COARSE:
-        yield math.exp(math.log(factor) * (1 - share))
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,14 @@ class WrongAnywhere(WrongTents):
     """The same for the worst true value."""
 
     search: TruthSearch
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        return (0.1, 0.4)  # a proof for all true values takes seconds
+
+    @property
+    def precision(self) -> float:
+        return 5e-3
 
     def reached(self, epsilon: float, move: Move) -> float:
         return self.found(epsilon, move).value
@@ -242,8 +251,6 @@ class OddsRange(WrongPrior):
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """The root of the bound itself in ln κ."""
-        if not self.wrong_by(1.0).keeps(epsilon, limit, move):
-            return 0.0
         if self.wrong_by(math.inf).keeps(epsilon, limit, move):
             return math.inf
         low, high = 0.0, math.log(LARGEST_FACTOR)
