@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from guessproof.calculate import Limits
 from guessproof.choosing import Chooser, asked
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.explain import Explanation, explain
+from guessproof.exposure import Exposure
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
@@ -35,10 +38,19 @@ class Meaning:
     prior: float | None
     advantage: Bracket | None
     posterior: Bracket | None
-    largest_prior_factor: float | None
     errors: dict[str, float | None]
     limits: tuple[Kept, ...]
     general: Explanation
+    exposure: Exposure | None = field(default=None, repr=False, compare=False)
+    promise: Limits = field(default_factory=Limits, repr=False, compare=False)
+
+    @cached_property
+    def largest_prior_factor(self) -> float | None:
+        """By what factor the odds of any two values may be misjudged while the attacker's limits hold at this ε."""
+        if self.exposure is None or not all(k.kept for k in self.limits if k.name == "attacker"):
+            return None
+        found = self.exposure.largest_prior_factor(self.epsilon, self.promise)
+        return None if found is None else max(found, self.exposure.attacker.prior_factor)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -75,21 +87,17 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
             posterior = exposure.posterior(epsilon)
         except GuessproofError:  # without a prior there is no belief, only its change
             posterior = None
-    kept = tuple(_kept(chooser, epsilon))
-    factor = None
-    if exposure is not None and all(k.kept for k in kept if k.name == "attacker"):
-        factor = exposure.largest_prior_factor(epsilon, plan.limits)
-        factor = None if factor is None else max(factor, exposure.attacker.prior_factor)
     return Meaning(
         epsilon=epsilon,
         noises=noises,
         prior=None if exposure is None else exposure.prior,
         advantage=None if exposure is None else exposure.advantage(epsilon, plan.limits.both),
         posterior=posterior,
-        largest_prior_factor=factor,
         errors=errors,
-        limits=kept,
+        limits=tuple(_kept(chooser, epsilon)),
         general=explain(epsilon),
+        exposure=exposure,
+        promise=plan.limits,
     )
 
 

@@ -35,7 +35,7 @@ from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
 from guessproof.risk.tent import log_prior
 from guessproof.world.checks import Array, Mask
 
-_BOXES, _BOXES_OVER_TRUTHS = 6_000, 60_000  # that are asked before a proof is given up
+_BOXES, _BOXES_OVER_TRUTHS = 4_000, 30_000  # that are asked before a proof is given up
 _FIRST_STEPS, _CORNER_STEPS, _STEPS = 60, 15, 10
 _NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals may hide
 

@@ -77,12 +77,12 @@ class WrongPrior(ABC):
     @property
     def shares(self) -> tuple[float, ...]:
         """By how much of its logarithm a factor is lowered from where an attack breaks a limit, until one is proven."""
-        return (1e-4, 1e-3, 0.01, 0.1, 0.3, 0.6)
+        return (1e-3, 0.03, 0.3)
 
     @property
     def precision(self) -> float:
         """How finely the logarithm is found at which an attack breaks a limit."""
-        return 1e-6
+        return 1e-4
 
     def wrong_by(self, factor: float) -> Self:
         """The same, wrong by another factor."""
