@@ -23,7 +23,8 @@ from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
-_HAIRS = (4e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.5)  # how far from the attack a proof is tried
+_HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
+_BACK = 4.0  # times as far below the ε of the attack, so that the bound there is below the limit
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class WrongPrior(ABC):
         broken = largest_epsilon(
             lambda e: np.asarray(self.reached(float(e), move)), np.asarray(limit), start=self.start, relative=1e-10
         )
-        found = (float(broken) * (1 - hair) for hair in _HAIRS)
+        found = (float(broken) * (1 - _BACK * hair) for hair in _HAIRS)
         whatever = 4 * math.atanh(limit) / self.widths.across * (1 - 1e-12) if self.widths.across else math.inf
         return max(whatever, next((e for e in found if e <= whatever or self.keeps(e, limit, move)), 0.0))
 
