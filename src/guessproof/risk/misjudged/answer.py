@@ -162,7 +162,7 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
     with np.errstate(divide="ignore"):
         log_odds = float(np.log(most) - np.log1p(-min(most, 1.0)))
     widths = replace(_widths_on(truths.prior, truths.form, *truths.prior.support, log_odds), least=-math.inf)
-    engine = WrongAnywhere(factor, widths, world, truths)
+    engine = WrongAnywhere(factor, widths, world, None, truths)
     return Misjudged(_array([engine], (1,)), f"{_how(engine)}, worst true value by boxes", worst=True)
 
 
@@ -219,7 +219,8 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPr
             world = MisjudgedGoal(
                 TiltedIntegrals(prior, form), lambda x: (lo + 0 * x, hi + 0 * x), place, place, factor
             )
-            return WrongTents(factor, _widths_on(prior, form, float(lo), float(hi), log_odds), world)
+            widths = _widths_on(prior, form, float(lo), float(hi), log_odds)
+            return WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
         across = _across(attribute)
         return OddsRange(
             factor, Widths(across, across, across, log_odds), replace(belief, gain=_remembered(belief.gain))
@@ -231,13 +232,13 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPr
 
 
 def _widths_on(prior: LinePrior, form: LineForm, lo: float, hi: float, log_odds: float) -> Widths:
-    """Only how far a value of the goal [lo, hi] can be from one outside."""
+    """How far apart values can be within the goal [lo, hi], outside of it on either side, and across its edge."""
     low, high = prior.support
     lo, hi = max(lo, low), min(hi, high)
     right = float(form.psi(high) - form.psi(lo)) if hi < high or lo == low else 0.0
     left = float(form.psi(hi) - form.psi(low)) if lo > low or hi == high else 0.0
-    across = max(left, right) + form.step
-    return Widths(across, across, across, log_odds)
+    inside, outside = (float(form.psi(b) - form.psi(a)) for a, b in ((lo, hi), (low, high)))
+    return Widths(inside + form.step, outside + form.step, max(left, right) + form.step, log_odds)
 
 
 def _widths_of(attribute: Attribute, prior: Finite, correct: Any, log_odds: float) -> Widths:

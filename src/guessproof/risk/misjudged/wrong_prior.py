@@ -127,6 +127,7 @@ class WrongTents(WrongPrior):
     """One interval on the line under |ψ(x) − ψ(x')| with a step: attack and bound meet."""
 
     goal: MisjudgedGoal
+    by_odds: OddsRange | None  # a bound that needs no boxes, and meets the declared prior as the factor nears 1
 
     @property
     def start(self) -> float:
@@ -147,6 +148,8 @@ class WrongTents(WrongPrior):
             return True
         if math.isinf(self.factor) or limit <= 0:
             return False
+        if self.by_odds is not None and self.by_odds.wrong_by(self.factor).keeps(epsilon, limit, move):
+            return True
         return is_proven(replace(self.goal, factor=self.factor), epsilon, limit, move)
 
     def is_free(self, limit: float, move: Move) -> bool:
