@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+from guessproof.calculate import Limits
 from guessproof.choosing import Chooser, asked
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.explain import Explanation, explain
+from guessproof.exposure import Exposure
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
@@ -38,6 +41,16 @@ class Meaning:
     errors: dict[str, float | None]
     limits: tuple[Kept, ...]
     general: Explanation
+    exposure: Exposure | None = field(default=None, repr=False, compare=False)
+    promise: Limits = field(default_factory=Limits, repr=False, compare=False)
+
+    @cached_property
+    def largest_prior_factor(self) -> float | None:
+        """By what factor the odds of any two values may be misjudged while the attacker's limits hold at this ε."""
+        if self.exposure is None or not all(k.kept for k in self.limits if k.name == "attacker"):
+            return None
+        found = self.exposure.largest_prior_factor(self.epsilon, self.promise)
+        return None if found is None else max(found, self.exposure.attacker.prior_factor)
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -47,6 +60,7 @@ class Meaning:
             "prior": self.prior,
             "advantage": None if self.advantage is None else self.advantage.to_dict(),
             "posterior": None if self.posterior is None else self.posterior.to_dict(),
+            "largest_prior_factor": "any" if self.largest_prior_factor == math.inf else self.largest_prior_factor,
             "errors": self.errors,
             "limits": [{**vars(k), "epsilon": k.epsilon if math.isfinite(k.epsilon) else None} for k in self.limits],
             "general": self.general.to_dict(),
@@ -82,6 +96,8 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         errors=errors,
         limits=tuple(_kept(chooser, epsilon)),
         general=explain(epsilon),
+        exposure=exposure,
+        promise=plan.limits,
     )
 
 

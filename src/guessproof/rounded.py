@@ -33,6 +33,19 @@ def up(value: float | None, digits: int = DIGITS) -> str:
     return "" if value is None else _spell(value, digits, "up")
 
 
+def misjudged_words(factor: float) -> str:
+    """What a promise keeps of itself if the prior is wrong by up to a factor.
+
+    >>> misjudged_words(1.5)
+    'the promise holds even if the odds of any two values are misjudged by up to ×1.5'
+    """
+    if math.isinf(factor):
+        return "the promise holds whatever the attacker believes beforehand"
+    if factor <= 1:
+        return "the promise is proven for the declared prior only: no misjudged odds are left room for"
+    return f"the promise holds even if the odds of any two values are misjudged by up to ×{down(factor, 4)}"
+
+
 def down(value: float | None, digits: int = DIGITS) -> str:
     """A few digits, never above the number.
 

@@ -134,8 +134,8 @@ def test_the_question_asked_matches_the_query(tmp_path: Path) -> None:
             name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.kind(name), c.missing, not c.public)
             for name, c in plan.columns.items()
         }
-        table: Any = sql.Declared(plan.data.table, declared, plan.unit, plan.data.rows)
-        assert sql.ask(plan.query.sql, table).outputs, template
+        table: Any = sql.DeclaredTable(plan.data.table, declared, plan.unit, plan.data.rows)
+        assert sql.analyze(plan.query.sql, table).outputs, template
 
 
 SCHEMA = {"name": "text", "age": "number", "height": "number", "smoker": "boolean", "day": "time"}

@@ -21,8 +21,8 @@ ASSUMPTIONS = {
     "independence": "Records are independent of each other given what the attacker knows; columns with separate "
     "priors are independent of each other.",
     "mechanism": "The attacker knows the query, the mechanism and its noise scale.",
-    "prior": "The prior is what the attacker believes; a wrong prior is the largest real risk, so the ε without any "
-    "prior and with narrower and wider ones stand beside the answer.",
+    "prior": "The prior is what the attacker believes; a wrong prior is the largest real risk, so the "
+    "factor by which its odds may be misjudged, and the ε without any prior, stand beside the answer.",
     "copies": "One record is in at most {copies} of the table's rows, with the same protected values in each, and "
     "which rows those are does not depend on protected values.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
@@ -89,6 +89,19 @@ class Choice:
     def wider_prior_epsilon(self) -> float | None:
         """The largest ε if it were 25 % wider."""
         return self._with_prior(1.25)
+
+    @cached_property
+    def largest_prior_factor(self) -> float | None:
+        """By what factor the odds of any two values may be misjudged while the attacker's limits hold at this ε.
+
+        math.inf where nothing breaks them; None where there is no prior to misjudge, or the limits do not hold.
+        """
+        exposure, limits = self.exposure, [b for b in self.limits if b.name == "attacker"]
+        if exposure is None or not self.feasible or any(self.epsilon > b.epsilon for b in limits):
+            return None
+        found = exposure.largest_prior_factor(self.epsilon, self.plan.limits)
+        # What the plan asks for was proven when ε was chosen.
+        return None if found is None else max(found, exposure.attacker.prior_factor)
 
     def _with_prior(self, factor: float) -> float | None:
         exposure = self.exposure
@@ -182,6 +195,7 @@ class Choice:
                 "advantage": None if self.advantage is None else self.advantage.to_dict(),
                 "posterior": None if self.posterior is None else self.posterior.to_dict(),
                 "prior_free_epsilon": self.prior_free_epsilon,
+                "largest_prior_factor": "any" if self.largest_prior_factor == math.inf else self.largest_prior_factor,
                 "narrower_prior_epsilon": self.narrower_prior_epsilon,
                 "wider_prior_epsilon": self.wider_prior_epsilon,
                 "query_aware_epsilon": self.query_aware_epsilon,

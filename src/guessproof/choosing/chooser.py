@@ -61,7 +61,7 @@ def attacker_of(plan: Plan) -> Attacker | None:
     attacker, limits = plan.attacker, plan.limits
     if attacker is None or (limits.advantage is None and limits.posterior is None):
         return None
-    return Attacker(plan.attributes(), plan.goal, attacker.at, attacker.knows, attacker.or_)
+    return Attacker(plan.attributes(), plan.goal, attacker.at, attacker.knows, attacker.or_, attacker.prior_factor)
 
 
 class Chooser:

@@ -86,7 +86,8 @@ def limit_words(plan: Plan) -> str:
         parts.append(f"the belief in “{attacker.goal}” may {'move' if limits.both else 'rise'} by {limits.advantage:g}")
     if limits.posterior is not None:
         parts.append(f"the belief in “{attacker.goal}” may reach {limits.posterior:g}")
-    return " and ".join(parts)
+    wrong = attacker.prior_factor
+    return " and ".join(parts) + (f", with odds misjudged by up to ×{wrong:g}" if wrong > 1 else "")
 
 
 def target_words(targets: Mapping[str, tuple[float, float]]) -> str:

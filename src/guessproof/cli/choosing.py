@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from guessproof.cli.printing import AsJson, in_people, percent, print_json
-from guessproof.rounded import down, percent_down, percent_up, round_places, up
+from guessproof.rounded import down, misjudged_words, percent_down, percent_up, round_places, up
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -139,11 +139,9 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
             at = choice.advantage.worst_at
             shown = f"{at:.6g}" if isinstance(at, float) else str(at)
             rows.append(("most exposed true value", f"{shown} (prior {choice.advantage.worst_prior:.3g})"))
-    rows += [
-        ("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)),
-        ("largest ε if the prior were 25 % narrower", down(choice.narrower_prior_epsilon)),
-        ("largest ε if the prior were 25 % wider", down(choice.wider_prior_epsilon)),
-    ]
+    if choice.largest_prior_factor is not None:
+        rows.append(("if the prior is wrong", misjudged_words(choice.largest_prior_factor)))
+    rows.append(("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)))
     if choice.query_aware_epsilon is not None:
         rows.append(("largest ε of the profile, aware of this query", down(choice.query_aware_epsilon)))
     for what, value in rows:
@@ -266,6 +264,8 @@ def _show_meaning(found: Meaning) -> None:
         table.add_row("belief after, at most", f"{percent(found.posterior)}, {in_people(bound)}")
     if found.advantage is not None:
         table.add_row("advantage, at most", percent(found.advantage))
+    if found.largest_prior_factor is not None:
+        table.add_row("if the prior is wrong", misjudged_words(found.largest_prior_factor))
     for limit in found.limits:
         verdict = "kept" if limit.kept else "broken"
         shown = "any" if limit.epsilon == float("inf") else f"{limit.epsilon:.6g}"

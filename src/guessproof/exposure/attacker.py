@@ -23,6 +23,7 @@ class Attacker:
     at: Mapping[str, Any] | None = None
     knows: Mapping[str, Any] | None = None
     or_: str = "any"
+    prior_factor: float = 1.0
 
     @cached_property
     def goal(self) -> Goal:
@@ -56,7 +57,11 @@ class Attacker:
         at = {n: v for n, v in (self.at or {}).items() if n in names}
         knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
         return Attacker(
-            self.attributes, lambda parts: alternatives(self.build(parts))[place], at or None, knows or None
+            self.attributes,
+            lambda parts: alternatives(self.build(parts))[place],
+            at or None,
+            knows or None,
+            prior_factor=self.prior_factor,
         )
 
     @property

@@ -6,6 +6,7 @@ on its own, each is an attacker of his own, and the most exposed counts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import TypeVar
 from guessproof.calculate import Limits
 from guessproof.errors import GuessproofError, InfeasibleError, NotCertifiedError
 from guessproof.exposure.attacker import Attacker
-from guessproof.exposure.views import GuaranteeView, views
+from guessproof.exposure.views import GuaranteeView, lowered, views
 from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
@@ -63,8 +64,30 @@ class Exposure:
         """The largest ε at which every limit is proven to hold, rounding included; math.inf where none can break."""
         if self._alternatives:
             return min(one.epsilon(limits) for one in self._alternatives)
-        inner = _lowered(limits, self.step)
+        inner = lowered(limits, self.step)
         return max(found for _, found in self._answers(lambda view: view.epsilon(inner)))
+
+    def largest_prior_factor(self, epsilon: float, limits: Limits) -> float | None:
+        """How wrong the priors may be while every limit is proven to hold at ε: a factor on the odds of any two values.
+
+        math.inf where no prior breaks the limits, 1 where only the declared one is proven; None without a prior.
+        """
+        if not self.attacker.has_prior:
+            return None
+        if self._alternatives:
+            found = [one.largest_prior_factor(epsilon, limits) for one in self._alternatives]
+            known = [factor for factor in found if factor is not None]
+            return min(known) if len(known) == len(found) else None
+        inner, most = lowered(limits, self.step), 1.0
+        declared = replace(self, attacker=replace(self.attacker, prior_factor=1.0))
+        for view in declared.views:
+            try:
+                most = max(most, view.largest_prior_factor(epsilon, inner))
+            except GuessproofError:
+                continue
+            if view.tight or math.isinf(most):
+                break
+        return most
 
     @cached_property
     def _alternatives(self) -> list[Exposure]:
@@ -96,13 +119,3 @@ class Exposure:
         if not found:
             raise refusal or NotCertifiedError("no view of this goal could be certified; give the true value: at")
         return found
-
-
-def _lowered(limits: Limits, step: float) -> Limits:
-    """Limits that leave room for a step in log-odds: it moves a belief by a quarter of itself at most."""
-    room = step / 4
-
-    def lower(limit: float | None) -> float | None:
-        return None if limit is None else limit if limit >= 1 else max(limit - room, 0.0)
-
-    return replace(limits, advantage=lower(limits.advantage), posterior=lower(limits.posterior))

@@ -36,6 +36,16 @@ from guessproof.world.metrics import Absolute, Discrete, Matrix
 MOST_COMBINATIONS = 250  # of values for which the exact table is built
 
 
+def lowered(limits: Limits, step: float) -> Limits:
+    """Limits that leave room for a step in log-odds: it moves a belief by a quarter of itself at most."""
+    room = step / 4
+
+    def lower(limit: float | None) -> float | None:
+        return None if limit is None else limit if limit >= 1 else max(limit - room, 0.0)
+
+    return replace(limits, advantage=lower(limits.advantage), posterior=lower(limits.posterior))
+
+
 @dataclass(frozen=True)
 class GuaranteeView(ABC):
     """One sound view of a guarantee: questions at a given ε.
@@ -57,6 +67,10 @@ class GuaranteeView(ABC):
     @abstractmethod
     def plain_epsilon(self, limits: Limits) -> float:
         """The largest ε that keeps the limits, without rounding."""
+
+    def largest_prior_factor(self, epsilon: float, limits: Limits) -> float:
+        """How wrong the prior may be while the limits are proven to hold; 0 where this view cannot say."""
+        return 0.0
 
     def advantage(self, epsilon: float, both: bool) -> Bracket:
         """How far the belief can rise, or with both move."""
@@ -110,6 +124,12 @@ class AttackView(GuaranteeView):
         found = self.attack.epsilon(advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
         return float(found) / self.factor if self.factor else math.inf
 
+    def largest_prior_factor(self, epsilon: float, limits: Limits) -> float:
+        limits = lowered(limits, epsilon * self.rounding)
+        return self.attack.largest_prior_factor(
+            epsilon=self.factor * epsilon, advantage=limits.advantage, posterior=limits.posterior, both=limits.both
+        )
+
 
 @dataclass(frozen=True)
 class CombinationView(GuaranteeView):
@@ -151,7 +171,9 @@ class CombinationView(GuaranteeView):
 
 def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
     """Every sound view of a guarantee for a goal, the tight one first."""
-    exact = _by_combination(attacker, guarantee) if attacker.has_listed_values else None
+    # The table of combinations takes the prior at its word.
+    listed = attacker.has_listed_values and attacker.prior_factor == 1
+    exact = _by_combination(attacker, guarantee) if listed else None
     if exact is not None:
         yield exact
     # A column that depends on one outside the goal is reached through it: only the whole change bounds that.
@@ -229,14 +251,14 @@ def _attacked(
     for name, attribute in attacker.attributes.items():
         metric = metrics.get(name, Multiple(0.0, Discrete()))
         parts[name] = replace(attribute, metric=_fitting(metric, attribute), scale=1.0)
-    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm=norm)
+    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm=norm, prior_factor=attacker.prior_factor)
     return AttackView(tight, rounding, attack)
 
 
 def _by_whole_change(attacker: Attacker, guarantee: Guarantee) -> AttackView:
     """Any two records are at most `change` apart: only the goal's own probability matters."""
     parts = {n: replace(a, metric=_fitting(Discrete(), a), scale=1.0) for n, a in attacker.attributes.items()}
-    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm="linf")
+    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm="linf", prior_factor=attacker.prior_factor)
     return AttackView(False, 0.0, attack, guarantee.change)
 
 

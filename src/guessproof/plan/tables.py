@@ -329,6 +329,12 @@ class AttackerTable(PlanTable):
     posterior: float | None = Field(default=None, gt=0, le=1, description="how high his belief may get")
     odds: str | None = Field(default=None, description="the same as posterior, in words", examples=["1 in 3"])
     both: bool = Field(default=False, description="his belief may not fall by more than advantage either")
+    prior_factor: float = Field(
+        default=1.0,
+        ge=1,
+        allow_inf_nan=False,
+        description="by what factor the odds of any two values may differ from the priors of the plan; 1 trusts them",
+    )
     or_: Literal["any", "each"] = Field(
         default="any",
         alias="or",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from guessproof.errors import (
     TrueValueError,
     UnknownAttributeError,
 )
-from guessproof.risk.bracket import Bracket, Progress, checked_effort
+from guessproof.risk.bracket import Bracket, Effort, Progress, checked_effort
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
@@ -27,8 +28,20 @@ from guessproof.risk.limits import (
     posterior_bracket,
     safe_epsilon,
 )
+from guessproof.risk.misjudged.answer import (
+    Misjudged,
+    checked_factor,
+    factor_between,
+    misjudged_anywhere,
+    misjudged_at,
+    misjudged_belief,
+    posterior_before,
+    rounded_down,
+    with_odds,
+)
 from guessproof.risk.priorless import Priorless
 from guessproof.risk.several.answer import Several, joined
+from guessproof.risk.several.belief import several_belief
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs
@@ -51,6 +64,7 @@ class Attack:
     Several attributes: their distances are joined by `norm`; an OR is met by any alternative (`or_="any"`), or each
     alternative is protected on its own (`or_="each"`). Answers then are a cheap bracket, unless a `tolerance` in odds
     or a `time_limit` in seconds asks to refine it; `progress` is called while that takes time.
+    `prior_factor`: the odds of any two values may differ from the declared ones by this factor; 1 trusts the prior.
 
     >>> from guessproof.world.priors import normal
     >>> from guessproof.world.goals import within
@@ -65,8 +79,10 @@ class Attack:
     knows: Mapping[str, Any] | None = None
     norm: Norm = "linf"
     or_: str = "any"
+    prior_factor: float = 1.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "prior_factor", checked_factor(self.prior_factor))
         if not isinstance(self.goal, Goal):
             raise GoalError("goal", self.goal, "is not a goal", "use within(…), exactly(…), …, joined by &, | and ~")
         if self.norm not in ("l1", "l2", "linf"):
@@ -124,7 +140,7 @@ class Attack:
             ties = names | {n for a in goal.attributes if (j := joint_of(a)) is not None for n in j.names}
             at = {n: v for n, v in (self.at or {}).items() if n in names}
             knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
-            found.append(Attack(goal, at or None, knows or None, self.norm))
+            found.append(Attack(goal, at or None, knows or None, self.norm, prior_factor=self.prior_factor))
         return found
 
     @property
@@ -153,6 +169,14 @@ class Attack:
         if self._alternatives:
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
             return joined([a.posterior(epsilon, side, **options) for a in self._alternatives], side)  # pyright: ignore[reportArgumentType]
+        found = self._declared_posterior(epsilon, side, effort)
+        return (
+            found
+            if self.prior_factor == 1
+            else with_odds(found, self.prior_factor if side == "upper" else 1 / self.prior_factor)
+        )
+
+    def _declared_posterior(self, epsilon: Array, side: str, effort: Effort | None) -> Bracket:
         if self._several is not None:
             return self._several.posterior(epsilon, side, effort)
         if self._known_truth:
@@ -177,6 +201,10 @@ class Attack:
         if self._alternatives:
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
             return joined([a.advantage(epsilon, both, **options) for a in self._alternatives])  # pyright: ignore[reportArgumentType]
+        if self._free is not None:
+            return self._free.advantage(epsilon, both)
+        if self.prior_factor > 1:
+            return self._misjudged.advantage(epsilon, both)
         if self._several is not None:
             return self._several.advantage(epsilon, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
@@ -206,6 +234,8 @@ class Attack:
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
             least = np.min(np.broadcast_arrays(*(a.epsilon(**limits, **options) for a in self._alternatives)), axis=0)  # pyright: ignore[reportArgumentType]
             return float(least) if least.ndim == 0 else least
+        if self.prior_factor > 1:
+            return self._misjudged_epsilon(*checked_limits(advantage, posterior), both)
         if self._several is not None:
             return self._several.epsilon(advantage, posterior, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
@@ -215,6 +245,71 @@ class Attack:
         if self._known_truth:
             return safe_epsilon(self._belief("epsilon"), advantage=advantage, posterior=posterior, both=both)
         return self._worst_epsilon(*checked_limits(advantage, posterior), both)
+
+    def largest_prior_factor(
+        self, *, epsilon: float, advantage: float | None = None, posterior: float | None = None, both: bool = False
+    ) -> float:
+        """How wrong the prior may be while every limit is proven to hold at this ε: the largest factor on the odds of
+        any two values, rounded down; math.inf where nothing breaks the limits, 0 where the declared prior does.
+        """
+        checked_limits(advantage, posterior)
+        if self._alternatives:
+            limits = {"advantage": advantage, "posterior": posterior}
+            return min(a.largest_prior_factor(epsilon=epsilon, both=both, **limits) for a in self._alternatives)
+        found = [math.inf]
+        if posterior is not None:
+            declared = replace(self, prior_factor=1.0).posterior(epsilon)
+            found.append(factor_between(float(declared.bound), posterior))
+        if advantage is not None and not isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
+            engine = self._misjudged  # refuses first what it cannot answer
+            found.append(
+                engine.largest_factor(epsilon, advantage, both) if self._keeps(epsilon, advantage, both) else 0.0
+            )
+        elif advantage is not None:
+            kept = float(self._priorless.advantage(checked_epsilon(epsilon), both).bound) <= advantage
+            found.append(0.0 if not kept else math.inf if isinstance(self.attribute.prior, Unknown) else 1.0)
+        return rounded_down(min(found))
+
+    def _keeps(self, epsilon: float, advantage: float, both: bool) -> bool:
+        """Whether a limit is proven for the declared prior."""
+        return float(np.max(replace(self, prior_factor=1.0).advantage(epsilon, both).bound)) <= advantage
+
+    def _misjudged_epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
+        found: list[Any] = []
+        if posterior is not None:
+            declared = replace(self, prior_factor=1.0)
+            found.append(declared.epsilon(posterior=posterior_before(posterior, self.prior_factor)))
+        if advantage is not None and self._free is not None:
+            found.append(self._free.epsilon(advantage, both))
+        elif advantage is not None:
+            found.append(self._misjudged.epsilon(advantage, both))
+        least = np.min(np.broadcast_arrays(*found), axis=0)
+        return float(least) if least.ndim == 0 else least
+
+    @cached_property
+    def _misjudged(self) -> Misjudged:
+        """Who answers where the prior may be wrong."""
+        if isinstance(self.attribute.prior, PartlyKnown):
+            problem, remedy = "needs a whole prior, of which this knows one probability", "leave prior_factor out"
+            raise ParameterError("prior_factor", self.prior_factor, problem, remedy)
+        if self._several is not None:
+            belief = several_belief(self._several.engine, None)
+            return misjudged_belief(belief, self._attributes, self.norm, self.prior_factor)
+        if self._known_truth:
+            return misjudged_at(self.attribute, self.goal, self._true_value, self.prior_factor)
+        return misjudged_anywhere(self.attribute, self.goal, lambda: self._truth_search, self.prior_factor)
+
+    @cached_property
+    def _free(self) -> Priorless | None:
+        """Who answers where the prior may be anything on its range."""
+        if self._several is not None or self.prior_factor == 1:
+            return None
+        if isinstance(self.attribute.prior, Unknown):
+            return self._priorless
+        if not math.isinf(self.prior_factor) or not isinstance(self.attribute.prior, LinePrior):
+            return None
+        low, high = self.attribute.prior.support
+        return Priorless(replace(self.attribute, prior=Unknown(low, high)), self.goal, self._true_value)
 
     @property
     def _known_truth(self) -> bool:

@@ -64,7 +64,19 @@ class LineForm:
     def rise(self, x: float, y: float) -> float:
         """How far ψ rises from just below x to just above y ≥ x."""
         between = float(self.psi(y) - self.psi(x)) if y > x else 0.0
-        return between + self._jump(y)
+        return between + self.jump_at(y)
+
+    def inverse(self, height: Array) -> Array:
+        """Up to where ψ stays at or below a height: its inverse, at the cut where it jumps over it."""
+        if self.is_straight:
+            return height / self.slopes[0]
+        found = np.full(np.shape(height), -np.inf)
+        for slope, start, end in zip(self.slopes, *self.ends, strict=True):
+            at = float(start if np.isfinite(start) else end)
+            base = float(self.psi(at)) + (self.jump_at(at) if at == start else 0.0)
+            reached = at + (height - base) / slope if slope else np.where(height >= base, end, start)
+            found = np.where(reached > start, np.clip(reached, start, end), found)
+        return found
 
     def slope_at(self, x: float) -> float:
         """The slope of ψ just above x."""
@@ -94,14 +106,14 @@ class LineForm:
             return None
         cuts = tuple(sorted({*self.cuts, *other.cuts}))
         slopes = tuple(s + t for s, t in zip(self._slopes_on(cuts), other._slopes_on(cuts), strict=True))
-        jumps = tuple(self._jump(c) + other._jump(c) for c in cuts)
+        jumps = tuple(self.jump_at(c) + other.jump_at(c) for c in cuts)
         return LineForm(cuts, slopes, jumps, self.step + other.step, min(self.cap, other.cap))
 
     def below(self, other: LineForm) -> LineForm:
         """The shortest ways if every hop may follow either of two distances without a step."""
         cuts = tuple(sorted({*self.cuts, *other.cuts}))
         slopes = tuple(min(s, t) for s, t in zip(self._slopes_on(cuts), other._slopes_on(cuts), strict=True))
-        jumps = tuple(min(self._jump(c), other._jump(c)) for c in cuts)
+        jumps = tuple(min(self.jump_at(c), other.jump_at(c)) for c in cuts)
         return LineForm(cuts, slopes, jumps, 0.0, min(self.cap, other.cap))
 
     def capped(self, cap: float) -> LineForm:
@@ -114,7 +126,8 @@ class LineForm:
         starts = [-np.inf, *cuts]
         return [self.slopes[sum(c <= s for c in self.cuts)] for s in starts]
 
-    def _jump(self, cut: float) -> float:
+    def jump_at(self, cut: float) -> float:
+        """By how much ψ rises just above a point."""
         return self.jumps[self.cuts.index(cut)] if cut in self.cuts else 0.0
 
 

@@ -9,6 +9,7 @@ from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.report.facts import Facts
 from guessproof.report.markup import Markup, join, paragraph, table
 from guessproof.report.words import down
+from guessproof.rounded import misjudged_words
 
 
 def sensitivity(facts: Facts) -> Markup:
@@ -32,7 +33,16 @@ def sensitivity(facts: Facts) -> Markup:
         rows,
         numbers=(1,),
     )
-    return join([paragraph(lead), found, _verdict(facts)])
+    return join([_misjudged(facts), paragraph(lead), found, _verdict(facts)])
+
+
+def _misjudged(facts: Facts) -> Markup | None:
+    """By how much the stated prior may be wrong, before anything else is said of it."""
+    factor = facts.choice.largest_prior_factor
+    if factor is None or not facts.is_noisy:
+        return None
+    words = misjudged_words(factor)
+    return paragraph(f"{words[:1].upper()}{words[1:]}.")
 
 
 def _without(facts: Facts) -> str:

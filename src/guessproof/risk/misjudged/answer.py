@@ -1,0 +1,272 @@
+"""The questions of an attack whose prior may be wrong by a factor, answered by the engine that fits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from guessproof.errors import GoalError, NotCertifiedError, ParameterError
+from guessproof.risk.bracket import Bracket
+from guessproof.risk.combinations import axis_labels
+from guessproof.risk.limits import Belief, Gain
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
+from guessproof.risk.misjudged.wrong_prior import OddsRange, Widths, WrongAnywhere, WrongPrior, WrongTents
+from guessproof.risk.single import belief_of, true_values
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.truths import possible_values, values_along
+from guessproof.risk.worst_case import TruthSearch, worst_true_value
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array, real
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal, Norm
+from guessproof.world.line import LinePrior
+from guessproof.world.line_form import LineForm
+
+MOST_TRUTHS = 300  # true values that are asked one by one
+
+
+def checked_factor(factor: Any) -> float:
+    """How wrong a prior may be: 1 or more, math.inf for any."""
+    if factor == math.inf:
+        return math.inf
+    value = real(ParameterError, "prior_factor", factor)
+    if value < 1:
+        raise ParameterError("prior_factor", factor, "is below 1", "give the factor on odds, 1 for the declared prior")
+    return value
+
+
+def with_odds(bracket: Bracket, factor: float) -> Bracket:
+    """Beliefs whose odds are multiplied: what the worst wrong prior makes of them, exactly."""
+
+    def times(value: Any) -> Any:
+        p = np.asarray(value, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            return expit(np.log(p) - np.log1p(-p) + math.log(factor))
+
+    how = f"{bracket.how}; odds times {factor:g}" if bracket.how else f"odds times {factor:g}"
+    return Bracket.meet(
+        times(bracket.attack), times(bracket.bound), how, worst_at=bracket.worst_at, worst_prior=bracket.worst_prior
+    )
+
+
+def posterior_before(posterior: Any, factor: float) -> Any:
+    """The belief that becomes this one when its odds are multiplied."""
+    p = np.asarray(posterior, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return expit(np.log(p) - np.log1p(-p) - math.log(factor))
+
+
+def factor_between(belief: float, limit: float) -> float:
+    """By what the odds of a belief may be multiplied until it reaches a limit; 0 where it is above it already."""
+    if limit >= 1:
+        return math.inf
+    if belief > limit:
+        return 0.0
+    return math.inf if belief == 0 else max(1.0, limit * (1 - belief) / (belief * (1 - limit)) * (1 - 1e-12))
+
+
+def rounded_down(factor: float) -> float:
+    """Four digits, never more than what was proven: more would say more than anybody knows of a prior."""
+    if math.isinf(factor) or factor <= 1:
+        return factor
+    unit = 10.0 ** (math.floor(math.log10(factor)) - 3)
+    down = math.floor(factor / unit) * unit
+    return max(1.0, float(f"{down:.4g}") if float(f"{down:.4g}") <= factor else down)
+
+
+@dataclass(frozen=True)
+class Misjudged:
+    """Several true values, or one, each with its engine; the answer is the worst of them, or one for each."""
+
+    engines: Any  # an array of WrongPrior, of the shape of the true values
+    how: str
+    worst: bool = False
+    truths: tuple[Any, ...] = ()
+
+    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+        """How far the belief can rise, or move either way, for each ε and true value."""
+
+        def one(engine: WrongPrior, value: float) -> tuple[float, float]:
+            if value == 0:
+                return 0.0, 0.0
+            found = [(engine.reached(value, move), engine.limit(value, move)) for move in _moves(both)]
+            bound = max(b for _, b in found)
+            return min(max(a for a, _ in found), bound), bound
+
+        attack, bound = np.vectorize(one, otypes=[np.float64, np.float64])(*self._each(epsilon))
+        at, prior = self._worst_at(epsilon, bound)
+        return Bracket.meet(self._most(attack), self._most(bound), self.how, worst_at=at, worst_prior=prior)
+
+    def epsilon(self, advantage: Array, both: bool) -> Array:
+        """The largest ε that is proven to keep a limit."""
+
+        def one(engine: WrongPrior, limit: float) -> float:
+            return min(engine.epsilon(limit, move) for move in _moves(both))
+
+        found = np.asarray(np.vectorize(one, otypes=[np.float64])(*self._each(advantage)))
+        return np.min(found, axis=0) if self.worst else found
+
+    def largest_factor(self, epsilon: float, limit: float, both: bool) -> float:
+        """The largest factor at which the limit is proven, for every true value."""
+        engines: Iterable[WrongPrior] = self.engines.ravel()
+        return min(engine.largest_factor(epsilon, limit, move) for engine in engines for move in _moves(both))
+
+    def _each(self, values: Array) -> tuple[Array, Array]:
+        if not self.worst:
+            return self.engines, values
+        return self.engines.reshape((-1, *[1] * values.ndim)), values
+
+    def _most(self, found: Any) -> Any:
+        return np.max(found, axis=0) if self.worst else found
+
+    def _worst_at(self, epsilon: Array, bound: Array) -> tuple[Any, float | None]:
+        """The true value that is most exposed, and its declared prior."""
+        if not self.worst or epsilon.ndim:
+            return None, None
+        place = int(np.argmax(bound))
+        engine: WrongPrior = self.engines.ravel()[place]
+        if isinstance(engine, WrongAnywhere):
+            at = engine.found(float(epsilon), 1).at
+            return at, float(engine.search.prior.mass(*engine.search.edges(np.asarray(at))))
+        return self.truths[place], float(expit(engine.widths.log_odds))
+
+
+def _moves(both: bool) -> tuple[Move, ...]:
+    return (1, -1) if both else (1,)
+
+
+def misjudged_at(attribute: Attribute, goal: Goal, at: Any, factor: float) -> Misjudged:
+    """A goal about one attribute at one true value, or at each of an array of them."""
+    truths = np.asarray(at) if isinstance(at, (list, np.ndarray)) else None
+    if truths is None:
+        engine = _engine(attribute, goal, at, factor)
+        return Misjudged(_array([engine], ()), _how(engine))
+    engines = [_engine(attribute, goal, t, factor) for t in truths.ravel().tolist()]
+    return Misjudged(_array(engines, truths.shape), _how(engines[0]))
+
+
+def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], TruthSearch], factor: float) -> Misjudged:
+    """A goal about one attribute at the worst true value."""
+    if isinstance(attribute.prior, Finite):
+        return _over_listed(attribute, attribute.prior, goal, factor)
+    truths = search()
+    if truths.form.is_flat:
+        raise NotCertifiedError("the worst true value of a two-valued distance needs a finite prior; give at={…}")
+    world = MisjudgedGoal(TiltedIntegrals(truths.prior, truths.form), truths.edges, truths.low, truths.high, factor)
+    most = worst_true_value(truths, 0.0, "posterior").bound
+    with np.errstate(divide="ignore"):
+        log_odds = float(np.log(most) - np.log1p(-min(most, 1.0)))
+    widths = replace(_widths_on(truths.prior, truths.form, *truths.prior.support, log_odds), least=-math.inf)
+    engine = WrongAnywhere(factor, widths, world, None, truths)
+    return Misjudged(_array([engine], (1,)), f"{_how(engine)}, worst true value by boxes", worst=True)
+
+
+def misjudged_belief(belief: Belief, attributes: Mapping[str, Attribute], norm: Norm, factor: float) -> Misjudged:
+    """Any goal whose declared gain is known: a bound by odds."""
+    sizes = [_across(attribute) for attribute in attributes.values()]
+    across = {"l1": sum(sizes), "l2": math.hypot(*sizes), "linf": max(sizes)}[norm]
+    widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
+    engine = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+    return Misjudged(_array([engine], ()), _how(engine))
+
+
+def _remembered(gain: Gain) -> Gain:
+    """A gain that is worked out once for each ε: it knows nothing of the factor."""
+    found: dict[float, tuple[Array, Array]] = {}
+
+    def again(k: Array) -> tuple[Array, Array]:
+        if float(k) not in found:
+            found[float(k)] = gain(k)
+        return found[float(k)]
+
+    return again
+
+
+def _over_listed(attribute: Attribute, prior: Finite, goal: Goal, factor: float) -> Misjudged:
+    sample = prior.is_line and prior.between is not None
+    truths = list(values_along(attribute, goal)) if sample else possible_values(attribute)
+    if len(truths) > MOST_TRUTHS:
+        raise NotCertifiedError(
+            f"{len(truths)} true values are too many beside a prior that may be wrong; give a true value with at={{…}}"
+        )
+    engines: list[WrongPrior] = []
+    kept: list[Any] = []
+    for truth in truths:
+        try:
+            engines.append(_engine(attribute, goal, truth, factor))
+        except GoalError:  # certain or empty there: nothing can be learned
+            continue
+        kept.append(truth)
+    if not engines:
+        raise GoalError("goal", goal, "is empty or certain for every true value", "choose another goal")
+    return Misjudged(_array(engines, (len(engines),)), _how(engines[0]), worst=True, truths=tuple(kept))
+
+
+def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPrior:
+    belief, form, prior = belief_of(attribute, goal, at), attribute.distance.line_form, attribute.prior
+    log_odds = float(np.asarray(belief.log_p - belief.log_q).reshape(()))
+    if isinstance(prior, LinePrior):
+        t = np.asarray(0.0) if at is None else true_values(attribute, prior, at)
+        intervals = goal.edges(t)
+        if len(intervals) == 1 and form is not None and np.isinf(form.cap) and not form.is_flat:
+            lo, hi = intervals[0]
+            place = float(np.clip(t, *attribute.range))
+            world = MisjudgedGoal(
+                TiltedIntegrals(prior, form), lambda x: (lo + 0 * x, hi + 0 * x), place, place, factor
+            )
+            widths = _widths_on(prior, form, float(lo), float(hi), log_odds)
+            return WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
+        across = _across(attribute)
+        return OddsRange(
+            factor, Widths(across, across, across, log_odds), replace(belief, gain=_remembered(belief.gain))
+        )
+    assert isinstance(prior, Finite)
+    correct = np.asarray(goal.chosen(prior, at)) > 0
+    widths = _widths_of(attribute, prior, correct, log_odds)
+    return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+
+
+def _widths_on(prior: LinePrior, form: LineForm, lo: float, hi: float, log_odds: float) -> Widths:
+    """How far apart values can be within the goal [lo, hi], outside of it on either side, and across its edge."""
+    low, high = prior.support
+    lo, hi = max(lo, low), min(hi, high)
+    right = float(form.psi(high) - form.psi(lo)) if hi < high or lo == low else 0.0
+    left = float(form.psi(hi) - form.psi(low)) if lo > low or hi == high else 0.0
+    inside, outside = (float(form.psi(b) - form.psi(a)) for a, b in ((lo, hi), (low, high)))
+    return Widths(inside + form.step, outside + form.step, max(left, right) + form.step, log_odds)
+
+
+def _widths_of(attribute: Attribute, prior: Finite, correct: Any, log_odds: float) -> Widths:
+    labels, some = axis_labels(prior), prior.mass > 0
+    table = attribute.distance.distance(labels[:, None], labels[None, :])
+    inside, outside = correct & some, ~correct & some
+    pairs = ((inside, inside), (outside, outside), (inside, outside))
+    within, beside, across = (float(np.max(table[np.ix_(a, b)])) for a, b in pairs)
+    return Widths(within, beside, across, log_odds)
+
+
+def _across(attribute: Attribute) -> float:
+    """The largest distance between two possible values."""
+    prior, metric = attribute.prior, attribute.distance
+    if isinstance(prior, Finite):
+        labels = axis_labels(prior)[prior.mass > 0]
+        return float(np.max(metric.distance(labels[:, None], labels[None, :])))
+    ends = tuple(np.asarray(e) for e in (prior.support if isinstance(prior, LinePrior) else (prior.low, prior.high)))
+    return float(metric.spread((ends[0], ends[1]), (ends[0], ends[1])))
+
+
+def _array(engines: list[Any], shape: tuple[int, ...]) -> Any:
+    found = np.empty(len(engines), dtype=object)
+    found[:] = engines
+    return found.reshape(shape)
+
+
+def _how(engine: WrongPrior) -> str:
+    if isinstance(engine, WrongTents):
+        return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven by boxes"
+    return f"prior wrong by up to ×{engine.factor:g}: what the declared prior gains, widened by odds"

@@ -1,0 +1,165 @@
+"""The attack under a misjudged prior: a tent, and a prior that favours what the tent tells most about.
+
+h is κ inside the goal up to a distance s₁ of the peak c and outside it from a distance s₂ on, 1 elsewhere. Inside and
+outside do not know of each other, so a grid of (t, c, s₁) and one of (t, c, s₂) give all of (t, c, s₁, s₂); the best
+cell is looked at again, closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from guessproof.risk.limits import advantage_of
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.world.checks import Array
+from guessproof.world.line import log_sum
+
+Move = Literal[1, -1]  # a belief that rises, or one that falls
+Pair = tuple[Array, Array]
+Edges = Callable[[Array], Pair]
+
+_COARSE = (1, 17, 25, 25)  # points along t, c, s₁ and s₂ at first
+_COARSE_OVER_TRUTHS = (25, 9, 11, 11)
+_FINE, _FINE_OVER_TRUTHS = 9, 7
+_FIRST_ZOOMS, _ZOOMS, _SHRINK = 5, 20, 0.5
+_STARTS = 3  # peaks that are looked at closer: the best one may be anywhere in the goal
+
+
+@dataclass(frozen=True)
+class MisjudgedGoal:
+    """Correct guesses in one interval, for true values in [low, high], under a prior that may be wrong by a factor."""
+
+    world: TiltedIntegrals
+    edges: Edges
+    low: float
+    high: float
+    factor: float
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether there is but one true value."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True)
+class Found:
+    """An attack: how far the belief moves, at which true value."""
+
+    value: float
+    at: float
+
+
+def best_tent(goal: MisjudgedGoal, epsilon: float, move: Move) -> Found:
+    """The best true value, peak and wrong prior that a search finds; what it finds is an attack in any case."""
+    ranges = _Ranges.of(goal)
+    counts = _COARSE if goal.is_fixed else _COARSE_OVER_TRUTHS
+    axes = [np.linspace(0.0, 1.0, n) if n > 1 else np.array([0.0]) for n in counts]
+    values = ranges.advantages(axes, epsilon, move)
+    by_peak = np.max(values, axis=(2, 3))
+    found: list[tuple[tuple[float, Array], Array]] = []
+    for at in _local_maxima(by_peak)[:_STARTS]:
+        rest = np.unravel_index(int(np.argmax(values[at])), values.shape[2:])
+        start = np.array([axis[i] for axis, i in zip(axes, (*at, *rest), strict=True)])
+        reach = np.array([0.0 if n == 1 else 1.5 / (n - 1) for n in counts])
+        zoom = _zoomed(ranges, (float(values[at][rest]), start), reach, _FIRST_ZOOMS, epsilon, move)
+        found.append((zoom, reach * _SHRINK**_FIRST_ZOOMS))
+    most, reach = max(found, key=lambda pair: pair[0][0])
+    value, best = _zoomed(ranges, most, 2 * reach, _ZOOMS, epsilon, move)
+    return Found(max(value, 0.0), float(ranges.truth(best[0])))
+
+
+def _local_maxima(values: Array) -> list[tuple[int, int]]:
+    """Places in a grid that no neighbour exceeds, the highest first."""
+    around = np.pad(values, 1, constant_values=-np.inf)
+    rows, columns = values.shape
+    shifts = [around[i : i + rows, j : j + columns] for i in range(3) for j in range(3)]
+    places = np.argwhere(values >= np.max(shifts, axis=0))
+    return sorted(((int(i), int(j)) for i, j in places), key=lambda at: -float(values[at]))
+
+
+def _zoomed(
+    ranges: _Ranges, start: tuple[float, Array], reach: Array, times: int, epsilon: float, move: Move
+) -> tuple[float, Array]:
+    """Closer and closer around a place of the grid."""
+    value, best = start
+    for _ in range(times):
+        count = _FINE if ranges.goal.is_fixed else _FINE_OVER_TRUTHS
+        axes = [_axis(float(b), float(r), count) for b, r in zip(best, reach, strict=True)]
+        values = ranges.advantages(axes, epsilon, move)
+        top = np.unravel_index(int(np.argmax(values)), values.shape)
+        if values[top] > value:
+            best, value = np.array([axis[i] for axis, i in zip(axes, top, strict=True)]), float(values[top])
+        reach = reach * _SHRINK
+    return value, best
+
+
+def _axis(centre: float, reach: float, count: int) -> Array:
+    return np.unique(np.clip(np.linspace(centre - reach, centre + reach, count), 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Shares in [0, 1] of the ranges of t, c, s₁ and s₂."""
+
+    goal: MisjudgedGoal
+    bulk: Pair
+
+    @classmethod
+    def of(cls, goal: MisjudgedGoal) -> _Ranges:
+        prior = goal.world.prior
+        low, high = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
+        return cls(goal, (np.asarray(low), np.asarray(high)))
+
+    def truth(self, share: Array) -> Array:
+        goal = self.goal
+        return goal.low + share * (goal.high - goal.low)
+
+    def advantages(self, axes: list[Array], epsilon: float, move: Move) -> Array:
+        """How far beliefs move, for all combinations."""
+        goal, psi = self.goal, self.goal.world.form.psi
+        lo, hi = (end[:, None] for end in goal.edges(self.truth(axes[0])))
+        lo, hi = np.clip(lo, *self.bulk), np.clip(hi, *self.bulk)
+        c = lo + axes[1] * (hi - lo)
+        reach_in = np.maximum(psi(hi) - psi(c), psi(c) - psi(lo))
+        least = np.minimum(psi(hi) - psi(c), psi(c) - psi(lo))
+        most = np.maximum(psi(self.bulk[1]) - psi(c), psi(c) - psi(self.bulk[0]))
+        near = axes[2] * reach_in[..., None]
+        far = least[..., None] + axes[3] * (most - least)[..., None]
+        lo, hi = (end[:, None] for end in goal.edges(self.truth(axes[0])))
+        inside = self._masses(lo, hi, c, near, move * epsilon, inside=True)
+        outside = self._masses(lo, hi, c, far, move * epsilon, inside=False)
+        with np.errstate(invalid="ignore"):
+            before = inside[0][..., :, None] - outside[0][..., None, :]
+            after = inside[1][..., :, None] - outside[1][..., None, :] + move * epsilon * goal.world.form.step
+            log_p, log_q = -np.logaddexp(0.0, -before), -np.logaddexp(0.0, before)
+            found = move * advantage_of(log_p, log_q, after - before)
+        possible = goal.world.prior.log_density(self.truth(axes[0])) > -np.inf
+        return np.where(np.isnan(found) | ~possible[:, None, None, None], -np.inf, found)
+
+    def _masses(self, lo: Array, hi: Array, c: Array, cut: Array, k: float, *, inside: bool) -> Pair:
+        """ln ∫hf and ln ∫Lhf inside or outside the goal, for each place where h turns."""
+        form, (lo, hi, c) = self.goal.world.form, (v[..., None] for v in np.broadcast_arrays(lo, hi, c))
+        left, right = form.inverse(form.psi(c) - cut), form.inverse(form.psi(c) + cut)
+        inf = np.full_like(cut, np.inf)
+        if inside:
+            whole = (lo, c), (c, hi)
+            extra = (np.clip(left, lo, c), c), (c, np.clip(right, c, hi))
+        else:
+            whole = (-inf, lo), (hi, inf)
+            extra = (-inf, np.minimum(left, lo)), (np.maximum(right, hi), inf)
+        parts: list[Array] = []
+        for rate in (0.0, k):
+            masses = [self._tilt(side, ends, c, rate) for side, ends in ((1, whole[0]), (-1, whole[1]))]
+            if self.goal.factor > 1:
+                more = np.log(self.goal.factor - 1)
+                masses += [more + self._tilt(side, ends, c, rate) for side, ends in ((1, extra[0]), (-1, extra[1]))]
+            parts.append(log_sum(np.stack(np.broadcast_arrays(*masses), axis=-1)))
+        return parts[0], parts[1]
+
+    def _tilt(self, side: int, ends: Pair, c: Array, k: float) -> Array:
+        a, b, c = np.broadcast_arrays(*ends, c)
+        return self.goal.world.log_tilt(np.full(c.shape, side * k), a, np.maximum(a, b), c)

@@ -1,0 +1,273 @@
+"""What a wrong prior lets an attacker gain: questions that every engine for it answers the same way.
+
+An engine says what an attack reaches and whether it is proven that nothing reaches more. From these come the largest ε
+for a limit, and the largest factor by which the prior may be wrong while a limit holds: both are roots of the attack,
+then proven a hair on the safe side of it, or further on it where no hair is enough.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
+from guessproof.risk.misjudged.certificate import is_proven
+from guessproof.risk.misjudged.tents import Found, MisjudgedGoal, Move, best_tent
+from guessproof.risk.worst_case import TruthSearch
+from guessproof.world.checks import Array
+
+LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
+_HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
+_BACK = 4.0  # times as far below the ε of the attack, so that the bound there is below the limit
+
+
+@dataclass(frozen=True)
+class Widths:
+    """How far apart values can be, per unit of ε, within the goal, outside and across; and the declared log-odds.
+
+    Over all true values, `log_odds` are the largest and `least` the smallest.
+    """
+
+    inside: float
+    outside: float
+    across: float
+    log_odds: float
+    least: float | None = None
+
+    def beliefs(self, factor: float) -> tuple[float, float]:
+        """Between which probabilities the goal's is, if the prior is wrong by this factor."""
+        room = math.log(factor)
+        least = self.log_odds if self.least is None else self.least
+        return float(expit(least - room)), float(expit(self.log_odds + room))
+
+
+@dataclass(frozen=True)
+class WrongPrior(ABC):
+    """A goal under a declared prior whose odds may be wrong by `factor`."""
+
+    factor: float
+    widths: Widths
+
+    @abstractmethod
+    def reached(self, epsilon: float, move: Move) -> float:
+        """How far an attack moves the belief."""
+
+    @abstractmethod
+    def limit(self, epsilon: float, move: Move) -> float:
+        """How far it is proven that nothing moves it."""
+
+    @abstractmethod
+    def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
+        """Whether it is proven that nothing moves the belief further than a limit."""
+
+    @abstractmethod
+    def is_free(self, limit: float, move: Move) -> bool:
+        """Whether nothing breaks a limit, whatever ε is."""
+
+    @property
+    @abstractmethod
+    def start(self) -> float:
+        """An ε at which a search may begin."""
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """By how much of its logarithm a factor is lowered from where an attack breaks a limit, until one is proven."""
+        return (1e-3, 0.03, 0.3)
+
+    @property
+    def precision(self) -> float:
+        """How finely the logarithm is found at which an attack breaks a limit."""
+        return 1e-4
+
+    def wrong_by(self, factor: float) -> Self:
+        """The same, wrong by another factor."""
+        return replace(self, factor=factor)
+
+    def epsilon(self, limit: float, move: Move) -> float:
+        """The largest ε at which the limit is proven."""
+        if limit <= 0 or self.is_free(limit, move):
+            return 0.0 if limit <= 0 else math.inf
+        broken = largest_epsilon(
+            lambda e: np.asarray(self.reached(float(e), move)), np.asarray(limit), start=self.start, relative=1e-10
+        )
+        found = (float(broken) * (1 - _BACK * hair) for hair in _HAIRS)
+        whatever = 4 * math.atanh(limit) / self.widths.across * (1 - 1e-12) if self.widths.across else math.inf
+        return max(whatever, next((e for e in found if e <= whatever or self.keeps(e, limit, move)), 0.0))
+
+    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        """The largest factor at which the limit is proven at this ε, for one that 1 keeps; inf where none breaks it."""
+        if self.wrong_by(1.01).reached(epsilon, move) > limit:
+            return 1.0
+        if self.wrong_by(LARGEST_FACTOR).reached(epsilon, move) <= limit:
+            free = self.wrong_by(math.inf).keeps(epsilon, limit, move)
+            return math.inf if free else self._proven_factor(epsilon, limit, move, LARGEST_FACTOR)
+
+        def excess(room: float) -> float:
+            return self.wrong_by(math.exp(room)).reached(epsilon, move) - limit
+
+        broken: Any = brentq(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=self.precision)  # pyright: ignore[reportArgumentType]
+        return self._proven_factor(epsilon, limit, move, math.exp(float(broken)))
+
+    def _proven_factor(self, epsilon: float, limit: float, move: Move, broken: float) -> float:
+        for share in self.shares:
+            factor = math.exp(math.log(broken) * (1 - share))
+            if self.wrong_by(factor).keeps(epsilon, limit, move):
+                return factor
+        return 1.0
+
+
+@dataclass(frozen=True)
+class WrongTents(WrongPrior):
+    """One interval on the line under |ψ(x) − ψ(x')| with a step: attack and bound meet."""
+
+    goal: MisjudgedGoal
+    by_odds: OddsRange | None  # a bound that needs no boxes, and meets the declared prior as the factor nears 1
+
+    @property
+    def start(self) -> float:
+        low, high = self.goal.world.form.psi(self.goal.world.prior.quantile([0.1, 0.9]))
+        return 1 / float(high - low) if high > low else 1.0
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        return best_tent(replace(self.goal, factor=self.factor), epsilon, move).value
+
+    def limit(self, epsilon: float, move: Move) -> float:
+        reached = self.reached(epsilon, move)
+        found = (reached * (1 + hair) for hair in _HAIRS)
+        whatever = math.tanh(epsilon * self.widths.across / 4)
+        return min(whatever, next((rise for rise in found if rise >= whatever or self.keeps(epsilon, rise, move)), 1.0))
+
+    def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
+        if limit >= 1 or limit >= math.tanh(epsilon * self.widths.across / 4):
+            return True
+        if math.isinf(self.factor) or limit <= 0:
+            return False
+        if self.by_odds is not None and self.by_odds.wrong_by(self.factor).keeps(epsilon, limit, move):
+            return True
+        return is_proven(replace(self.goal, factor=self.factor), epsilon, limit, move)
+
+    def is_free(self, limit: float, move: Move) -> bool:
+        low, high = self.widths.beliefs(self.factor)
+        return limit >= (1 - low if move > 0 else high)
+
+
+@dataclass(frozen=True)
+class WrongAnywhere(WrongTents):
+    """The same for the worst true value."""
+
+    search: TruthSearch
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        return (0.1, 0.4)  # a proof for all true values takes seconds
+
+    @property
+    def precision(self) -> float:
+        return 5e-3
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        return self.found(epsilon, move).value
+
+    def found(self, epsilon: float, move: Move) -> Found:
+        """The best attack, and the true value at which it is."""
+        return best_tent(self._within_tails(epsilon, move)[0], epsilon, move)
+
+    def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
+        if limit >= 1 or limit >= math.tanh(epsilon * self.widths.across / 4):
+            return True
+        if math.isinf(self.factor) or limit <= 0:
+            return False
+        goal, beyond = self._within_tails(epsilon, move)
+        return beyond <= limit and is_proven(goal, epsilon, limit, move)
+
+    def _within_tails(self, epsilon: float, move: Move) -> tuple[MisjudgedGoal, float]:
+        """True values worth a search, and a bound on what those beyond give: a belief, whose odds may be κ-fold."""
+        low, high, beyond = self.search.tails(epsilon, "rise" if move > 0 else "fall")
+        with np.errstate(divide="ignore"):
+            odds = np.log(beyond) - np.log1p(-beyond) + math.log(self.factor)
+        return replace(self.goal, low=low, high=high, factor=self.factor), float(expit(odds))
+
+
+@dataclass(frozen=True)
+class OddsRange(WrongPrior):
+    """Any engine's gain, widened by what a wrong prior can add to it.
+
+    Where L varies by a factor R within the goal, weights between 1 and κ raise its mean there by at most
+    (1 + √(κR))²/(√κ + √R)², and lower the mean outside by as much (with R from there). The prior odds are anything
+    between o/κ and o·κ, the posterior odds are at most κ times the declared ones. With a two-valued distance the gain
+    is already all that the distance allows, and this is exact.
+    """
+
+    belief: Belief
+
+    @property
+    def start(self) -> float:
+        return 1.0
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        gain, _ = self.belief.gain(np.asarray(move * epsilon))
+        return self._moved(abs(float(gain)), abs(float(gain)), move)
+
+    def limit(self, epsilon: float, move: Move) -> float:
+        if epsilon == 0:
+            return 0.0
+        gain = abs(float(self.belief.gain(np.asarray(move * epsilon))[1]))
+        room = math.log(self.factor)
+        more = _more(room, epsilon * self.widths.inside) + _more(room, epsilon * self.widths.outside)
+        return self._moved(min(gain + more, epsilon * self.widths.across), gain, move)
+
+    def _moved(self, gain: float, declared: float, move: Move) -> float:
+        """The largest move over all prior odds; the odds after it are at most κ times those of the declared gain."""
+        room, odds = math.log(self.factor), move * self.widths.log_odds
+        if math.isinf(gain) or math.isinf(room):
+            return 1.0 if math.isinf(gain) else math.tanh(gain / 4)
+        before = min(max(min(-gain / 2, odds + room + declared - gain), odds - room), odds + room)
+        after = min(before + gain, odds + room + declared)
+        log_p, log_q = -np.logaddexp(0.0, -before), -np.logaddexp(0.0, before)
+        return float(advantage_of(log_p, log_q, after - before))
+
+    def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
+        return self.limit(epsilon, move) <= limit
+
+    def is_free(self, limit: float, move: Move) -> bool:
+        low, high = self.widths.beliefs(self.factor)
+        return limit >= (1 - low if move > 0 else high)
+
+    def epsilon(self, limit: float, move: Move) -> float:
+        """The root of the bound itself: between an ε that keeps the limit and one that does not."""
+        if limit <= 0 or self.is_free(limit, move):
+            return 0.0 if limit <= 0 else math.inf
+        low, high = 0.0, self.start
+        while self.keeps(high, limit, move):
+            low, high = high, 2 * high
+            if high > 1e100:
+                return math.inf
+        while high - low > 1e-11 * high and high > 1e-100:
+            middle = 0.5 * (low + high) if low else 0.25 * high
+            low, high = (middle, high) if self.keeps(middle, limit, move) else (low, middle)
+        return low
+
+    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        """The root of the bound itself in ln κ."""
+        if self.wrong_by(math.inf).keeps(epsilon, limit, move):
+            return math.inf
+        low, high = 0.0, math.log(LARGEST_FACTOR)
+        for _ in range(50):
+            middle = 0.5 * (low + high)
+            kept = self.wrong_by(math.exp(middle)).keeps(epsilon, limit, move)
+            low, high = (middle, high) if kept else (low, middle)
+        return math.exp(low)
+
+
+def _more(room: float, spread: float) -> float:
+    """2·ln((1 + √(κR))/(√κ + √R)) with ln κ = room and ln R = spread."""
+    if math.isinf(spread) or math.isinf(room):
+        return min(room, spread)
+    half: Array = np.logaddexp(0.0, (room + spread) / 2) - np.logaddexp(room / 2, spread / 2)
+    return 2 * float(half)

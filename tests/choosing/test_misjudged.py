@@ -1,0 +1,61 @@
+"""A plan that does not trust its prior: the factor goes from the plan to every number that is said."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import guessproof as gp
+from choosing.plans import CAFETERIA, plan
+from guessproof.choosing import choose
+from guessproof.errors import PlanError
+from guessproof.plan import Plan
+from guessproof.plan.identity import identity_text
+from guessproof.rounded import misjudged_words
+from guessproof.world.metrics import Clamped
+
+AT = '[attacker]\ngoal = "time within 2"\nadvantage = 0.05\nat = { time = 20 }'
+
+
+def cafeteria(*more: str) -> Plan:
+    return plan(*CAFETERIA, *more, rows=120)
+
+
+def test_the_factor_of_the_plan_is_that_of_the_attack() -> None:
+    time = gp.Attribute("time", prior=gp.normal(20, 6.28), metric=Clamped(0, 120, scale=120))
+    exact = gp.Attack(gp.within(time, 2), at={"time": 20}, prior_factor=1.5).epsilon(advantage=0.05)
+    choice = choose(cafeteria(AT + "\nprior_factor = 1.5"))
+    assert choice.epsilon <= exact
+    assert choice.epsilon == pytest.approx(exact, rel=1e-5)
+    assert choice.epsilon < 0.95 * choose(cafeteria(AT)).epsilon
+    assert choice.largest_prior_factor is not None
+    assert choice.largest_prior_factor >= 1.5
+    assert any("×1.5" in limit.how for limit in choice.limits)
+    assert choice.advantage is not None
+    assert float(choice.advantage.bound) <= 0.05
+
+
+def test_the_factor_beside_a_choice_is_where_the_limit_breaks() -> None:
+    strict = choose(cafeteria(AT + "\nprior_factor = 2")).epsilon
+    choice = choose(cafeteria(AT, f"[release]\nepsilon = {strict!r}"))
+    assert choice.largest_prior_factor == pytest.approx(2, rel=0.01)
+    assert choice.to_dict()["largest_prior_factor"] == choice.largest_prior_factor
+    assert choose(cafeteria(AT)).largest_prior_factor == 1.0
+
+
+def test_words() -> None:
+    assert misjudged_words(math.inf) == "the promise holds whatever the attacker believes beforehand"
+    assert "declared prior only" in misjudged_words(1.0)
+    assert misjudged_words(1.2345678).endswith("×1.234")
+
+
+def test_factor_one_is_the_same_request() -> None:
+    today, said, wrong = (cafeteria(AT + more) for more in ("", "\nprior_factor = 1", "\nprior_factor = 1.5"))
+    assert identity_text(today.file, {}) == identity_text(said.file, {}) != identity_text(wrong.file, {})
+
+
+@pytest.mark.parametrize("value", ["0.5", "-1", "inf", "nan", '"2"'])
+def test_bad_factors(value: str) -> None:
+    with pytest.raises(PlanError, match="prior_factor"):
+        cafeteria(AT + f"\nprior_factor = {value}")

@@ -1,0 +1,153 @@
+"""A prior that may be wrong by a factor: exact where it is said so, and never below what a wrong prior reaches."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.errors import ParameterError
+
+SALARY = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7))
+NEAR = gp.within(SALARY, 100)
+
+
+def at_2000(factor: float) -> gp.Attack:
+    return gp.Attack(NEAR, at={"salary": 2000}, prior_factor=factor)
+
+
+@pytest.mark.parametrize(
+    ("factor", "epsilon"), [(1.5, 0.0019102), (2, 0.0017362), (4, 0.0014215), (16, 0.0010235), (100, 0.00074273)]
+)
+def test_goldens(factor: float, epsilon: float) -> None:
+    found = at_2000(factor).epsilon(advantage=0.1)
+    assert float(f"{found:.5g}") == epsilon
+    bracket = at_2000(factor).advantage(found)
+    assert bracket.attack <= bracket.bound <= 0.1 * (1 + 1e-6)
+    assert bracket.attack >= 0.1 * (1 - 2e-8)
+
+
+def test_factor_one_is_the_declared_prior() -> None:
+    assert at_2000(1).epsilon(advantage=0.1) == gp.Attack(NEAR, at={"salary": 2000}).epsilon(advantage=0.1)
+
+
+def test_a_hair_of_a_factor_changes_a_hair() -> None:
+    declared, wrong = (at_2000(factor).epsilon(advantage=0.1) for factor in (1, 1 + 1e-7))
+    assert declared * (1 - 1e-5) < wrong < declared
+
+
+def test_any_prior_is_the_limit() -> None:
+    flat = gp.Attribute("salary", prior=gp.uniform(1000, 3000))
+    found = [
+        gp.Attack(gp.within(flat, 100), at={"salary": 2000}, prior_factor=k).epsilon(advantage=0.1)
+        for k in (1, 10, 1e6, math.inf)
+    ]
+    assert all(later <= earlier * (1 + 1e-9) for earlier, later in itertools.pairwise(found))
+    assert found[-1] == pytest.approx(0.00036486, rel=2e-5)
+    assert found[-2] == pytest.approx(found[-1], rel=1e-5)
+
+
+def test_posterior_has_its_odds_multiplied() -> None:
+    declared, wrong = (at_2000(k).posterior(0.002) for k in (1, 3))
+    odds = [float(b.bound) / (1 - float(b.bound)) for b in (declared, wrong)]
+    assert odds[1] == pytest.approx(3 * odds[0], rel=1e-12)
+    low = [at_2000(k).posterior(0.002, side="lower") for k in (1, 3)]
+    odds = [float(b.bound) / (1 - float(b.bound)) for b in low]
+    assert odds[1] == pytest.approx(odds[0] / 3, rel=1e-12)
+    assert at_2000(3).epsilon(posterior=wrong.bound) == pytest.approx(0.002, rel=1e-9)
+
+
+def test_two_valued_distance_takes_the_worst_odds() -> None:
+    """The prior odds range over [o/κ, κo]; the worst p for an advantage η is the nearest to (1 − η)/2."""
+    column = gp.Attribute("c", prior=gp.categorical({"a": 0.2, "b": 0.8}))
+    for factor in (1.5, 2.0, 10.0):
+        p = min(0.25 * factor / (1 + 0.25 * factor), (1 - 0.1) / 2)
+        expected = -math.log(p / (1 - p) * (1 / (p + 0.1) - 1))
+        attack = gp.Attack(gp.exactly(column), at={"c": "a"}, prior_factor=factor)
+        assert attack.epsilon(advantage=0.1) == pytest.approx(expected, rel=1e-9)
+        assert attack.advantage(expected).status == "exact"
+
+
+def random_world(draw: np.random.Generator) -> tuple[list[float], list[float], gp.Metric]:
+    edges = np.sort(draw.choice(np.linspace(0, 10, 41), size=7, replace=False)).tolist()
+    weights = (draw.random(6) + 0.05).tolist()
+    metric: gp.Metric = gp.Absolute() if draw.random() < 0.5 else gp.Absolute() + float(draw.random()) * gp.Discrete()
+    return edges, weights, metric
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_wrong_prior_exceeds_the_bound(seed: int) -> None:
+    """Priors h·f, flat between the same edges, have exact answers of their own: a climb over h stays below."""
+    draw = np.random.default_rng(seed)
+    edges, weights, metric = random_world(draw)
+    factor, epsilon, radius = float(1 + 3 * draw.random()), float(0.05 + draw.random()), float(0.3 + draw.random())
+    truth = float(draw.uniform(edges[1], edges[-2]))
+    both = bool(draw.random() < 0.5)
+
+    def advantage(h: np.ndarray, wrong: float = 1.0) -> gp.Bracket:
+        mass = np.asarray(weights) * h
+        prior = gp.histogram(edges, (mass / mass.sum()).tolist())
+        x = gp.Attribute("x", prior=prior, metric=metric)
+        return gp.Attack(gp.within(x, radius), at={"x": truth}, prior_factor=wrong).advantage(epsilon, both=both)
+
+    found = advantage(np.ones(6), factor)
+    best, most = np.ones(6), float(advantage(np.ones(6)).attack)
+    for _ in range(60):
+        h = np.where(draw.random(6) < 0.3, draw.choice([1.0, factor, 1 + (factor - 1) * draw.random()], 6), best)
+        reached = float(advantage(h).attack)
+        if reached > most:
+            best, most = h, reached
+    assert most <= float(found.bound) * (1 + 1e-12)
+    assert float(found.attack) <= float(found.bound) <= float(found.attack) * (1 + 5e-3)
+    assert most >= 0.5 * float(found.attack)  # the climb is no strawman
+
+
+def test_largest_factor_is_where_the_limit_breaks() -> None:
+    attack = gp.Attack(NEAR, at={"salary": 2000})
+    epsilon = at_2000(2).epsilon(advantage=0.1)
+    found = attack.largest_prior_factor(epsilon=epsilon, advantage=0.1)
+    assert 1.99 <= found <= 2.0
+    assert attack.largest_prior_factor(epsilon=attack.epsilon(advantage=0.1), advantage=0.1) == 1.0
+    assert attack.largest_prior_factor(epsilon=0.1, advantage=0.1) == 0.0
+    belief = float(attack.posterior(0.001).bound)
+    limit = 2 * belief / (1 + belief)  # twice the odds
+    assert attack.largest_prior_factor(epsilon=0.001, posterior=limit) == pytest.approx(2, rel=1e-3)
+    column = gp.Attribute("c", prior=gp.categorical({"a": 0.2, "b": 0.8}))
+    assert gp.Attack(gp.exactly(column)).largest_prior_factor(epsilon=0.3, advantage=0.1) == math.inf
+
+
+@pytest.mark.parametrize("wrong", [0.5, -1, float("nan"), "2", True, None])
+def test_bad_factors(wrong: object) -> None:
+    with pytest.raises(ParameterError, match="prior_factor"):
+        gp.Attack(NEAR, prior_factor=wrong)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_bound_by_odds_dominates_every_wrong_prior(seed: int) -> None:
+    """Any distances, any goal: a climb over h, each with the linear program's own answer, stays below the bound."""
+    draw = np.random.default_rng(1000 + seed)
+    size = int(draw.integers(3, 7))
+    places = draw.random((size, 2)) * draw.integers(1, 5)
+    table = np.abs(places[:, None] - places[None, :]).sum(axis=-1)
+    names = [f"v{i}" for i in range(size)]
+    mass = draw.dirichlet(np.ones(size)) * 0.9 + 0.1 / size
+    goal = [n for i, n in enumerate(names) if i == 0 or (i < size - 1 and draw.random() < 0.4)]
+    factor, epsilon, both = float(1 + 2 * draw.random()), float(0.1 + draw.random()), bool(draw.random() < 0.5)
+
+    def advantage(h: np.ndarray, wrong: float = 1.0) -> gp.Bracket:
+        weights = mass * h / np.sum(mass * h)
+        prior = gp.categorical(dict(zip(names, weights.tolist(), strict=True)))
+        x = gp.Attribute("x", prior=prior, metric=gp.Matrix(names, table))
+        return gp.Attack(gp.among(x, goal), prior_factor=wrong).advantage(epsilon, both=both)
+
+    found = advantage(np.ones(size), factor)
+    best, most = np.ones(size), float(advantage(np.ones(size)).attack)
+    for _ in range(25):
+        h = np.where(draw.random(size) < 0.4, draw.choice([1.0, factor, 1 + (factor - 1) * draw.random()], size), best)
+        reached = float(advantage(h).attack)
+        best, most = (h, reached) if reached > most else (best, most)
+    assert most <= float(found.bound) * (1 + 1e-9)
+    assert float(found.attack) <= float(found.bound)
