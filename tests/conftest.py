@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
+from servers import Place, place, running
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None, print_blob=True)
@@ -31,3 +32,18 @@ def pytest_make_collect_report() -> Generator[None, Any, Any]:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     report = yield
     return report if item.get_closest_marker("skipif") else _failed(report)  # a platform without the means says so
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One PostgreSQL server for the whole run of a process; a server that cannot start fails what needs it."""
+    with running(tmp_path_factory.mktemp("pg")) as url:
+        yield url
+
+
+@pytest.fixture
+def postgres(postgres_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A schema of one's own, found by env:DATABASE_URL."""
+    with place(postgres_server) as found:
+        monkeypatch.setenv("DATABASE_URL", found.url)
+        yield found

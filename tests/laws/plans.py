@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from laws.stored import FITTING, STORAGES, Storage
+from laws.stored import DUCKDB, Shelf, Storage
 
 NAMES = ("x", "n", "c", "f", "d", "g")
 KINDS = {"x": "number", "n": "number", "c": "label", "f": "truth", "d": "time", "g": "label"}
@@ -39,10 +39,10 @@ class Drawn:
         return [*column.get("levels", column.get("prior", {}).get("categorical", ()))]
 
 
-def drawn(random: Random) -> Drawn:
-    """One table and what is declared of it."""
+def drawn(random: Random, shelf: Shelf = DUCKDB) -> Drawn:
+    """One table and what is declared of it, stored as an engine can."""
     protects = random.choice(("values", "values", "records"))
-    storages = {name: _storage(random, name) for name in NAMES}
+    storages = {name: _storage(random, name, shelf) for name in NAMES}
     hidden = {"x", *(n for n in ("n", "c", "f", "d") if random.random() < 0.8)}
     flags = random.choice((*FLAGS, None))
     columns = {name: _column(random, name, flags, storages[name]) for name in NAMES}
@@ -60,12 +60,12 @@ def drawn(random: Random) -> Drawn:
     return Drawn(tables, storages, frozenset(NAMES if protects == "records" else hidden), flags)
 
 
-def _storage(random: Random, name: str) -> Storage:
+def _storage(random: Random, name: str, shelf: Shelf) -> Storage:
     """Mostly one that fits; now and then any at all, which must then be refused, or read as the model says."""
     if name == "x":
-        return next(s for s in STORAGES if s.type == "DOUBLE")
-    fitting = [s for s in STORAGES if s.type.startswith(FITTING[KINDS[name]])]
-    return random.choice(fitting if random.random() < 0.85 else STORAGES)
+        return shelf.plain
+    fitting = [s for s in shelf.storages if s.type.startswith(shelf.fitting[KINDS[name]])]
+    return random.choice(fitting if random.random() < 0.85 else shelf.storages)
 
 
 def _column(random: Random, name: str, flags: tuple[str, ...] | None, storage: Storage) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Every way in which DuckDB can store a column, with values that are hard to read, and what they are in Python."""
+"""Every way in which an engine can store a column, with values that are hard to read, and what they are in Python."""
 
 from __future__ import annotations
 
@@ -97,6 +97,15 @@ class Storage:
     value: Callable[[str], Any]
 
 
+@dataclass(frozen=True)
+class Shelf:
+    """Every way in which an engine can store a column, and by which of them a kind is mostly stored."""
+
+    storages: tuple[Storage, ...]
+    fitting: dict[str, tuple[str, ...]]
+    plain: Storage  # doubles
+
+
 def _whole(*texts: str) -> tuple[str, ...]:
     return ("0", "1", "2", "10", *texts)
 
@@ -167,3 +176,60 @@ FITTING = {
     "truth": ("VARCHAR", "CHAR", "ENUM", "BOOLEAN", "TINYINT"),
     "time": ("VARCHAR", "DATE", "TIMESTAMP"),
 }
+DUCKDB = Shelf(STORAGES, FITTING, next(s for s in STORAGES if s.type == "DOUBLE"))
+
+
+def _short(length: int) -> Storage:
+    """PostgreSQL's character(n): blanks at the end are none of the value."""
+    return Storage(f"character({length})", tuple(t for t in TEXTS if len(t) <= length), lambda t: t.rstrip(" "))
+
+
+# Enumerations of PostgreSQL have a name; `written` makes it.
+MOODS = tuple(t for t in TEXTS if t)
+IN_POSTGRES = (
+    Storage("text", (*TEXTS, "1e-400", "-1e400", "1e99999", "-1e-99999", ".5", "1_", "_1", "1__0", "nan(1)"), str),
+    *(
+        Storage(f'text COLLATE "{name}"', TEXTS, str)
+        for name in ("C", "POSIX", "ucs_basic", "pg_c_utf8", "pg_unicode_fast")
+    ),
+    Storage("character varying", TEXTS, str),
+    Storage("character varying(40) COLLATE pg_unicode_fast", TEXTS, str),
+    _short(3),
+    _short(9),
+    Storage("gp_mood", MOODS, str),
+    Storage("gp_domain", TEXTS, str),
+    Storage("double precision", (*NUMBERS, "5e-324", "1e-200"), float),
+    Storage("real", ("0", "1", "2", "2.5", "-3", "10", "12", "0.1", "nan", "inf", "-inf"), _single),
+    Storage("smallint", _whole("-32768"), int),
+    Storage("integer", _whole("-3", "2147483647"), int),
+    Storage("bigint", _whole("-9223372036854775808", "9223372036854775807"), int),
+    Storage("numeric(9,2)", ("0", "1", "2", "2.5", "-3", "12.34", "9999999.99", "NaN"), Decimal),
+    Storage("numeric(38,10)", ("0", "1", "2.5", "-3", "0.1", "12.0000000001"), Decimal),
+    Storage(
+        "numeric",
+        ("0", "1", "2.5", "-3", "1e400", "-1e400", "1e-400", "-1e-400", "NaN", "Infinity", "-Infinity"),
+        Decimal,
+    ),
+    Storage("boolean", ("true", "false"), _truth),
+    Storage("date", ("2020-01-31", "2019-12-31", "0001-01-01", "2021-06-01"), _day),
+    Storage("timestamp", MOMENTS, _moment),
+    Storage("timestamptz", tuple(f"{t}+02:00" for t in MOMENTS[:3] + MOMENTS[4:]), _moment),
+    Storage("time", ("10:00:00", "00:00:00"), datetime.time.fromisoformat),
+    Storage("interval", ("3 days",), str),
+    Storage("uuid", CODES, uuid.UUID),
+    Storage("bytea", ("black", "1"), str.encode),
+    Storage("bit(3)", ("101",), str),
+    Storage("json", ('"black"', "1"), str),
+    Storage("text[]", ("{a,b}",), str),
+    Storage("money", ("1", "2.5"), str),
+)
+POSTGRES = Shelf(
+    IN_POSTGRES,
+    {
+        "number": ("text", "gp_mood", "double", "real", "smallint", "integer", "bigint", "numeric", "boolean"),
+        "label": ("text", "character", "gp_", "integer", "uuid", "boolean", "date"),
+        "truth": ("text", "character", "gp_", "boolean", "smallint"),
+        "time": ("text", "date", "timestamp", "gp_domain"),
+    },
+    next(s for s in IN_POSTGRES if s.type == "double precision"),
+)

@@ -70,7 +70,7 @@ STATEMENTS = [
 ]
 TABLES = [
     _refuse("SELECT COUNT(*) FROM other", "the plan declares no table other", "other"),
-    _refuse("SELECT COUNT(*) FROM main.t", "a schema before the table", "main.t"),
+    _refuse("SELECT COUNT(*) FROM main.t", "the plan declares no table main.t", "main.t"),
     _refuse("SELECT COUNT(*) FROM 'secret.csv'", "the plan declares no table secret.csv", None),
     _refuse("SELECT COUNT(*) FROM read_csv('secret.csv')", "only a table can be asked", "read_csv('secret.csv')"),
     _refuse("SELECT COUNT(*) FROM range(10)", "only a table can be asked", None),

@@ -12,41 +12,45 @@ from pathlib import Path
 import pytest
 import sqlglot
 
-from guessproof.sql import analyze, rewrite
+from guessproof.sql import analyze, find_target, rewrite
 from sql.examples import PAGES, Example
-from sql.running import target
+from sql.running import stored
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDERS = {"duckdb": Path(__file__).parent / "golden", "postgres": Path(__file__).parent / "golden" / "postgres"}
+TYPES = {"DOUBLE": "double precision", "VARCHAR": "text", "TIMESTAMP": "timestamp without time zone"}
 
 
-def page(examples: list[Example]) -> str:
+def page(examples: list[Example], dialect: str) -> str:
     """What a page says."""
-    return "\n".join(map(written, examples))
+    return "\n".join(written(example, dialect) for example in examples)
 
 
-def written(example: Example) -> str:
+def written(example: Example, dialect: str) -> str:
     question = analyze(example.sql, example.declared)
     exponents = [0 if m.is_whole else -10 for m in question.measurements]
-    run = rewrite(question, exponents, target(question)).sql
+    types = {n: kind if dialect == "duckdb" else TYPES[kind] for n, kind in stored(question).items()}
+    run = rewrite(question, exponents, find_target(dialect, types)).sql
     protects = example.declared.unit.name + (f", {example.declared.rows} rows" if example.declared.rows else "")
     accounts = "".join(f"-- {m.account}\n" for m in question.measurements)
-    return f"-- {protects}: {example.sql}\n{accounts}{sqlglot.transpile(run, 'duckdb', 'duckdb', pretty=True)[0]};\n"
+    return f"-- {protects}: {example.sql}\n{accounts}{sqlglot.transpile(run, dialect, dialect, pretty=True)[0]};\n"
 
 
-def file(name: str) -> Path:
+def file(name: str, dialect: str) -> Path:
     words = re.findall(r"[a-z]+", name.replace("*", "times").replace("+", "plus").lower())
-    return FOLDER / f"{'-'.join(words[:4])}.sql"
+    return FOLDERS[dialect] / f"{'-'.join(words[:4])}.sql"
 
 
+@pytest.mark.parametrize("dialect", FOLDERS)
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_is_current(name: str) -> None:
-    text = page(PAGES[name])
+def test_every_page_is_current(name: str, dialect: str) -> None:
+    text = page(PAGES[name], dialect)
     if os.environ.get("UPDATE_GOLDEN"):
-        FOLDER.mkdir(exist_ok=True)
-        file(name).write_text(text, encoding="utf-8")
-    assert file(name).read_text(encoding="utf-8") == text
+        FOLDERS[dialect].mkdir(exist_ok=True)
+        file(name, dialect).write_text(text, encoding="utf-8")
+    assert file(name, dialect).read_text(encoding="utf-8") == text
 
 
-def test_no_page_is_left_over() -> None:
-    assert {file(name) for name in PAGES} == set(FOLDER.glob("*.sql"))
-    assert len({file(name) for name in PAGES}) == len(PAGES)
+@pytest.mark.parametrize("dialect", FOLDERS)
+def test_no_page_is_left_over(dialect: str) -> None:
+    assert {file(name, dialect) for name in PAGES} == set(FOLDERS[dialect].glob("*.sql"))
+    assert len({file(name, dialect) for name in PAGES}) == len(PAGES)

@@ -27,6 +27,7 @@ from guessproof.auditing.tables import Cell, Group, PlainAnswer, TableFactory, f
 from guessproof.choosing import Choice, attacker_of
 from guessproof.exposure import Attacker
 from guessproof.noise import Noise
+from guessproof.plan.plan import is_elsewhere
 
 VICTIMS = 200  # drawn from the prior for each case
 MOST_BATCHED = 400_000  # rows of the one file that holds a case's copies
@@ -87,6 +88,12 @@ class AuditPlan:
     form: str
     factory: TableFactory
     storages: tuple[Storage, ...]
+
+    @property
+    def asked(self) -> str:
+        """Through which engine the tables are asked, in words."""
+        elsewhere = is_elsewhere(self.choice.plan.data.source)
+        return "DuckDB in place of the plan's own database" if elsewhere else "the engine"
 
     @property
     def protected(self) -> frozenset[str]:

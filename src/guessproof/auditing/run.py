@@ -125,9 +125,9 @@ def _judge_trials(
 def _notes(audit_plan: AuditPlan) -> Any:
     yield "No value of the plan's source was read; tables, victims and ledger were made up and are deleted."
     yield (
-        "Real: reading the plan, choosing ε, rewriting the query, the engine, the sampler, the step from sums to noisy "
-        "answers, the ledger. Batched: victims share one file with one more key to group by; trials share calls of "
-        "the release's own noise function."
+        f"Real: reading the plan, choosing ε, rewriting the query, {audit_plan.asked}, the sampler, the step from sums "
+        "to noisy answers, the ledger. Batched: victims share one file with one more key to group by; trials share "
+        "calls of the release's own noise function."
     )
     rows = audit_plan.choice.plan.data.rows
     if rows is not None and rows > MOST_ROWS:

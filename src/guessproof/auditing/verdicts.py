@@ -34,7 +34,7 @@ def engine_check(audit_plan: AuditPlan) -> Check:
                 if difference / plain.slack > strained:
                     off, strained, where = difference, difference / plain.slack, noise.measurement.text
     made = f"{audit_plan.tables} synthetic tables, {audit_plan.rows} rows in all"
-    done = f"{made}, as {audit_plan.form} files through the real engine"
+    done = f"{made}, as {audit_plan.form} files through {audit_plan.asked}"
     if strained <= 1:
         return Check("engine", off, None, 0.0, "pass", f"{done}: every answer is what plain arithmetic gives")
     said = "counts other rows" if math.isinf(off) else f"is off by {off:.6g}"

@@ -77,7 +77,8 @@ class Engine(Protocol):
 def open_engine(source: str, table: str, *, timeout: float | None = None) -> Engine:
     """Open a table for reading.
 
-    `source` is a .csv, .tsv (also .gz), .parquet (a file, a folder, a pattern), .duckdb or .db file, and
+    `source` is a .csv, .tsv (also .gz), .parquet (a file, a folder, a pattern), .duckdb or .db file, or env:NAME for
+    a PostgreSQL database whose address that environment variable holds, and
     `table` the name under which queries find it. `timeout` is in seconds for each query. Columns are handed on
     as they are stored, those of a CSV file as text: what a query makes of them is its own to say.
     """
@@ -87,21 +88,25 @@ def open_engine(source: str, table: str, *, timeout: float | None = None) -> Eng
 
 def _open_file(source: str, table: str, timeout: float | None) -> Engine:
     """DuckDB reads every file, and nothing else."""
-    if source.startswith("env:"):
-        raise SourceError(
-            f"source {source!r}: databases named by an environment variable are not supported yet; "
-            "use a .csv, .parquet or .duckdb file"
-        )
     if "://" in source:  # never repeated: an address may hold a password
-        raise SourceError("source: an address is not supported; use a .csv, .parquet or .duckdb file")
+        raise SourceError("source: an address is not supported; put it into an environment variable and write env:NAME")
     from guessproof.engines.duckdb import DuckDB
     from guessproof.engines.files import find
 
     return DuckDB(find(source), table, timeout=timeout)
 
 
+def _open_database(source: str, table: str, timeout: float | None) -> Engine | None:
+    """PostgreSQL is named by an environment variable that holds its address."""
+    if not source.startswith("env:"):
+        return None
+    from guessproof.engines.postgres import Postgres, read_address
+
+    return Postgres(read_address(source), table, timeout=timeout)
+
+
 # Asked in turn: each opens a source that is its own, and gives None for any other; the last one says what is possible.
-OPENERS: list[Callable[[str, str, float | None], Engine | None]] = [_open_file]
+OPENERS: list[Callable[[str, str, float | None], Engine | None]] = [_open_database, _open_file]
 
 
 def hostile_rows(types: Sequence[str]) -> str:
@@ -111,7 +116,16 @@ def hostile_rows(types: Sequence[str]) -> str:
     the charge, and its failure would tell something; it is refused before. The reverse does not hold (a WHERE may hide
     every hostile row), so the rules of `sql` must not lean on this.
     """
-    columns = [["NULL", *map(_quoted, _hostile_values(stored))] for stored in types]
+    return _mixed([["NULL", *map(_quoted, _hostile_values(stored))] for stored in types])
+
+
+def quoted_rows(values: Sequence[Sequence[str]], types: Sequence[str]) -> str:
+    """The same for values that an engine knows to be hard, each cast to its type."""
+    pairs = zip(values, types, strict=True)
+    return _mixed([[f"CAST({cell} AS {kind})" for cell in ("NULL", *map(_quoted, hard))] for hard, kind in pairs])
+
+
+def _mixed(columns: Sequence[Sequence[str]]) -> str:
     mixtures = [(row, shift) for shift in (0, 1, 3) for row in range(max(map(len, columns)))]
     return ", ".join(
         f"({', '.join(column[(row + shift * place) % len(column)] for place, column in enumerate(columns))})"

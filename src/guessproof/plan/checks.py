@@ -37,6 +37,7 @@ def check_tables(file: PlanFile, place: Place) -> None:
     """Everything that needs neither priors nor goals."""
     _check_names(file, place)
     _check_source(file.data.source, place)
+    _check_engine(file.data.source, file.data.engine, place)
     _check_protects(file, place)
     for name, column in file.columns.items():
         _check_column(name, column, file.data.protects, place)
@@ -84,6 +85,15 @@ def _check_source(source: str, place: Place) -> None:
         raise place.error(path, source, "a connection string must not stand in a plan", remedy)
     if source.startswith("env:") and not _ENV.match(source):
         raise place.error(path, source, "does not name an environment variable", "write for instance env:DATABASE_URL")
+
+
+def _check_engine(source: str, engine: str | None, place: Place) -> None:
+    """An engine that is named must be one that reads such a source."""
+    own = "postgres" if source.startswith("env:") else "duckdb"
+    if engine not in (None, own):
+        remedy = f'write engine = "{own}", or leave it out'
+        problem = "reads a database named by env:NAME, not a file" if own == "duckdb" else "reads files, not a database"
+        raise place.error(("data", "engine"), engine, problem, remedy)
 
 
 def _check_protects(file: PlanFile, place: Place) -> None:

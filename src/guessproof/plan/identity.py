@@ -27,8 +27,11 @@ FORMAT = "guessproof request 2"
 # How the first version wrote down the noise that it drew.
 _FIRST_GAMMA = 3.8588653134923234
 _FIRST_ROOM = 1 - 2.0**-20
-LATER = (("data", "copies"),)  # keys that came later: left out at their default, so that older requests keep their name
-SILENT = (("release", "ledger"),)  # what can change no answer
+LATER = (
+    ("data", "copies"),
+    ("data", "engine"),
+)  # keys that came later: left out at their default, so that older requests keep their name
+SILENT = (("release", "ledger"), ("data", "engine"))  # what can change no answer
 NAMED = (("columns",), ("prior",), ("attacker", "at"), ("attacker", "knows"))  # tables whose keys are columns
 
 # The keys of the first version. Its text held all of them, at their defaults too; never add to this.

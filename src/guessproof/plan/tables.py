@@ -266,8 +266,11 @@ class DataTable(PlanTable):
     source: str = Field(
         min_length=1,
         description="the confidential table: a csv, parquet or duckdb file (relative to the plan), "
-        "or env:NAME for a connection string kept in an environment variable",
+        "or env:NAME for a connection string (postgresql://…) kept in an environment variable",
         examples=["cafeteria.csv", "env:DATABASE_URL"],
+    )
+    engine: Literal["duckdb", "postgres"] | None = Field(
+        default=None, description="which database reads it; left out: duckdb for files, postgres for env:NAME"
     )
     table: str = Field(default="t", min_length=1, description="the table's name in the query")
     protects: Literal["values", "records", "persons"] = Field(

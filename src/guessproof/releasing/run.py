@@ -99,8 +99,9 @@ def check_rows(engine: Engine, declared: DeclaredTable) -> None:
     """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
     if not engine.is_stored and declared.copies is None:
         raise SourceError(
-            f"{declared.table} is a view, and several of its rows may repeat one record; write copies = N under "
-            "[data], where one record is in N of its rows at most, or ask the table behind it"
+            f"{declared.table} is a view or the like (a foreign or an inherited table), and several of its rows may "
+            "repeat one record; write copies = N under [data], where one record is in N of its rows at most, or ask "
+            "the table behind it"
         )
 
 

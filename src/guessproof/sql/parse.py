@@ -55,7 +55,6 @@ CLAUSES = {
     "laterals": ("a lateral join", "ask one table"),
     "into": ("INTO", "nothing is written"),
     "locks": ("a lock", "nothing is locked"),
-    "db": ("a schema before the table", "write the table's name alone"),
     "pivots": ("PIVOT", "GROUP BY a declared list"),
     "version": ("a version of the table", "ask the table as it is"),
     "kind": ("SELECT AS STRUCT", "name the columns"),
@@ -281,8 +280,8 @@ class _Flattener:
             return self._inner(what.this, ctes, depth), what.alias or "_"
         if not isinstance(what, exp.Table) or not isinstance(what.this, exp.Identifier):
             raise self._refuse("only a table can be asked", what, "write FROM the_table, not a function or a file")
-        self._bare(what, {"this", "alias"})
-        name, alias = what.name, what.alias or what.name
+        self._bare(what, {"this", "alias", "db"})
+        name, alias = f"{what.db}.{what.name}" if what.db else what.name, what.alias or what.name
         if name.casefold() in ctes:
             self.used.add(name.casefold())
             rest = {k: v for k, v in ctes.items() if k != name.casefold()}

@@ -13,13 +13,13 @@ from fractions import Fraction
 from sqlglot import Expr, exp
 
 from guessproof.errors import SourceError
+from guessproof.sql import targets
 from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.query import AnalyzedQuery
 from guessproof.sql.rules.values import Number, NumberColumn, write_number
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.targets import TARGETS
 from guessproof.sql.terms import NoFilter
 
 
@@ -29,12 +29,12 @@ def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
     >>> find_target("oracle", {})
     Traceback (most recent call last):
     ...
-    guessproof.errors.SourceError: no SQL is written for oracle; use one of duckdb
+    guessproof.errors.SourceError: no SQL is written for oracle; use one of duckdb, postgres
     """
-    for target in TARGETS:
+    for target in targets.TARGETS:
         if target.dialect == dialect:
             return target(stored)
-    raise SourceError(f"no SQL is written for {dialect}; use one of {', '.join(t.dialect for t in TARGETS)}")
+    raise SourceError(f"no SQL is written for {dialect}; use one of {', '.join(t.dialect for t in targets.TARGETS)}")
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _write_kept(measurement: Measurement, term: NumberColumn, target: SqlTarget)
 def _write_units(term: Expr, exponent: int, target: SqlTarget) -> Expr:
     """A term in whole numbers of 2^exponent; the cast rounds to the nearest."""
     if exponent:
-        term = exp.Mul(this=exp.paren(term, copy=False), expression=target.double(2.0**-exponent))
+        term = target.times(exp.paren(term, copy=False), target.double(2.0**-exponent)).unnest()
     return target.whole(term)
 
 

@@ -86,6 +86,29 @@ class SqlTarget(ABC):
     def like(self, text: Expr, pattern: str) -> Expr:
         """Whether a text is like a pattern of % and _, in which nothing else has a meaning."""
 
+    # Arithmetic, as it is where numbers underflow to 0 and halves are rounded away from it.
+
+    def times(self, a: Expr, b: Expr) -> Expr:
+        """A product of doubles; too small a one is 0."""
+        return exp.paren(exp.Mul(this=a, expression=b), copy=False)
+
+    def divide(self, a: Expr, b: Expr) -> Expr:
+        """A quotient of doubles; too small a one is 0."""
+        # A double divisor keeps every engine from dividing whole numbers.
+        return exp.paren(exp.Div(this=a, expression=self.as_double(b)), copy=False)
+
+    def power(self, a: Expr, exponent: float) -> Expr:
+        """A power of a double; too small a one is 0."""
+        return exp.Pow(this=a, expression=self.double(exponent))
+
+    def exponential(self, a: Expr) -> Expr:
+        """e to a double; too small a one is 0."""
+        return exp.Exp(this=a)
+
+    def rounded(self, a: Expr, digits: int) -> Expr:
+        """A double to so many decimals, halves away from 0."""
+        return exp.Round(this=a, decimals=exp.Literal.number(digits))
+
     # The same for every engine.
 
     def among(self, text: Expr, labels: Sequence[str], *, within: bool = True) -> Expr:

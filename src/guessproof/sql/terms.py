@@ -24,6 +24,7 @@ from guessproof.sql.target import SqlTarget
 from guessproof.world.kinds import HOLDS, Kind
 
 Row = Mapping[str, Any]
+LARGEST = 1e300  # of any number that a query may compute on its way
 
 
 class Node(ABC):
@@ -159,6 +160,9 @@ class Reader:
         node = self.node(expression)
         if not isinstance(node, Term):
             raise self.refuse("a number is needed here", expression, "write CASE WHEN … THEN 1 ELSE 0 END")
+        if node.parts and node.follow(self.declared.at_rest(node.columns)).hull.size > LARGEST:
+            # Some engines give infinity and others fail, which would tell of the record that it is.
+            raise self.refuse("this can leave the range of numbers", expression, "narrow the bounds")
         return node
 
     def condition(self, expression: Expr) -> Condition:

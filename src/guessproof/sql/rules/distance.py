@@ -45,10 +45,7 @@ class Distance(Term):
         return replace(bounds, error=bounds.error + SHORTEST)
 
     def write(self, target: SqlTarget) -> Expr:
-        squares = [
-            exp.paren(exp.Mul(this=t.write(target), expression=t.write(target)), copy=False)
-            for t in (self.across, self.along)
-        ]
+        squares = [target.times(t.write(target), t.write(target)) for t in (self.across, self.along)]
         return exp.Sqrt(this=exp.Add(this=squares[0], expression=squares[1]))
 
 

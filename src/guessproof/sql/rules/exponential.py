@@ -31,7 +31,7 @@ class NaturalExponential(Term):
         return carry_through([(a.hull.exp(), a)], a.before.exp(), a.after.exp(), ulps=4)
 
     def write(self, target: SqlTarget) -> Expr:
-        return exp.Exp(this=self.inner.write(target))
+        return target.exponential(self.inner.write(target))
 
 
 @dataclass(frozen=True)

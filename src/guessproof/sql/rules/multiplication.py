@@ -10,6 +10,8 @@ from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
+LARGEST_DIVISOR = 1e150
+
 
 @dataclass(frozen=True)
 class Multiplication(Term):
@@ -31,7 +33,7 @@ class Multiplication(Term):
         return carry_through([(b.hull, a), (a.hull, b)], a.before * b.before, a.after * b.after, whole=self.is_whole)
 
     def write(self, target: SqlTarget) -> Expr:
-        return exp.paren(exp.Mul(this=self.left.write(target), expression=self.right.write(target)), copy=False)
+        return target.times(self.left.write(target), self.right.write(target))
 
     @property
     def is_whole(self) -> bool:
@@ -60,9 +62,7 @@ class Division(Term):
         return carry_through(partials, a.before * b.before.reciprocal(), a.after * b.after.reciprocal(), ulps=2)
 
     def write(self, target: SqlTarget) -> Expr:
-        # A double divisor keeps every engine from dividing whole numbers.
-        divisor = target.as_double(self.right.write(target))
-        return exp.paren(exp.Div(this=self.left.write(target), expression=divisor), copy=False)
+        return target.divide(self.left.write(target), self.right.write(target))
 
 
 def read_multiplication(expression: Expr, reader: Reader) -> Term:
@@ -77,6 +77,8 @@ def read_multiplication(expression: Expr, reader: Reader) -> Term:
             expression.expression,
             "keep it away from 0 by bounds, or by GREATEST(divisor, smallest)",
         )
+    if seen.hull.size > LARGEST_DIVISOR:  # a quotient too small for a number is an error in some engines
+        raise reader.refuse("the divisor can leave the range of numbers", expression.expression, "narrow its bounds")
     return Division(left, right)
 
 

@@ -37,7 +37,7 @@ class Power(Term):
         return carry_through([(slope, a)], a.before.power(self.exponent), a.after.power(self.exponent), ulps=4)
 
     def write(self, target: SqlTarget) -> Expr:
-        return exp.Pow(this=self.inner.write(target), expression=target.double(self.exponent))
+        return target.power(self.inner.write(target), self.exponent)
 
     @property
     def is_whole(self) -> bool:

@@ -57,7 +57,7 @@ class Rounded(Term):
         return math.copysign(math.floor(abs(a) * 10.0**self.digits + 0.5) / 10.0**self.digits, a)
 
     def write(self, target: SqlTarget) -> Expr:
-        return exp.Round(this=self.inner.write(target), decimals=exp.Literal.number(self.digits))
+        return target.rounded(self.inner.write(target), self.digits)
 
     @property
     def is_whole(self) -> bool:

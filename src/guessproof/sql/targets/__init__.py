@@ -2,5 +2,6 @@
 
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.targets.duckdb import DuckDBTarget
+from guessproof.sql.targets.postgres import PostgresTarget
 
-TARGETS: tuple[type[SqlTarget], ...] = (DuckDBTarget,)
+TARGETS: tuple[type[SqlTarget], ...] = (DuckDBTarget, PostgresTarget)

@@ -1,0 +1,398 @@
+"""PostgreSQL: one table, read by a role that needs no right but SELECT, in transactions that cannot write.
+
+Its errors quote values and its address holds a password, so neither is ever passed on or chained: a failure is
+remembered as its SQLSTATE, and ours is raised after the `except` block has ended.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from guessproof.engines.base import BITS, WORDS, quoted_rows
+from guessproof.engines.postgres_query import find_fault
+from guessproof.errors import EngineError, SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from psycopg import Connection
+
+T = TypeVar("T")
+
+OLDEST = 160000  # pg_input_is_valid
+PATIENCE = 10  # seconds until a server must have answered
+SCHEMES = ("postgresql://", "postgres://")
+SETTINGS = {
+    "search_path": "pg_catalog",  # nobody's function or table answers for one of the system's
+    "datestyle": "ISO, YMD",
+    "timezone": "UTC",
+    "extra_float_digits": "1",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+}
+# The table under its exact name, or the one whose name differs in case only; in a schema that is named, or in sight.
+FIND = """
+SELECT c.oid, n.nspname, c.relname, c.relkind FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND (
+  (lower(c.relname) = lower(%(name)s) AND pg_catalog.pg_table_is_visible(c.oid))
+  OR lower(n.nspname || '.' || c.relname) = lower(%(name)s))
+ORDER BY (c.relname = %(name)s OR n.nspname || '.' || c.relname = %(name)s) DESC
+"""
+# Whether what stands below it, partitions of partitions too, is anything but stored tables.
+BELOW = """
+WITH RECURSIVE below AS (
+  SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = %(table)s
+  UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN below b ON i.inhparent = b.inhrelid)
+SELECT count(*), coalesce(bool_and(c.relispartition AND c.relkind IN ('r', 'p')), true)
+FROM below JOIN pg_catalog.pg_class c ON c.oid = below.inhrelid
+"""
+# A domain is its base, an enumeration just that: its labels may come from the values.
+COLUMNS = """
+WITH RECURSIVE base AS (
+  SELECT a.attnum, a.attname, a.atttypid AS type, a.atttypmod AS modifier, a.attcollation AS collation
+  FROM pg_catalog.pg_attribute a WHERE a.attrelid = %(table)s AND a.attnum > 0 AND NOT a.attisdropped
+    AND pg_catalog.has_column_privilege(%(table)s, a.attnum, 'SELECT')
+  UNION ALL
+  SELECT b.attnum, b.attname, t.typbasetype, t.typtypmod, b.collation
+  FROM base b JOIN pg_catalog.pg_type t ON t.oid = b.type WHERE t.typtype = 'd')
+SELECT b.attname, CASE t.typtype WHEN 'e' THEN 'enum' ELSE pg_catalog.format_type(b.type, b.modifier) END, c.collname
+FROM base b JOIN pg_catalog.pg_type t ON t.oid = b.type LEFT JOIN pg_catalog.pg_collation c ON c.oid = b.collation
+WHERE t.typtype <> 'd' ORDER BY b.attnum
+"""
+NUMBERS = ("smallint", "integer", "bigint", "real", "double precision", "numeric")
+TEXTS = ("text", "character", "name", "enum")
+SAID = {  # by SQLSTATE, or its class
+    "42601": "PostgreSQL does not understand it",
+    "42883": "it uses a function that PostgreSQL does not have, or not for these types",
+    "42501": "the role may not read all of it",
+    "57014": "it took too long even on an empty table",
+    "42": "a column or a type in it does not fit the table",
+    "22": "a constant in it does not fit the column beside it",
+}
+INSTALL = "pip install 'guessproof[postgres]'"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where the database is, under the name of the variable that says so; what it says is shown nowhere."""
+
+    variable: str
+    url: str = field(repr=False)
+
+
+def read_address(source: str) -> Address:
+    """The connection string that the environment holds for env:NAME."""
+    variable = source.removeprefix("env:")
+    address = Address(variable, os.environ.get(variable, ""))
+    shape = "postgresql://user:password@host/database"
+    if not address.url:
+        raise SourceError(f"source {source!r}: the environment variable {variable} is not set; set it to {shape}")
+    if not address.url.startswith(SCHEMES):  # its value is never repeated
+        problem = f"what {variable} holds is no address of a PostgreSQL database"
+        raise SourceError(f"source {source!r}: {problem}; set it to {shape}")
+    return address
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table as the catalogue has it."""
+
+    schema: str
+    name: str
+    is_stored: bool
+    types: Mapping[str, str]
+    collations: Mapping[str, str]
+
+    @property
+    def columns(self) -> str:
+        return ", ".join(map(_name, self.types))
+
+    @property
+    def qualified(self) -> str:
+        return f"{_name(self.schema)}.{_name(self.name)}"
+
+
+class Postgres:
+    """One table, read through psycopg."""
+
+    dialect = "postgres"
+
+    def __init__(self, address: Address, table: str, *, timeout: float | None) -> None:
+        self._address, self._table, self._timeout = address, table, timeout
+        self._open: list[Connection[Any]] = []
+        self._con = self._connect()
+        try:
+            self._found = self._look()
+        except BaseException:
+            self.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"Postgres(table={self._table!r})"
+
+    @property
+    def is_stored(self) -> bool:
+        return self._found.is_stored
+
+    def schema(self) -> Mapping[str, str]:
+        return {name: _kind(stored) for name, stored in self._found.types.items()}
+
+    def types(self) -> Mapping[str, str]:
+        return dict(self._found.types)
+
+    def stored(self) -> Mapping[str, str]:
+        found = self._found
+        return {n: f"{s} COLLATE {found.collations[n]}" if n in found.collations else s for n, s in found.types.items()}
+
+    def check(self) -> None:
+        """A server keeps its tables whole by itself; a right that is missing was found when it was opened."""
+
+    def prepare(self, sql: str) -> None:
+        problem, failure = find_fault(sql, self._table), None
+        if not problem:
+            _, failure = _try(lambda: self._run(self._empty, sql, read=False))
+            problem = failure and _words(failure)
+        if not problem and not failure:
+            _, failure = _try(lambda: self._run(self._hostile, sql, read=False))
+            problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
+        if problem or failure:
+            raise SourceError(
+                f"the query cannot run on table {self._table!r}: {problem or 'PostgreSQL refuses it'}; "
+                "compare it with the names and kinds of the table's columns"
+            )
+
+    def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
+        rows, failure = _try(lambda: None if find_fault(sql, self._table) else self._run(self._whole, sql))
+        if failure or rows is None:
+            raise EngineError
+        return rows
+
+    def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        self.prepare(sql)
+        return self._streamed(sql, size)
+
+    def close(self) -> None:
+        while self._open:
+            _try(self._open.pop().close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # What stands for the table. A CTE of its name needs no right beyond reading, and the query need not change.
+
+    @property
+    def _whole(self) -> str:
+        return f"NOT MATERIALIZED (SELECT {self._found.columns} FROM {self._found.qualified})"  # noqa: S608
+
+    @property
+    def _empty(self) -> str:
+        return f"MATERIALIZED (SELECT {self._found.columns} FROM {self._found.qualified} WHERE false)"  # noqa: S608
+
+    @property
+    def _hostile(self) -> str:
+        """No row of the table, and hard values of the types of its columns; of an enumeration nothing is known."""
+        known = {name: stored for name, stored in self._found.types.items() if hostile_values(stored)}
+        if not known:
+            return self._empty
+        rows = quoted_rows([hostile_values(stored) for stored in known.values()], [*known.values()])
+        names = ", ".join(map(_name, known))
+        own = ", ".join(n if name in known else f"NULL AS {n}" for name in self._found.types for n in (_name(name),))
+        empty = f"SELECT {self._found.columns} FROM {self._found.qualified} WHERE false"  # noqa: S608
+        return f"MATERIALIZED ({empty} UNION ALL SELECT {own} FROM (VALUES {rows}) AS gp_hard ({names}))"  # noqa: S608
+
+    def _asked(self, stand_in: str, sql: str) -> str:
+        return f"WITH {_name(self._table)} AS {stand_in} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
+
+    def _run(self, stand_in: str, sql: str, *, read: bool = True) -> list[tuple[Any, ...]]:
+        with self._reading(self._con) as con:
+            # In binary form a text is one statement, whatever it holds.
+            found = con.execute(_as_query(self._asked(stand_in, sql)), binary=True)
+            return found.fetchall() if read else []  # a dry run has days that Python has not
+
+    def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
+        from guessproof.engines.postgres_arrow import record_batches
+
+        failed = False
+        try:
+            con = self._connect()
+            with self._reading(con):
+                yield from record_batches(con, self._asked(self._whole, sql), size)
+            self._open.remove(con)
+            con.close()
+        except GeneratorExit:
+            raise
+        except Exception:  # its message may quote a value
+            failed = True
+        if failed:
+            raise EngineError(charged=False)
+
+    # The session.
+
+    def _connect(self) -> Connection[Any]:
+        said = f"source 'env:{self._address.variable}'"
+        psycopg, missing = _try(_psycopg)
+        if missing or psycopg is None:
+            raise SourceError(f"{said}: PostgreSQL needs psycopg; install it with {INSTALL}")
+        con, failure = _try(
+            lambda: psycopg.connect(
+                self._address.url,
+                autocommit=True,
+                connect_timeout=PATIENCE,
+                client_encoding="utf8",
+                prepare_threshold=None,
+            )
+        )
+        if failure or con is None:
+            raise SourceError(
+                f"{said}: the database cannot be reached, or does not let this user in; check that it runs, and the "
+                "host, the name, the user and the password in the variable"
+            )
+        self._open.append(con)
+        if con.info.server_version < OLDEST:
+            self.close()
+            raise SourceError(f"{said}: PostgreSQL {con.info.server_version // 10000} is too old; use 16 or later")
+        return con
+
+    @contextmanager
+    def _reading(self, con: Connection[Any]) -> Generator[Connection[Any]]:
+        """One snapshot, nothing written, stopped when its time is over."""
+        con.execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            time = 0 if self._timeout is None else max(1, round(self._timeout * 1000))
+            for name, value in {**SETTINGS, "statement_timeout": str(time)}.items():
+                con.execute("SELECT pg_catalog.set_config(%s, %s, true)", [name, value])
+            yield con
+        finally:
+            if not con.closed:
+                con.execute("ROLLBACK")
+
+    def _look(self) -> Found:
+        found, failure = _try(self._find)
+        if failure or found is None:
+            raise SourceError(f"source 'env:{self._address.variable}': {_unreadable(self._table, failure)}")
+        return found
+
+    def _find(self) -> Found:
+        """The table, its columns that the role may read, and that it may indeed read them."""
+        con = self._con
+        row = self._choose(con.execute(FIND, {"name": self._table}).fetchall())
+        oid, schema, name, kind = row
+        with self._reading(con):
+            below, whole = con.execute(BELOW, {"table": oid}).fetchall()[0]
+            columns = con.execute(COLUMNS, {"table": oid}).fetchall()
+            stored = kind in ("r", "p") and whole and (kind == "p" or not below)
+            types = {str(c): str(t) for c, t, _ in columns}
+            found = Found(str(schema), str(name), bool(stored), types, {str(c): str(k) for c, _, k in columns if k})
+            if not types:
+                raise SourceError(self._no_right())
+            con.execute(_as_query(f"SELECT {found.columns} FROM {found.qualified} WHERE false"))  # noqa: S608
+        return found
+
+    def _choose(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        said = f"source 'env:{self._address.variable}'"
+        exact = [r for r in rows if self._table in (r[2], f"{r[1]}.{r[2]}")]
+        rows = exact or rows
+        if not rows:
+            raise SourceError(
+                f"{said}: it has no table {self._table!r}, or not in a schema where this role looks; write one of its "
+                'tables as [data] table, with its schema where it needs one: table = "clinic.visits"'
+            )
+        if len(rows) > 1:
+            several = " and ".join(f"{r[1]}.{r[2]}" for r in rows)
+            raise SourceError(f"{said}: {self._table!r} may be {several}; write one of them as [data] table")
+        return rows[0]
+
+    def _no_right(self) -> str:
+        return f"source 'env:{self._address.variable}': {_unreadable(self._table, '42501')}"
+
+
+def hostile_values(stored: str) -> Sequence[str]:
+    """Values of one type that are hard to compute with.
+
+    >>> hostile_values("smallint"), hostile_values("numeric(4,2)")
+    (('-32768', '32767', '0', '-1'), ('99.99', '-99.99', '0', 'NaN'))
+    """
+    kind, _, rest = stored.partition("(")
+    if bits := BITS.get(kind.upper()):
+        return str(-(1 << bits - 1)), str((1 << bits - 1) - 1), "0", "-1"
+    if kind == "numeric" and not rest:
+        return "1e400", "-1e400", "1e-400", "NaN", "Infinity", "-Infinity", "0", "1e-200"
+    if kind == "numeric":
+        digits, places = map(int, rest.rstrip(")").split(","))
+        most = "9" * max(digits - places, 1) + "." + "9" * places if 0 < places < digits else "0"
+        return most, "-" + most, "0", "NaN"
+    if kind in ("real", "double precision"):
+        most, least = ("3.4e38", "1e-44") if kind == "real" else ("1.7e308", "5e-324")
+        return "NaN", "Infinity", "-Infinity", "0", "-0.0", "1e-40", "1", least, most, "-" + most
+    if kind.startswith(("date", "timestamp")):
+        last = "5874897-12-31" if kind == "date" else "294276-12-31"
+        return "infinity", "-infinity", "epoch", last, "0001-01-01", "4713-01-01 BC"
+    if kind in ("text", "character", "character varying"):
+        return (*WORDS, "1e-400", "1_000", "\\", "2020-02-30")
+    return {"boolean": ("true", "false"), "uuid": ("0" * 32,), "time without time zone": ("00:00:00", "24:00:00")}.get(
+        stored, ()
+    )
+
+
+def _psycopg() -> Any:
+    import psycopg
+
+    return psycopg
+
+
+def _as_query(sql: str) -> Any:
+    """Our own text, as psycopg asks for it."""
+    return sql.encode()
+
+
+def _try(work: Callable[[], T]) -> tuple[T | None, str | None]:
+    """The result, or the SQLSTATE of the failure (or its class) and nothing more of it."""
+    try:
+        return work(), None
+    except (SourceError, EngineError):
+        raise
+    except Exception as error:
+        return None, str(getattr(error, "sqlstate", None) or type(error).__name__)
+
+
+def _words(failure: str) -> str | None:
+    return SAID.get(failure) or SAID.get(failure[:2])
+
+
+def _unreadable(table: str, failure: str | None) -> str:
+    if failure == "42501":
+        return f"this role may not read the table {table!r}; its owner can GRANT USAGE on its schema and SELECT on it"
+    return f"the table {table!r} cannot be opened; check it with psql"
+
+
+def _kind(stored: str) -> str:
+    """The kind of a column by the name of its type.
+
+    >>> [_kind(s) for s in ("numeric(9,2)", "character varying(3)", "timestamp with time zone", "text[]", "json")]
+    ['number', 'text', 'time', 'other', 'other']
+    """
+    plain = stored.split("(")[0]
+    if stored.endswith("]"):
+        return "other"
+    if plain in NUMBERS:
+        return "number"
+    if plain.startswith("character") or plain in TEXTS:
+        return "text"
+    if plain == "boolean":
+        return "boolean"
+    return "time" if plain.startswith(("date", "time")) else "other"
+
+
+def _name(name: str) -> str:
+    """An identifier, quoted."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,23 @@
+-- values: SELECT SUM(SQRT(time + 1)) FROM t
+-- SUM(SQRT(time + 1)): one person moves it by at most 0.5·|x − x'|, at most 11 (10 if no value can be missing: say missing = false)
+SELECT
+  COALESCE(
+    SUM(
+      CAST((
+        SQRT(
+          (
+            CASE
+              WHEN "time" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('120.0' AS DOUBLE PRECISION)
+              THEN "time"
+              WHEN "time" < CAST('0.0' AS DOUBLE PRECISION)
+              THEN CAST('0.0' AS DOUBLE PRECISION)
+              WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION)
+              THEN CAST('120.0' AS DOUBLE PRECISION)
+            END + CAST('1.0' AS DOUBLE PRECISION)
+          )
+        )
+      ) * CAST('1024.0' AS DOUBLE PRECISION) AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";
