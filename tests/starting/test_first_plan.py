@@ -134,7 +134,7 @@ def test_the_question_asked_matches_the_query(tmp_path: Path) -> None:
             name: sql.DeclaredColumn(name, c.bounds, c.levels, plan.kind(name), c.missing, not c.public)
             for name, c in plan.columns.items()
         }
-        table: Any = sql.Declared(plan.data.table, declared, plan.unit, plan.data.rows)
+        table: Any = sql.DeclaredTable(plan.data.table, declared, plan.unit, plan.data.rows)
         assert sql.ask(plan.query.sql, table).outputs, template
 
 
