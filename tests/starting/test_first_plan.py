@@ -135,7 +135,7 @@ def test_the_question_asked_matches_the_query(tmp_path: Path) -> None:
             for name, c in plan.columns.items()
         }
         table: Any = sql.DeclaredTable(plan.data.table, declared, plan.unit, plan.data.rows)
-        assert sql.ask(plan.query.sql, table).outputs, template
+        assert sql.analyze(plan.query.sql, table).outputs, template
 
 
 SCHEMA = {"name": "text", "age": "number", "height": "number", "smoker": "boolean", "day": "time"}
