@@ -6,7 +6,7 @@ import itertools
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -21,7 +21,7 @@ class Place:
     """A schema, the address that finds it first, and a connection of its owner."""
 
     schema: str
-    url: str
+    url: str = field(repr=False)
     con: psycopg.Connection[Any]
 
     def role(self, *grants: str, password: str = "hunter2secret") -> str:
