@@ -174,3 +174,13 @@ def test_nothing_is_proven_below_an_attack(form: LineForm, move: Move) -> None:
         reached = best_tent(goal, 0.5, move).value
         assert not is_proven(goal, 0.5, reached * (1 - 1e-4), move)
         assert is_proven(goal, 0.5, reached * (1 + 1e-2), move)
+
+
+def test_the_worst_true_value_is_worse_than_any_stated_one() -> None:
+    column = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7), bounds=(1000, 3000))
+    goal = gp.within(column, 100)
+    worst = gp.Attack(goal, prior_factor=1.5).advantage(0.0016)
+    stated = [float(gp.Attack(goal, at={"salary": t}, prior_factor=1.5).advantage(0.0016).attack) for t in (1750, 2000)]
+    assert max(stated) <= float(worst.bound) <= 1.15 * float(worst.attack)
+    assert float(worst.attack) >= max(stated) * (1 - 1e-6)
+    assert min(abs(worst.worst_at - t) for t in (1750, 2250)) < 5
