@@ -10,6 +10,10 @@ import pytest
 
 import guessproof as gp
 from guessproof.errors import ParameterError
+from guessproof.risk.misjudged.certificate import is_proven
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.world.line_form import LineForm
 
 SALARY = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7))
 NEAR = gp.within(SALARY, 100)
@@ -151,3 +155,32 @@ def test_the_bound_by_odds_dominates_every_wrong_prior(seed: int) -> None:
         best, most = (h, reached) if reached > most else (best, most)
     assert most <= float(found.bound) * (1 + 1e-9)
     assert float(found.attack) <= float(found.bound)
+
+
+@pytest.mark.parametrize("move", [1, -1])
+@pytest.mark.parametrize(
+    "form",
+    [
+        LineForm(slopes=(1.0,)),
+        LineForm(slopes=(1.0,), step=0.7),
+        LineForm((-1.0, 0.5), (0.0, 1.0, 0.4), (0.2, 0.0), 0.3),
+    ],
+)
+def test_nothing_is_proven_below_an_attack(form: LineForm, move: Move) -> None:
+    """Boxes prove what is above the best attack, with a step and bends too, and never what an attack reaches."""
+    world = TiltedIntegrals(gp.normal(0, 1), form)
+    for factor in (1.3, 3.0):
+        goal = MisjudgedGoal(world, lambda t: (t - 0.4, t + 0.4), 0.3, 0.3, factor)
+        reached = best_tent(goal, 0.5, move).value
+        assert not is_proven(goal, 0.5, reached * (1 - 1e-4), move)
+        assert is_proven(goal, 0.5, reached * (1 + 1e-2), move)
+
+
+def test_the_worst_true_value_is_worse_than_any_stated_one() -> None:
+    column = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7), bounds=(1000, 3000))
+    goal = gp.within(column, 100)
+    worst = gp.Attack(goal, prior_factor=1.5).advantage(0.0016)
+    stated = [float(gp.Attack(goal, at={"salary": t}, prior_factor=1.5).advantage(0.0016).attack) for t in (1750, 2000)]
+    assert max(stated) <= float(worst.bound) <= 1.15 * float(worst.attack)
+    assert float(worst.attack) >= max(stated) * (1 - 1e-6)
+    assert min(abs(worst.worst_at - t) for t in (1750, 2250)) < 5

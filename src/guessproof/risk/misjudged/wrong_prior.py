@@ -81,6 +81,11 @@ class WrongPrior(ABC):
         return (1e-3, 0.03, 0.3)
 
     @property
+    def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """How far above an attack, and how far below its ε, proofs are tried."""
+        return _HAIRS, tuple(_BACK * hair for hair in _HAIRS)
+
+    @property
     def precision(self) -> float:
         """How finely the logarithm is found at which an attack breaks a limit."""
         return 1e-4
@@ -96,7 +101,7 @@ class WrongPrior(ABC):
         broken = largest_epsilon(
             lambda e: np.asarray(self.reached(float(e), move)), np.asarray(limit), start=self.start, relative=1e-10
         )
-        found = (float(broken) * (1 - _BACK * hair) for hair in _HAIRS)
+        found = (float(broken) * (1 - hair) for hair in self.hairs[1])
         whatever = 4 * math.atanh(limit) / self.widths.across * (1 - 1e-12) if self.widths.across else math.inf
         return max(whatever, next((e for e in found if e <= whatever or self.keeps(e, limit, move)), 0.0))
 
@@ -139,7 +144,7 @@ class WrongTents(WrongPrior):
 
     def limit(self, epsilon: float, move: Move) -> float:
         reached = self.reached(epsilon, move)
-        found = (reached * (1 + hair) for hair in _HAIRS)
+        found = (reached * (1 + hair) for hair in self.hairs[0])
         whatever = math.tanh(epsilon * self.widths.across / 4)
         return min(whatever, next((rise for rise in found if rise >= whatever or self.keeps(epsilon, rise, move)), 1.0))
 
@@ -166,6 +171,10 @@ class WrongAnywhere(WrongTents):
     @property
     def shares(self) -> tuple[float, ...]:
         return (0.1, 0.4)  # a proof for all true values takes seconds
+
+    @property
+    def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        return (0.1, 0.3, 1.0), (0.12, 0.3, 0.6)
 
     @property
     def precision(self) -> float:
