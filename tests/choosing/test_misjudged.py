@@ -40,7 +40,8 @@ def test_the_factor_beside_a_choice_is_where_the_limit_breaks() -> None:
     strict = choose(cafeteria(AT + "\nprior_factor = 2")).epsilon
     choice = choose(cafeteria(AT, f"[release]\nepsilon = {strict!r}"))
     assert choice.largest_prior_factor == pytest.approx(2, rel=0.01)
-    assert choice.to_dict()["largest_prior_factor"] == choice.largest_prior_factor
+    assert choice.to_dict()["largest_prior_factor"] is None  # takes seconds: explain and the report say it
+    assert choose(cafeteria(AT)).to_dict()["largest_prior_factor"] == 1.0
     assert choose(cafeteria(AT)).largest_prior_factor == 1.0
 
 

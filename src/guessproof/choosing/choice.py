@@ -17,6 +17,7 @@ from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.sql import AnalyzedQuery
 
+BINDS = 1e-3  # an ε so near a limit leaves no room for a wrong prior
 ASSUMPTIONS = {
     "independence": "Records are independent of each other given what the attacker knows; columns with separate "
     "priors are independent of each other.",
@@ -102,6 +103,16 @@ class Choice:
         found = exposure.largest_prior_factor(self.epsilon, self.plan.limits)
         # What the plan asks for was proven when ε was chosen.
         return None if found is None else max(found, exposure.attacker.prior_factor)
+
+    @cached_property
+    def quick_prior_factor(self) -> float | None:
+        """The same where it is at hand; None where working it out takes seconds, as `explain` and the report do."""
+        exposure, limits = self.exposure, [b.epsilon for b in self.limits if b.name == "attacker"]
+        if exposure is None or not exposure.attacker.has_prior or not self.feasible:
+            return None
+        if any(self.epsilon >= (1 - BINDS) * limit for limit in limits):  # no room is left
+            return exposure.attacker.prior_factor
+        return self.largest_prior_factor if exposure.attacker.has_listed_values else None
 
     def _with_prior(self, factor: float) -> float | None:
         exposure = self.exposure
@@ -195,7 +206,7 @@ class Choice:
                 "advantage": None if self.advantage is None else self.advantage.to_dict(),
                 "posterior": None if self.posterior is None else self.posterior.to_dict(),
                 "prior_free_epsilon": self.prior_free_epsilon,
-                "largest_prior_factor": "any" if self.largest_prior_factor == math.inf else self.largest_prior_factor,
+                "largest_prior_factor": "any" if self.quick_prior_factor == math.inf else self.quick_prior_factor,
                 "narrower_prior_epsilon": self.narrower_prior_epsilon,
                 "wider_prior_epsilon": self.wider_prior_epsilon,
                 "query_aware_epsilon": self.query_aware_epsilon,

@@ -139,8 +139,11 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
             at = choice.advantage.worst_at
             shown = f"{at:.6g}" if isinstance(at, float) else str(at)
             rows.append(("most exposed true value", f"{shown} (prior {choice.advantage.worst_prior:.3g})"))
-    if choice.largest_prior_factor is not None:
-        rows.append(("if the prior is wrong", misjudged_words(choice.largest_prior_factor)))
+    if choice.quick_prior_factor is not None:
+        rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
+    elif choice.exposure is not None and choice.feasible and choice.exposure.attacker.has_prior:
+        ask = f"guessproof explain --epsilon {down(choice.epsilon)} PLAN says how wrong it may be"
+        rows.append(("if the prior is wrong", ask))
     rows.append(("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)))
     if choice.query_aware_epsilon is not None:
         rows.append(("largest ε of the profile, aware of this query", down(choice.query_aware_epsilon)))
