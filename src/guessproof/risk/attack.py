@@ -23,6 +23,7 @@ from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
     checked_epsilon,
+    checked_factor,
     checked_limits,
     largest_epsilon,
     posterior_bracket,
@@ -30,7 +31,6 @@ from guessproof.risk.limits import (
 )
 from guessproof.risk.misjudged.answer import (
     Misjudged,
-    checked_factor,
     factor_between,
     misjudged_anywhere,
     misjudged_at,

@@ -8,6 +8,7 @@ ends on the private side.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from scipy.special import expit
 
 from guessproof.errors import GoalError, InfeasibleError, ParameterError
 from guessproof.risk.bracket import Bracket
-from guessproof.world.checks import LARGEST, Array, Mask
+from guessproof.world.checks import LARGEST, Array, Mask, real
 
 _RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
@@ -136,6 +137,16 @@ def checked_epsilon(epsilon: Any) -> Array:
     value = _array("epsilon", epsilon)
     if np.any(value < 0) or not np.all(value <= LARGEST):
         raise ParameterError("epsilon", epsilon, "is negative or not finite", "give an ε of 0 or more, below 1e100")
+    return value
+
+
+def checked_factor(factor: Any) -> float:
+    """How wrong a prior may be: 1 or more, math.inf for any."""
+    if factor == math.inf:
+        return math.inf
+    value = real(ParameterError, "prior_factor", factor)
+    if value < 1:
+        raise ParameterError("prior_factor", factor, "is below 1", "give the factor on odds, 1 for the declared prior")
     return value
 
 

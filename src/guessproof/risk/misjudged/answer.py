@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from guessproof.errors import GoalError, NotCertifiedError, ParameterError
+from guessproof.errors import GoalError, NotCertifiedError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import axis_labels
 from guessproof.risk.limits import Belief, Gain
@@ -21,23 +21,13 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truths import possible_values, values_along
 from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array, real
+from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Norm
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
 MOST_TRUTHS = 300  # true values that are asked one by one
-
-
-def checked_factor(factor: Any) -> float:
-    """How wrong a prior may be: 1 or more, math.inf for any."""
-    if factor == math.inf:
-        return math.inf
-    value = real(ParameterError, "prior_factor", factor)
-    if value < 1:
-        raise ParameterError("prior_factor", factor, "is below 1", "give the factor on odds, 1 for the declared prior")
-    return value
 
 
 def with_odds(bracket: Bracket, factor: float) -> Bracket:

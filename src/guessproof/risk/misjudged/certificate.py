@@ -42,7 +42,7 @@ _NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals
 
 def is_proven(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move) -> bool:
     """Whether it is proven that no such prior lets the belief move so far, at any true value."""
-    question = Question(goal, epsilon, rise, move)
+    question = MoveQuestion(goal, epsilon, rise, move)
     boxes, left = question.boxes(), _BOXES if goal.is_fixed else _BOXES_OVER_TRUTHS
     while left > 0:
         left -= boxes.shape[1]
@@ -70,7 +70,7 @@ class Spots:
 
 
 @dataclass(frozen=True)
-class Question:
+class MoveQuestion:
     """Can the belief move so far at this ε?"""
 
     goal: MisjudgedGoal

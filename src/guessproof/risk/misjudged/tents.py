@@ -46,14 +46,14 @@ class MisjudgedGoal:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundTent:
     """An attack: how far the belief moves, at which true value."""
 
     value: float
     at: float
 
 
-def best_tent(goal: MisjudgedGoal, epsilon: float, move: Move) -> Found:
+def best_tent(goal: MisjudgedGoal, epsilon: float, move: Move) -> FoundTent:
     """The best true value, peak and wrong prior that a search finds; what it finds is an attack in any case."""
     ranges = _Ranges.of(goal)
     counts = _COARSE if goal.is_fixed else _COARSE_OVER_TRUTHS
@@ -69,7 +69,7 @@ def best_tent(goal: MisjudgedGoal, epsilon: float, move: Move) -> Found:
         found.append((zoom, reach * _SHRINK**_FIRST_ZOOMS))
     most, reach = max(found, key=lambda pair: pair[0][0])
     value, best = _zoomed(ranges, most, 2 * reach, _ZOOMS, epsilon, move)
-    return Found(max(value, 0.0), float(ranges.truth(best[0])))
+    return FoundTent(max(value, 0.0), float(ranges.truth(best[0])))
 
 
 def _local_maxima(values: Array) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
 from guessproof.risk.misjudged.certificate import is_proven
-from guessproof.risk.misjudged.tents import Found, MisjudgedGoal, Move, best_tent
+from guessproof.risk.misjudged.tents import FoundTent, MisjudgedGoal, Move, best_tent
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
@@ -183,7 +183,7 @@ class WrongAnywhere(WrongTents):
     def reached(self, epsilon: float, move: Move) -> float:
         return self.found(epsilon, move).value
 
-    def found(self, epsilon: float, move: Move) -> Found:
+    def found(self, epsilon: float, move: Move) -> FoundTent:
         """The best attack, and the true value at which it is."""
         return best_tent(self._within_tails(epsilon, move)[0], epsilon, move)
 
