@@ -26,11 +26,11 @@ def read_prior(text: str) -> priors.Prior:
     """
     try:
         node = ast.parse(text.strip(), mode="eval").body
-        if isinstance(node, ast.Call):
-            return _made(text, node)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    raise PriorError("prior", text, "is not understood", _EXAMPLE)
+        node = None
+    if not isinstance(node, ast.Call):
+        raise PriorError("prior", text, "is not understood", _EXAMPLE)
+    return _made(text, node)
 
 
 def _made(text: str, node: ast.Call) -> Any:
@@ -56,7 +56,10 @@ def _value(text: str, node: ast.expr) -> Any:
         return _made(text, node)
     if isinstance(node, ast.Tuple):
         return tuple(_value(text, part) for part in node.elts)
-    return ast.literal_eval(node)
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        raise PriorError("prior", text, "is not understood", _EXAMPLE) from None
 
 
 def read_goal(text: str, attribute: Attribute) -> Goal:
