@@ -23,7 +23,6 @@ Numbers = TypeVar("Numbers", float, Array)
 
 INF = math.inf
 TINY = math.ulp(0.0)
-NORMAL = 2.0**-1022  # below this, numbers have fewer digits
 EXACT = 2.0**53  # whole numbers below this are held exactly
 FEW_ULPS = 2.0**-50  # of a number: 4 to 8 units in its last place, more than numpy's own functions err
 FUNCTION_ULPS = 4  # more than the functions of `math` err
@@ -289,7 +288,9 @@ class IntervalArray(Enclosure[Array]):
         return IntervalArray(low - _few_ulps(low), high + _few_ulps(high)).keep_where(True)
 
     def keep_where(self, known: Any) -> IntervalArray:
-        kept = np.logical_and(known, self.low <= self.high)
+        kept = self.low <= self.high if known is True else np.logical_and(known, self.low <= self.high)
+        if kept.all() and kept.shape == self.low.shape == self.high.shape:
+            return self
         return IntervalArray(np.where(kept, self.low, -INF), np.where(kept, self.high, INF))
 
     def reciprocal(self) -> IntervalArray:
@@ -302,11 +303,7 @@ class IntervalArray(Enclosure[Array]):
         return False
 
     def _multiply(self, other: Any) -> tuple[Array, Array]:
-        pairs = [(a, b) for a in self for b in other]
-        low, high = _find_ends([a * b for a, b in pairs])
-        if _are_normal(low) and _are_normal(high):
-            return low, high
-        return _find_ends([_restore_cells(a * b, a, b) for a, b in pairs])
+        return _find_ends([_restore_cells(a * b, a, b) for a in self for b in other])
 
 
 def _find_ends(products: list[Array]) -> tuple[Array, Array]:
@@ -315,21 +312,17 @@ def _find_ends(products: list[Array]) -> tuple[Array, Array]:
     return np.fmin(np.fmin(a, b), np.fmin(c, d)), np.fmax(np.fmax(a, b), np.fmax(c, d))
 
 
-def _are_normal(numbers: Array) -> bool:
-    """Whether none is so small that digits may be lost."""
-    return bool(np.abs(numbers).min(initial=INF) >= NORMAL)
-
-
 def _few_ulps(numbers: Array) -> Array:
-    few = np.abs(numbers) * FEW_ULPS
-    return few if _are_normal(numbers) else few + TINY * (numbers != 0)
+    return np.abs(numbers) * FEW_ULPS + TINY * (numbers != 0)
 
 
 def _restore_cells(result: Array, *factors: Array) -> Array:
+    if result.all():
+        return result
     vanished = result == 0
     for factor in factors:
         vanished = vanished & (factor != 0)
-    return np.where(vanished, np.copysign(TINY, result), result)
+    return np.where(vanished, np.copysign(TINY, result), result) if vanished.any() else result
 
 
 def spread(low: ArrayLike, high: ArrayLike) -> IntervalArray:
