@@ -129,11 +129,11 @@ class Mechanism(ABC):
 
     def density(self, z: Any) -> Any:
         """Density of the noise at z, where it has one."""
-        raise NotImplementedError
+        raise ParameterError("mechanism", self.name, "is whole and has no density", "ask for mass")
 
     def mass(self, k: Any) -> Any:
         """P(noise = k), where it is whole."""
-        raise NotImplementedError
+        raise ParameterError("mechanism", self.name, "is not whole", "ask for density")
 
     @property
     def even_chance(self) -> float | None:

@@ -20,14 +20,6 @@ def constant_profile(relative: float) -> float:
     return math.log(relative) / 2
 
 
-def box_profile(
-    p: float, q: float, relative: float, p_range: tuple[float, float], q_range: tuple[float, float]
-) -> float:
-    """[KR] (11): r̃ inside the box, ∞ outside."""
-    inside = p_range[0] <= p <= p_range[1] and q_range[0] <= q <= q_range[1]
-    return relative if inside else math.inf
-
-
 def theorem_4(relative: float, p_range: tuple[float, float], q_range: tuple[float, float]) -> float:
     """[KR] (12), Theorem 4 (52): the ε of a box.
 

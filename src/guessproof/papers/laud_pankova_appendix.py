@@ -16,11 +16,6 @@ Density = Callable[[float], float]
 # --- A: the best radius for a uniform prior on a ball of radius R ---
 
 
-def inverse_odds(epsilon: float, r: float, a: float, n: int = 1) -> float:
-    """[LP] A: e^{−aε}·(aⁿ − rⁿ)/rⁿ, to be made large by the choice of a."""
-    return math.exp(-a * epsilon) * (a**n - r**n) / r**n
-
-
 def best_a(epsilon: float, r: float) -> float:
     """[LP] A, n = 1: a = 1/ε + r."""
     return 1 / epsilon + r
@@ -143,11 +138,6 @@ def approximate_posterior(p: float, q: float, epsilon: float, delta: float, larg
 def smooth_delta(epsilon: float, b: float, beta: float) -> float:
     """[LP] B.2: δ = 2e^{ε−1−(ε−b)/β} for Laplace noise on a β-smooth sensitivity, b + β ≤ ε."""
     return 2 * math.exp(epsilon - 1 - (epsilon - b) / beta)
-
-
-def smooth_largest_density(b: float, sensitivity: float) -> float:
-    """[LP] B.2: χ̄ = b/(2c)."""
-    return b / (2 * sensitivity)
 
 
 def smooth_beta(epsilon: float, b: float, most: float = 1.0) -> float:
