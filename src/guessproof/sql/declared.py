@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -217,8 +217,48 @@ class DeclaredColumn:
 
 
 @dataclass(frozen=True)
+class PublicTable:
+    """A table that everybody may know, and how many of its rows can match one record: one a `key`, or `max_matches`.
+
+    `read` gives its rows, by names of columns, where a query needs to look into it.
+    """
+
+    name: str
+    columns: Mapping[str, DeclaredColumn] = field(default_factory=dict[str, DeclaredColumn], hash=False)
+    key: tuple[str, ...] = ()
+    max_matches: int | None = None
+    read: Callable[[], Sequence[Mapping[str, Any]]] | None = field(default=None, compare=False, repr=False)
+
+    def column(self, name: str, alias: str, *, outer: bool) -> DeclaredColumn:
+        """A column of it as a joined row has it: nobody's secret, and missing where a LEFT JOIN finds no row."""
+        found = next((c for n, c in self.columns.items() if folded(n) == folded(name)), DeclaredColumn(name))
+        return replace(found, name=f"{alias}.{name}", protected=False, missing=found.missing or outer)
+
+
+@dataclass(frozen=True)
+class JoinedTable:
+    """A public table under the name by which one join of the query knows it."""
+
+    alias: str
+    table: PublicTable
+    outer: bool = False
+
+    def name_inside(self, name: str) -> str | None:
+        """A column's name in the public table; None for a column of another.
+
+        >>> JoinedTable("p", PublicTable("prices")).name_inside("P.rate")
+        'rate'
+        """
+        end = len(self.alias)
+        return name[end + 1 :] if name[end : end + 1] == "." and folded(name[:end]) == folded(self.alias) else None
+
+
+@dataclass(frozen=True)
 class DeclaredTable:
     """The table, its columns, what is protected, how many rows are public knowledge, and how many repeat one record.
+
+    `public` are the tables that a query may join. A query's own declaration has `joined`, those that it does join: a
+    joined row is the record with more columns, which are called after their table, as p.rate.
 
     `copies` is None where nothing was said of it: a row is a record, which only a stored table can be trusted in.
 
@@ -235,6 +275,8 @@ class DeclaredTable:
     rows: int | None = None
     learned: Mapping[str, Kind] | None = None
     copies: int | None = None
+    public: tuple[PublicTable, ...] = ()
+    joined: tuple[JoinedTable, ...] = ()
 
     def __post_init__(self) -> None:
         if self.rows is not None and not self.rows >= 1:
@@ -258,9 +300,26 @@ class DeclaredTable:
         """A column by its name, whatever the case; one that is not declared is public, or secret with its record."""
         known = self._by_name
         if folded(name) not in known:  # remembered: a query asks for it often
-            secret = self.unit.protects(declared=False, public=False)
-            known[folded(name)] = self._settled(DeclaredColumn(name, protected=secret))
+            known[folded(name)] = self._settled(self._find_joined(name) or self._undeclared(name))
         return known[folded(name)]
+
+    def _find_joined(self, name: str) -> DeclaredColumn | None:
+        for join in self.joined:
+            inside = join.name_inside(name)
+            if inside is not None:
+                return join.table.column(inside, join.alias, outer=join.outer)
+        return None
+
+    def _undeclared(self, name: str) -> DeclaredColumn:
+        return DeclaredColumn(name, protected=self.unit.protects(declared=False, public=False))
+
+    def is_joined(self, name: str) -> bool:
+        """Whether a column is one of a public table."""
+        return any(join.name_inside(name) is not None for join in self.joined)
+
+    def table_named(self, name: str) -> PublicTable | None:
+        """The public table of this name, whatever the case."""
+        return next((table for table in self.public if folded(table.name) == folded(name)), None)
 
     def complete(self) -> DeclaredTable:
         """The same table with no protected value missing."""

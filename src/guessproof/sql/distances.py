@@ -34,6 +34,7 @@ from guessproof.sql.movement import (
     choose_branch,
     fill_nulls,
 )
+from guessproof.sql.relation import PublicJoin, carry_along, find_roots
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Row, Term
 from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
@@ -56,6 +57,7 @@ class Contribution(Term):
     condition: Condition
     term: Term
     absent: float
+    joins: tuple[PublicJoin, ...] = ()  # what is looked up there moves with its key
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -66,6 +68,7 @@ class Contribution(Term):
         return self.absent if value is None else value
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
+        neighbours = carry_along(self.joins, neighbours) if self.joins else neighbours
         inside = choose_branch(self.condition.follow(neighbours), self.term.follow(neighbours), NOTHING)
         return fill_nulls(inside, self.absent)
 
@@ -256,6 +259,8 @@ def measure_labels(contribution: Contribution, declared: DeclaredTable, column: 
 
 def _classify_levels(contribution: Contribution, name: str, levels: tuple[str, ...]) -> list[int]:
     """For each level a number: the same for levels on which every part is known to come out the same."""
+    if any(name in join.columns for join in contribution.joins):  # each may find another row
+        return list(range(len(levels)))
     tests = [node for node in iterate_leaves(contribution) if name in node.columns]
     rest = {n: ColumnChange(ColumnState(EVERYTHING), ColumnState(EVERYTHING)) for n in contribution.columns}
     known: dict[tuple[object, ...], int] = {}
@@ -306,7 +311,7 @@ def build_guarantee(
     unit = declared.unit
     repeated = declared.copies is not None
     change = unit.whole_change(furthest.change, furthest.presence, grouped=bool(keys), repeated=repeated)
-    secret = tuple(key for key in keys if declared.column(key.column).protected)
+    secret = tuple(key for key in keys if _list_secrets(contribution, declared, key))
     lines: dict[str, LineMetric] = {}
     columns: dict[str, Metric] = {}
     for name in sorted(contribution.columns):
@@ -318,7 +323,14 @@ def build_guarantee(
     response = ContributionResponse(contribution, declared, secret)
     slope, rounding = bound_gradient(contribution, declared), 2 * furthest.error
     alone = Guarantee(unit, columns, lines, furthest.change, furthest.presence, slope, rounding, ((1.0, response),))
-    return alone.regrouped([key.column for key in secret], change).scaled(copies)
+    deciding = sorted({name for key in secret for name in _list_secrets(contribution, declared, key)})
+    return alone.regrouped(deciding, change).scaled(copies)
+
+
+def _list_secrets(contribution: Contribution, declared: DeclaredTable, key: Key) -> list[str]:
+    """The protected columns that decide on the group: the key, or what its public table is looked up by."""
+    roots = sorted(find_roots(contribution.joins, key.column))
+    return [name for name in roots if declared.column(name).protected]
 
 
 @dataclass(frozen=True)
@@ -331,7 +343,8 @@ class ContributionResponse:
 
     def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
         """How far the number can move when the named columns go from one set of values to another, at most."""
-        if any(before.get(key.column) != after.get(key.column) for key in self.keys):
+        deciding = {name for key in self.keys for name in find_roots(self.contribution.joins, key.column)}
+        if any(before.get(name) != after.get(name) for name in deciding):
             return math.fsum(self.alone(values) for values in (before, after) if self._is_shown(values))
         neighbours = dict(self.declared.at_rest(self.contribution.columns))
         read = {folded(name): name for name in neighbours}

@@ -17,6 +17,7 @@ from guessproof.sql.distances import Contribution, bound_sensitivity, build_guar
 from guessproof.sql.formula import Key
 from guessproof.sql.movement import ChangeBounds, Neighbours, constant
 from guessproof.sql.parse import name_construct
+from guessproof.sql.relation import Match, PublicJoin, count_matches
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.missing import write_presence
 from guessproof.sql.rules.values import Number, NumberColumn, parse_number
@@ -218,6 +219,7 @@ class AggregateReader:
     reader: Reader
     where: Condition
     keys: tuple[Key, ...]  # of GROUP BY
+    joins: tuple[PublicJoin, ...] = ()
     measurements: dict[tuple[AggregateKind, Contribution, float], Measurement] = field(
         default_factory=dict[tuple[AggregateKind, Contribution, float], Measurement]
     )
@@ -272,7 +274,7 @@ class AggregateReader:
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
-        counted = Contribution(self._condition(own), count_presence(term), 0.0)
+        counted = Contribution(self._condition(own), count_presence(term), 0.0, self.joins)
         if not declared.unit.hides_presence and bound_sensitivity(counted, declared.complete()).change == 0:
             # A public count says how many values there are, so nothing that is protected may change their number.
             if declared.rows is not None:
@@ -286,9 +288,12 @@ class AggregateReader:
         return formula.mark_ratio(formula.read_index(total), formula.read_index(count), seen.low, seen.high)
 
     def _condition(self, own: Condition) -> Condition:
-        if isinstance(own, NoFilter):
-            return self.where
-        return own if isinstance(self.where, NoFilter) else Conjunction(self.where, own)
+        """What must hold for a row to be added: that there is such a row, WHERE, and its own FILTER."""
+        found: Condition = NoFilter()
+        for condition in (*map(Match, self.joins), self.where, own):
+            if not isinstance(condition, NoFilter):
+                found = condition if isinstance(found, NoFilter) else Conjunction(found, condition)
+        return found
 
     def _measure(
         self, text: str, kind: AggregateKind, term: Term, own: Condition, call: Expr, *, divisor: float = 1.0
@@ -297,7 +302,7 @@ class AggregateReader:
         if not seen.size <= LARGEST:
             raise self.reader.refuse("this can become too large to be added exactly", call, "narrow the bounds")
         absent = seen.high if kind == "min" else seen.low if kind == "max" else 0.0
-        contribution = Contribution(self._condition(own), term, absent)
+        contribution = Contribution(self._condition(own), term, absent, self.joins)
         known = (kind, contribution, divisor)
         if known not in self.measurements:
             self.measurements[known] = self._measurement(text, kind, contribution, own, call, divisor)
@@ -305,7 +310,9 @@ class AggregateReader:
 
     def _copies(self, kind: AggregateKind) -> int:
         """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
-        return (self.reader.declared.copies or 1) if kind in ("count", "sum") or self.keys else 1
+        copies = (self.reader.declared.copies or 1) if kind in ("count", "sum") or self.keys else 1
+        spread = any(self.reader.declared.is_joined(key.column) for key in self.keys)  # matches in several groups
+        return copies * count_matches(self.joins) if kind in ("count", "sum") or spread else copies
 
     def _measurement(
         self, text: str, kind: AggregateKind, contribution: Contribution, own: Condition, call: Expr, divisor: float

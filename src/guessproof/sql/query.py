@@ -12,9 +12,11 @@ from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql import formula
 from guessproof.sql.declared import DeclaredTable
+from guessproof.sql.flatten import FlatSelect, flatten
 from guessproof.sql.formula import Key, Output
 from guessproof.sql.measurement import UNSUPPORTED, AggregateReader, Measurement, read_filter
-from guessproof.sql.parse import FlatSelect, flatten, locate, parse
+from guessproof.sql.parse import locate, parse
+from guessproof.sql.relation import JoinReader, PublicJoin, find_roots, joining
 from guessproof.sql.rules import RULES
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.truth import read_flag
@@ -37,6 +39,8 @@ class AnalyzedQuery:
     having: Expr | None = field(default=None, compare=False)
     order: tuple[tuple[Expr, bool], ...] = field(default=(), compare=False)
     limit: int | None = None
+    joins: tuple[PublicJoin, ...] = ()
+    bare: frozenset[str] = frozenset()  # names of columns that must be in one of the joined tables only
 
     @property
     def groups(self) -> int:
@@ -47,7 +51,8 @@ class AnalyzedQuery:
     def columns(self) -> frozenset[str]:
         """The columns that are read."""
         used = self.where.columns.union(*(m.contribution.columns | m.filter.columns for m in self.measurements))
-        return used | {k.column for k in self.keys}
+        joined = frozenset[str]().union(*(join.columns | join.read for join in self.joins))
+        return used | joined | {k.column for k in self.keys}
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -85,10 +90,12 @@ def analyze(sql: str, declared: DeclaredTable) -> AnalyzedQuery:
 
 
 def _analyze_select(sql: str, declared: DeclaredTable, select: exp.Select) -> AnalyzedQuery:
-    flat = flatten(select, sql)
+    public = {table.name: frozenset(map(folded, (*table.columns, *table.key))) for table in declared.public}
+    flat = flatten(select, sql, declared.table, frozenset(map(folded, declared.columns)), public)
     if folded(flat.table) != folded(declared.table):
         spot = locate(flat.select.args["from_"], sql)
         raise QueryError(f"the plan declares no table {flat.table}", sql, spot, f"write FROM {declared.table}")
+    declared = joining(declared, flat.joins) if flat.joins else declared
     first = Reader(sql, declared, RULES, read_flag)
     query = _read_query(first, flat)
     if all(declared.column(name).kind is not None for name in query.columns):
@@ -102,7 +109,7 @@ def _read_query(reader: Reader, flat: FlatSelect) -> AnalyzedQuery:
     outputs = clauses.outputs()
     having, order, limit = clauses.having(outputs), tuple(clauses.order(outputs)), clauses.limit()
     measurements = tuple(clauses.aggregates.measurements.values())
-    found = clauses.where, measurements, outputs, clauses.keys, having, order, limit
+    found = clauses.where, measurements, outputs, clauses.keys, having, order, limit, clauses.joins, flat.bare
     return AnalyzedQuery(reader.sql, reader.declared, *found)
 
 
@@ -114,17 +121,19 @@ class ClauseReader:
     select: exp.Select
     where: Condition
     keys: tuple[Key, ...]
+    joins: tuple[PublicJoin, ...]
     aggregates: AggregateReader
 
     @staticmethod
     def of(flat: FlatSelect, reader: Reader) -> ClauseReader:
         """WHERE and GROUP BY come first: every aggregate depends on them."""
+        joins, rest = JoinReader(reader).read(flat.joins, flat.where) if flat.joins else ((), flat.where)
         where: Condition = NoFilter()
-        for expression in flat.where:
+        for expression in rest:
             condition = read_filter(expression, reader)
             where = condition if isinstance(where, NoFilter) else Conjunction(where, condition)
-        keys = read_keys(flat.select, reader)
-        return ClauseReader(reader, flat.select, where, keys, AggregateReader(reader, where, keys))
+        keys = read_keys(flat.select, reader, joins)
+        return ClauseReader(reader, flat.select, where, keys, joins, AggregateReader(reader, where, keys, joins))
 
     def outputs(self) -> tuple[Output, ...]:
         """What SELECT asks for."""
@@ -202,7 +211,7 @@ class ClauseReader:
         return found
 
     def _column(self, node: exp.Column, names: dict[str, Expr]) -> Expr:
-        if folded(node.name) in names:
+        if not node.table and folded(node.name) in names:
             return names[folded(node.name)].copy()
         for index, key in enumerate(self.keys):
             if self.reader.column(node).name == key.column:
@@ -211,7 +220,7 @@ class ClauseReader:
         raise self.reader.refuse(problem, node, "wrap it in SUM, AVG, MIN or MAX")
 
 
-def read_keys(select: exp.Select, reader: Reader) -> tuple[Key, ...]:
+def read_keys(select: exp.Select, reader: Reader, joins: tuple[PublicJoin, ...]) -> tuple[Key, ...]:
     """The columns of GROUP BY, each with its public list of values."""
     group = select.args.get("group")
     if group is None:
@@ -219,12 +228,18 @@ def read_keys(select: exp.Select, reader: Reader) -> tuple[Key, ...]:
     special = (exp.Rollup, exp.Cube, exp.GroupingSets)
     if any(v for k, v in group.args.items() if k != "expressions") or group.find(*special):
         raise reader.refuse("this GROUP BY is not supported", group, "group by columns with declared lists")
-    keys = tuple(_read_key(_resolve(e, select, reader), reader) for e in group.expressions)
+    keys = tuple(_read_key(_resolve(e, select, reader), reader, joins) for e in group.expressions)
     if math.prod(len(k.levels) for k in keys) > MOST_GROUPS:
         raise reader.refuse(f"more than {MOST_GROUPS} groups", group, "group by fewer columns")
     if len({k.column for k in keys}) < len(keys):
         raise reader.refuse("a column is grouped by twice", group, "name it once")
-    return keys
+    return _name_apart(keys)
+
+
+def _name_apart(keys: tuple[Key, ...]) -> tuple[Key, ...]:
+    """A column of a public table is called as in its table, unless two keys would have one name."""
+    names = [folded(key.name) for key in keys]
+    return tuple(replace(k, name=k.column) if names.count(folded(k.name)) > 1 else k for k in keys)
 
 
 def _resolve(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
@@ -232,23 +247,26 @@ def _resolve(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
     number = _parse_whole(expression)
     if number is not None and 1 <= number <= len(select.expressions):
         return select.expressions[number - 1].unalias()
-    if isinstance(expression, exp.Column) and folded(expression.name) not in map(folded, reader.declared.columns):
+    bare = isinstance(expression, exp.Column) and not expression.table
+    if bare and folded(expression.name) not in map(folded, reader.declared.columns):
         for output in select.expressions:
             if output.alias and folded(output.alias) == folded(expression.name):
                 return output.unalias()
     return expression
 
 
-def _read_key(expression: Expr, reader: Reader) -> Key:
+def _read_key(expression: Expr, reader: Reader, joins: tuple[PublicJoin, ...]) -> Key:
     column = reader.column(expression)
-    if not reader.declared.unit.hides_presence and column.protected:
+    secret = any(reader.declared.column(name).protected for name in find_roots(joins, column.name))
+    if not reader.declared.unit.hides_presence and secret:
         problem = f"{column.name} is protected: grouping by it would tell who is in which group"
         raise reader.refuse(problem, expression, "group by a public column, or filter on it")
     if column.levels is None:
         problem = f"the values of {column.name} are not declared, and rare ones would be revealed"
         remedy = f'declare levels = ["…", "…"] for {column.name}, from public knowledge'
         raise reader.refuse(problem, expression, remedy)
-    return Key(column.name, column.name, column.levels)
+    inside = (join.joined.name_inside(column.name) for join in joins)
+    return Key(next(filter(None, inside), column.name), column.name, column.levels)
 
 
 def _index_by_name(outputs: tuple[Output, ...]) -> dict[str, Expr]:

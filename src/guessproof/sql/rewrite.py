@@ -18,6 +18,7 @@ from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.query import AnalyzedQuery
+from guessproof.sql.relation import write_from
 from guessproof.sql.rules.values import Number, NumberColumn, write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import NoFilter
@@ -76,8 +77,7 @@ def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -
         columns.append(exp.alias_(_write_aggregate(measurement, exponent, target), f"m{index}"))
         if measurement.divisor != 1:
             columns.append(exp.alias_(exp.Count(this=_write_own(measurement, target)), f"n{index}"))
-    table = exp.Table(this=exp.to_identifier(query.declared.table, quoted=True))
-    select = exp.select(*columns, copy=False).from_(table, copy=False)
+    select = write_from(exp.select(*columns, copy=False), query.declared, query.joins, query.columns, target)
     conditions = [] if isinstance(query.where, NoFilter) else [query.where.keeps(target)]
     conditions += [_write_levels(key, query, target) for key in query.keys]
     if conditions:

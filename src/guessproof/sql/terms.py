@@ -179,7 +179,10 @@ class Reader:
         if not isinstance(expression, exp.Column) or not isinstance(expression.this, exp.Identifier):
             raise self.refuse("a column is needed here", expression, "name a column of the table")
         # Engines do not tell Time from time: two spellings of a column that is not declared are one column.
-        name = self.spelled.setdefault(folded(expression.name), expression.name)
+        written = f"{expression.table}.{expression.name}" if expression.table else expression.name
+        if not expression.table and self.declared.is_joined(written):
+            raise self.refuse(f"{written} may be a column of a joined table", expression, "name that table otherwise")
+        name = self.spelled.setdefault(folded(written), written)
         found = self.declared.column(name)
         kind = found.kind or self.learned.get(folded(name))
         return replace(found, kind=kind)

@@ -148,7 +148,8 @@ class PublicTest(Condition):
         return None if a is None or b is None else HOLDS[self.sign](a, b)
 
     def follow(self, neighbours: Neighbours) -> OutcomePair:
-        return OutcomePair(EITHER | NULL, EITHER | NULL, True)
+        moves = any(neighbours[name].moves for name in self.columns)  # what is looked up by a protected key does
+        return OutcomePair(EITHER | NULL, EITHER | NULL, not moves)
 
     def write(self, target: SqlTarget) -> Expr:
         left, right = (_write_canonical(column, target) for column in (self.left, self.right))

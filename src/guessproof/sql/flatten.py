@@ -1,0 +1,292 @@
+"""One SELECT over the table: CTEs and subqueries that only select rows and compute columns are folded in.
+
+Public tables stay beside the protected one as joins. What is not understood is refused, its place underlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import Expr, exp
+
+from guessproof.errors import QueryError
+from guessproof.names import folded
+from guessproof.sql.parse import locate
+from guessproof.sql.scope import FlatJoin, Scope, ScopeItem, split_conjunction
+
+MOST_NODES = 5000  # x + x in a subquery of a subquery … doubles each time
+OUTER = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_"}
+INNER = {"expressions", "from_", "joins", "where", "with_"}
+CLAUSES = {
+    "distinct": ("DISTINCT", "count rows, or GROUP BY a declared list"),
+    "group": ("GROUP BY inside", "group in the outer query"),
+    "order": ("ORDER BY inside", "order the outer query"),
+    "limit": ("LIMIT inside", "limit the outer query"),
+    "having": ("HAVING inside", "use it in the outer query"),
+    "windows": ("a window", "windows are not supported"),
+    "qualify": ("QUALIFY", "windows are not supported"),
+    "offset": ("OFFSET", "use LIMIT alone"),
+    "sample": ("a sample", "ask the whole table"),
+    "laterals": ("a lateral join", "ask one table"),
+    "into": ("INTO", "nothing is written"),
+    "locks": ("a lock", "nothing is locked"),
+    "pivots": ("PIVOT", "GROUP BY a declared list"),
+    "version": ("a version of the table", "ask the table as it is"),
+    "kind": ("SELECT AS STRUCT", "name the columns"),
+    "hint": ("a hint", "leave it out"),
+}
+KINDS = ("", "INNER", "CROSS", "OUTER")
+SIDES = ("", "LEFT", "RIGHT")
+
+
+@dataclass(frozen=True)
+class FlatSelect:
+    """One SELECT over one table and public ones: outputs, filters, and the clauses that act on the result.
+
+    `bare` are the names of columns, without a qualifier, of which only the tables themselves can say that they are
+    not ambiguous.
+    """
+
+    table: str
+    select: exp.Select
+    where: tuple[Expr, ...]
+    joins: tuple[FlatJoin, ...] = ()
+    bare: frozenset[str] = frozenset()
+
+
+def flatten(
+    select: exp.Select, sql: str, table: str, known: frozenset[str], public: Mapping[str, frozenset[str]]
+) -> FlatSelect:
+    """The query with every inner SELECT folded in. `public` are the tables that may be joined, with their columns."""
+    return _Flattener(sql, table, known, {folded(name): columns for name, columns in public.items()}).outer(select)
+
+
+@dataclass(frozen=True)
+class _Flattener:
+    sql: str
+    table: str
+    known: frozenset[str]
+    public: Mapping[str, frozenset[str]]
+    used: set[str] = field(default_factory=set[str])  # names of WITH that some FROM reads
+    taken: set[str] = field(default_factory=set[str])  # qualifiers of public tables
+    bare: set[str] = field(default_factory=set[str])
+
+    def outer(self, select: exp.Select) -> FlatSelect:
+        self._only(select, OUTER)
+        scope = self._scope(select, self._ctes(select, {}))
+        for clause in select.find_all(exp.CTE):
+            if clause.alias.casefold() not in self.used:
+                raise self._refuse(f"{clause.alias} is not used", clause.args["alias"], "leave it out of WITH")
+        if scope.table is None:
+            spot = select.args["from_"]
+            problem, remedy = "the query asks public tables only", f"ask the database itself, or write {self.table}"
+            raise self._refuse(problem, spot, remedy)
+        flat = select.copy()
+        for key in ("with_", "joins"):
+            flat.set(key, None)
+        where = flat.args.pop("where", None)
+        conditions = self._conditions(scope, where)
+        for key in ("expressions", "group", "having", "order"):
+            self._rewrite(flat, key, scope)
+        return FlatSelect(scope.table, flat, conditions, scope.joins, frozenset(self.bare))
+
+    def _conditions(self, scope: Scope, where: Expr | None) -> tuple[Expr, ...]:
+        if where is None:
+            return scope.where
+        seen = self._seen(where.this, scope)
+        return (*scope.where, *(split_conjunction(seen) if scope.joins else (seen,)))
+
+    def _rewrite(self, flat: exp.Select, key: str, scope: Scope) -> None:
+        found = flat.args.get(key)
+        if found is None:
+            return
+        # Names of outputs shadow those of the tables in HAVING and ORDER BY, as engines read them.
+        shadowing = key in ("having", "order") and (scope.only is None or scope.only.names is not None)
+        keep = {e.alias_or_name.casefold() for e in flat.expressions if e.alias and shadowing}
+        if isinstance(found, list):
+            flat.set(key, [self._output(e, scope) for e in found])
+        else:
+            flat.set(key, self._seen(found, scope, frozenset(keep)))
+
+    def _output(self, expression: Expr, scope: Scope) -> Expr:
+        """An output keeps its name although what it stands for is put in its place."""
+        seen = self._seen(expression, scope)
+        is_folded = isinstance(expression, exp.Column) and not isinstance(seen, exp.Alias)
+        if is_folded and (not isinstance(seen, exp.Column) or seen.name != expression.name):
+            return exp.alias_(seen, expression.name, quoted=True)
+        return seen
+
+    def _ctes(self, select: exp.Select, known: dict[str, exp.Select]) -> dict[str, exp.Select]:
+        clause = select.args.get("with_")
+        found = dict(known)
+        if clause is None:
+            return found
+        if clause.args.get("recursive"):
+            raise self._refuse("a recursive query", clause, "ask one table")
+        for cte in clause.expressions:
+            if (
+                not isinstance(cte.this, exp.Select)
+                or cte.args.get("alias") is None
+                or cte.args["alias"].args.get("columns")
+            ):
+                raise self._refuse("this WITH is not understood", cte, "write WITH name AS (SELECT … FROM the_table)")
+            found[cte.alias.casefold()] = cte.this
+        return found
+
+    # FROM ----------------------------------------------------------------------------------------------------------
+
+    def _scope(self, select: exp.Select, ctes: dict[str, exp.Select], depth: int = 0) -> Scope:
+        clause = select.args.get("from_")
+        if clause is None:
+            raise self._refuse("there is no FROM", None, "write SELECT … FROM the_table")
+        if depth > 20:
+            raise self._refuse("subqueries are nested too deeply", clause, "write it more simply")
+        joins = select.args.get("joins") or []
+        scope = self._item(clause.this, ctes, depth, alone=not joins)
+        for join in joins:
+            scope = self._join(scope, self._item(join.this, ctes, depth, alone=False), join)
+        return scope
+
+    def _item(self, what: Expr, ctes: dict[str, exp.Select], depth: int, *, alone: bool) -> Scope:
+        if isinstance(what, exp.Subquery) and isinstance(what.this, exp.Select):
+            self._bare(what, {"this", "alias"})
+            return self._inner(what.this, ctes, depth).named(what.alias or "_")
+        if not isinstance(what, exp.Table) or not isinstance(what.this, exp.Identifier):
+            raise self._refuse("only a table can be asked", what, "write FROM the_table, not a function or a file")
+        self._bare(what, {"this", "alias", "db"})
+        name, alias = f"{what.db}.{what.name}" if what.db else what.name, what.alias or what.name
+        if name.casefold() in ctes:
+            self.used.add(name.casefold())
+            rest = {k: v for k, v in ctes.items() if k != name.casefold()}
+            return self._inner(ctes[name.casefold()], rest, depth).named(alias)
+        if folded(name) in self.public:
+            own = self._qualifier(alias)
+            item = ScopeItem(alias, own, self.public[folded(name)])
+            return Scope((item,), self._refuse, None, (FlatJoin(name, own),))
+        if not alone and folded(name) != folded(self.table):
+            remedy = f"declare [tables.{name}] with its key, if everybody may know it"
+            raise self._refuse(f"the plan declares no table {name}", what, remedy)
+        return Scope((ScopeItem(alias, "", self.known),), self._refuse, name)
+
+    def _qualifier(self, alias: str) -> str:
+        """A name of its own for each public table: the same alias may stand in several subqueries."""
+        found, number = alias, 1
+        while folded(found) in self.taken:
+            number += 1
+            found = f"{alias}_{number}"
+        self.taken.add(folded(found))
+        return found
+
+    def _join(self, left: Scope, right: Scope, join: exp.Join) -> Scope:
+        side, kind = str(join.side or "").upper(), str(join.kind or "").upper()
+        if join.args.get("method") or side not in SIDES or kind not in KINDS:
+            word = " ".join(filter(None, (str(join.args.get("method") or ""), side, kind)))
+            raise self._refuse(f"{word} JOIN is not supported", join.this, "write JOIN or LEFT JOIN, with ON or USING")
+        if side == "RIGHT":
+            left, right = right, left
+        both = left.beside(right, join.this)
+        both = replace(both, merged={**both.merged, **self._merged(left, right, join)})
+        on = join.args.get("on")
+        conditions = list(split_conjunction(self._seen(on, both))) if on is not None else []
+        for name in join.args.get("using") or []:
+            conditions.append(exp.EQ(this=both.merged[folded(name.name)].copy(), expression=self._using(right, name)))
+        if not side:
+            return replace(both, where=(*both.where, *conditions))
+        return self._outer_join(left, right, both, conditions, join)
+
+    def _outer_join(self, left: Scope, right: Scope, both: Scope, on: list[Expr], join: exp.Join) -> Scope:
+        """A LEFT JOIN: conditions decide on the match, not on the row."""
+        if right.table is not None:
+            problem = f"{right.table} is joined to a public table, whose rows without a record would be counted too"
+            raise self._refuse(problem, join.this, f"write FROM {right.table} LEFT JOIN …, or JOIN")
+        computed = [n for item in right.items for n in (item.names or {}).values() if not isinstance(n, exp.Column)]
+        if len(right.joins) != 1 or right.joins[0].outer or computed:
+            problem = "a LEFT JOIN with a subquery that computes or joins is not supported"
+            raise self._refuse(problem, join.this, "join the public tables one after the other")
+        joined = replace(right.joins[0], outer=True, on=(*right.where, *on))
+        return replace(both, joins=(*left.joins, joined), where=left.where)
+
+    def _merged(self, left: Scope, right: Scope, join: exp.Join) -> dict[str, Expr]:
+        """What the names of USING stand for: the same on both sides, so the left one."""
+        return {folded(n.name): self._using(left, n) for n in join.args.get("using") or []}
+
+    def _using(self, scope: Scope, name: Expr) -> Expr:
+        return scope.find(exp.column(exp.to_identifier(name.name)), self.bare)
+
+    # Inside --------------------------------------------------------------------------------------------------------
+
+    def _inner(self, select: exp.Select, ctes: dict[str, exp.Select], depth: int) -> Scope:
+        self._only(select, INNER)
+        scope = self._scope(select, self._ctes(select, ctes), depth + 1)
+        names, only = self._names(select, scope), scope.only
+        where = self._conditions(scope, select.args.get("where"))
+        if names is None:
+            assert only is not None
+            return replace(scope, where=where)
+        return Scope((ScopeItem("_", names=names),), self._refuse, scope.table, scope.joins, where)
+
+    def _names(self, select: exp.Select, scope: Scope) -> dict[str, Expr] | None:
+        """What an inner SELECT offers, by name; None for the table's own columns."""
+        names: dict[str, Expr] = {}
+        for expression in select.expressions:
+            if isinstance(expression, exp.Star) and not any(expression.args.values()):
+                if scope.only is None:
+                    raise self._refuse("* of a join", select, "name the columns that are needed")
+                if scope.only.names is not None:
+                    names.update(scope.only.names)
+                    continue
+                if len(select.expressions) == 1:
+                    return None
+                raise self._refuse("* beside other columns", select, "name the columns that are needed")
+            if not expression.alias_or_name or expression.is_star:
+                raise self._refuse("a computed column without a name", expression, "write expression AS name")
+            seen = self._seen(expression.unalias(), scope)
+            if any(isinstance(n, (exp.AggFunc, exp.Window, exp.Query)) for n in seen.walk()):
+                raise self._refuse("an aggregate of aggregates", expression, "aggregate once, in the outer query")
+            names[expression.alias_or_name.casefold()] = seen
+        return names
+
+    def _seen(self, expression: Expr, scope: Scope, keep: frozenset[str] = frozenset()) -> Expr:
+        """An expression in terms of the tables' own columns; those of the protected one without qualifiers."""
+
+        def named(node: exp.Column) -> Expr:
+            if not node.table and node.name.casefold() in keep:
+                return node
+            found = scope.find(node, self.bare)
+            return found if isinstance(found, (exp.Column, exp.Literal)) else exp.Paren(this=found)
+
+        copied, size = expression.copy(), 0
+        for node in list(copied.find_all(exp.Column)):
+            replacement = named(node)
+            size += sum(1 for _ in replacement.walk())
+            if size > MOST_NODES:
+                raise self._refuse(
+                    "the query is too large once its subqueries are put in", None, "write it more simply"
+                )
+            if replacement is not node:
+                if node is copied:
+                    copied = replacement
+                else:
+                    node.replace(replacement)
+        return copied
+
+    def _only(self, select: exp.Select, allowed: set[str]) -> None:
+        for key, value in select.args.items():
+            if key in allowed or value in (None, False, [], ()):
+                continue
+            word, remedy = CLAUSES.get(key, (key.strip("_").upper(), "leave it out"))
+            spot = value[0] if isinstance(value, list) else value
+            raise self._refuse(f"{word} is not supported", spot if isinstance(spot, Expr) else None, remedy)
+
+    def _bare(self, node: Expr, allowed: set[str]) -> None:
+        for key, value in node.args.items():
+            if key not in allowed and value not in (None, False, [], ()):
+                word, remedy = CLAUSES.get(key, (key.strip("_").upper(), "name the table alone"))
+                raise self._refuse(f"{word} is not supported here", node, remedy)
+        alias = node.args.get("alias")
+        if alias is not None and alias.args.get("columns"):
+            raise self._refuse("renamed columns are not supported", node, "rename with AS inside")
+
+    def _refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
+        return QueryError(problem, self.sql, None if expression is None else locate(expression, self.sql), remedy)
