@@ -45,8 +45,16 @@ class Noise:
         """What rounding contributions to the grid adds to the metric between any two different values."""
         if self._is_exact:
             return 0.0
-        rounded = self.grid.step * self.measurement.copies  # each of a record's rows is rounded by itself
-        return rounded * self.mechanism.epsilon / self.mechanism.sensitivity
+        return self.grid.step * self._rounded_apart * self.mechanism.epsilon / self.mechanism.sensitivity
+
+    @property
+    def _rounded_apart(self) -> int:
+        """How many numbers are rounded by themselves: each of a record's rows, and what it leaves behind in a group.
+
+        A sum of nothing is 0, which lies on every grid; a smallest value of nothing is the end of the range.
+        """
+        extreme = self.measurement.kind in ("min", "max")
+        return self.measurement.copies * (2 if extreme and self.measurement.keys else 1)
 
     @property
     def _is_exact(self) -> bool:
@@ -56,7 +64,7 @@ class Noise:
     @property
     def cost(self) -> tuple[float, float]:
         """(ε, δ) of one answer as it is really drawn."""
-        return self.mechanism.cost_on_grid(self.grid.step, self.measurement.copies, is_exact=self._is_exact)
+        return self.mechanism.cost_on_grid(self.grid.step, self._rounded_apart, is_exact=self._is_exact)
 
     def error(self, confidence: float) -> float:
         """The a-priori error of the answer: it is exceeded with probability 1 − confidence at most."""
@@ -134,7 +142,7 @@ def _kind_of(measurement: Measurement, name: str | None) -> type[Mechanism]:
 
 def _most(measurement: Measurement, kind: type[Mechanism]) -> float:
     """The most that one record can do to the measurement."""
-    most = measurement.guarantee.sensitivity
+    most = measurement.euclidean if kind.is_euclidean else measurement.guarantee.sensitivity
     return _ceiling(most) if kind.is_whole else most
 
 

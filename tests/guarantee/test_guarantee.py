@@ -23,8 +23,8 @@ from guessproof.guarantee import (
     unit_named,
 )
 from guessproof.risk.profile import RiskProfile
-from guessproof.world.line_form import LineForm, LineMetric
-from guessproof.world.metrics import Matrix
+from guessproof.world.line_form import LineForm, LineMetric, Multiple
+from guessproof.world.metrics import Discrete, Matrix
 
 POINTS = (-7.0, -2.0, 0.0, 1.5, 4.0, 11.0)
 
@@ -102,10 +102,11 @@ def test_tight_means_that_the_metric_is_the_querys_own_change() -> None:
 
 
 def test_who_changes_a_protected_key_leaves_one_group_and_enters_another() -> None:
-    found = Clamp(0, 3, 0.0).guarantee(RECORDS).regrouped(["g", "x"], 6.0)
+    leaves = Multiple(6.0, Discrete())
+    found = Clamp(0, 3, 0.0).guarantee(RECORDS).regrouped({"g": leaves, "x": leaves}, 6.0)
     assert found.change == 6.0
     assert float(found.columns["g"].distance("a", "b")) == 6.0
-    assert float(found.columns["x"].distance(0.0, 1.0)) == 7.0
+    assert float(found.columns["x"].distance(0.0, 1.0)) == 6.0
     assert "x" not in found.lines
 
 
@@ -166,7 +167,7 @@ def test_units_own_what_changes_and_what_presence_means() -> None:
     assert (values.sensitivity, records.sensitivity) == (4.0, 4.0)
     assert Guarantee(RECORDS, {}, {}, 2.0, 5.0).sensitivity == 5.0
     assert Guarantee(VALUES, {}, {}, 2.0, 5.0).sensitivity == 2.0
-    assert [u.whole_change(4.0, 3.0, grouped=True, repeated=False) for u in (VALUES, RECORDS)] == [4.0, 6.0]
+    assert [u.whole_change(4.0, 3.0, grouped=True, repeated=False) for u in (VALUES, RECORDS)] == [6.0, 6.0]
     assert [u.whole_change(2.0, 3.0, grouped=False, repeated=True) for u in (VALUES, RECORDS)] == [2.0, 3.0]
     assert [u.whole_change(2.0, 3.0, grouped=False, repeated=False) for u in (VALUES, RECORDS)] == [2.0, 2.0]
     assert [u.add_remove(records) for u in (VALUES, RECORDS)] == [None, 3.0]

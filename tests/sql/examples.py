@@ -60,6 +60,8 @@ QUERIES = {
     "groups": [
         Example("SELECT faculty, AVG(time) AS mean FROM t GROUP BY faculty ORDER BY mean DESC LIMIT 1", COUNTED),
         Example("SELECT faculty, SUM(time) AS total FROM t GROUP BY faculty HAVING total > 100", RECORDS),
+        Example("SELECT colour, COUNT(*) AS n FROM t GROUP BY colour"),
+        Example("SELECT smoker, AVG(time) AS mean FROM t GROUP BY smoker", COUNTED),
     ],
     "subqueries": [
         Example("SELECT SUM(late) AS s FROM (SELECT time - 30 AS late FROM t WHERE time > 30) AS q"),

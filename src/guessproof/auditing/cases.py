@@ -75,7 +75,8 @@ def _furthest(
 ) -> tuple[Row, Row | None, Row | None]:
     """The public side on which secrets move the measurement most, and the two secrets."""
     secret = [f for f in fields.values() if f.secret]
-    absence = [None] if question.declared.unit.hides_presence else []
+    # Who can leave the group that is looked at is no longer there, as one who is not in the table.
+    absence = [None] if question.declared.unit.hides_presence or measurement.keys else []
     best: tuple[float, Row, Row | None, Row | None] | None = None
     for frame in _frames(fields, rng):
         tried: list[Row | None] = [{**frame, **s} for s in _assignments(secret, measurement, TRIES, rng)]

@@ -305,8 +305,6 @@ def _allowed(choice: Choice, measurement: Measurement, before: Row | None, after
         return
     yield "any change", measurement.guarantee.change
     old, new = _secrets(choice, before), _secrets(choice, after)
-    if any(old[k.column] != new[k.column] for k in choice.question.keys if k.column in old):
-        return  # it leaves one group and enters another
     yield "between the two", measurement.guarantee.between(old, new)
     yield from forms(measurement.guarantee, old, new)
 

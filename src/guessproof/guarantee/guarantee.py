@@ -103,16 +103,10 @@ class Guarantee:
             responses=None,
         )
 
-    def regrouped(self, keys: Sequence[str], change: float) -> Guarantee:
-        """The same over groups by protected keys: a unit whose key changes moves by `change`, whatever its key was."""
-        if not keys:
-            return replace(self, change=change)
-        columns = dict(self.columns)
-        for key in keys:
-            leaves = Multiple(change, Discrete())
-            columns[key] = Sum((columns[key], leaves)) if key in columns else leaves
-        lines = {name: metric for name, metric in self.lines.items() if name not in keys}
-        return replace(self, columns=columns, lines=lines, change=change)
+    def regrouped(self, leaving: Mapping[str, Metric], change: float) -> Guarantee:
+        """The same over groups by protected keys: a unit whose key changes moves two groups, so far by each key."""
+        lines = {name: metric for name, metric in self.lines.items() if name not in leaving}
+        return replace(self, columns={**self.columns, **leaving}, lines=lines, change=change)
 
     def merged(self) -> Guarantee:
         """The same with one name for all columns whose names look alike, as several plans may spell one column."""

@@ -35,7 +35,10 @@ class PrivacyUnit(ABC):
 
     @abstractmethod
     def whole_change(self, change: float, presence: float, *, grouped: bool, repeated: bool) -> float:
-        """How far a change of the unit moves all groups together; `repeated` where several rows can be one record."""
+        """How far a change of the unit moves all groups together.
+
+        `grouped`: by a protected key, which may change; `repeated`: several rows can be one record.
+        """
 
     @abstractmethod
     def sensitivity(self, change: float, presence: float) -> float:
@@ -67,7 +70,7 @@ class Values(PrivacyUnit):
     )
 
     def whole_change(self, change: float, presence: float, *, grouped: bool, repeated: bool) -> float:
-        return change  # the group of a record is public and stays
+        return 2 * presence if grouped else change  # where its group is public it stays there
 
     def sensitivity(self, change: float, presence: float) -> float:
         return change

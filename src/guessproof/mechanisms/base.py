@@ -55,6 +55,7 @@ class Mechanism(ABC):
     citation: ClassVar[tuple[str, str] | None] = None  # the work it comes from, and what that was used for
     is_whole: ClassVar[bool] = False  # its noise is whole numbers, for whole answers
     has_delta: ClassVar[bool] = False  # then no bound on a belief holds for every output
+    is_euclidean: ClassVar[bool] = False  # several answers count by straight-line distance, not one by one
     is_log_concave: ClassVar[bool] = True
     # Far out two answers keep the ratio of their likelihoods, grow alike, or can be told apart ever better.
     tails: ClassVar[Literal["proportional", "alike", "apart"]] = "proportional"

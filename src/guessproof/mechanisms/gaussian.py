@@ -53,6 +53,7 @@ class Gaussian(Mechanism):
         "the exact curve of Gaussian noise",
     )
     has_delta = True
+    is_euclidean = True
     tails = "apart"
     integer_noise = "gaussian"
 

@@ -303,6 +303,12 @@ def bound_gradient(contribution: Contribution, declared: DeclaredTable) -> float
     return bounds.steep if bounds.gap.size == 0 and math.isfinite(bounds.steep) else None
 
 
+def bound_euclidean(contribution: Contribution, declared: DeclaredTable) -> float:
+    """How far a record that may leave one group and enter another moves all groups, by straight-line distance."""
+    furthest = bound_sensitivity(contribution, declared)
+    return max(furthest.change, math.sqrt(2) * (1 + 1e-15) * furthest.presence)
+
+
 def build_guarantee(
     contribution: Contribution, declared: DeclaredTable, keys: Sequence[Key], copies: int = 1
 ) -> Guarantee:
@@ -310,8 +316,8 @@ def build_guarantee(
     furthest = bound_sensitivity(contribution, declared)
     unit = declared.unit
     repeated = declared.copies is not None
-    change = unit.whole_change(furthest.change, furthest.presence, grouped=bool(keys), repeated=repeated)
-    secret = tuple(key for key in keys if _list_secrets(contribution, declared, key))
+    secret = list_secret_keys(keys, declared, contribution.joins)
+    change = unit.whole_change(furthest.change, furthest.presence, grouped=bool(secret), repeated=repeated)
     lines: dict[str, LineMetric] = {}
     columns: dict[str, Metric] = {}
     for name in sorted(contribution.columns):
@@ -323,14 +329,33 @@ def build_guarantee(
     response = ContributionResponse(contribution, declared, secret)
     slope, rounding = bound_gradient(contribution, declared), 2 * furthest.error
     alone = Guarantee(unit, columns, lines, furthest.change, furthest.presence, slope, rounding, ((1.0, response),))
-    deciding = sorted({name for key in secret for name in _list_secrets(contribution, declared, key)})
-    return alone.regrouped(deciding, change).scaled(copies)
+    leaving = {
+        name: _measure_leaving(response, key, declared.column(name), change)
+        for key in secret
+        for name in _list_deciding(key, declared, contribution.joins)
+    }
+    return alone.regrouped(leaving, change).scaled(copies)
 
 
-def _list_secrets(contribution: Contribution, declared: DeclaredTable, key: Key) -> list[str]:
+def list_secret_keys(keys: Sequence[Key], declared: DeclaredTable, joins: Sequence[PublicJoin]) -> tuple[Key, ...]:
+    """The keys of GROUP BY that a record may change: it then leaves one group and enters another."""
+    return tuple(key for key in keys if _list_deciding(key, declared, joins))
+
+
+def _list_deciding(key: Key, declared: DeclaredTable, joins: Sequence[PublicJoin]) -> list[str]:
     """The protected columns that decide on the group: the key, or what its public table is looked up by."""
-    roots = sorted(find_roots(contribution.joins, key.column))
-    return [name for name in roots if declared.column(name).protected]
+    return [name for name in sorted(find_roots(joins, key.column)) if declared.column(name).protected]
+
+
+def _measure_leaving(response: ContributionResponse, key: Key, column: DeclaredColumn, change: float) -> Metric:
+    """How far a record moves two groups together when this column changes: what it is worth in each of them."""
+    levels, looked_up = column.levels, column.name != key.column
+    if looked_up or column.is_number or levels is None or len(levels) > MOST_LEVELS:
+        return Multiple(change, Discrete())
+    if column.name not in response.contribution.columns:  # it is worth the same in every group
+        return Multiple(min(2 * response.alone({}), change), Discrete())
+    worth = {level: response.alone({column.name: level}) for level in levels}
+    return Matrix(levels, [[0.0 if a == b else min(worth[a] + worth[b], change) for b in levels] for a in levels])
 
 
 @dataclass(frozen=True)

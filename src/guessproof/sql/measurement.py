@@ -13,7 +13,13 @@ from guessproof.intervals import Interval
 from guessproof.rounded import up
 from guessproof.sql import formula
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
-from guessproof.sql.distances import Contribution, bound_sensitivity, build_guarantee
+from guessproof.sql.distances import (
+    Contribution,
+    bound_euclidean,
+    bound_sensitivity,
+    build_guarantee,
+    list_secret_keys,
+)
 from guessproof.sql.formula import Key
 from guessproof.sql.movement import ChangeBounds, Neighbours, constant
 from guessproof.sql.parse import name_construct
@@ -123,12 +129,19 @@ class Measurement:
     declared: DeclaredTable
     divisor: float
     copies: int = 1  # how many rows of one record are added up in it
+    keys: tuple[Key, ...] = ()  # protected ones of GROUP BY: a record may leave one group and enter another
     account: str = ""
 
     @property
     def is_whole(self) -> bool:
         """Whether the answer is a whole number, so that whole noise fits."""
         return self.contribution.is_whole and self.divisor == 1
+
+    @property
+    def euclidean(self) -> float:
+        """How far a record can move all groups by straight-line distance, which normal noise hides: at most this."""
+        most = self.guarantee.sensitivity
+        return min(most, self.copies * bound_euclidean(self.contribution, self.declared)) if self.keys else most
 
     @property
     def range(self) -> Interval:
@@ -162,10 +175,16 @@ def describe(measurement: Measurement) -> str:
     start = f"{measurement.text}: one person moves it by at most"
     if not metrics:
         return f"{start} {up(answer.change)}, when a value goes missing{per}"
+    if measurement.keys:
+        return f"{start} {largest}, in both groups together, when {_list_keys(measurement)} changes{per}"
     if not any(isinstance(m, LineMetric) and any(m.form.slopes) for m in metrics.values()):
         return f"{start} {largest}, when {' or '.join(metrics)} changes the outcome of a test{per}"
     parts = [_describe_column(name, metric, measurement.divisor, len(metrics) == 1) for name, metric in metrics.items()]
     return f"{start} {' + '.join(parts)}, at most {largest}{per}"
+
+
+def _list_keys(measurement: Measurement) -> str:
+    return " or ".join(key.column for key in measurement.keys)
 
 
 def _matters(metric: Metric) -> bool:
@@ -275,7 +294,7 @@ class AggregateReader:
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
         counted = Contribution(self._condition(own), count_presence(term), 0.0, self.joins)
-        if not declared.unit.hides_presence and bound_sensitivity(counted, declared.complete()).change == 0:
+        if self._is_count_public(counted):
             # A public count says how many values there are, so nothing that is protected may change their number.
             if declared.rows is not None:
                 return self._measure(text, "sum", term, own, call, divisor=float(declared.rows))
@@ -286,6 +305,13 @@ class AggregateReader:
         count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", count_presence(term), own, call)
         seen = term.follow(declared.at_rest(term.columns)).hull
         return formula.mark_ratio(formula.read_index(total), formula.read_index(count), seen.low, seen.high)
+
+    def _is_count_public(self, counted: Contribution) -> bool:
+        """Whether nothing that is protected changes how many values there are in a group."""
+        declared = self.reader.declared
+        if declared.unit.hides_presence or list_secret_keys(self.keys, declared, self.joins):
+            return False
+        return bound_sensitivity(counted, declared.complete()).change == 0
 
     def _condition(self, own: Condition) -> Condition:
         """What must hold for a row to be added: that there is such a row, WHERE, and its own FILTER."""
@@ -330,7 +356,8 @@ class AggregateReader:
                 call,
                 'ask the database itself, or protect the presence of a row with protects = "records"',
             )
-        measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies)
+        secret = list_secret_keys(self.keys, declared, self.joins)
+        measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies, secret)
         return replace(measurement, account=describe(measurement))
 
 

@@ -16,7 +16,7 @@ from guessproof.sql.flatten import FlatSelect, flatten
 from guessproof.sql.formula import Key, Output
 from guessproof.sql.measurement import UNSUPPORTED, AggregateReader, Measurement, read_filter
 from guessproof.sql.parse import locate, parse
-from guessproof.sql.relation import JoinReader, PublicJoin, find_roots, joining
+from guessproof.sql.relation import JoinReader, PublicJoin, joining
 from guessproof.sql.rules import RULES
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.truth import read_flag
@@ -257,10 +257,6 @@ def _resolve(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
 
 def _read_key(expression: Expr, reader: Reader, joins: tuple[PublicJoin, ...]) -> Key:
     column = reader.column(expression)
-    secret = any(reader.declared.column(name).protected for name in find_roots(joins, column.name))
-    if not reader.declared.unit.hides_presence and secret:
-        problem = f"{column.name} is protected: grouping by it would tell who is in which group"
-        raise reader.refuse(problem, expression, "group by a public column, or filter on it")
     if column.levels is None:
         problem = f"the values of {column.name} are not declared, and rare ones would be revealed"
         remedy = f'declare levels = ["…", "…"] for {column.name}, from public knowledge'

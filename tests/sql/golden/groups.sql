@@ -57,3 +57,41 @@ WHERE
   "faculty" COLLATE C IN ('math', 'law')
 GROUP BY
   "faculty" COLLATE C;
+
+-- values: SELECT colour, COUNT(*) AS n FROM t GROUP BY colour
+-- COUNT(*): one person moves it by at most 2 (0 if no value can be missing: say missing = false), in both groups together, when colour changes
+SELECT
+  "colour" COLLATE C AS "colour",
+  COUNT(*) AS "m0"
+FROM "t"
+WHERE
+  "colour" COLLATE C IN ('black', 'white', 'brown')
+GROUP BY
+  "colour" COLLATE C;
+
+-- values, 120 rows: SELECT smoker, AVG(time) AS mean FROM t GROUP BY smoker
+-- SUM(time): one person moves it by at most 240 (120 if no value can be missing: say missing = false), in both groups together, when smoker changes
+-- COUNT(time): one person moves it by at most 2 (0 if no value can be missing: say missing = false), in both groups together, when smoker changes
+SELECT
+  "smoker" COLLATE C AS "smoker",
+  COALESCE(
+    SUM(
+      CAST((
+        CASE
+          WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+          THEN TRY_CAST("time" AS DOUBLE)
+          WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+          THEN 0.0e0
+          WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+          THEN 120.0e0
+        END
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0",
+  COUNT(CASE WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE) THEN 1 END) AS "m1"
+FROM "t"
+WHERE
+  "smoker" COLLATE C IN ('true', 'false')
+GROUP BY
+  "smoker" COLLATE C;
