@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from guessproof.ledger import Budget, Charged, Cost, Ledger
+from guessproof.ledger import Budget, Charged, Cost, Ledger, Tally
 from guessproof.ledger.store_sqlite import SCHEMA
 
 KEY = b"a key for tests, long enough"
@@ -29,6 +29,11 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
+def count(given: list[Tally]) -> int:
+    """How many releases a judge has to count."""
+    return sum(tally.times for tally in given)
+
+
 def opened(folder: Path, budget: Budget | str = "1.0", *, name: str = "cafeteria", **options: Any) -> Ledger:
     limits = budget if isinstance(budget, Budget) else Budget(budget)
     return Ledger.create(folder / "test.ledger", name, limits, **{"clock": Clock(), **options})
@@ -46,15 +51,26 @@ def filled(folder: Path, key: bytes | None = None) -> Ledger:
     Ledger.create(ledger.path, "cats", Budget("2", "1e-5", "0.3"), key=key, clock=Clock())
     ledger.record(pay(ledger, "one"), {"answers": [{"name": "mean_time", "value": 19.75}]})
     ledger.failed(pay(ledger, "two", 0.25))
-    ledger.charge("cats", "three", Cost("0.5", "1e-6"), GUARANTEE, DESCRIBE, lambda guarantees: 0.1 * len(guarantees))
+    ledger.charge(
+        "cats",
+        "three",
+        Cost("0.5", "1e-6"),
+        GUARANTEE,
+        DESCRIBE,
+        lambda given: 0.1 * sum(tally.times for tally in given),
+    )
     ledger.note("cafeteria", "looked at the most exposed records", scan=True)
     pay(ledger, "four", "0.2")
     return ledger
 
 
 def edit(path: Path, *statements: str, restore: bool = True) -> None:
-    """Run SQL on the file as someone would who drops the triggers first and makes them again afterwards."""
+    """Run SQL on the file as someone would who drops the triggers first and makes them again afterwards.
+
+    Where entries are found is dropped as well: it is made from them anew.
+    """
     connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("DROP TABLE IF EXISTS lookups")
     for name in SCHEMA:
         if name != "entries":
             connection.execute(f"DROP TRIGGER {name}")

@@ -51,7 +51,9 @@ def story(path: Path) -> Ledger:
         clock.move(3600)
         what = {"mechanism": "laplace", "query": f"{sql} WHERE day = {number}"}
         cost = Cost(epsilon, delta)
-        charged = ledger.charge("cafeteria", f"{number}", cost, GUARANTEE, what, lambda g: 0.03 * len(g))
+        charged = ledger.charge(
+            "cafeteria", f"{number}", cost, GUARANTEE, what, lambda g: 0.03 * sum(t.times for t in g)
+        )
         if number == 0:
             ledger.record(charged, {"value": 19.75})
         if number == 1:
@@ -157,7 +159,8 @@ checked:
   - the file, its table and the triggers that make it append-only
   - that entries are numbered without gaps, each linked to the one before
   - that each entry's digest fits what it says
-  - that no budget was raised or overspent, and each answer belongs to one charge"""
+  - that no budget was raised or overspent, and each answer belongs to one charge
+  - that each checkpoint says what the entries before it add up to, and every entry is found by its keys"""
     assert run("verify") == (
         0,
         f"""\

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from guessproof.errors import BudgetError, LedgerError, ParameterError
-from guessproof.ledger import Budget, Charged, Cost, Ledger, Recorded, verify
+from guessproof.ledger import Budget, Charged, Cost, Ledger, Recorded, Tally, verify
 from ledger.making import DESCRIBE, GUARANTEE, KEY, Clock, copied, edit, filled, opened, pay
 
 
@@ -129,7 +129,8 @@ def test_the_judge_sees_every_guarantee_of_the_name_inside_the_transaction(tmp_p
     pay(ledger, "other", name="cats")
     seen: list[list[dict[str, Any]]] = []
 
-    def judge(guarantees: list[dict[str, Any]]) -> float:
+    def judge(given: list[Tally]) -> float:
+        guarantees = [tally.guarantee for tally in given for _ in range(tally.times)]
         seen.append([dict(g) for g in guarantees])
         with pytest.raises(LedgerError, match="another release is using the ledger"):
             Ledger.create(ledger.path, "meanwhile", Budget("1.0"), timeout=0.01)
@@ -158,7 +159,7 @@ def test_an_advantage_at_its_limit_is_allowed_as_it_prints(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("value", [float("nan"), -0.1, 1.5, None])
 def test_a_judge_that_cannot_judge_or_fails_charges_nothing(tmp_path: Path, value: Any) -> None:
-    ledger = opened(tmp_path)
+    ledger = opened(tmp_path, Budget("1.0", advantage="0.5"))
     before = ledger.head
     with pytest.raises(ParameterError, match="judge"):
         ledger.charge("cafeteria", "1", Cost("0.1"), GUARANTEE, DESCRIBE, lambda _: value)

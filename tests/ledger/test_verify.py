@@ -27,7 +27,7 @@ def test_a_ledger_that_fits(tmp_path: Path) -> None:
     assert verdict.ok
     assert (verdict.entries, verdict.names, verdict.sealed) == (9, ("cafeteria", "cats"), False)
     assert verdict.head == ledger.head
-    assert len(verdict.checked) == 5
+    assert len(verdict.checked) == 6
     assert verdict.notes == ()
     assert verify(ledger.path).notes  # it says what was not checked
 
@@ -142,6 +142,8 @@ def test_an_entry_appended_by_hand_shows_against_the_key(tmp_path: Path) -> None
             "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [getattr(forged, column) for column in COLUMNS]
         )
         connection.commit()
+        assert "entry 10 is not found by its keys" in found(ledger.path, key=key)  # unless they are forged too
+        connection.execute("DROP TABLE lookups")
         connection.close()
         assert words in found(ledger.path, key=key)
         assert (found(ledger.path, key=key) == "") == (key is None)

@@ -14,7 +14,7 @@ def budget_left(plan: Plan, key_file: str | None = None) -> tuple[float | None, 
         return None, False
     try:
         ledger = Ledger(plan.ledger_path, read_key(key_file))
-        if plan.data.name not in ledger.accounts():
+        if plan.data.name not in ledger.names:
             return None, False
         return float(ledger.remaining(plan.data.name).to_dict()["epsilon"]), ledger.scanned(plan.data.name)
     except LedgerError:  # a ledger that does not open is the release's business

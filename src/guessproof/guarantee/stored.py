@@ -43,12 +43,22 @@ def guarantee_from_dict(table: Mapping[str, Any]) -> Guarantee:
         raise LedgerError("a guarantee in the ledger is not understood; was it written by another program?") from None
 
 
-def total_of_dicts(tables: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> Guarantee:
+def total_of_dicts(
+    tables: Sequence[Mapping[str, Any]], names: Sequence[str] = (), times: Sequence[int] | None = None
+) -> Guarantee:
     """What all releases of a ledger promise together, about columns that are spelled as in `names`.
 
     Each plan spelled its columns in its own way. What looks like one column counts as one: that adds more, never less.
+    `times` says how often each was given; left out: once.
     """
-    return total([guarantee_from_dict(table).merged() for table in tables]).spelled(names)
+    parts = [guarantee_from_dict(table).merged() for table in tables]
+    counted = zip(parts, times or [1] * len(parts), strict=True)
+    return total([part.scaled(_factor(count)) for part, count in counted]).spelled(names)
+
+
+def _factor(count: int) -> float:
+    """So often, and a hair above: a product of floats must not fall below their sum."""
+    return 1 if count == 1 else count * (1 + 1e-14)
 
 
 def _read(table: Mapping[str, Any]) -> Guarantee:

@@ -1,6 +1,6 @@
 """The ledger: budgets that are set once, charges that cannot be lost, and a chain that shows edits."""
 
-from guessproof.ledger.account import Account, Amendment, Charge, Note, Protection
+from guessproof.ledger.account import Account, Amendment, Charge, Note, Protection, Standing, Tally
 from guessproof.ledger.amounts import Budget, Cost, Left
 from guessproof.ledger.book import Defect, Entry
 from guessproof.ledger.key import read_key
@@ -22,6 +22,8 @@ __all__ = [
     "Note",
     "Protection",
     "Recorded",
+    "Standing",
+    "Tally",
     "Verification",
     "read_key",
     "verify",

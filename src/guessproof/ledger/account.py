@@ -8,8 +8,9 @@ own, and only to columns that no release has read as public.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,7 +18,7 @@ from decimal import Decimal
 from typing import Any
 
 from guessproof.errors import BudgetError, LedgerError
-from guessproof.ledger.amounts import ZERO, Budget, Cost, Left, minus, shown
+from guessproof.ledger.amounts import ZERO, Budget, Cost, Left, minus, plus, shown
 from guessproof.names import folded, likeness
 
 OPEN, ANSWERED, FAILED = "no answer", "answered", "failed"
@@ -219,9 +220,17 @@ class Note:
     scan: bool
 
 
+@dataclass(frozen=True)
+class Tally:
+    """A guarantee that was given, and how often."""
+
+    guarantee: dict[str, Any]
+    times: int
+
+
 @dataclass
-class Account:
-    """One name: its budget, what was spent of it, and on what. Only :class:`Book` changes it."""
+class Standing:
+    """What decides on the next charge of a name, all that a checkpoint keeps of it. Only :class:`Book` changes it."""
 
     name: str
     opened: str
@@ -229,10 +238,10 @@ class Account:
     epsilon: Decimal = ZERO
     delta: Decimal = ZERO
     advantage: Decimal = ZERO  # the largest cumulative advantage that was judged so far
-    charges: dict[int, Charge] = field(default_factory=dict[int, Charge])  # by the number of the entry, in order
-    notes: list[Note] = field(default_factory=list[Note])
-    amendments: list[Amendment] = field(default_factory=list[Amendment])
     pins: Pins = field(default_factory=Pins)
+    is_scanned: bool = False
+    # Each guarantee that was given, as canonical text, and how often; only where a cumulative advantage is limited.
+    tallies: dict[str, int] = field(default_factory=dict[str, int])
 
     @property
     def left(self) -> Left:
@@ -241,24 +250,17 @@ class Account:
         rest = None if limit is None else minus(limit, self.advantage)
         return Left(minus(self.budget.epsilon, self.epsilon), minus(self.budget.delta, self.delta), rest)
 
-    def answered(self, *requests: str) -> Charge | None:
-        """The first charge of one of these requests that has an answer."""
-        return next((c for c in self.charges.values() if c.request in requests and c.outcome == ANSWERED), None)
+    def given(self) -> list[Tally]:
+        """Every guarantee that a judge has to count, in the order of their first releases."""
+        return [Tally(json.loads(text), times) for text, times in self.tallies.items()]
 
-    def settled(self, requests: Collection[str]) -> Charge | None:
-        """The charge that says what one of these requests gets without a new one: its answer, or that it must fail."""
-        final = (c for c in self.charges.values() if c.request in requests and c.is_final)
-        return self.answered(*requests) or next(final, None)
-
-    def in_work(self, requests: Collection[str], now: datetime, patience: float) -> Charge | None:
-        """A charge of one of these requests without an answer that is younger than `patience` seconds."""
-        for charge in self.charges.values():
-            if charge.request not in requests or charge.outcome != OPEN:
-                continue
-            # A clock that was set back makes ages negative; these must not block for ever.
-            if abs(now - datetime.fromisoformat(charge.time)) < timedelta(seconds=patience):
-                return charge
-        return None
+    def add(self, charge: Charge, text: str) -> None:
+        """One more charge; `text` is its guarantee as canonical JSON."""
+        self.epsilon = plus(self.epsilon, charge.cost.epsilon)
+        self.delta = plus(self.delta, charge.cost.delta)
+        self.advantage = max(self.advantage, charge.advantage or ZERO)
+        if self.budget.advantage is not None:
+            self.tallies[text] = self.tallies.get(text, 0) + 1
 
     def refuse_beyond_budget(self, cost: Cost) -> None:
         """Raise where this cost is more than what is left."""
@@ -305,6 +307,35 @@ class Account:
             )
 
 
+@dataclass
+class Account(Standing):
+    """One name with its whole history: every charge, note and amendment."""
+
+    charges: dict[int, Charge] = field(default_factory=dict[int, Charge])  # by the number of the entry, in order
+    notes: list[Note] = field(default_factory=list[Note])
+    amendments: list[Amendment] = field(default_factory=list[Amendment])
+
+    def answered(self, *requests: str) -> Charge | None:
+        """The first charge of one of these requests that has an answer."""
+        return next((c for c in self.charges.values() if c.request in requests and c.outcome == ANSWERED), None)
+
+
+def settled(charges: Sequence[Charge]) -> Charge | None:
+    """Of the charges of one request the one that says what it gets without another: an answer, or that it fails."""
+    answered = (c for c in charges if c.outcome == ANSWERED)
+    return next(answered, None) or next((c for c in charges if c.is_final), None)
+
+
+def in_work(charges: Sequence[Charge], now: datetime, patience: float) -> Charge | None:
+    """Of the charges of one request one without an answer that is younger than `patience` seconds."""
+    for charge in charges:
+        # A clock that was set back makes ages negative; these must not block for ever.
+        age = abs(now - datetime.fromisoformat(charge.time))
+        if charge.outcome == OPEN and age < timedelta(seconds=patience):
+            return charge
+    return None
+
+
 def copied(account: Account) -> Account:
     """The account as it is now, whatever is booked later."""
     return replace(
@@ -313,6 +344,7 @@ def copied(account: Account) -> Account:
         notes=list(account.notes),
         amendments=list(account.amendments),
         pins=deepcopy(account.pins),
+        tallies=dict(account.tallies),
     )
 
 

@@ -13,16 +13,17 @@ import hashlib
 import hmac
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from guessproof.errors import LedgerError, ParameterError
 from guessproof.ledger.account import ANSWERED, FAILED, OPEN, Account, Amendment, Charge, Note, Protection, implied
-from guessproof.ledger.amounts import ZERO, Budget, Cost, advantage_of, plus
+from guessproof.ledger.amounts import Budget, Cost, advantage_of
 
 Row = tuple[Any, ...]
+Past = Callable[[str, int], Charge | None]  # an earlier charge of a name, by its number
 
 FORMAT = "guessproof ledger 1"
 START = "0" * 64  # what the first entry follows
@@ -52,6 +53,11 @@ class Entry:
     def to_dict(self) -> dict[str, Any]:
         """For JSON, with the body read."""
         return {column: self.content if column == "body" else getattr(self, column) for column in COLUMNS}
+
+
+def row_of(entry: Entry) -> Row:
+    """An entry as it is stored."""
+    return tuple(getattr(entry, column) for column in COLUMNS)
 
 
 def next_entry(
@@ -140,7 +146,7 @@ def read_chain(rows: Sequence[Row], key: bytes | None, before: Entry | None = No
     entries: list[Entry] = []
     defects: list[Defect] = []
     for row in rows:
-        entry, problem = _entry(row)
+        entry, problem = read_entry(row)
         if entry is None:
             defects.append(Defect(_number(row), problem))
             continue
@@ -154,7 +160,7 @@ def _number(row: Row) -> int | None:
     return row[0] if row and isinstance(row[0], int) else None
 
 
-def _entry(row: Row) -> tuple[Entry | None, str]:
+def read_entry(row: Row) -> tuple[Entry | None, str]:
     """The row as an entry, or why it is none."""
     kinds = (int, str, str, str, str, str, str, str | None)
     for column, kind, value in zip(COLUMNS, kinds, row, strict=True):
@@ -172,10 +178,18 @@ def _link_defects(last: Entry | None, entry: Entry) -> list[Defect]:
         defects.append(missing if entry.seq > expected else Defect(entry.seq, "has a number that no entry can have"))
     elif entry.previous != (START if last is None else last.digest):
         defects.append(Defect(entry.seq, "does not follow the entry before it: one was edited, inserted or reordered"))
+    return defects + _digest_defects(entry)
+
+
+def _digest_defects(entry: Entry) -> list[Defect]:
     digest = digest_of(entry.seq, entry.time, entry.name, entry.kind, entry.body, entry.previous)
-    if digest != entry.digest:
-        defects.append(Defect(entry.seq, "was edited: its digest does not fit what it says"))
-    return defects
+    edited = Defect(entry.seq, "was edited: its digest does not fit what it says")
+    return [] if digest == entry.digest else [edited]
+
+
+def own_defects(entry: Entry, key: bytes | None) -> list[Defect]:
+    """What is wrong with an entry by itself: its digest and its seal."""
+    return _digest_defects(entry) + _seal_defects([entry], key)
 
 
 def _seal_defects(entries: Sequence[Entry], key: bytes | None) -> list[Defect]:
@@ -208,12 +222,67 @@ def _fits(entry: Entry, key: bytes) -> bool:
     return hmac.compare_digest(written, seal_of(entry.digest, key).encode())
 
 
-class Book:
-    """The accounts that a list of entries makes. An entry that breaks the rules is a defect and changes nothing."""
+def key_of(*words: str | int) -> str:
+    """A short text for a few words, under which an entry is found again without reading the whole chain."""
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()
 
-    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+
+CHECKPOINT = key_of("checkpoint")
+
+
+def request_key(name: str, request: str) -> str:
+    """Where the charges of a request are found."""
+    return key_of("request", name, request)
+
+
+def unsaid_key(name: str, query: str) -> str:
+    """Where charges of a query are found that do not say what they protect, as those of the first version."""
+    return key_of("unsaid", name, query)
+
+
+def settling_key(seq: int) -> str:
+    """Where the entry is found that says what became of a charge."""
+    return key_of("settles", seq)
+
+
+def keys_of(entry: Entry) -> list[str]:
+    """Where an entry is found; nowhere, if it is not what a ledger writes."""
+    try:
+        body = entry.content
+        match entry.kind:
+            case "charge":
+                return _charge_keys(entry.name, body["request"], body["describe"], is_said="protection" in body)
+            case "answer" | "failed":
+                return [settling_key(int(body["charge"]))]
+            case "checkpoint":
+                return [CHECKPOINT]
+            case _:
+                return []
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return []
+
+
+def keys_of_charge(name: str, charge: Charge) -> list[str]:
+    """Where a charge is found."""
+    return _charge_keys(name, charge.request, charge.describe, is_said=charge.protection is not None)
+
+
+def _charge_keys(name: str, request: str, describe: Mapping[str, Any], *, is_said: bool) -> list[str]:
+    found = [request_key(name, request)]
+    return found if is_said else [*found, unsaid_key(name, str(describe.get("query")))]
+
+
+class Book:
+    """The accounts that a list of entries makes. An entry that breaks the rules is a defect and changes nothing.
+
+    Entries from the first on make the whole accounts. A book with a `past` may begin at a checkpoint instead: then the
+    accounts stand as it says, and `past` gives an earlier charge by its number.
+    """
+
+    def __init__(self, entries: Iterable[Entry] = (), past: Past | None = None) -> None:
         self._accounts: dict[str, Account] = {}
         self.defects: list[Defect] = []
+        self.past = past
         for entry in entries:
             self.add(entry)
 
@@ -228,14 +297,16 @@ class Book:
             rule = {
                 "open": self._open,
                 "charge": self._charge,
-                "answer": self._answer,
-                "failed": self._failed,
+                "answer": self._settle,
+                "failed": self._settle,
                 "amend": self._amend,
+                "checkpoint": self._checkpoint,
             }
             rule.get(entry.kind, self._note)(entry, entry.content)
         except _BrokenError as broken:
             self.defects.append(Defect(entry.seq, str(broken)))
-        except (KeyError, TypeError, ValueError, RecursionError) as error:  # a ParameterError is a ValueError
+        except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
+            # a ParameterError is a ValueError
             what = f"{error.field}: {error.problem}" if isinstance(error, ParameterError) else "a part of it is missing"
             self.defects.append(Defect(entry.seq, f"is not what a ledger writes ({what})"))
 
@@ -247,20 +318,8 @@ class Book:
         self._accounts[entry.name] = Account(entry.name, _time(entry), Budget(**_part(body, "budget", dict)))
 
     def _charge(self, entry: Entry, body: dict[str, Any]) -> None:
-        account = self._account(entry)
-        judged = body["advantage"]
-        said = Protection.from_dict(_part(body, "protection", dict)) if "protection" in body else None
-        charge = Charge(
-            entry.seq,
-            _time(entry),
-            entry.digest,
-            _part(body, "request", str),
-            Cost(**_part(body, "cost", dict)),
-            _part(body, "guarantee", dict),
-            _part(body, "describe", dict),
-            None if judged is None else advantage_of(float(judged)),
-            protection=said,
-        )
+        account, charge = self._account(entry), read_charge(entry, body)
+        said = charge.protection
         try:
             account.refuse_beyond_budget(charge.cost)
             account.refuse_beyond_advantage(charge.advantage)
@@ -272,17 +331,8 @@ class Book:
         except LedgerError as error:
             raise _BrokenError(f"does not protect what is pinned: {error}") from None
         account.pins.add(said or implied(charge.guarantee, charge.describe), entry.seq, is_said=said is not None)
-        account.epsilon = plus(account.epsilon, charge.cost.epsilon)
-        account.delta = plus(account.delta, charge.cost.delta)
-        account.advantage = max(account.advantage, charge.advantage or ZERO)
+        account.add(charge, canonical("guarantee", charge.guarantee))
         account.charges[entry.seq] = charge
-
-    def _answer(self, entry: Entry, body: dict[str, Any]) -> None:
-        self._settle(entry, _part(body, "charge", int), ANSWERED, _part(body, "answer", dict))
-
-    def _failed(self, entry: Entry, body: dict[str, Any]) -> None:
-        final = _part(body, "final", bool) if "final" in body else False
-        self._settle(entry, _part(body, "charge", int), FAILED, None, is_final=final)
 
     def _amend(self, entry: Entry, body: dict[str, Any]) -> None:
         account = self._account(entry)
@@ -299,22 +349,38 @@ class Book:
         account.budget = raised or account.budget
         account.amendments.append(Amendment(entry.seq, _time(entry), tuple(protect), raised))
 
-    def _settle(
-        self, entry: Entry, seq: int, outcome: str, answer: dict[str, Any] | None, *, is_final: bool = False
-    ) -> None:
-        charges = self._account(entry).charges
-        charge = charges.get(seq)
+    def _settle(self, entry: Entry, body: dict[str, Any]) -> None:
+        seq = _part(body, "charge", int)
+        account, charge = self._account(entry), self.charge(entry.name, seq)
         if charge is None:
             raise _BrokenError(f"settles entry {seq}, which is no charge of {entry.name}")
         if charge.outcome != OPEN:
             raise _BrokenError(f"settles entry {seq}, which is settled already ({charge.outcome})")
-        charges[seq] = replace(charge, outcome=outcome, answer=answer, is_final=is_final)
+        account.charges[seq] = became(charge, entry)
+
+    def _checkpoint(self, entry: Entry, body: dict[str, Any]) -> None:
+        from guessproof.ledger.checkpoint import read_standings, standings_body
+
+        if self.past is not None and not self._accounts:
+            self._accounts = read_standings(body)
+        elif canonical("checkpoint", standings_body(self._accounts)) != entry.body:
+            raise _BrokenError("is a checkpoint that does not say what the entries before it add up to")
 
     def _note(self, entry: Entry, body: dict[str, Any]) -> None:
         if entry.kind != "note":
             raise _BrokenError(f"is of an unknown kind, {entry.kind!r}")
         note = Note(entry.seq, _time(entry), _part(body, "text", str), _part(body, "scan", bool))
-        self._account(entry).notes.append(note)
+        account = self._account(entry)
+        account.notes.append(note)
+        account.is_scanned = account.is_scanned or note.scan
+
+    def charge(self, name: str, seq: int) -> Charge | None:
+        """One charge of a name by its number, and what became of it."""
+        account = self._accounts.get(name)
+        found = None if account is None else account.charges.get(seq)
+        if found is None and account is not None and self.past is not None:
+            found = self.past(name, seq)
+        return found
 
     def _account(self, entry: Entry) -> Account:
         if entry.name not in self._accounts:
@@ -324,6 +390,30 @@ class Book:
 
 class _BrokenError(Exception):
     """An entry that the ledger itself would never have written."""
+
+
+def read_charge(entry: Entry, body: dict[str, Any]) -> Charge:
+    """A charge as its entry says it, before anything became of it."""
+    judged = body["advantage"]
+    return Charge(
+        entry.seq,
+        _time(entry),
+        entry.digest,
+        _part(body, "request", str),
+        Cost(**_part(body, "cost", dict)),
+        _part(body, "guarantee", dict),
+        _part(body, "describe", dict),
+        None if judged is None else advantage_of(float(judged)),
+        protection=Protection.from_dict(_part(body, "protection", dict)) if "protection" in body else None,
+    )
+
+
+def became(charge: Charge, entry: Entry) -> Charge:
+    """The charge with what an entry says became of it."""
+    body = entry.content
+    if entry.kind == "answer":
+        return replace(charge, outcome=ANSWERED, answer=_part(body, "answer", dict))
+    return replace(charge, outcome=FAILED, is_final=_part(body, "final", bool) if "final" in body else False)
 
 
 def _part(body: dict[str, Any], name: str, kind: type) -> Any:

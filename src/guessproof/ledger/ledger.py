@@ -19,14 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import EditedError, LedgerError, ParameterError
-from guessproof.ledger.account import Account, Charge, Protection, copied
+from guessproof.ledger.account import Account, Charge, Protection, Standing, Tally, copied, in_work, settled
 from guessproof.ledger.amounts import Budget, Cost, Left, advantage_of
-from guessproof.ledger.book import COLUMNS, START, Book, Entry, canonical, checked_key, next_entry, read_chain
-from guessproof.ledger.store import Stamp, Store, Transaction
+from guessproof.ledger.book import Entry, canonical, checked_key, request_key, row_of, unsaid_key
+from guessproof.ledger.session import CHECKPOINT_EVERY, Clock, Contents, Session, open_session
+from guessproof.ledger.store import Stamp, Store
 from guessproof.ledger.store_sqlite import SqliteStore
 
-Clock = Callable[[], datetime]
-Judge = Callable[[list[dict[str, Any]]], float]
+Judge = Callable[[list[Tally]], float]
+
+MOST_KEPT = 4 * CHECKPOINT_EVERY  # entries that a process keeps in mind between two uses
 
 FAILURE = "the engine failed after the charge; the charge stays"
 FINAL = "the table does not fit the plan, as it was found after the charge; the charge stays"
@@ -68,51 +70,6 @@ class Failed:
     time: str
 
 
-@dataclass(frozen=True)
-class Contents:
-    """A ledger that fits: its entries and what they add up to."""
-
-    path: Path
-    entries: list[Entry]
-    book: Book
-
-    @property
-    def head(self) -> str:
-        """The digest of the last entry."""
-        return self.entries[-1].digest if self.entries else START
-
-    def account(self, name: str) -> Account:
-        """One name's account, or a refusal that says what is open."""
-        accounts = self.book.accounts
-        if name not in accounts:
-            raise LedgerError(
-                f"{self.path}: no budget is open for {name!r} (open: {', '.join(accounts) or 'none'}); the owner of "
-                f"the data opens it, once: guessproof ledger open {name} --budget 1.0 --ledger {self.path}"
-            )
-        return accounts[name]
-
-
-@dataclass(frozen=True)
-class Session(Contents):
-    """Contents that can grow, while nobody else writes."""
-
-    transaction: Transaction
-    key: bytes | None
-    clock: Clock
-
-    def append(self, kind: str, name: str, body: dict[str, Any]) -> Entry:
-        """Write the next entry, after the book has agreed to it."""
-        time = self.clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        last = self.entries[-1] if self.entries else None
-        entry = next_entry(last, time=time, name=name, kind=kind, body=body, key=self.key)
-        self.book.add(entry)
-        if self.book.defects:
-            raise LedgerError(f"{self.path}: refused, since {self.book.defects[0]}; nothing was written")
-        self.transaction.append(entry)
-        self.entries.append(entry)
-        return entry
-
-
 def open_store(path: Path, timeout: float) -> Store:
     """The store that keeps the ledger of this place."""
     return SqliteStore(path, timeout)
@@ -146,7 +103,8 @@ class Ledger:
         self._store = open_store(self.path, timeout)
         self._seen: Entry | None = None
         self._known: tuple[Stamp, Contents] | None = None  # what was verified, and the file's looks at that time
-        self._read()
+        with self._reading():
+            pass
 
     @classmethod
     def create(
@@ -162,7 +120,9 @@ class Ledger:
     ) -> Ledger:
         """Open a name with its budget, once, in a new file or beside the names of an existing one."""
         _check_name(name)
-        with _open_session(open_store(Path(path), timeout), checked_key(key), clock, new=True) as session:
+        store = open_store(Path(path), timeout)
+        with store.writing(new=True) as transaction:
+            session = open_session(store.path, transaction, checked_key(key), clock)
             for other in session.book.accounts.values():
                 if other.name.casefold() == name.casefold():
                     raise LedgerError(
@@ -186,9 +146,9 @@ class Ledger:
     ) -> Charged | Recorded | Failed:
         """Pay for one release, or get the answer that the same request was given before.
 
-        All is decided inside one transaction; a refusal writes nothing. The judge sees the guarantees of all charges
-        of this name, the new one last, and gives the attacker's cumulative advantage. `aliases` are names under which
-        earlier versions charged the same request.
+        All is decided inside one transaction; a refusal writes nothing. Where the budget limits the attacker's
+        cumulative advantage, the judge sees the guarantees of all charges of this name, the new one last, and gives
+        it. `aliases` are names under which earlier versions charged the same request.
         """
         if not isinstance(request, str) or not request:
             raise ParameterError("request", request, "it is no text", "give the digest of the canonical request")
@@ -199,10 +159,11 @@ class Ledger:
         requests = {request, *aliases}
         with self._session() as session:
             account = session.account(name)
-            done = account.settled(requests)
+            charges = session.charges(name, [request_key(name, asked) for asked in requests])
+            done = settled(charges)
             if done is not None:
                 return _settled(name, done, account, session.head)
-            working = account.in_work(requests, self._clock(), self.patience)
+            working = in_work(charges, self._clock(), self.patience)
             if working is not None:
                 raise _in_work(name, working, self.patience)
             account.pins.refuse(name, protection)
@@ -253,119 +214,115 @@ class Ledger:
 
     def settled(self, name: str, requests: Collection[str]) -> Recorded | Failed | None:
         """What one of these requests gets without a charge; None where it would have to be charged. Writes nothing."""
-        contents = self._read()
-        account = contents.account(name)
-        done = account.settled(requests)
-        return None if done is None else _settled(name, done, account, contents.head)
+        with self._reading() as session:
+            account = session.account(name)
+            done = settled(session.charges(name, [request_key(name, asked) for asked in requests]))
+            return None if done is None else _settled(name, done, account, session.head)
+
+    def unsaid(self, name: str, query: str) -> list[Charge]:
+        """The charges of a query that do not say what they protect, as those of the first version."""
+        with self._reading() as session:
+            return session.charges(name, [unsaid_key(name, query)])
 
     @property
     def head(self) -> str:
         """The digest of the last entry. Kept elsewhere, it shows a truncation or a rollback later."""
-        return self._read().head
+        with self._reading() as session:
+            return session.head
 
-    def entries(self, name: str | None = None) -> list[Entry]:
-        """All entries, or those of one name."""
-        return [entry for entry in self._read().entries if name in (None, entry.name)]
+    @property
+    def names(self) -> list[str]:
+        """Every open name, in the order of opening."""
+        with self._reading() as session:
+            return list(session.book.accounts)
 
-    def accounts(self) -> Mapping[str, Account]:
-        """Every name with its budget, charges and notes."""
-        return {name: copied(account) for name, account in self._read().book.accounts.items()}
-
-    def account(self, name: str) -> Account:
-        """One name with its budget, charges and notes."""
-        return copied(self._read().account(name))
+    def standing(self, name: str) -> Standing:
+        """How one name stands: its budget, what was spent, what is pinned."""
+        with self._reading() as session:
+            return copied(session.account(name))
 
     def remaining(self, name: str) -> Left:
         """What is left of a name's budget."""
-        return self._read().account(name).left
+        return self.standing(name).left
 
     def scanned(self, name: str) -> bool:
         """Whether a scan of this data was noted."""
-        return any(note.scan for note in self._read().account(name).notes)
+        return self.standing(name).is_scanned
+
+    def entries(self, name: str | None = None) -> list[Entry]:
+        """All entries, or those of one name. The whole chain is read and checked."""
+        return [entry for entry in self._whole().entries if name in (None, entry.name)]
+
+    def accounts(self) -> Mapping[str, Account]:
+        """Every name with its budget, charges and notes. The whole chain is read and checked."""
+        return {name: copied(account) for name, account in self._whole().book.accounts.items()}
+
+    def account(self, name: str) -> Account:
+        """One name with its budget, charges and notes. The whole chain is read and checked."""
+        return copied(self._whole().account(name))
 
     def _settle(self, charged: Charged, kind: str, body: dict[str, Any]) -> str:
         with self._session() as session:
-            charge = session.account(charged.name).charges.get(charged.seq)
+            session.account(charged.name)
+            charge = session.book.charge(charged.name, charged.seq)
             if charge is None or charge.digest != charged.head:
                 raise LedgerError(f"{self.path}: it holds no charge {charged.seq} of {charged.name} with this digest")
             return session.append(kind, charged.name, body).digest
 
     @contextmanager
     def _session(self) -> Generator[Session]:
-        with _open_session(self._store, self._key, self._clock, self._taken()) as session:
+        """The ledger, with the only right to write until the block ends."""
+        known = self._taken()
+        with self._store.writing() as transaction:
+            session = open_session(self._store.path, transaction, self._key, self._clock, known)
             self._refuse_rollback(session)
             yield session
-        self._refuse_rollback(session)
-        self._known = self._store.stamp(), Contents(session.path, session.entries, session.book)
+        self._keep(session, self._store.stamp())
 
-    def _read(self) -> Contents:
+    @contextmanager
+    def _reading(self) -> Generator[Session]:
         """The ledger as it is now."""
         stamp = self._store.stamp()
-        contents = _read_contents(self._store, self._key, self._taken())
-        self._refuse_rollback(contents)
-        self._known = stamp, contents
-        return contents
+        known = self._taken()
+        with self._store.reading() as transaction:
+            session = open_session(self._store.path, transaction, self._key, self._clock, known)
+            self._refuse_rollback(session)
+            yield session
+        self._keep(session, stamp)
+
+    def _whole(self) -> Contents:
+        """The ledger from its first entry on."""
+        with self._store.reading() as transaction:
+            session = open_session(self._store.path, transaction, self._key, self._clock, whole=True)
+            self._refuse_rollback(session)
+            return session
+
+    def _keep(self, session: Session, stamp: Stamp) -> None:
+        """What was verified is taken over by the next use, unless it has grown too long."""
+        self._seen = session.entries[-1] if session.entries else None
+        if stamp is not None and len(session.entries) <= MOST_KEPT:
+            self._known = stamp, Contents(session.path, session.entries, session.book)
 
     def _taken(self) -> Contents | None:
         """What was verified before, for one use: while nobody else wrote to the file its chain is not read again."""
         known, self._known = self._known, None
         return known[1] if known is not None and known[0] == self._store.stamp() else None
 
-    def _refuse_rollback(self, contents: Contents) -> None:
+    def _refuse_rollback(self, session: Session) -> None:
         """What this process has seen must still be there."""
-        seen, entries = self._seen, contents.entries
-        if seen is not None and (len(entries) < seen.seq or entries[seen.seq - 1].digest != seen.digest):
+        seen = self._seen
+        if seen is not None and session.transaction.row(seen.seq) != row_of(seen):
             raise EditedError(f"{self.path}: entry {seen.seq} is gone: the ledger was truncated or replaced meanwhile")
-        self._seen = entries[-1] if entries else None
 
 
-def _read_contents(store: Store, key: bytes | None, known: Contents | None = None) -> Contents:
-    """The whole ledger, checked; what is `known` was checked before and is taken over, to grow by what came since."""
-    with store.reading() as transaction:
-        return _verify(transaction, key, store.path, known)
-
-
-@contextmanager
-def _open_session(
-    store: Store, key: bytes | None, clock: Clock, known: Contents | None = None, *, new: bool = False
-) -> Generator[Session]:
-    """The whole ledger, checked, with the only right to write until the block ends."""
-    with store.writing(new=new) as transaction:
-        found = _verify(transaction, key, store.path, known)
-        yield Session(found.path, found.entries, found.book, transaction, key, clock)
-
-
-def _verify(transaction: Transaction, key: bytes | None, path: Path, known: Contents | None) -> Contents:
-    """Refuse to read or write a ledger in which anything does not fit."""
-    contents = known or Contents(path, [], Book())
-    last = contents.entries[-1] if contents.entries else None
-    rows = transaction.rows(None if last is None else last.seq)
-    if last is not None:
-        if not rows or rows[0] != tuple(getattr(last, column) for column in COLUMNS):
-            raise EditedError(f"{path}: entry {last.seq} is gone: the ledger was truncated or replaced meanwhile")
-        rows = rows[1:]
-    defects = transaction.schema_defects()
-    entries, broken = ([], []) if defects else read_chain(rows, key, last)
-    for entry in entries:
-        contents.book.add(entry)
-    contents.entries.extend(entries)
-    defects = [*defects, *broken, *contents.book.defects]
-    if defects:
-        more = f" (and {len(defects) - 1} more)" if len(defects) > 1 else ""
-        raise EditedError(
-            f"{path}: {defects[0]}{more}; nothing was charged. Run: guessproof ledger verify --ledger {path}"
-        )
-    return contents
-
-
-def _judged(account: Account, guarantee: dict[str, Any], judge: Judge | None) -> Decimal | None:
-    """The attacker's cumulative advantage with this release, where somebody judges it."""
-    if judge is None:
+def _judged(account: Standing, guarantee: dict[str, Any], judge: Judge | None) -> Decimal | None:
+    """The attacker's cumulative advantage with this release, where it is limited and somebody judges it."""
+    if judge is None or account.budget.advantage is None:
         return None
-    return advantage_of(judge([*(deepcopy(charge.guarantee) for charge in account.charges.values()), guarantee]))
+    return advantage_of(judge([*account.given(), Tally(guarantee, 1)]))
 
 
-def _settled(name: str, done: Charge, account: Account, head: str) -> Recorded | Failed:
+def _settled(name: str, done: Charge, account: Standing, head: str) -> Recorded | Failed:
     if done.answer is None:
         return Failed(name, done.seq, head, done.cost, account.left, done.time)
     return Recorded(name, done.seq, head, done.cost, account.left, done.time, deepcopy(done.answer))

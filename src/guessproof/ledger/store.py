@@ -1,7 +1,7 @@
 """What the ledger asks of the place that keeps it: rows that only grow, and one writer at a time.
 
-A store knows nothing of budgets, chains or keys: it gives back the rows that were appended and says whether its own
-structure was tampered with. Another one (a database) is one file with these two classes.
+A store knows nothing of budgets, chains or secrets: it gives back the rows that were appended, all or those under a key
+(:func:`~guessproof.ledger.book.keys_of`), and says whether its own structure was tampered with.
 """
 
 from __future__ import annotations
@@ -27,8 +27,24 @@ class Transaction(Protocol):
         """Every stored row in order, or those from one number on."""
         ...
 
+    def row(self, seq: int) -> Row | None:
+        """One stored row by its number."""
+        ...
+
+    def found(self, key: str) -> list[Row]:
+        """The rows that were appended under a key, in order."""
+        ...
+
+    def last_found(self, key: str) -> Row | None:
+        """The last of them; None too where this place keeps no keys yet."""
+        ...
+
+    def keys(self) -> list[tuple[str, int]] | None:
+        """Every key with the number of its row; None where this place keeps none yet."""
+        ...
+
     def append(self, entry: Entry) -> None:
-        """Write the next entry; it is durable when the transaction has ended."""
+        """Write the next entry and where it is found; both are durable when the transaction has ended."""
         ...
 
 

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from guessproof.errors import LedgerError
-from guessproof.ledger.book import COLUMNS, START, Defect, Entry, Row
+from guessproof.ledger.book import COLUMNS, START, Defect, Entry, Row, keys_of, read_entry
 
 APPLICATION_ID = 0x67707266  # "gprf": tells the file from other SQLite files
 
@@ -42,6 +42,17 @@ WHEN NEW.seq IS NOT (SELECT COALESCE(MAX(seq), 0) + 1 FROM entries)
   OR NEW.previous IS NOT COALESCE((SELECT digest FROM entries ORDER BY seq DESC LIMIT 1), '{START}')
 BEGIN SELECT RAISE(ABORT, 'a ledger is append-only: only the next entry'); END""",  # noqa: S608
 }
+# Where entries are found: made from them alone, and made anew where it is missing, as in files of earlier versions.
+LOOKUPS = """CREATE TABLE lookups (
+  key TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (key, seq)
+) WITHOUT ROWID"""
+
+
+TRIGGERS = [name for name in SCHEMA if name != "entries"]
+FOUND = f"SELECT {', '.join(COLUMNS)} FROM lookups JOIN entries USING (seq) WHERE key = ?"  # noqa: S608
+KEYED = "INSERT INTO lookups (key, seq) VALUES (?, ?)"
 
 
 class SqliteTransaction:
@@ -56,12 +67,13 @@ class SqliteTransaction:
         with translated(self._path):
             found = dict(self._connection.execute("SELECT name, sql FROM sqlite_master"))
         defects = [
-            Defect(None, f"the {'table' if name == 'entries' else 'trigger'} {name} was dropped or changed")
-            for name, sql in SCHEMA.items()
-            if found.get(name) != sql
+            Defect(None, f"the {'trigger' if name in TRIGGERS else 'table'} {name} was dropped or changed")
+            for name, sql in {**SCHEMA, "lookups": LOOKUPS}.items()
+            if found.get(name, LOOKUPS if name == "lookups" else None) != sql
         ]
+        own = {*SCHEMA, "lookups"}
         return defects + [
-            Defect(None, f"the file holds {name}, which is no part of a ledger") for name in found if name not in SCHEMA
+            Defect(None, f"the file holds {name}, which is no part of a ledger") for name in found if name not in own
         ]
 
     def rows(self, since: int | None = None) -> list[Row]:
@@ -71,12 +83,38 @@ class SqliteTransaction:
             sql = f"SELECT {', '.join(COLUMNS)} FROM entries{some} ORDER BY seq"  # noqa: S608
             return self._connection.execute(sql, given).fetchall()
 
+    def row(self, seq: int) -> Row | None:
+        """One stored row by its number."""
+        with translated(self._path):
+            sql = f"SELECT {', '.join(COLUMNS)} FROM entries WHERE seq = ?"  # noqa: S608
+            return self._connection.execute(sql, (seq,)).fetchone()
+
+    def found(self, key: str) -> list[Row]:
+        """The rows that were appended under a key, in order."""
+        with translated(self._path):
+            return self._connection.execute(f"{FOUND} ORDER BY seq", (key,)).fetchall()
+
+    def last_found(self, key: str) -> Row | None:
+        """The last of them; None too where this file keeps no keys yet."""
+        with translated(self._path):
+            if not _has_lookups(self._connection):
+                return None
+            return self._connection.execute(f"{FOUND} ORDER BY seq DESC LIMIT 1", (key,)).fetchone()
+
+    def keys(self) -> list[tuple[str, int]] | None:
+        """Every key with the number of its row; None where this file keeps none yet."""
+        with translated(self._path):
+            if not _has_lookups(self._connection):
+                return None
+            return self._connection.execute("SELECT key, seq FROM lookups").fetchall()
+
     def append(self, entry: Entry) -> None:
-        """Write the next entry; it is durable when the transaction has ended."""
+        """Write the next entry and where it is found; both are durable when the transaction has ended."""
         values = [getattr(entry, column) for column in COLUMNS]
         with translated(self._path):
             marks = ", ".join("?" * len(values))
             done = self._connection.execute(f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({marks})", values)  # noqa: S608
+            self._connection.executemany(KEYED, [(key, entry.seq) for key in keys_of(entry)])
         if done.rowcount != 1:
             raise LedgerError(f"{self._path}: the entry was not written; nothing was charged")
 
@@ -116,6 +154,8 @@ class SqliteStore:
                 _begin(connection)
                 if new:
                     _make_schema(connection)
+                if not _has_lookups(connection):
+                    _make_lookups(connection)
             yield SqliteTransaction(connection, self.path)
             with translated(self.path):
                 _commit(connection)
@@ -180,6 +220,19 @@ def _make_schema(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         for sql in SCHEMA.values():
             connection.execute(sql)
+
+
+def _has_lookups(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'lookups'").fetchone() is not None
+
+
+def _make_lookups(connection: sqlite3.Connection) -> None:
+    """A file of an earlier version is brought up to date by its first writer; its entries stay as they are."""
+    connection.execute(LOOKUPS)
+    for row in connection.execute(f"SELECT {', '.join(COLUMNS)} FROM entries").fetchall():  # noqa: S608
+        entry, _ = read_entry(row)
+        if entry is not None:
+            connection.executemany(KEYED, [(key, entry.seq) for key in keys_of(entry)])
 
 
 def _begin(connection: sqlite3.Connection) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import LedgerError, ParameterError
-from guessproof.ledger.book import START, Book, Defect, Entry, Row, checked_key, read_chain
+from guessproof.ledger.book import START, Book, Defect, Entry, Row, checked_key, keys_of, read_chain
 from guessproof.ledger.store import Store
 from guessproof.ledger.store_sqlite import SqliteStore
 
@@ -55,9 +55,10 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
     store = SqliteStore(where)
     if not where.is_file():
         store.integrity()  # says that there is none, and how to open one
-    rows, damage = _stored(store)
+    rows, keys, damage = _stored(store)
     entries, broken = read_chain(rows, key)
     book = Book(entries)
+    damage += _key_defects(entries, keys)
     sealed = any(entry.seal is not None for entry in entries)
     defects = [*damage, *broken, *book.defects]
     checked = [
@@ -65,6 +66,7 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
         "that entries are numbered without gaps, each linked to the one before",
         "that each entry's digest fits what it says",
         "that no budget was raised or overspent, and each answer belongs to one charge",
+        "that each checkpoint says what the entries before it add up to, and every entry is found by its keys",
     ]
     notes = _notes(where, sealed=sealed, remembered=remembered is not None)
     if sealed and key is not None:
@@ -90,15 +92,23 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
     )
 
 
-def _stored(store: Store) -> tuple[list[Row], list[Defect]]:
-    """The rows, as far as they can be read, and what is wrong with the file that holds them."""
+def _stored(store: Store) -> tuple[list[Row], list[tuple[str, int]] | None, list[Defect]]:
+    """The rows and keys, as far as they can be read, and what is wrong with the place that holds them."""
     try:
         damage = store.integrity()
         with store.reading() as transaction:
             damage += transaction.schema_defects()
-            return transaction.rows(), damage
+            return transaction.rows(), transaction.keys(), damage
     except LedgerError as error:
-        return [], [Defect(None, f"the file cannot be read as a ledger: {error}")]
+        return [], None, [Defect(None, f"the file cannot be read as a ledger: {error}")]
+
+
+def _key_defects(entries: list[Entry], keys: list[tuple[str, int]] | None) -> list[Defect]:
+    """A place that keeps keys keeps those of its entries: without one an answer that was paid for is not found."""
+    if keys is None:
+        return []
+    wrong = {seq for _, seq in {(key, entry.seq) for entry in entries for key in keys_of(entry)} ^ set(keys)}
+    return [Defect(seq, "is not found by its keys: these were edited") for seq in sorted(wrong)]
 
 
 def _notes(path: Path, *, sealed: bool, remembered: bool) -> list[str]:

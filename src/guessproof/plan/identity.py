@@ -19,7 +19,7 @@ from guessproof.names import folded
 from guessproof.plan import tables
 
 if TYPE_CHECKING:
-    from guessproof.ledger import Account, Charge
+    from guessproof.ledger import Charge
     from guessproof.plan.plan import Plan
 
 FORMAT = "guessproof request 2"
@@ -71,12 +71,12 @@ def request_of(plan: Plan, epsilon: float | None = None) -> str:
     return _digest(parts if epsilon is None else [*parts, epsilon.hex()])
 
 
-def first_requests(plan: Plan, account: Account) -> frozenset[str]:
-    """The names under which the first version charged this very plan."""
+def first_requests(plan: Plan, charges: Iterable[Charge]) -> frozenset[str]:
+    """The names under which the first version charged this very plan, if one of these charges is its."""
     text = first_text(plan.file, plan.digests)
     if text is None:
         return frozenset()
-    return frozenset(c.request for c in account.charges.values() if c.request == _first_request(plan, text, c))
+    return frozenset(c.request for c in charges if c.request == _first_request(plan, text, c))
 
 
 def _first_request(plan: Plan, text: str, charge: Charge) -> str | None:

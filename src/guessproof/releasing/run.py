@@ -24,7 +24,7 @@ from guessproof.errors import (
 )
 from guessproof.exposure import Exposure
 from guessproof.guarantee import guarantee_to_dict, total_of_dicts
-from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded
+from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded, Tally
 from guessproof.ledger.book import canonical
 from guessproof.plan import Plan
 from guessproof.plan.identity import first_requests, request_of
@@ -117,8 +117,12 @@ def request_digest(plan: Plan, choice: Choice | None = None) -> str:
 def _name_request(book: Ledger, plan: Plan, choice: Choice | None) -> frozenset[str]:
     """The names under which this request may have been charged."""
     request = request_digest(plan, choice)
-    earlier = first_requests(plan, book.account(plan.data.name)) if request == request_of(plan) else frozenset[str]()
+    earlier = _first_requests(book, plan) if request == request_of(plan) else frozenset[str]()
     return earlier | {request}
+
+
+def _first_requests(book: Ledger, plan: Plan) -> frozenset[str]:
+    return first_requests(plan, book.unsaid(plan.data.name, plan.query.sql))
 
 
 def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Failed:
@@ -164,9 +168,9 @@ def protection_of(question: AnalyzedQuery) -> Protection:
     )
 
 
-def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[dict[str, Any]]], float] | None:
+def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[Tally]], float] | None:
     """The attacker's cumulative advantage over all releases; metrics add."""
-    if book.account(plan.data.name).budget.advantage is None:
+    if book.standing(plan.data.name).budget.advantage is None:
         return None
     attacker = attacker_of(plan)
     if attacker is None:
@@ -176,8 +180,8 @@ def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[dict[str, Any]]], fl
         )
     both = plan.limits.both
 
-    def judge(guarantees: list[dict[str, Any]]) -> float:
-        kept = total_of_dicts(guarantees, tuple(plan.columns))
+    def judge(given: list[Tally]) -> float:
+        kept = total_of_dicts([t.guarantee for t in given], tuple(plan.columns), [t.times for t in given])
         return float(Exposure(attacker, kept).advantage(1.0, both).bound)
 
     return judge

@@ -151,7 +151,7 @@ def _decided(plan: Plan, account: Account | None) -> tuple[Choice, frozenset[str
     try:
         if account is None:
             return choose(plan), frozenset()
-        requests = first_requests(plan, account) | {request_of(plan)}
+        requests = first_requests(plan, account.charges.values()) | {request_of(plan)}
         if account.answered(*requests) is not None:
             return choose(plan, data_dependent=scanned), requests
         left = float(account.left.to_dict()["epsilon"])

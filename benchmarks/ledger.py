@@ -1,0 +1,81 @@
+"""What a charge and its record cost as a ledger grows: they must not.
+
+    python benchmarks/ledger.py [SIZE ...]         default: 10 1000 100000
+
+A ledger of each size is made without syncing to disk; then releases are charged and recorded, each by a ledger that was
+opened anew, as a command does it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from guessproof.ledger import Budget, Charged, Cost, Ledger, Protection, Recorded, store_sqlite, verify
+from guessproof.ledger.ledger import utc_now
+from guessproof.ledger.session import open_session
+
+GUARANTEE = {"version": 2, "unit": "values", "columns": {"time": {"line": {"slopes": [0.1]}}}, "change": 0.1}
+DESCRIBE = {"query": "SELECT AVG(time) AS mean_time FROM t", "protects": "values", "noise": [{"scale": 1.0}]}
+PROTECTION = Protection("values", ("time",), ("faculty",), ("time",))
+ANSWER = {"answers": [{"name": "mean_time", "group": {}, "value": 19.75, "error": 1.5}]}
+RUNS = 20
+
+
+def grown(path: Path, size: int) -> None:
+    """A ledger with so many entries, as releases would have made it."""
+    Ledger.create(path, "cafeteria", Budget("1000000"))
+    store = store_sqlite.SqliteStore(path)
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA synchronous = OFF")
+    connection.execute("BEGIN IMMEDIATE")
+    transaction = store_sqlite.SqliteTransaction(connection, path)
+    session = open_session(store.path, transaction, None, utc_now)
+    number = 0
+    while session.entries[-1].seq < size:
+        body = {"request": f"{number}", "cost": Cost("0.001").to_dict(), "guarantee": GUARANTEE, "describe": DESCRIBE}
+        charge = session.append("charge", "cafeteria", {**body, "protection": PROTECTION.to_dict(), "advantage": None})
+        session.append("answer", "cafeteria", {"charge": charge.seq, "answer": ANSWER})
+        number += 1
+    connection.execute("COMMIT")
+    connection.close()
+
+
+def paid(path: Path, request: str) -> float:
+    start = time.perf_counter()
+    ledger = Ledger(path)
+    charged = ledger.charge("cafeteria", request, Cost("0.001"), GUARANTEE, DESCRIBE, protection=PROTECTION)
+    assert isinstance(charged, Charged)
+    ledger.record(charged, ANSWER)
+    return time.perf_counter() - start
+
+
+def replayed(path: Path, request: str) -> float:
+    start = time.perf_counter()
+    assert isinstance(Ledger(path).settled("cafeteria", [request]), Recorded)
+    return time.perf_counter() - start
+
+
+def measure(sizes: list[int]) -> list[dict[str, float]]:
+    """For each size: milliseconds for charge and record, for a replay, and seconds for `verify`."""
+    found: list[dict[str, float]] = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "grown.ledger"
+            grown(path, size)
+            pay = statistics.median(paid(path, f"new-{n}") for n in range(RUNS)) * 1000
+            again = statistics.median(replayed(path, "0") for _ in range(RUNS)) * 1000
+            start = time.perf_counter()
+            assert verify(path).ok
+            whole = time.perf_counter() - start
+            found.append({"entries": size, "charge and record, ms": pay, "replay, ms": again, "verify, s": whole})
+    return found
+
+
+if __name__ == "__main__":
+    for row in measure([int(size) for size in sys.argv[1:]] or [10, 1000, 100_000]):
+        print("  ".join(f"{name} {value:.4g}" for name, value in row.items()), flush=True)
