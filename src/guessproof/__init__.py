@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
     from guessproof.risk.cumulative import cumulative_advantage
     from guessproof.risk.finite import FiniteWorld
+    from guessproof.risk.gaussian.gaussian_attack import GaussianAttack
     from guessproof.risk.profile import Published, RiskProfile, lee_clifton, relative_risk, wood
     from guessproof.world.attributes import Attribute
     from guessproof.world.goals import among, exactly, inside, near, within
@@ -79,6 +80,7 @@ _HOMES = {
     "guessproof.risk.bracket": ("Bracket",),
     "guessproof.risk.cumulative": ("cumulative_advantage",),
     "guessproof.risk.finite": ("FiniteWorld",),
+    "guessproof.risk.gaussian.gaussian_attack": ("GaussianAttack",),
     "guessproof.risk.profile": (
         "Published",
         "RiskProfile",
@@ -137,6 +139,7 @@ __all__ = [
     "Discrete",
     "FiniteWorld",
     "Gaussian",
+    "GaussianAttack",
     "Geometric",
     "Laplace",
     "Ledger",
