@@ -59,7 +59,7 @@ class Noise:
     @property
     def _is_exact(self) -> bool:
         """Whether contributions lie on the grid, so that nothing is rounded."""
-        return self.measurement.is_whole and self.grid.exponent <= 0
+        return not self.measurement.is_rounded or (self.measurement.is_whole and self.grid.exponent <= 0)
 
     @property
     def cost(self) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def _grid(scale: float, measurement: Measurement) -> Grid:
     Noise so wide that it would not fit into 64-bit steps of 1 gets a coarser grid, and the rounding is charged.
     """
     fine = grid_for(scale).exponent
-    size = measurement.range.size
+    size = measurement.size
     coarsest = math.frexp(size)[1] - WHOLE_BITS if size else fine
     exponent = max(fine, coarsest)
     return Grid(min(exponent, 0) if measurement.is_whole and scale < 2.0**WIDEST else exponent)

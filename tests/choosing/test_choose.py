@@ -180,12 +180,6 @@ def test_what_cannot_be_meant_is_refused_with_the_line(
         choose(cafeteria(*more))
 
 
-def test_persons_are_refused_for_now() -> None:
-    found = plan(*CAFETERIA, protects="persons", person="id", max_rows=3)
-    with pytest.raises(PlanError, match="line 4"):
-        choose(found)
-
-
 def test_a_query_that_is_not_understood_underlines_the_place() -> None:
     with pytest.raises(QueryError, match=r"\^\^\^"):
         choose(plan("SELECT MEDIAN(time) AS m FROM t", CAFETERIA[1], AT))

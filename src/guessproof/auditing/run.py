@@ -61,6 +61,10 @@ def audit_choice(
 ) -> Audit:
     """The same for a choice that was made already."""
     _check(trials, seconds, false_alarm, seed)
+    if choice.plan.unit.identity is not None:
+        problem = "an audit plays tables that differ in one row, and a person has several"
+        remedy = "trust the query's own bounds: whatever a person's rows are, the engine adds no more than these"
+        raise choice.plan.error(("data", "protects"), choice.plan.data.protects, problem, remedy)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
     started = time.monotonic()

@@ -102,7 +102,7 @@ def show_choice(choice: Choice) -> None:
 def _show_bounds(console: Screen, choice: Choice) -> None:
     from rich.table import Table
 
-    table = Table(title="Bounds on ε (changing one record)", title_justify="left")
+    table = Table(title=f"Bounds on ε (changing one {choice.plan.unit.noun})", title_justify="left")
     for column, justify in (("from", "left"), ("", "left"), ("ε", "right"), ("because", "left")):
         table.add_column(column, justify=justify)  # pyright: ignore[reportArgumentType]
     for bound in choice.limits:
@@ -119,7 +119,7 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     table = Table(show_header=False)
     rows: list[tuple[str, str | Text]] = [("ε", styled(down(choice.epsilon), "bold"))]
     if choice.epsilon_add_remove is not None:
-        rows.append(("ε for adding or removing a record", down(choice.epsilon_add_remove)))
+        rows.append((f"ε for adding or removing a {choice.plan.unit.noun}", down(choice.epsilon_add_remove)))
     rows += [(f"ε per unit of {n}", down(e)) for n, e in choice.epsilon_per_unit.items() if e]
     for noise in choice.noises:
         rows.append((f"noise on {noise.measurement.text}", f"{noise.name}, scale {noise.scale:.6g}"))

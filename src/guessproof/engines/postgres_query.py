@@ -10,11 +10,12 @@ import sqlglot
 from sqlglot import Expr, exp
 from sqlglot.errors import SqlglotError
 
-OWN = {"pg_input_is_valid", "replace", "trunc"}  # functions that sqlglot does not know
+OWN = {"pg_input_is_valid", "replace", "trunc", "div"}  # functions that sqlglot does not know
 KNOWN = (
     *(exp.Abs, exp.Sqrt, exp.Exp, exp.Ln, exp.Pow, exp.Sign, exp.Trunc, exp.Round, exp.Floor, exp.Ceil, exp.Replace),
     *(exp.Least, exp.Greatest, exp.Coalesce, exp.Nullif, exp.Case, exp.If, exp.Cast, exp.RegexpLike, exp.Extract),
     *(exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg, exp.And, exp.Or, exp.Lower, exp.Upper, exp.Length, exp.Collate),
+    *(exp.IntDiv, exp.RowNumber),
 )
 REFUSED = (
     exp.TryCast,

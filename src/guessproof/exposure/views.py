@@ -177,7 +177,7 @@ def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
     if exact is not None:
         yield exact
     # A column that depends on one outside the goal is reached through it: only the whole change bounds that.
-    if not attacker.tied:
+    if not attacker.tied and guarantee.unit.tells_columns:
         yield from _by_column(attacker, guarantee)
     yield _by_whole_change(attacker, guarantee)
 

@@ -8,16 +8,30 @@ from guessproof.guarantee.stored import (
     metric_to_dict,
     total_of_dicts,
 )
-from guessproof.guarantee.unit import RECORDS, UNITS, VALUES, PrivacyUnit, Records, Values, unit_named
+from guessproof.guarantee.unit import (
+    PERSONS,
+    RECORDS,
+    UNITS,
+    VALUES,
+    Persons,
+    PrivacyUnit,
+    Records,
+    UnitTotal,
+    Values,
+    unit_named,
+)
 
 __all__ = [
+    "PERSONS",
     "RECORDS",
     "UNITS",
     "VALUES",
     "Guarantee",
+    "Persons",
     "PrivacyUnit",
     "Records",
     "Response",
+    "UnitTotal",
     "Values",
     "guarantee_from_dict",
     "guarantee_to_dict",

@@ -1,22 +1,43 @@
 """What is protected: the unit whose change or presence a release must hide.
 
-A unit owns four things, and nothing else in the program asks which unit it is: what may change, what presence means,
-what everybody is taken to know, and the words for all that.
+A unit owns five things, and nothing else in the program asks which unit it is: what may change, what presence means,
+what its rows may add up to, what everybody is taken to know, and the words for all that.
 """
 
 from __future__ import annotations
 
 import difflib
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from guessproof.errors import ParameterError
 from guessproof.risk.profile.aware import aware_epsilon
 
 if TYPE_CHECKING:
     from guessproof.guarantee.guarantee import Guarantee
+    from guessproof.intervals import Interval
     from guessproof.risk.profile import RiskProfile
+
+
+@dataclass(frozen=True)
+class UnitTotal:
+    """What all rows of one unit may add up to in an answer, and how far the unit moves it then (theory §12).
+
+    `low` and `high` bound what it adds to one group, None where nothing is cut off; `most` bounds the sum of what it
+    adds to all groups, without signs, to which its numbers are scaled down. None: nothing is scaled. `cells` is how
+    many numbers of the answer a change can move.
+    """
+
+    low: float | None
+    high: float | None
+    most: float | None
+    change: float
+    presence: float
+    cells: int = 1
+    euclidean: float = math.inf  # the same as `change` or `presence`, by straight-line distance over all groups
 
 
 @dataclass(frozen=True)
@@ -24,10 +45,40 @@ class PrivacyUnit(ABC):
     """What one person's part of the data is."""
 
     name: ClassVar[str]
-    assumption: ClassVar[str]
+    noun: ClassVar[str]  # one of it
     hides_presence: ClassVar[bool]  # otherwise who is in the table, and how many rows it has, is known
     takes_profiles: ClassVar[str]  # how a risk profile is read, in words
     needs: ClassVar[dict[str, str]] = {}  # keys of a plan's [data] that only this unit takes, each with an example
+    takes: ClassVar[tuple[str, ...]] = ()  # keys that only this unit takes, and may do without
+    shown: ClassVar[str] = ""  # what is protected, for a board; "" where the columns are named
+    open: ClassVar[str] = ""  # what nobody should read into it
+    tells_columns: ClassVar[bool] = True  # whether a goal about a column is reached through that column alone
+
+    @property
+    @abstractmethod
+    def assumption(self) -> str:
+        """What is protected, in words of every output."""
+
+    @property
+    def identity(self) -> str | None:
+        """The column that names the unit, where it has several rows."""
+        return None
+
+    def declared(self, keys: Mapping[str, Any]) -> PrivacyUnit:
+        """The unit with what a plan says of it under `needs` and `takes`."""
+        return self
+
+    def bound_total(self, row: Interval, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
+        """What its rows may add up to, where it has several; `row` is what one of them contributes.
+
+        `groups` is how many the answer has, 0 without GROUP BY. `adds`: sums and counts, otherwise extremes.
+        `once`: however many rows there are, they count as one.
+        """
+        return None
+
+    def bound_groups(self, groups: int) -> int | None:
+        """In how many of the groups it may count, where not in all."""
+        return None
 
     def protects(self, *, declared: bool, public: bool) -> bool:
         """Whether a column is secret: one that the plan declares, or one that it does not name."""
@@ -62,12 +113,16 @@ class Values(PrivacyUnit):
     """The declared columns of one record; everything else is known."""
 
     name = "values"
+    noun = "record"
     hides_presence = False
     takes_profiles = ", for one who took part"
-    assumption = (
-        "The declared columns of one record are protected. Everything else, who is in the table and how many rows it "
-        "has included, is assumed known to the attacker."
-    )
+
+    @property
+    def assumption(self) -> str:
+        return (
+            "The declared columns of one record are protected. Everything else, who is in the table and how many rows "
+            "it has included, is assumed known to the attacker."
+        )
 
     def whole_change(self, change: float, presence: float, *, grouped: bool, repeated: bool) -> float:
         return 2 * presence if grouped else change  # where its group is public it stays there
@@ -84,9 +139,15 @@ class Records(PrivacyUnit):
     """The presence of one row, and with it everything in it."""
 
     name = "records"
+    noun = "record"
     hides_presence = True
     takes_profiles = " in the three-point world"
-    assumption = "The presence of one row is protected, and with it everything in that row."
+    shown = "Protected is the presence of each record, and with it everything in it."
+    open = "A person with several rows: the presence of one row is protected, not of all rows of a person."
+
+    @property
+    def assumption(self) -> str:
+        return "The presence of one row is protected, and with it everything in that row."
 
     def whole_change(self, change: float, presence: float, *, grouped: bool, repeated: bool) -> float:
         if grouped:
@@ -104,13 +165,71 @@ class Records(PrivacyUnit):
         return aware_epsilon(profile, per_epsilon.change, per_epsilon.presence)
 
 
-VALUES, RECORDS = Values(), Records()
-UNITS: dict[str, PrivacyUnit] = {unit.name: unit for unit in (VALUES, RECORDS)}
-# What each unit needs beside its name; persons can be written into a plan, and are refused when it is used.
-NEEDED_KEYS: dict[str, dict[str, str]] = {
-    **{name: unit.needs for name, unit in UNITS.items()},
-    "persons": {"person": '"id"', "max_rows": "3"},
-}
+@dataclass(frozen=True)
+class Persons(Records):
+    """All rows of one person: whether there are any, how many, and everything in them."""
+
+    name = "persons"
+    noun = "person"
+    needs = {"person": '"id"', "max_rows": "3"}  # noqa: RUF012 - as the parent declares it
+    takes = ("max_groups",)
+    shown = "Protected are all records of each person together: whether there are any, and everything in them."
+    open = "Somebody who is in the table under two names: only the rows under one name are protected together."
+    tells_columns = False  # a person's rows change together, in every column and in their number
+
+    person: str = ""
+    max_rows: int = 1
+    max_groups: int | None = None
+
+    @property
+    def assumption(self) -> str:
+        named = f" (the rows that have the same {self.person})" if self.person else ""
+        return (
+            f"All rows of one person{named} are protected together: their presence, their number and everything in "
+            "them. What is said of an attacker holds for whatever he wants to know of a person: any two persons are "
+            "equally far apart, and he gains no more by a goal that names one column. A row without a person's name "
+            "is nobody's and is not counted; one person under two names is two."
+        )
+
+    @property
+    def identity(self) -> str | None:
+        return self.person
+
+    def declared(self, keys: Mapping[str, Any]) -> PrivacyUnit:
+        return Persons(**keys)
+
+    def bound_total(self, row: Interval, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
+        if not adds:
+            return self._bound_extremes(row.width, groups)
+        if once:
+            return self._bound_presence(groups)
+        if groups > 1:
+            # Leaving some groups and entering others moves both by all that the person adds.
+            most = self.max_rows * row.size
+            apart = math.sqrt(2) * (1 + 1e-15) if row.low >= 0 or row.high <= 0 else 2.0  # at right angles, or opposite
+            return UnitTotal(None, None, most, 2 * most, most, euclidean=apart * most)
+        low, high = self.max_rows * min(row.low, 0.0), self.max_rows * max(row.high, 0.0)
+        return UnitTotal(low, high, None, high - low, max(high, -low))
+
+    def bound_groups(self, groups: int) -> int | None:
+        return self.max_groups if self.max_groups is not None and self.max_groups < groups else None
+
+    def _bound_extremes(self, width: float, groups: int) -> UnitTotal:
+        """Each group in which the person is, before or after, moves by the whole range."""
+        own = self.bound_groups(groups) or max(groups, 1)
+        cells = min(2 * own, max(groups, 1))
+        return UnitTotal(None, None, None, cells * width, own * width, cells)
+
+    def _bound_presence(self, groups: int) -> UnitTotal:
+        """Whoever has no more rows than declared is in no more groups either; others count less in each."""
+        own, groups = self.bound_groups(groups) or max(groups, 1), max(groups, 1)
+        most = min(own, self.max_rows)
+        scaled = None if own <= self.max_rows else float(most)
+        return UnitTotal(0.0, 1.0, scaled, float(min(2 * most, groups)), float(most))
+
+
+VALUES, RECORDS, PERSONS = Values(), Records(), Persons()
+UNITS: dict[str, PrivacyUnit] = {unit.name: unit for unit in (VALUES, RECORDS, PERSONS)}
 
 
 def unit_named(name: str) -> PrivacyUnit:

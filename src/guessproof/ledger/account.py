@@ -31,8 +31,9 @@ _WORDS = re.compile(r'"((?:[^"]|"")+)"|(\w+)')
 class Protection:
     """What one release protects and what it takes to be known; columns as its plan spells them.
 
-    `columns` are protected (where only values are). Of those that the query reads, `public` are not protected, and
-    of the protected ones `hidden` may be missing without anyone seeing it, while for `known` that is taken as known.
+    `columns` are protected (where only values are), or name the unit (where it has several rows). Of those that the
+    query reads, `public` are not protected, and of the protected ones `hidden` may be missing without anyone seeing
+    it, while for `known` that is taken as known.
     """
 
     unit: str
@@ -98,7 +99,9 @@ class Pins:
                 f"{name}: its releases protect {self.unit}, and this plan protects {asked.unit}. Write protects = "
                 f'"{self.unit}", or open another name for it'
             )
-        if asked.unit not in WHOLE_RECORD:
+        if asked.unit in WHOLE_RECORD:
+            self._refuse_other_names(name, asked)
+        else:
             self._refuse_columns(name, asked)
         for column in asked.known:
             is_known, seq = self.gaps.get(folded(column), (True, 0))
@@ -107,6 +110,15 @@ class Pins:
                     f"{name}: entry {seq} hides whether a value of {column} is missing, and this plan takes that as "
                     "known (missing = false, or an average over data.rows). Leave these out, or open another name"
                 )
+
+    def _refuse_other_names(self, name: str, asked: Protection) -> None:
+        """Whole units are told apart by a column: another one makes other units, whose promises do not add up."""
+        if self.unit is not None and {folded(column) for column in asked.columns} != set(self.protected):
+            known, other = _listed(self.protected.values()), _listed(asked.columns)
+            raise _refused(
+                f"{name}: its releases tell {self.unit} apart by {known}, and this plan by {other}. Write person = "
+                f'"{known}", or open another name for it'
+            )
 
     def _refuse_columns(self, name: str, asked: Protection) -> None:
         self._refuse_lookalikes(name, (*asked.columns, *asked.public))

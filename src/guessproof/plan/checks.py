@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from guessproof.errors import InputError, PlanError
-from guessproof.guarantee.unit import NEEDED_KEYS, UNITS
+from guessproof.guarantee.unit import UNITS
 from guessproof.mechanisms import MECHANISMS
 from guessproof.names import folded
 from guessproof.plan.places import Key, Place, find_lines, is_secret, spell_key
@@ -101,20 +101,23 @@ def _check_protects(file: PlanFile, place: Place) -> None:
     if data.rows is not None and _hides_presence(data.protects):
         problem = f"the number of rows is secret where {data.protects} are protected"
         raise place.error(("data", "rows"), data.rows, problem, 'leave it out, or use protects = "values"')
-    needed = NEEDED_KEYS[data.protects]
-    for unit, keys in NEEDED_KEYS.items():
-        for key in keys:
+    own = UNITS[data.protects]
+    for unit in UNITS.values():
+        for key in (*unit.needs, *unit.takes):
             value = getattr(data, key)
-            if value is not None and key not in needed:
-                remedy = f'leave it out, or use protects = "{unit}"'
-                raise place.error(("data", key), value, f"has a meaning only where {unit} are protected", remedy)
-            if value is None and key in needed:
-                remedy = f"write for instance {' and '.join(f'{k} = {example}' for k, example in needed.items())}"
+            if value is not None and key not in (*own.needs, *own.takes):
+                remedy = f'leave it out, or use protects = "{unit.name}"'
+                raise place.error(("data", key), value, f"has a meaning only where {unit.name} are protected", remedy)
+            if value is None and key in own.needs:
+                remedy = f"write for instance {' and '.join(f'{k} = {example}' for k, example in own.needs.items())}"
                 raise place.error(("data", "protects"), data.protects, f"needs {key} beside it", remedy)
+    if own.needs and data.copies is not None:
+        problem = f"all rows of one of the {own.name} are bounded together, those that repeat each other included"
+        raise place.error(("data", "copies"), data.copies, problem, "leave it out")
 
 
 def _hides_presence(protects: str) -> bool:
-    return protects not in UNITS or UNITS[protects].hides_presence
+    return UNITS[protects].hides_presence
 
 
 def _check_column(name: str, column: ColumnTable, protects: str, place: Place) -> None:

@@ -30,6 +30,7 @@ _FIRST_ROOM = 1 - 2.0**-20
 LATER = (
     ("data", "copies"),
     ("data", "engine"),
+    ("data", "max_groups"),
 )  # keys that came later: left out at their default, so that older requests keep their name
 SILENT = (("release", "ledger"), ("data", "engine"))  # what can change no answer
 NAMED = (("columns",), ("prior",), ("attacker", "at"), ("attacker", "knows"))  # tables whose keys are columns

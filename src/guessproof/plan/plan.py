@@ -82,10 +82,8 @@ class Plan:
     @property
     def unit(self) -> PrivacyUnit:
         """What is protected."""
-        if self.data.protects not in UNITS:
-            problem = "several rows of one person are not supported yet"
-            raise self.error(("data", "protects"), self.data.protects, problem, 'use "records" or "values"')
-        return UNITS[self.data.protects]
+        unit = UNITS[self.data.protects]
+        return unit.declared({key: getattr(self.data, key) for key in (*unit.needs, *unit.takes)})
 
     @property
     def query(self) -> QueryTable:

@@ -288,7 +288,16 @@ class DataTable(PlanTable):
         default=None, min_length=1, description='the column that names the person; only with protects = "persons"'
     )
     max_rows: Whole | None = Field(
-        default=None, ge=1, description='the most rows that one person may have; only with protects = "persons"'
+        default=None,
+        ge=1,
+        description="how many rows of one person may count: all of a person's rows together are scaled to what so many "
+        'can add up to; only with protects = "persons"',
+    )
+    max_groups: Whole | None = Field(
+        default=None,
+        ge=1,
+        description="in how many groups one person may count: those with most of the person's rows; for MIN, MAX and "
+        'COUNT(DISTINCT person) by group; only with protects = "persons"',
     )
 
 

@@ -96,8 +96,11 @@ def prepare_query(engine: Engine, question: AnalyzedQuery, exponents: Sequence[i
 
 
 def check_rows(engine: Engine, declared: DeclaredTable) -> None:
-    """A row is a record only where rows are stored; of anything else the plan must say how many repeat one."""
-    if not engine.is_stored and declared.copies is None:
+    """A row is a record only where rows are stored; of anything else the plan must say how many repeat one.
+
+    Where a unit has several rows, all of them are bounded together, whatever they repeat.
+    """
+    if not engine.is_stored and declared.copies is None and declared.unit.identity is None:
         raise SourceError(
             f"{declared.table} is a view or the like (a foreign or an inherited table), and several of its rows may "
             "repeat one record; write copies = N under [data], where one record is in N of its rows at most, or ask "
@@ -158,10 +161,11 @@ def protection_of(question: AnalyzedQuery) -> Protection:
     # An average over a public number of rows takes it as known who has a value.
     counted = {n for m in question.measurements if m.divisor != 1 for n in m.contribution.columns | m.filter.columns}
     known = {name for name, column in read.items() if column.protected and (not column.missing or name in counted)}
-    chosen = not declared.unit.hides_presence
+    unit = declared.unit
+    chosen = [] if unit.hides_presence else [name for name, column in declared.columns.items() if column.protected]
     return Protection(
-        declared.unit.name,
-        tuple(sorted(name for name, column in declared.columns.items() if column.protected and chosen)),
+        unit.name,
+        tuple(sorted(chosen)) if unit.identity is None else (unit.identity,),
         tuple(sorted(name for name, column in read.items() if not column.protected)),
         tuple(sorted(name for name, column in read.items() if column.protected and name not in known)),
         tuple(sorted(known)),

@@ -64,6 +64,10 @@ def scan(
     `by` names a column whose groups are compared, `identities` one that names the most exposed rows. `progress` is
     called with the number of rows read so far.
     """
+    if plan.unit.identity is not None:
+        problem = "a scan judges each row by itself, and a person has several that tell together"
+        remedy = 'scan a copy of the plan with protects = "records"; the limits of this one hold for every person'
+        raise plan.error(("data", "protects"), plan.data.protects, problem, remedy)
     if isinstance(top, bool) or not isinstance(top, int) or top < 0:
         raise ParameterError("top", top, "is not a number of rows", "give 0 or more")
     name = plan.data.name

@@ -14,12 +14,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import combinations_with_replacement, pairwise
 from typing import Any
 
 from sqlglot import Expr
 
-from guessproof.guarantee import Guarantee
+from guessproof.guarantee import Guarantee, PrivacyUnit, UnitTotal
 from guessproof.intervals import EVERYTHING, Interval, point
 from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
@@ -127,6 +128,17 @@ def bound_sensitivity(contribution: Contribution, declared: DeclaredTable) -> Se
                 presence, max(bound_presence(contribution, {**neighbours, name: ColumnChange(s, s)}) for s in sides)
             )
     return Sensitivity(change, presence, whole.error)
+
+
+def bound_range(contribution: Contribution, declared: DeclaredTable) -> Interval:
+    """Everything that one row can contribute, what a filter on the added column rules out left out."""
+    neighbours = declared.at_rest(contribution.columns)
+    found = contribution.follow(neighbours).hull
+    for name in sorted(contribution.columns):
+        if sides := _list_states(contribution, declared, name):
+            pieces = [contribution.follow({**neighbours, name: ColumnChange(s, s)}).hull for s in sides]
+            found = found & reduce(Interval.__or__, pieces)
+    return found
 
 
 def bound_presence(contribution: Contribution, neighbours: Neighbours) -> float:
@@ -356,6 +368,12 @@ def _measure_leaving(response: ContributionResponse, key: Key, column: DeclaredC
         return Multiple(min(2 * response.alone({}), change), Discrete())
     worth = {level: response.alone({column.name: level}) for level in levels}
     return Matrix(levels, [[0.0 if a == b else min(worth[a] + worth[b], change) for b in levels] for a in levels])
+
+
+def build_unit_guarantee(total: UnitTotal, unit: PrivacyUnit, read: frozenset[str]) -> Guarantee:
+    """The guarantee of an answer in which all rows of one unit are bounded together: any change moves it as far."""
+    whole = Multiple(total.change, Discrete())
+    return Guarantee(unit, dict.fromkeys(sorted(read), whole), {}, total.change, total.presence, None)
 
 
 @dataclass(frozen=True)

@@ -64,10 +64,10 @@ def read_index(node: Expr) -> int:
     return int(node.expressions[0].this)
 
 
-def mark_ratio(total: int, count: int, low: float, high: float) -> Expr:
-    """The place of an average of two noisy numbers."""
+def mark_ratio(total: int, count: int, low: float, high: float, centre: float = 0.0) -> Expr:
+    """The place of an average of two noisy numbers: of deviations from a centre, and how many there are."""
     # Built by hand: Literal.number makes a negation of a negative number.
-    parts = [exp.Literal(this=str(p), is_string=False) for p in (total, count, repr(low), repr(high))]
+    parts = [exp.Literal(this=str(p), is_string=False) for p in (total, count, *map(repr, (low, high, centre)))]
     return exp.Anonymous(this=RATIO, expressions=parts)
 
 
@@ -160,8 +160,8 @@ def _evaluate_leaf(node: exp.Anonymous, numbers: Numbers, keys: tuple[Any, ...])
         return keys[int(parts[0])]
     if node.this == MEASURED:
         return numbers[int(parts[0])]
-    total, count, low, high = numbers[int(parts[0])], numbers[int(parts[1])], parts[2], parts[3]
-    return min(max(total / max(count, 1.0), low), high)
+    total, count, low, high, centre = numbers[int(parts[0])], numbers[int(parts[1])], *parts[2:]
+    return min(max(centre + total / max(count, 1.0), low), high)
 
 
 WORK: dict[type[Expr], Callable[..., float]] = {
@@ -207,7 +207,8 @@ def enclose(node: Expr, ranges: Mapping[int, Interval]) -> Interval:
         if node.this == MEASURED:
             return ranges[int(parts[0])]
         count = ranges[int(parts[1])]
-        return (ranges[int(parts[0])] * count.clamp(1.0, math.inf).reciprocal()).clamp(parts[2], parts[3])
+        mean = ranges[int(parts[0])] * count.clamp(1.0, math.inf).reciprocal()
+        return (mean + point(parts[4]) if parts[4] else mean).clamp(parts[2], parts[3])
     if isinstance(node, exp.Literal):
         return point(float(node.this))
     return _enclose_operation(node, [enclose(p, ranges) for p in _list_operands(node)])

@@ -8,22 +8,26 @@ from typing import Literal
 
 from sqlglot import Expr, exp
 
-from guessproof.guarantee import Guarantee
+from guessproof.guarantee import Guarantee, UnitTotal
 from guessproof.intervals import Interval
+from guessproof.names import folded
 from guessproof.rounded import up
 from guessproof.sql import formula
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.distances import (
     Contribution,
     bound_euclidean,
+    bound_range,
     bound_sensitivity,
     build_guarantee,
+    build_unit_guarantee,
     list_secret_keys,
 )
 from guessproof.sql.formula import Key
 from guessproof.sql.movement import ChangeBounds, Neighbours, constant
 from guessproof.sql.parse import name_construct
 from guessproof.sql.relation import Match, PublicJoin, count_matches
+from guessproof.sql.rules.addition import Addition
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.missing import write_presence
 from guessproof.sql.rules.values import Number, NumberColumn, parse_number
@@ -114,11 +118,17 @@ class TermPresence(Term):
 
 
 @dataclass(frozen=True)
+class OncePresent(Number):
+    """1 for each unit that has a row at all, however many it has."""
+
+
+@dataclass(frozen=True)
 class Measurement:
     """One aggregate that gets noise, and the guarantee of one protected unit for what the engine adds up.
 
     `divisor` is the public count behind an average: the answer is the noisy sum over it.
-    `filter` is the aggregate's own FILTER, beside the query's WHERE.
+    `filter` is the aggregate's own FILTER, beside the query's WHERE. `total` is what the rows of one unit may add up
+    to, where it has several: the engine sees to it.
     """
 
     text: str
@@ -128,25 +138,39 @@ class Measurement:
     guarantee: Guarantee
     declared: DeclaredTable
     divisor: float
-    copies: int = 1  # how many rows of one record are added up in it
+    copies: int = 1  # how many rows of one record are added up in it, or numbers that it moves
     keys: tuple[Key, ...] = ()  # protected ones of GROUP BY: a record may leave one group and enter another
     account: str = ""
+    total: UnitTotal | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether the answer is a whole number, so that whole noise fits."""
-        return self.contribution.is_whole and self.divisor == 1
+        scaled = self.total is not None and self.total.most is not None
+        return self.contribution.is_whole and self.divisor == 1 and not scaled
 
     @property
     def euclidean(self) -> float:
         """How far a record can move all groups by straight-line distance, which normal noise hides: at most this."""
         most = self.guarantee.sensitivity
+        if self.total is not None:
+            return min(most, self.total.euclidean)
         return min(most, self.copies * bound_euclidean(self.contribution, self.declared)) if self.keys else most
 
     @property
     def range(self) -> Interval:
         """What one row can contribute, rounding of floating-point arithmetic included."""
         return self.contribution.follow(self.declared.at_rest(self.contribution.columns)).hull
+
+    @property
+    def size(self) -> float:
+        """The largest number that a row or a unit contributes."""
+        return self.range.size if self.total is None else max(self.range.size, self.total.presence)
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether rounding to a grid can add to a move. What was bounded after it moves no further than the bound."""
+        return self.total is None or self.kind not in ("count", "sum")
 
     @property
     def per_answer(self) -> Guarantee:
@@ -166,7 +190,7 @@ def describe(measurement: Measurement) -> str:
     answer = measurement.per_answer
     if answer.unit.hides_presence:
         return (
-            f"{measurement.text}: adding or removing one record moves it by at most {up(answer.presence)}, "
+            f"{measurement.text}: adding or removing one {answer.unit.noun} moves it by at most {up(answer.presence)}, "
             f"changing one by at most {up(answer.change)}"
         )
     metrics = {n: m for n, m in measurement.guarantee.columns.items() if _matters(m)}
@@ -255,13 +279,25 @@ class AggregateReader:
             raise self.reader.refuse(f"{word} is not supported yet", call, REMEDY)
         if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):
             raise self.reader.refuse(f"{name_construct(call, self.reader.sql)} is not supported", call, REMEDY)
-        inner = self._argument(call)
         text = node.sql("duckdb").replace(" <-> ", " <@> ")
+        if self._counts_units(call):
+            return self._measure(text, "count", OncePresent(1.0), own, call)
+        inner = self._argument(call)
         if isinstance(call, exp.Avg):
             return self._average(call, inner, own, text)
         if isinstance(call, exp.Count):
             return self._measure(text, "count", self._counted(inner), own, call)
         return self._measure(text, KINDS[type(call)], self.reader.term(inner), own, call)
+
+    def _counts_units(self, call: Expr) -> bool:
+        """COUNT(DISTINCT person): each unit once."""
+        identity, inner = self.reader.declared.unit.identity, call.this
+        if identity is None or not isinstance(call, exp.Count) or not isinstance(inner, exp.Distinct):
+            return False
+        named = inner.expressions[0] if len(inner.expressions) == 1 and not inner.args.get("on") else None
+        while isinstance(named, exp.Paren):
+            named = named.this
+        return isinstance(named, exp.Column) and folded(self.reader.column(named).name) == folded(identity)
 
     def _argument(self, call: exp.AggFunc) -> Expr:
         inner = call.this
@@ -301,10 +337,19 @@ class AggregateReader:
             if bound_sensitivity(counted, declared).change == 0:
                 problem = f"{text} is over a number of rows that is public, and was not declared"
                 raise self.reader.refuse(problem, call, "declare rows = how many there are at least")
-        total = self._measure(text.replace("AVG(", "SUM(", 1), "sum", term, own, call)
-        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", count_presence(term), own, call)
         seen = term.follow(declared.at_rest(term.columns)).hull
-        return formula.mark_ratio(formula.read_index(total), formula.read_index(count), seen.low, seen.high)
+        centre = self._centre(seen)
+        shown = text.replace("AVG(", "SUM(", 1)
+        if centre:
+            inner_text = inner.sql("duckdb").replace(" <-> ", " <@> ")
+            shown = shown.replace(f"SUM({inner_text})", f"SUM({inner_text} - {centre:g})", 1)
+        total = self._measure(shown, "sum", Addition(term, Number(centre), -1) if centre else term, own, call)
+        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", count_presence(term), own, call)
+        return formula.mark_ratio(formula.read_index(total), formula.read_index(count), seen.low, seen.high, centre)
+
+    def _centre(self, seen: Interval) -> float:
+        """Deviations from the middle add up to half as much: less noise where all rows of a unit are bounded."""
+        return 0.0 if self.reader.declared.unit.identity is None else seen.low / 2 + seen.high / 2
 
     def _is_count_public(self, counted: Contribution) -> bool:
         """Whether nothing that is protected changes how many values there are in a group."""
@@ -349,15 +394,25 @@ class AggregateReader:
         if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
         copies = self._copies(kind)
-        found = build_guarantee(contribution, declared, self.keys, copies)
+        total = declared.unit.bound_total(
+            bound_range(contribution, declared),
+            math.prod(len(key.levels) for key in self.keys) if self.keys else 0,
+            adds=kind in ("count", "sum"),
+            once=isinstance(contribution.term, OncePresent),
+        )
+        if total is None:
+            found = build_guarantee(contribution, declared, self.keys, copies)
+        else:
+            copies = total.cells
+            found = build_unit_guarantee(total, declared.unit, contribution.columns | {key.column for key in self.keys})
         if found.sensitivity == 0:
             raise self.reader.refuse(
                 f"{text} depends on nothing that is protected, so it needs no noise",
                 call,
                 'ask the database itself, or protect the presence of a row with protects = "records"',
             )
-        secret = list_secret_keys(self.keys, declared, self.joins)
-        measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies, secret)
+        secret = list_secret_keys(self.keys, declared, self.joins) if total is None else ()
+        measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies, secret, total=total)
         return replace(measurement, account=describe(measurement))
 
 

@@ -65,29 +65,44 @@ class RewrittenQuery:
         An engine counts rows one by one: a count in fine units would leave its whole numbers at some number of rows,
         and the failure would tell that number. So counts are brought to their units here, where integers have no end.
         """
-        if found is None or self.query.measurements[index].kind != "count":
+        measurement = self.query.measurements[index]
+        if found is None or measurement.kind != "count" or not measurement.is_whole:
             return found
         return round(found * Fraction(2) ** -self.exponents[index])
 
 
 def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> RewrittenQuery:
     """The query to run, with measurement j in units of 2^exponents[j] once it was read."""
+    if query.declared.unit.identity is None:
+        select = _write_rows(query, exponents, target)
+    else:
+        from guessproof.sql.units import write_units
+
+        select = write_units(query, exponents, target)
+    return RewrittenQuery(target.sql(select), query, tuple(exponents))
+
+
+def _write_rows(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> exp.Select:
+    """Where a row is a record: everything in one pass."""
     columns: list[Expr] = [_write_key(key, query, target) for key in query.keys]
     for index, (measurement, exponent) in enumerate(zip(query.measurements, exponents, strict=True)):
-        columns.append(exp.alias_(_write_aggregate(measurement, exponent, target), f"m{index}"))
+        columns.append(exp.alias_(write_aggregate(measurement, exponent, target), f"m{index}"))
         if measurement.divisor != 1:
             columns.append(exp.alias_(exp.Count(this=_write_own(measurement, target)), f"n{index}"))
+    return select_rows(query, columns, [write_text(key, query, target) for key in query.keys], target)
+
+
+def select_rows(query: AnalyzedQuery, columns: Sequence[Expr], by: Sequence[Expr], target: SqlTarget) -> exp.Select:
+    """These columns of the rows that are asked about, grouped."""
     select = write_from(exp.select(*columns, copy=False), query.declared, query.joins, query.columns, target)
     conditions = [] if isinstance(query.where, NoFilter) else [query.where.keeps(target)]
     conditions += [_write_levels(key, query, target) for key in query.keys]
     if conditions:
         select = select.where(*conditions, copy=False)
-    if query.keys:
-        select = select.group_by(*(_write_text(key, query, target) for key in query.keys), copy=False)
-    return RewrittenQuery(target.sql(select), query, tuple(exponents))
+    return select.group_by(*by, copy=False) if by else select
 
 
-def _write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget) -> Expr:
+def write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget) -> Expr:
     if measurement.kind == "count":
         return _write_count(measurement, target)
     if measurement.kind == "sum":
@@ -102,7 +117,11 @@ def _write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget)
         found = _write_units(term.clamp(kept, target, target.is_value(kept.copy()), filled=False), exponent, target)
     else:
         found = extreme(this=_write_units(_write_own(measurement, target), exponent, target))
-    # Nothing at all is the far end of the range, and nothing that a table holds against its declaration goes beyond.
+    return write_end(measurement, exponent, found, target)
+
+
+def write_end(measurement: Measurement, exponent: int, found: Expr, target: SqlTarget) -> Expr:
+    """Nothing at all is the far end of the range, and nothing that a table holds against its declaration is beyond."""
     end = exp.Literal.number(round(measurement.contribution.absent * 2.0**-exponent))
     return target.extreme([found, end], largest=measurement.kind == "max")
 
@@ -144,10 +163,10 @@ def _write_own(measurement: Measurement, target: SqlTarget) -> Expr:
 
 
 def _write_key(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
-    return exp.alias_(_write_text(key, query, target), key.name, quoted=True)
+    return exp.alias_(write_text(key, query, target), key.name, quoted=True)
 
 
-def _write_text(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
+def write_text(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
     """A key as the level it is. Numbers are compared as numbers: 1 may be stored as 1.0."""
     column = query.declared.column(key.column)
     if not column.is_number:

@@ -109,6 +109,23 @@ class SqlTarget(ABC):
         """A double to so many decimals, halves away from 0."""
         return exp.Round(this=a, decimals=exp.Literal.number(digits))
 
+    # Where a unit has several rows: only engines with whole numbers of 38 digits can bound them to the last step.
+
+    def identity(self, column: DeclaredColumn) -> Expr:
+        """What tells units apart: equal for two rows exactly where the column is stored alike. NULL where it is."""
+        raise self._without_units()
+
+    def wide(self, x: Expr) -> Expr:
+        """A whole number as one with room for at least 38 digits."""
+        raise self._without_units()
+
+    def share(self, x: Expr, part: int, whole: Expr) -> Expr:
+        """x · part / whole in whole numbers, exactly and then cut towards 0; x is wide."""
+        raise self._without_units()
+
+    def _without_units(self) -> SourceError:
+        return SourceError(f"several rows of one person are not bounded on {self.dialect}; use another engine")
+
     # The same for every engine.
 
     def among(self, text: Expr, labels: Sequence[str], *, within: bool = True) -> Expr:
@@ -143,6 +160,14 @@ class SqlTarget(ABC):
         if len(names) > 1:
             raise SourceError(f"the table has {' and '.join(names)}; write {column.name} as one of them is written")
         return names[0], self._stored[names[0]]
+
+    def nameless(self, column: DeclaredColumn) -> SourceError:
+        """A stored type whose values do not name anybody: they have several spellings, or are compared otherwise."""
+        _, stored = self.stored(column)
+        return SourceError(
+            f"column {column.name} is stored as {stored}, which does not tell persons apart for sure; name a column of "
+            "whole numbers, texts or identifiers"
+        )
 
     def refusal(self, column: DeclaredColumn, kind: Kind, remedy: str) -> SourceError:
         """A stored type that does not fit the kind."""

@@ -59,7 +59,7 @@ def unprotected(facts: Facts) -> Markup:
             f"Columns that the plan does not declare, or declares public{also}: they count as known for every person."
         )
     else:
-        items.append("A person with several rows: the presence of one row is protected, not of all rows of a person.")
+        items.append(facts.plan.unit.open)
     items += [
         "Facts about groups. That the average is high, or that a habit is harmful, can be learnt about everybody, "
         "also about those who are not in the data; that is what the release is for.",

@@ -42,8 +42,8 @@ def _measured(facts: Facts, indices: tuple[int, ...]) -> str:
 
 
 def _protected(facts: Facts) -> str:
-    if facts.plan.unit.hides_presence:
-        return "Protected is the presence of each record, and with it everything in it."
+    if facts.plan.unit.shown:
+        return facts.plan.unit.shown
     names = [n for n, c in facts.plan.columns.items() if not c.public]
     return (
         f"Protected {'is' if len(names) == 1 else 'are'} each person’s {listed(names)}; who is in the table and how "
@@ -76,9 +76,9 @@ def _level(facts: Facts) -> str:
     kinds = listed(dict.fromkeys(n.name.capitalize() for n in choice.noises))
     scale = f" of scale {number(choice.noises[0].scale)}" if len(choice.noises) == 1 else ""
     delta = f", δ = {up(choice.delta, 2)}" if choice.delta else ""
-    added = choice.epsilon_add_remove
+    added, noun = choice.epsilon_add_remove, facts.plan.unit.noun
     more = "" if added is None else f" ({up(added)} for adding or removing one)"
-    text = f"{kinds} noise{scale} is added, which gives ε = {epsilon(facts)}{delta} for a change of one record{more}."
+    text = f"{kinds} noise{scale} is added, which gives ε = {epsilon(facts)}{delta} for a change of one {noun}{more}."
     if choice.advantage is None:
         learnt = learnt_words(facts)
         text += f" With it, {learnt}." if learnt else ""

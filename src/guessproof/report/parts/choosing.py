@@ -149,12 +149,13 @@ def _profile(facts: Facts) -> Markup | None:
         said += " It never binds: no ε is too large for it."
     else:
         limit = next((b.epsilon for b in facts.choice.limits if b.name == "risk"), None)
+        noun = facts.plan.unit.noun
         record = "" if limit is None or not facts.plan.unit.hides_presence else f", {down(limit)} for changing one"
         said += (
             f" It is tightest for somebody held to be in the data with probability {number(binding.p, 3)} and then to "
             f"have the value in question with probability {number(binding.q, 3)}: there the release may make it "
             f"{up(binding.ratio, 3)} times as probable, {percent(binding.posterior, 'near')} at most. This "
-            f"allows ε = {down(profile.epsilon())} for adding or removing one record{record}."
+            f"allows ε = {down(profile.epsilon())} for adding or removing one {noun}{record}."
         )
     label = f"The ratio of posterior to prior that the risk profile allows, and the epsilon that it implies. {said}"
     caption = "Above: how many times as probable a release may make a disclosure. Below: the largest ε that keeps this."

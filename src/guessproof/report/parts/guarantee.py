@@ -12,14 +12,15 @@ from guessproof.report.words import down, number, up
 
 def guarantee(facts: Facts) -> Markup:
     """D/b for each measurement, and what it adds up to."""
-    accounts = tag("h3", "What one record can do"), bullets(m.account for m in facts.choice.question.measurements)
+    noun = facts.plan.unit.noun
+    accounts = tag("h3", f"What one {noun} can do"), bullets(m.account for m in facts.choice.question.measurements)
     if not facts.is_noisy:
         return join(accounts)
     choice = facts.choice
     parts: list[Piece] = [_promise(facts), *accounts, tag("h3", "The noise"), _noises(facts)]
-    rows: list[list[Piece]] = [["ε, changing one record", up(choice.cost, 6)]]
+    rows: list[list[Piece]] = [[f"ε, changing one {noun}", up(choice.cost, 6)]]
     if choice.epsilon_add_remove is not None:
-        rows.append(["ε, adding or removing one record", up(choice.epsilon_add_remove, 6)])
+        rows.append([f"ε, adding or removing one {noun}", up(choice.epsilon_add_remove, 6)])
     per_unit = sorted(choice.epsilon_per_unit.items())
     rows.extend([f"ε per unit of {name}", up(value, 6)] for name, value in per_unit if value)
     if choice.delta:
@@ -29,10 +30,10 @@ def guarantee(facts: Facts) -> Markup:
 
 
 def _promise(facts: Facts) -> Markup:
-    records = facts.plan.unit.hides_presence
+    unit = facts.plan.unit
     pair = (
-        "that differ by one record"
-        if records
+        f"that differ by one {unit.noun}"
+        if unit.hides_presence
         else "that differ in the protected values of one record, x in the one and x′ in the other"
     )
     has_delta = bool(facts.choice.delta)

@@ -67,7 +67,7 @@ def _profile(facts: Facts) -> list[list[Piece]]:
     ]
     aware = facts.choice.query_aware_epsilon
     if aware is not None:
-        how = "the same profile with the distances of this query; ε for a change of one record"
+        how = f"the same profile with the distances of this query; ε for a change of one {facts.plan.unit.noun}"
         rows.append(["ε of the profile, aware of the query", down(aware, 6), profile.status, "", how])
     return rows
 
@@ -80,7 +80,8 @@ def _general(facts: Facts) -> list[list[Piece]]:
             rows.append(["ε that the accuracy needs", up(bound.epsilon, 6), "exact", "", how])
     for index, measurement in enumerate(choice.question.measurements):
         how = "every expression of the query followed through a change of one record, with interval arithmetic"
-        name = f"most that one record does to {measurement.text}"
+        how += "" if measurement.total is None else "; all rows of one person brought within a bound on the engine"
+        name = f"most that one {facts.plan.unit.noun} does to {measurement.text}"
         rows.append([name, up(measurement.per_answer.sensitivity, 6), "proven", "", how])
         if facts.is_noisy:
             noise = choice.noises[index]

@@ -97,6 +97,22 @@ class DuckDBTarget(SqlTarget):
     def whole(self, x: Expr) -> Expr:
         return _write_cast(x, exp.DType.BIGINT)  # to the nearest, halves to even
 
+    def identity(self, column: DeclaredColumn) -> Expr:
+        name, stored = self.stored(column)
+        kind = _strip_parameters(stored)
+        if kind == "VARCHAR":
+            return self.label(column)
+        if kind not in INTEGERS | {"ENUM", "UUID", "DATE", "DECIMAL"}:
+            raise self.nameless(column)
+        return self.name(name)
+
+    def wide(self, x: Expr) -> Expr:
+        return _write_cast(x, exp.DType.INT128)
+
+    def share(self, x: Expr, part: int, whole: Expr) -> Expr:
+        product = exp.paren(exp.Mul(this=x, expression=exp.Literal.number(part)), copy=False)
+        return exp.IntDiv(this=product, expression=whole)
+
     def extreme(self, terms: Sequence[Expr], largest: bool) -> Expr:
         kind = exp.Greatest if largest else exp.Least
         return kind(this=terms[0], expressions=list(terms[1:]), ignore_nulls=True)

@@ -122,6 +122,22 @@ class PostgresTarget(SqlTarget):
     def whole(self, x: Expr) -> Expr:
         return _cast(x, exp.DType.BIGINT)  # to the nearest, halves to even
 
+    def identity(self, column: DeclaredColumn) -> Expr:
+        name, stored = self.stored(column)
+        kind = strip_parameters(stored)
+        if kind in TEXTS:
+            return self._text(name)
+        if kind not in INTEGERS | {"uuid", "date", "numeric"}:
+            raise self.nameless(column)
+        return self.name(name)
+
+    def wide(self, x: Expr) -> Expr:
+        return _cast(x, exp.DType.DECIMAL)
+
+    def share(self, x: Expr, part: int, whole: Expr) -> Expr:
+        product = exp.Mul(this=x, expression=exp.Literal.number(part))
+        return exp.Anonymous(this="DIV", expressions=[product, whole])
+
     def extreme(self, terms: Sequence[Expr], largest: bool) -> Expr:
         kind = exp.Greatest if largest else exp.Least  # what is NULL is left out
         return kind(this=terms[0], expressions=list(terms[1:]), ignore_nulls=True)

@@ -1,0 +1,163 @@
+"""The query that is run where a unit has several rows: all of them are brought within one bound, on the engine.
+
+First the rows that pass every filter are added up for each unit (and each group), in whole numbers of 2^exponent. Then
+what a unit adds is cut off at its bound; where it may add to several groups, all its numbers are scaled so that their
+sizes add up to the bound. The scaling is done in whole numbers and cut towards 0,
+
+    Σ ⌊|v|·C / T⌋  ≤  Σ |v|·C / T  =  C        with T = Σ |v|,
+
+so that the bound holds to the last step of the grid, whatever was rounded before. A row without a name is nobody's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import Expr, exp
+
+from guessproof.sql.measurement import Measurement
+from guessproof.sql.query import AnalyzedQuery
+from guessproof.sql.rewrite import select_rows, write_aggregate, write_end, write_text
+from guessproof.sql.target import SqlTarget
+
+# Before a number is scaled it is cut off here: times any bound (at most 2^52 steps) it still has 38 digits.
+FURTHEST = 1 << 72
+UNIT, ROWS, PLACE = "gp_unit", "gp_rows", "gp_place"  # columns of the inner queries
+# The inner queries: by unit and group, those of them that count, and the units that add more than they may.
+CELLS, KEPT, OVER = "gp_cells", "gp_kept", "gp_over"
+
+
+def write_units(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> exp.Select:
+    """What each unit adds, bounded, and then all of them."""
+    bounds = [UnitBound.of(m, e) for m, e in zip(query.measurements, exponents, strict=True)]
+    cells = _write_cells(query, bounds, target)
+    outputs = [exp.alias_(_column(f"k{i}", CELLS), key.name, quoted=True) for i, key in enumerate(query.keys)]
+    outputs += [exp.alias_(bound.write_all(f"v{j}", f"t{j}", target), f"m{j}") for j, bound in enumerate(bounds)]
+    scaled = [(j, bound) for j, bound in enumerate(bounds) if bound.most is not None]
+    reach = query.declared.unit.bound_groups(query.groups if query.keys else 0)
+    if not scaled and reach is None:
+        found = exp.select(*outputs, copy=False).from_(cells.subquery(CELLS, copy=False), copy=False)
+        return found.group_by(*_keys(query), copy=False) if query.keys else found
+    found = exp.select(*outputs, copy=False).with_(CELLS, cells, materialized=True, copy=False)
+    source = CELLS
+    if reach is not None:
+        source = KEPT
+        found = found.with_(KEPT, _keep_groups(query, reach), materialized=bool(scaled), copy=False)
+    found = found.from_(exp.alias_(exp.to_table(source), CELLS, table=True), copy=False)
+    if scaled:
+        found = found.with_(OVER, _write_over(scaled, source), copy=False)
+        same = exp.EQ(this=_column(UNIT, CELLS), expression=_column(UNIT, OVER))
+        found = found.join(exp.to_table(OVER), on=same, join_type="left", copy=False)
+    return found.group_by(*_keys(query), copy=False)
+
+
+@dataclass(frozen=True)
+class UnitBound:
+    """How one measurement is bounded, in whole steps of its grid."""
+
+    measurement: Measurement
+    exponent: int
+    low: int | None
+    high: int | None
+    most: int | None
+
+    @staticmethod
+    def of(measurement: Measurement, exponent: int) -> UnitBound:
+        """The bounds in steps: none is wider than what was declared."""
+        total = measurement.total
+        assert total is not None
+        is_counted = measurement.kind == "count" and measurement.is_whole  # rows are counted one by one
+        step = Fraction(1) if is_counted else Fraction(2) ** exponent
+        low, high, most = (None if end is None else Fraction(end) / step for end in (total.low, total.high, total.most))
+        return UnitBound(
+            measurement,
+            exponent,
+            None if low is None else math.ceil(low),
+            None if high is None else math.floor(high),
+            None if most is None else math.floor(most),
+        )
+
+    def write_cell(self, target: SqlTarget) -> Expr:
+        """What one unit's rows of one group add up to."""
+        found = write_aggregate(self.measurement, self.exponent, target)
+        if self.measurement.kind not in ("count", "sum"):
+            return found
+        if self.most is None:
+            return self._clamp(found, target)
+        if self.measurement.kind == "sum":
+            return target.extreme([target.extreme([found, _number(-FURTHEST)], True), _number(FURTHEST)], False)
+        counted = found if self.measurement.total is None or self.measurement.total.high is None else self._once(found)
+        if self.exponent > 0:
+            return target.share(target.wide(counted), 1, target.wide(_number(1 << self.exponent)))
+        return exp.Mul(this=target.wide(counted), expression=_number(1 << -self.exponent))
+
+    def write_all(self, cell: str, total: str, target: SqlTarget) -> Expr:
+        """All units together; `cell` and `total` are the columns of what each adds here and in all groups."""
+        value = _column(cell, CELLS)
+        if self.measurement.kind not in ("count", "sum"):
+            extreme = exp.Min if self.measurement.kind == "min" else exp.Max
+            return write_end(self.measurement, self.exponent, extreme(this=value), target)
+        if self.most is not None:
+            whole = _column(total, OVER)
+            scaled = target.share(target.wide(value.copy()), self.most, whole)
+            value = exp.case().when(exp.GT(this=whole.copy(), expression=_number(self.most)), scaled).else_(value)
+        return exp.Coalesce(this=exp.Sum(this=target.whole(value)), expressions=[_number(0)])
+
+    def _clamp(self, found: Expr, target: SqlTarget) -> Expr:
+        if self.high is not None:
+            found = target.extreme([found, _number(self.high)], largest=False)
+        if self.low is not None and not (self.low == 0 and self.measurement.kind == "count"):
+            found = target.extreme([found, _number(self.low)], largest=True)
+        return found
+
+    def _once(self, found: Expr) -> Expr:
+        """1 for a unit that has rows: none of fewer is there."""
+        return exp.case().when(exp.GT(this=found, expression=_number(0)), _number(1)).else_(_number(0))
+
+
+def _write_cells(query: AnalyzedQuery, bounds: Sequence[UnitBound], target: SqlTarget) -> exp.Select:
+    """The rows that pass every filter, by unit and group."""
+    unit = query.declared.unit
+    identity = target.identity(query.declared.column(unit.identity or ""))
+    keys = [write_text(key, query, target) for key in query.keys]
+    columns: list[Expr] = [exp.alias_(identity, UNIT)]
+    columns += [exp.alias_(key, f"k{i}") for i, key in enumerate(keys)]
+    columns += [exp.alias_(bound.write_cell(target), f"v{j}") for j, bound in enumerate(bounds)]
+    if unit.bound_groups(query.groups) is not None:
+        columns.append(exp.alias_(exp.Count(this=exp.Star()), ROWS))
+    found = select_rows(query, columns, [identity.copy(), *(key.copy() for key in keys)], target)
+    return found.where(exp.not_(exp.Is(this=identity.copy(), expression=exp.null()), copy=False), copy=False)
+
+
+def _keep_groups(query: AnalyzedQuery, reach: int) -> exp.Select:
+    """Of each unit's groups those with most of its rows; among equals the first by name."""
+    order = [exp.Ordered(this=exp.column(ROWS), desc=True), *(exp.Ordered(this=k) for k in _keys(query, None))]
+    place = exp.Window(
+        this=exp.RowNumber(), partition_by=[exp.column(UNIT)], order=exp.Order(expressions=order), over="OVER"
+    )
+    placed = exp.select(exp.Star(), exp.alias_(place, PLACE)).from_(exp.to_table(CELLS))
+    few = exp.LTE(this=exp.column(PLACE), expression=_number(reach))
+    return exp.select(exp.Star()).from_(placed.subquery("gp_placed")).where(few)
+
+
+def _write_over(scaled: Sequence[tuple[int, UnitBound]], source: str) -> exp.Select:
+    """The units that add more than they may to any measurement, and how much it is in each."""
+    sums = {j: exp.Sum(this=exp.Abs(this=exp.column(f"v{j}"))) for j, _ in scaled}
+    over = exp.or_(*(exp.GT(this=sums[j].copy(), expression=_number(bound.most or 0)) for j, bound in scaled))
+    found = exp.select(exp.column(UNIT), *(exp.alias_(total, f"t{j}") for j, total in sums.items()), copy=False)
+    return found.from_(exp.to_table(source), copy=False).group_by(exp.column(UNIT), copy=False).having(over, copy=False)
+
+
+def _keys(query: AnalyzedQuery, table: str | None = CELLS) -> list[Expr]:
+    return [_column(f"k{i}", table) for i in range(len(query.keys))]
+
+
+def _column(name: str, table: str | None) -> Expr:
+    return exp.column(name, table=table)
+
+
+def _number(value: int) -> Expr:
+    return exp.Literal.number(value)
