@@ -101,6 +101,12 @@ class SqlTarget(ABC):
         """A power of a double; too small a one is 0."""
         return exp.Pow(this=a, expression=self.double(exponent))
 
+    def remainder(self, a: Expr, divisor: float) -> Expr:
+        """a − b·trunc(a / b) of doubles: what engines call % differs in types and last digits."""
+        quotient = exp.Anonymous(this="TRUNC", expressions=[self.divide(a, self.double(divisor))])
+        whole = exp.Mul(this=self.double(divisor), expression=quotient)
+        return exp.paren(exp.Sub(this=exp.paren(a.copy(), copy=False), expression=whole), copy=False)
+
     def exponential(self, a: Expr) -> Expr:
         """e to a double; too small a one is 0."""
         return exp.Exp(this=a)

@@ -112,13 +112,9 @@ class NoFilter(Condition):
 INSTEAD: dict[type[Expr], str] = {
     exp.Cast: "leave it out: a column with bounds is read as numbers",
     exp.TryCast: "leave it out: a column with bounds is read as numbers",
-    exp.Floor: "use ROUND",
-    exp.Ceil: "use ROUND",
-    exp.ILike: "use LIKE, which tells capitals from small letters",
     exp.Log: "use LN, as LN(x) / 0.693 for base 2",
     exp.Placeholder: "write the value itself",
     exp.Parameter: "write the value itself",
-    exp.NullSafeNEQ: "write x <> 3 OR x IS NULL",
 }
 
 

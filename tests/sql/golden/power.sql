@@ -20,3 +20,28 @@ SELECT
     0
   ) AS "m0"
 FROM "t";
+
+-- values: SELECT SUM(time^3 / 1000) FROM t
+-- SUM(POWER(time, 3) / 1000): one person moves it by at most 43.2·|x − x'|, at most 1728
+SELECT
+  COALESCE(
+    SUM(
+      CAST((
+        (
+          POWER(
+            CASE
+              WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+              THEN TRY_CAST("time" AS DOUBLE)
+              WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+              THEN 0.0e0
+              WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+              THEN 120.0e0
+            END,
+            3.0e0
+          ) / CAST(1000.0e0 AS DOUBLE)
+        )
+      ) * 1024.0e0 AS BIGINT)
+    ),
+    0
+  ) AS "m0"
+FROM "t";

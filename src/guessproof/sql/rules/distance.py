@@ -1,9 +1,11 @@
-"""The distance of two points: POINT(a, b) <@> POINT(c, d), or SQRT(POWER(a - c, 2) + POWER(b - d, 2))."""
+"""The distance of two points: POINT(a, b) <@> POINT(c, d), or the root of a sum of squares in any spelling."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from sqlglot import Expr, exp
 
@@ -20,38 +22,46 @@ SHORTEST = 2.0**-500  # below it squares vanish
 
 @dataclass(frozen=True)
 class Distance(Term):
-    """√(a² + b²): slopes between −1 and 1 everywhere, and of Euclidean length at most 1 together."""
+    """√(a² + b² + …): slopes between −1 and 1 everywhere, and of Euclidean length at most 1 together."""
 
-    across: Term
-    along: Term
+    sides: tuple[Term, ...]
 
     @property
     def parts(self) -> tuple[Node, ...]:
-        return self.across, self.along
+        return self.sides
 
     def at(self, row: Row) -> float | None:
-        a, b = self.across.at(row), self.along.at(row)
-        return None if a is None or b is None else math.hypot(a, b)
+        values = [side.at(row) for side in self.sides]
+        known = [value for value in values if value is not None]
+        return math.hypot(*known) if len(known) == len(values) else None
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
-        a, b = self.across.follow(neighbours), self.along.follow(neighbours)
-        if max(a.hull.size, b.hull.size) > LONGEST:
+        sides = [side.follow(neighbours) for side in self.sides]
+        hulls = [side.hull for side in sides]
+        if max(hull.size for hull in hulls) > LONGEST:
             raise ArithmeticError("the square of a number leaves the range of arithmetic")
-        # ∇√(a²+b²) = (a∇a + b∇b)/√(a²+b²): over different columns they are orthogonal, so the longer one bounds it.
-        apart = not self.across.columns & self.along.columns
-        steep = max(a.steep, b.steep) if apart else a.steep + b.steep
-        parts = [(_partial(a.hull, b.hull), a), (_partial(b.hull, a.hull), b)]
-        bounds = carry_through(parts, _length(a.before, b.before), _length(a.after, b.after), steep=steep, ulps=4)
-        return replace(bounds, error=bounds.error + SHORTEST)
+        parts = [(_partial(hull, _length(hulls[:k] + hulls[k + 1 :])), sides[k]) for k, hull in enumerate(hulls)]
+        before, after = _length([side.before for side in sides]), _length([side.after for side in sides])
+        bounds = carry_through(parts, before, after, steep=self._steep(sides), ulps=2 + len(sides))
+        return replace(bounds, error=bounds.error + len(sides) * SHORTEST)
+
+    def _steep(self, sides: Sequence[ChangeBounds]) -> float:
+        """∇√(a²+b²) = (a∇a + b∇b)/√(a²+b²): the weights are of length 1, so the lengths of the gradients bound it.
+
+        Over different columns these are orthogonal, and the longest one is enough.
+        """
+        lengths = [side.steep for side in sides]
+        read = [name for side in self.sides for name in side.columns]
+        return max(lengths) if len(read) == len(set(read)) else math.hypot(*lengths) * (1 + 2.0**-50)
 
     def write(self, target: SqlTarget) -> Expr:
-        squares = [target.times(t.write(target), t.write(target)) for t in (self.across, self.along)]
-        return exp.Sqrt(this=exp.Add(this=squares[0], expression=squares[1]))
+        squares = [target.times(t.write(target), t.write(target)) for t in self.sides]
+        return exp.Sqrt(this=reduce(lambda a, b: exp.Add(this=a, expression=b), squares))
 
 
-def _length(a: Interval, b: Interval) -> Interval:
-    across, along = a.absolute(), b.absolute()
-    return outward(math.hypot(across.low, along.low), math.hypot(across.high, along.high), 8)
+def _length(sides: Sequence[Interval]) -> Interval:
+    sizes = [side.absolute() for side in sides]
+    return outward(math.hypot(*(s.low for s in sizes)), math.hypot(*(s.high for s in sizes)), 8)
 
 
 def _partial(a: Interval, b: Interval) -> Interval:
@@ -69,7 +79,7 @@ def _cosine(x: float, y: float) -> float:
 def read_distance(expression: Expr, reader: Reader) -> Distance:
     """POINT(a, b) <@> POINT(c, d)."""
     (a, b), (c, d) = (_read_point(side, reader) for side in (expression.this, expression.expression))
-    return Distance(Addition(a, c, -1), Addition(b, d, -1))
+    return Distance((Addition(a, c, -1), Addition(b, d, -1)))
 
 
 def _read_point(expression: Expr, reader: Reader) -> tuple[Term, Term]:
@@ -86,15 +96,20 @@ def _read_point(expression: Expr, reader: Reader) -> tuple[Term, Term]:
 
 
 def read_squares(expression: Expr, reader: Reader) -> Distance | None:
-    """a² + b² in any spelling; None where it is something else."""
+    """a² + b², or of three and more, in any spelling; None where it is something else."""
+    found = [_read_square(side) for side in _list_summands(expression)]
+    sides = [side for side in found if side is not None]
+    if len(found) < 2 or len(sides) < len(found):
+        return None
+    return Distance(tuple(reader.term(side) for side in sides))
+
+
+def _list_summands(expression: Expr) -> list[Expr]:
     while isinstance(expression, exp.Paren):
         expression = expression.this
-    if not isinstance(expression, exp.Add):
-        return None
-    sides = [_read_square(side) for side in (expression.this, expression.expression)]
-    if sides[0] is None or sides[1] is None:
-        return None
-    return Distance(reader.term(sides[0]), reader.term(sides[1]))
+    if isinstance(expression, exp.Add):
+        return [*_list_summands(expression.this), *_list_summands(expression.expression)]
+    return [expression]
 
 
 def _read_square(expression: Expr) -> Expr | None:
@@ -111,5 +126,10 @@ RULE = Rule(
     "POINT(a, b) <@> POINT(c, d)",
     (exp.Distance,),
     read_distance,
-    ("MIN(POINT(lon, lat) <@> POINT(3, 4))", "MIN(SQRT(POWER(lon - 3, 2) + POWER(lat - 4, 2)))"),
+    (
+        "MIN(POINT(lon, lat) <@> POINT(3, 4))",
+        "MIN(SQRT(POWER(lon - 3, 2) + POWER(lat - 4, 2)))",
+        "MIN(((lon - 3)^2 + (lat - 4)^2)^0.5)",
+        "MAX(SQRT(lon^2 + lat^2 + time^2))",
+    ),
 )

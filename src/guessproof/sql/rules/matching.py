@@ -1,4 +1,4 @@
-"""LIKE."""
+"""LIKE and ILIKE."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from sqlglot import Expr, exp
 
 from guessproof.sql.rules.label import LabelCondition, read_label_column
+from guessproof.sql.rules.logic import negate_condition
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Reader, Rule
+from guessproof.sql.terms import Condition, Reader, Rule
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,30 @@ def fits(text: str, pattern: str) -> bool:
     return pattern[spot:].strip("%") == ""
 
 
-def read_like(expression: Expr, reader: Reader) -> Like:
-    """x LIKE 'a%'."""
+@dataclass(frozen=True)
+class LikeAnyCase(Like):
+    """The same, whatever letters are large: for declared levels, of which Python says which fit."""
+
+    def holds(self, label: str) -> bool:
+        return fits(label.lower(), self.pattern.lower())
+
+
+def read_like(expression: Expr, reader: Reader) -> Condition:
+    """x LIKE 'a%', x ILIKE 'a%'."""
     pattern = expression.expression
     if not isinstance(pattern, exp.Literal) or not pattern.is_string or "\\" in pattern.this:
         raise reader.refuse("this pattern is not understood", pattern, "write LIKE 'abc%' with a constant text")
-    return Like(read_label_column(expression.this, expression, reader), str(pattern.this))
+    column, text = read_label_column(expression.this, expression, reader), str(pattern.this)
+    if isinstance(expression, exp.ILike) and column.levels is None:
+        remedy = f"declare levels for {column.name}, or use LIKE"
+        raise reader.refuse("what a small letter is depends on the database", expression, remedy)
+    found = LikeAnyCase(column, text) if isinstance(expression, exp.ILike) else Like(column, text)
+    return negate_condition(found) if expression.args.get("negate") else found
 
 
-RULE = Rule("LIKE", (exp.Like,), read_like, ("COUNT(*) WHERE colour LIKE 'b%'",))
+RULE = Rule(
+    "LIKE and ILIKE",
+    (exp.Like, exp.ILike),
+    read_like,
+    ("COUNT(*) WHERE colour LIKE 'b%'", "COUNT(*) WHERE colour NOT ILIKE 'B%'"),
+)

@@ -11,7 +11,7 @@ from guessproof.sql.movement import Neighbours, OutcomePair
 from guessproof.sql.rules.truth import TruthTest
 from guessproof.sql.rules.values import write_number
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
+from guessproof.sql.terms import Condition, Node, Reader, Row
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,5 @@ def write_presence(column: DeclaredColumn, target: SqlTarget) -> Expr:
 def read_missing(expression: Expr, reader: Reader) -> IsNull:
     """x IS NULL (and, through NOT, x IS NOT NULL)."""
     if not isinstance(expression.expression, exp.Null):
-        raise reader.refuse("only IS NULL and IS NOT NULL are understood", expression, "compare with = or <>")
+        raise reader.refuse("only NULL, TRUE and FALSE can stand here", expression, "compare with = or <>")
     return IsNull(reader.column(expression.this))
-
-
-RULE = Rule("IS NULL", (exp.Is,), read_missing, ("COUNT(*) WHERE time IS NOT NULL",))

@@ -9,6 +9,7 @@ from sqlglot import Expr, exp
 
 from guessproof.intervals import point
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
+from guessproof.sql.rules.distance import read_squares
 from guessproof.sql.rules.values import Number, parse_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
@@ -45,11 +46,14 @@ class Power(Term):
 
 
 def read_power(expression: Expr, reader: Reader) -> Term:
-    """POWER(a, 2), also a ** 2 and a ^ 2."""
+    """POWER(a, 2), also a ** 2 and a ^ 2; (a^2 + b^2)^0.5 is a distance."""
     exponent = parse_number(expression.expression)
     if exponent is None or abs(exponent) > LARGEST_EXPONENT:
         remedy = f"write a number between −{LARGEST_EXPONENT} and {LARGEST_EXPONENT}, as POWER(x, 2)"
         raise reader.refuse("the exponent must be a number", expression.expression, remedy)
+    distance = read_squares(expression.this, reader) if exponent == 0.5 else None
+    if distance is not None:
+        return distance
     inner = reader.term(expression.this)
     if exponent == 0:
         return Number(1.0)
@@ -61,4 +65,4 @@ def read_power(expression: Expr, reader: Reader) -> Term:
     return Power(inner, exponent)
 
 
-RULE = Rule("POWER", (exp.Pow,), read_power, ("SUM(POWER(time, 2))",))
+RULE = Rule("POWER", (exp.Pow,), read_power, ("SUM(POWER(time, 2))", "SUM(time^3 / 1000)"))

@@ -1,9 +1,10 @@
-"""ROUND."""
+"""ROUND, FLOOR and CEIL."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import Expr, exp
 
@@ -13,6 +14,8 @@ from guessproof.sql.rules.values import parse_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
+Way = Literal["nearest", "down", "up"]
+
 
 @dataclass(frozen=True)
 class Rounded(Term):
@@ -20,6 +23,7 @@ class Rounded(Term):
 
     inner: Term
     digits: int
+    way: Way = "nearest"
 
     @property
     def parts(self) -> tuple[Node, ...]:
@@ -54,10 +58,15 @@ class Rounded(Term):
 
     def _nearest(self, a: float) -> float:
         """Halves go away from zero, as engines round."""
+        if self.way != "nearest":
+            return float(math.floor(a) if self.way == "down" else math.ceil(a))
         return math.copysign(math.floor(abs(a) * 10.0**self.digits + 0.5) / 10.0**self.digits, a)
 
     def write(self, target: SqlTarget) -> Expr:
-        return target.rounded(self.inner.write(target), self.digits)
+        inner = self.inner.write(target)
+        if self.way == "nearest":
+            return target.rounded(inner, self.digits)
+        return exp.Floor(this=inner) if self.way == "down" else exp.Ceil(this=inner)
 
     @property
     def is_whole(self) -> bool:
@@ -73,4 +82,12 @@ def read_rounded(expression: Expr, reader: Reader) -> Rounded:
     return Rounded(reader.term(expression.this), int(digits))
 
 
+def read_whole(expression: Expr, reader: Reader) -> Rounded:
+    """FLOOR(a), CEIL(a)."""
+    if any(value for name, value in expression.args.items() if name != "this"):
+        raise reader.refuse("only FLOOR(x) and CEIL(x) are understood", expression, "write FLOOR(x * 10) / 10")
+    return Rounded(reader.term(expression.this), 0, "down" if isinstance(expression, exp.Floor) else "up")
+
+
+WHOLE_RULE = Rule("FLOOR and CEIL", (exp.Floor, exp.Ceil), read_whole, ("SUM(FLOOR(time / 10))", "SUM(CEIL(time))"))
 RULE = Rule("ROUND", (exp.Round,), read_rounded, ("SUM(ROUND(time))", "SUM(ROUND(time / 7, 1))"))

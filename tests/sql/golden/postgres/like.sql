@@ -1,7 +1,0 @@
--- values: SELECT COUNT(*) FROM t WHERE colour LIKE 'b%'
--- COUNT(*): one person moves it by at most 1, when colour changes the outcome of a test
-SELECT
-  COUNT(*) AS "m0"
-FROM "t"
-WHERE
-  CAST("colour" AS TEXT) COLLATE "C" IN ('black', 'brown');
