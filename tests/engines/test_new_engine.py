@@ -85,7 +85,7 @@ class LiteEngine:
         self.close()
 
 
-def opened(source: str, table: str, _: float | None) -> Engine | None:
+def opened(source: str, table: str, _: float | None, __: Mapping[str, str | None]) -> Engine | None:
     return LiteEngine(source, table) if source.endswith("lite.db") else None
 
 

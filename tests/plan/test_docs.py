@@ -70,13 +70,14 @@ def test_every_row_of_the_page_is_a_key_or_a_goal() -> None:
 
 
 @pytest.mark.parametrize("block", BLOCKS)
-def test_every_block_of_the_page_loads(block: str) -> None:
+def test_every_block_of_the_page_loads(block: str, tmp_path: Path) -> None:
+    (tmp_path / "grades.csv").write_text("grade,rate\na,1\n")
     if "[data]" not in block:
         protects = "records" if "[risk]" in block else "values"
         start = f'data = {{ name = "x", source = "x.csv", protects = "{protects}" }}\n'
         rest = "" if "[columns" in block else "[columns.extra]\n"
         block = start + 'query = { sql = "SELECT COUNT(*) AS n FROM t" }\n' + rest + block
-    assert loads_plan(block).data.name
+    assert loads_plan(block, folder=tmp_path).data.name
 
 
 def test_every_example_of_a_key_is_valid() -> None:
@@ -99,7 +100,7 @@ def test_the_published_schema_is_current() -> None:
 def test_the_schema_knows_the_plan() -> None:
     found = schema()
     assert set(found["properties"]) == {
-        "data", "query", "columns", "prior", "attacker", "risk", "accuracy", "release"
+        "data", "query", "columns", "tables", "prior", "attacker", "risk", "accuracy", "release"
     }  # fmt: skip
     assert found["required"] == ["data", "query"]
     assert found["additionalProperties"] is False

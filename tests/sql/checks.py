@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 
 from guessproof.sql import AnalyzedQuery, Measurement
+from guessproof.world.line_form import Metric, Multiple, Sum
 from guessproof.world.metrics import Matrix
 from sql.grammar import POOL
 from sql.neighbours import EXPONENT, Answers, Bench, allowed
@@ -51,8 +52,8 @@ class _Seen:
         yield from self._euclidean(random)
 
     def _room(self, bound: float) -> float:
-        """A bound in units, with one step of the grid for rounding to it."""
-        return bound * self.measurement.divisor / UNIT * (1 + 1e-12) + 1 + 1e-6
+        """A bound in units, with one step of the grid for each row that is rounded to it."""
+        return bound * self.measurement.divisor / UNIT * (1 + 1e-12) + self.measurement.copies + 1e-6
 
     def _change(self) -> Iterator[str]:
         # With the group as it is, only one group moves: the sum over groups is the largest move of one.
@@ -82,13 +83,13 @@ class _Seen:
             return
         values = [POOL[name][i] for i in self.kept[axis]]
         places = [i for i, v in enumerate(values) if v is not None and v == v]
-        if isinstance(metric, Matrix):
-            places = [i for i in places if _label(values[i]) in metric.values]
+        for table in _matrices(metric):
+            places = [i for i in places if _label(values[i]) in table.values]
         flat = np.moveaxis(self.answers, axis, 0)[places].reshape(len(places), -1)
         moved = np.array([np.abs(flat - row).max(axis=1) for row in flat])
         points = [v if isinstance(v := values[i], float) else _label(v) for i in places]
         says = np.array([np.broadcast_to(metric.distance(p, points), len(points)) for p in points])
-        for a, b in np.argwhere(moved > says / UNIT * (1 + 1e-9) + 1 + 1e-6):
+        for a, b in np.argwhere(moved > says / UNIT * (1 + 1e-9) + self.measurement.copies + 1e-6):
             yield f"{name} from {points[a]} to {points[b]} moves by {moved[a, b] * UNIT}, its metric says {says[a, b]}"
             return
         line = self.measurement.guarantee.lines.get(name)
@@ -102,7 +103,7 @@ class _Seen:
             before, after = ({self.used[i]: self._value(i, spot[i]) for i in self.moving} for spot in (first, second))
             moved = float(np.abs(self.answers[first] - self.answers[second]).sum()) * UNIT
             says = self.measurement.guarantee.between(before, after)
-            if moved > says * (1 + 1e-12) + UNIT * (1 + 1e-6):
+            if moved > says * (1 + 1e-12) + UNIT * (self.measurement.copies + 1e-6):
                 yield f"from {before} to {after} moves by {moved}, between says {says}"
                 return
 
@@ -127,9 +128,19 @@ class _Seen:
                 continue
             apart = float(np.linalg.norm(np.subtract(*ends)))
             moved = float(np.abs(self.answers[first] - self.answers[second]).sum()) * UNIT
-            if moved > steep * apart * (1 + 1e-9) + UNIT + self.measurement.guarantee.rounding:
+            room = self.measurement.copies * UNIT + self.measurement.guarantee.rounding
+            if moved > steep * apart * (1 + 1e-9) + room:
                 yield f"from {ends[0]} to {ends[1]} moves by {moved}, euclidean says {steep * apart}"
                 return
+
+
+def _matrices(metric: Metric) -> Iterator[Matrix]:
+    """The tables of distances that a metric is made of: they know their levels only."""
+    if isinstance(metric, Matrix):
+        yield metric
+    parts = metric.parts if isinstance(metric, Sum) else [metric.metric] if isinstance(metric, Multiple) else []
+    for part in parts:
+        yield from _matrices(part)
 
 
 def _label(value: object) -> str:

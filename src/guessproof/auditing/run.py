@@ -65,6 +65,8 @@ def audit_choice(
         problem = "an audit plays tables that differ in one row, and a person has several"
         remedy = "trust the query's own bounds: whatever a person's rows are, the engine adds no more than these"
         raise choice.plan.error(("data", "protects"), choice.plan.data.protects, problem, remedy)
+    if choice.question.joins:
+        raise InfeasibleError("the audit makes up one table, and this query joins others; audit the query without them")
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
     started = time.monotonic()

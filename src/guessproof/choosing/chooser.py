@@ -15,9 +15,11 @@ from guessproof.guarantee import Guarantee, total
 from guessproof.mechanisms import BEST, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
-from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze
+from guessproof.plan.checks import kind_of
+from guessproof.plan.tables import ColumnTable
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, PublicTable, analyze
 from guessproof.world.finite import Finite
-from guessproof.world.kinds import label_of
+from guessproof.world.kinds import Kind, label_of
 
 ROUNDING = 2.0**-38  # what the noise's grid adds to one answer, in log-likelihood; checked against the noise itself
 
@@ -39,7 +41,21 @@ def declared(plan: Plan) -> DeclaredTable:
     """What the plan says of its table, as the query reader needs it."""
     unit = plan.unit  # refused here, where there is one that cannot be protected
     columns = {name: _column(plan, name) for name in plan.columns}
-    return DeclaredTable(plan.data.table, columns, unit, plan.data.rows, copies=plan.data.copies)
+    public = tuple(_public(plan, name) for name in plan.file.tables)
+    return DeclaredTable(plan.data.table, columns, unit, plan.data.rows, copies=plan.data.copies, public=public)
+
+
+def _public(plan: Plan, name: str) -> PublicTable:
+    """A public table; its rows are read where the query needs them."""
+    table = plan.file.tables[name]
+    columns = {n: _declare(n, c, kind_of(c, None), list(c.levels or ()), False) for n, c in table.columns.items()}
+    return PublicTable(name, columns, table.key or (), table.max_matches, lambda: _read_public(plan, name))
+
+
+def _read_public(plan: Plan, name: str) -> list[dict[str, Any]]:
+    from guessproof.plan.beside import read_rows
+
+    return read_rows(plan, name)
 
 
 def _column(plan: Plan, name: str) -> DeclaredColumn:
@@ -47,9 +63,12 @@ def _column(plan: Plan, name: str) -> DeclaredColumn:
     values: list[Any] = list(column.levels or ())
     if attribute is not None and isinstance(attribute.prior, Finite) and not attribute.prior.is_line:
         values += [v for v in attribute.prior.values if v not in values]
-    kind = plan.kind(name)
-    levels = tuple(label_of(v) for v in values) or None
     protected = plan.unit.protects(declared=True, public=bool(column.public))
+    return _declare(name, column, plan.kind(name), values, protected)
+
+
+def _declare(name: str, column: ColumnTable, kind: Kind | None, values: list[Any], protected: bool) -> DeclaredColumn:
+    levels = tuple(label_of(v) for v in values) or None
     told = DeclaredColumn(name, column.bounds, levels, kind, column.missing, protected)
     if column.true is None or column.false is None:
         return told

@@ -22,8 +22,11 @@ DAYS = ("infinity", "-infinity", "epoch")
 EDGES = {"DATE": ("5881580-07-10", "0001-01-01"), "TIMESTAMP_NS": ("2262-04-11", "1677-09-22")}
 
 
+PublicSources = Mapping[str, str | None]  # the file of each public table; None: it is in the same database
+
+
 class Engine(Protocol):
-    """One table of one database, opened for reading; a context manager that closes itself."""
+    """One table of one database, opened for reading, with public ones beside it; it closes itself."""
 
     @property
     def dialect(self) -> str:
@@ -63,6 +66,14 @@ class Engine(Protocol):
         """The rows of one SELECT, streamed in batches of about `size` rows: for the owner's internal scan only."""
         ...
 
+    def public(self) -> Mapping[str, Mapping[str, str]]:
+        """The public tables that were opened beside it, with the types of their columns."""
+        ...
+
+    def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run one SELECT over public tables alone: SourceError where it fails. Never touches the table itself."""
+        ...
+
     def close(self) -> None:
         """Let go of the source; closing twice does nothing."""
         ...
@@ -74,39 +85,43 @@ class Engine(Protocol):
     ) -> None: ...
 
 
-def open_engine(source: str, table: str, *, timeout: float | None = None) -> Engine:
+def open_engine(
+    source: str, table: str, *, timeout: float | None = None, public: PublicSources | None = None
+) -> Engine:
     """Open a table for reading.
 
     `source` is a .csv, .tsv (also .gz), .parquet (a file, a folder, a pattern), .duckdb or .db file, or env:NAME for
     a PostgreSQL database whose address that environment variable holds, and
     `table` the name under which queries find it. `timeout` is in seconds for each query. Columns are handed on
-    as they are stored, those of a CSV file as text: what a query makes of them is its own to say.
+    as they are stored, those of a CSV file as text: what a query makes of them is its own to say. `public` names
+    tables that queries may join, each with its file, or with None where it is a table of the same database.
     """
-    found = (opener(source, table, timeout) for opener in OPENERS)
+    found = (opener(source, table, timeout, public or {}) for opener in OPENERS)
     return next(engine for engine in found if engine is not None)
 
 
-def _open_file(source: str, table: str, timeout: float | None) -> Engine:
+def _open_file(source: str, table: str, timeout: float | None, public: PublicSources) -> Engine:
     """DuckDB reads every file, and nothing else."""
     if "://" in source:  # never repeated: an address may hold a password
         raise SourceError("source: an address is not supported; put it into an environment variable and write env:NAME")
     from guessproof.engines.duckdb import DuckDB
     from guessproof.engines.files import find
 
-    return DuckDB(find(source), table, timeout=timeout)
+    files = {name: None if file is None else find(file) for name, file in public.items()}
+    return DuckDB(find(source), table, timeout=timeout, public=files)
 
 
-def _open_database(source: str, table: str, timeout: float | None) -> Engine | None:
+def _open_database(source: str, table: str, timeout: float | None, public: PublicSources) -> Engine | None:
     """PostgreSQL is named by an environment variable that holds its address."""
     if not source.startswith("env:"):
         return None
     from guessproof.engines.postgres import Postgres, read_address
 
-    return Postgres(read_address(source), table, timeout=timeout)
+    return Postgres(read_address(source), table, timeout=timeout, public=public)
 
 
 # Asked in turn: each opens a source that is its own, and gives None for any other; the last one says what is possible.
-OPENERS: list[Callable[[str, str, float | None], Engine | None]] = [_open_database, _open_file]
+OPENERS: list[Callable[[str, str, float | None, PublicSources], Engine | None]] = [_open_database, _open_file]
 
 
 def hostile_rows(types: Sequence[str]) -> str:

@@ -58,9 +58,13 @@ class DuckDB:
 
     dialect = "duckdb"
 
-    def __init__(self, source: Source, table: str, *, timeout: float | None) -> None:
+    def __init__(
+        self, source: Source, table: str, *, timeout: float | None, public: Mapping[str, Source | None] | None = None
+    ) -> None:
         self._source = source
         self._table = table
+        self._public_sources = dict(public or {})
+        self._public_types: dict[str, dict[str, str]] = {}
         self._timeout = timeout
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
@@ -121,6 +125,15 @@ class DuckDB:
             raise EngineError
         return rows
 
+    def public(self) -> Mapping[str, Mapping[str, str]]:
+        return self._public_types
+
+    def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
+        rows, failure = _try(lambda: None if self._fault(sql, own=False) else self._run(self._con, sql))
+        if failure or rows is None:
+            raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
+        return rows
+
     def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
         self.prepare(sql)
         return self._streamed(sql, size)
@@ -145,6 +158,8 @@ class DuckDB:
         stored, failure = _try(lambda: self._reading(reader))
         if failure or stored is None:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
+        for name, source in self._public_sources.items():
+            self._place_public(name, source)
         _, failure = _try(lambda: self._placed(reader))
         if failure:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
@@ -153,16 +168,33 @@ class DuckDB:
     def _reading(self, reader: str) -> dict[str, str]:
         """The types that the source stores, read when nothing but the source can be opened any more."""
         run = self._con.execute
-        paths = self._source.paths
+        paths = [path for source in self._public_sources.values() if source is not None for path in source.paths]
         if self._source.form == "duckdb":
-            run(f"ATTACH {_text(paths[0])} AS gp_source (READ_ONLY, TYPE duckdb)")
-        else:  # as a name, and as the pattern that means the name
+            run(f"ATTACH {_text(self._source.paths[0])} AS gp_source (READ_ONLY, TYPE duckdb)")
+        else:
+            paths += self._source.paths
+        if paths:  # as a name, and as the pattern that means the name
             run(f"SET allowed_paths = [{', '.join(f'{_text(path)}, {_pattern(path)}' for path in paths)}]")
         run("ATTACH ':memory:' AS gp_twin")
         run("SET enable_external_access = false")
         if self._source.form == "duckdb":
             self._stored = run(TABLE_TYPE, [self._table]).fetchall() == [("BASE TABLE",)]
         return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
+
+    def _place_public(self, name: str, source: Source | None) -> None:
+        """A public table under its own name. A file is read once: what is checked is what is asked."""
+        if source is not None and source.form == "duckdb":
+            raise SourceError(f"table {name!r}: a public table is a csv or parquet file, or one of the same database")
+        own = source or self._source
+        _, failure = _try(lambda: self._placed_public(name, _reader(own, name), copied=source is not None))
+        if failure:
+            raise SourceError(f"table {name!r}: {_unreadable(own, name, failure)}")
+
+    def _placed_public(self, name: str, reader: str, *, copied: bool) -> None:
+        run, quoted = self._con.execute, _name(name)
+        run(f"CREATE {'TABLE' if copied else 'VIEW'} {quoted} AS SELECT * FROM {reader}")  # noqa: S608
+        run(f"CREATE VIEW gp_twin.main.{quoted} AS SELECT * FROM memory.main.{quoted}")  # noqa: S608
+        self._public_types[name] = dict(run(f"SELECT column_name, column_type FROM (DESCRIBE {quoted})").fetchall())  # noqa: S608
 
     def _placed(self, reader: str) -> None:
         """The table under its own name, and its twin without rows."""
@@ -189,20 +221,24 @@ class DuckDB:
     def _trial(self) -> duckdb.DuckDBPyConnection:
         """Where the table is its twin with hostile rows; they are made when first asked for."""
         if not self._tried_before:
-            table, run = _name(self._table), self._hostile.execute
-            run(f"CREATE TABLE {table} AS SELECT * FROM gp_twin.main.{table}")  # noqa: S608
-            known = {name: stored for name, stored in self._types.items() if has_hostile_values(stored)}
-            if known:
-                names = ", ".join(map(_name, known))
-                run(f"INSERT INTO {table} ({names}) VALUES {hostile_rows([*known.values()])}")  # noqa: S608
+            for name, types in {self._table: self._types, **self._public_types}.items():
+                self._make_hostile(name, types)
             self._tried_before = True
         return self._hostile
 
-    def _fault(self, sql: str) -> str | None:
+    def _make_hostile(self, name: str, types: Mapping[str, str]) -> None:
+        table, run = _name(name), self._hostile.execute
+        run(f"CREATE TABLE {table} AS SELECT * FROM gp_twin.main.{table} LIMIT 0")  # noqa: S608
+        known = {column: stored for column, stored in types.items() if has_hostile_values(stored)}
+        if known:
+            names = ", ".join(map(_name, known))
+            run(f"INSERT INTO {table} ({names}) VALUES {hostile_rows([*known.values()])}")  # noqa: S608
+
+    def _fault(self, sql: str, *, own: bool = True) -> str | None:
         if "\0" in sql:  # a text may end there for one reader and go on for the next
             return "it holds a character that no query has"
         found = self._blank.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
-        return find_fault(found[0][0], self._table)
+        return find_fault(found[0][0], *([self._table] if own else []), *self._public_sources)
 
     def _run(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
         """One query in a transaction that cannot write, stopped when its time is over."""
@@ -230,8 +266,8 @@ class DuckDB:
             raise EngineError(charged=False)
 
 
-def find_fault(serialized: str, table: str) -> str | None:
-    """What is wrong with a query (as json_serialize_sql writes it), or None where it is one SELECT over one table.
+def find_fault(serialized: str, *tables: str) -> str | None:
+    """What is wrong with a query (as json_serialize_sql writes it), or None where it is one SELECT over these tables.
 
     DuckDB calls `WITH a AS (INSERT …) SELECT …` and `SUMMARIZE t` a SELECT, so its statement type is not enough:
     what counts is the tree of its own parser.
@@ -242,7 +278,7 @@ def find_fault(serialized: str, table: str) -> str | None:
     if len(tree["statements"]) != 1:
         return "it has more than one statement"
     nodes = list(_nodes(tree))
-    known = {table.lower()} | {entry["key"].lower() for node in nodes for entry in _ctes(node)}
+    known = {table.lower() for table in tables} | {entry["key"].lower() for node in nodes for entry in _ctes(node)}
     return next((problem for node in nodes if (problem := _node_fault(node, known))), None)
 
 

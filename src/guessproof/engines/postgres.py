@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from guessproof.engines.base import BITS, WORDS, quoted_rows
+from guessproof.engines.base import BITS, WORDS, PublicSources, quoted_rows
 from guessproof.engines.postgres_query import find_fault
 from guessproof.errors import EngineError, SourceError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 OLDEST = 160000  # pg_input_is_valid
+MOST_ROWS = 20_000  # of a public file
 PATIENCE = 10  # seconds until a server must have answered
 SCHEMES = ("postgresql://", "postgres://")
 SETTINGS = {
@@ -117,17 +118,56 @@ class Found:
         return f"{_name(self.schema)}.{_name(self.name)}"
 
 
+@dataclass(frozen=True)
+class PublicRows:
+    """A public file beside the database: its rows are sent along with each query, as texts."""
+
+    types: Mapping[str, str]
+    rows: Sequence[Sequence[str | None]] = field(repr=False)
+
+    @property
+    def columns(self) -> str:
+        return ", ".join(map(_name, self.types))
+
+    @property
+    def qualified(self) -> str:
+        typed = ", ".join(f"NULL::text AS {_name(name)}" for name in self.types)
+        rows = ", ".join(f"({', '.join(map(_text, row))})" for row in self.rows)
+        return f"(SELECT {typed} WHERE false{f' UNION ALL VALUES {rows}' if rows else ''}) AS gp_public"
+
+
+def read_rows(name: str, file: str) -> PublicRows:
+    """The rows of a public file, as texts."""
+    from guessproof.engines.base import open_engine
+
+    with open_engine(file, name) as engine:
+        columns = ", ".join(f"CAST({_name(column)} AS VARCHAR)" for column in engine.types())
+        rows = engine.aggregates(f"SELECT {columns} FROM {_name(name)}")  # noqa: S608
+        if len(rows) > MOST_ROWS:
+            raise SourceError(
+                f"table {name!r}: a file of more than {MOST_ROWS} rows is not sent to PostgreSQL with each query; "
+                f"load it into the database and leave out source under [tables.{name}]"
+            )
+        return PublicRows(dict.fromkeys(engine.types(), "text"), rows)
+
+
 class Postgres:
-    """One table, read through psycopg."""
+    """One table, read through psycopg, and public ones beside it."""
 
     dialect = "postgres"
 
-    def __init__(self, address: Address, table: str, *, timeout: float | None) -> None:
+    def __init__(
+        self, address: Address, table: str, *, timeout: float | None, public: PublicSources | None = None
+    ) -> None:
         self._address, self._table, self._timeout = address, table, timeout
         self._open: list[Connection[Any]] = []
         self._con = self._connect()
         try:
-            self._found = self._look()
+            self._found = self._look(table)
+            files = {name: file for name, file in (public or {}).items() if file is not None}
+            self._public: dict[str, Found | PublicRows] = {
+                name: read_rows(name, files[name]) if name in files else self._look(name) for name in public or {}
+            }
         except BaseException:
             self.close()
             raise
@@ -153,12 +193,12 @@ class Postgres:
         """A server keeps its tables whole by itself; a right that is missing was found when it was opened."""
 
     def prepare(self, sql: str) -> None:
-        problem, failure = find_fault(sql, self._table), None
+        problem, failure = find_fault(sql, self._table, *self._public), None
         if not problem:
-            _, failure = _try(lambda: self._run(self._empty, sql, read=False))
+            _, failure = _try(lambda: self._run(_empty, sql, read=False))
             problem = failure and _words(failure)
         if not problem and not failure:
-            _, failure = _try(lambda: self._run(self._hostile, sql, read=False))
+            _, failure = _try(lambda: self._run(_hostile, sql, read=False))
             problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
         if problem or failure:
             raise SourceError(
@@ -167,9 +207,18 @@ class Postgres:
             )
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = _try(lambda: None if find_fault(sql, self._table) else self._run(self._whole, sql))
+        rows, failure = _try(lambda: None if find_fault(sql, self._table, *self._public) else self._run(_whole, sql))
         if failure or rows is None:
             raise EngineError
+        return rows
+
+    def public(self) -> Mapping[str, Mapping[str, str]]:
+        return {name: dict(found.types) for name, found in self._public.items()}
+
+    def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
+        rows, failure = _try(lambda: None if find_fault(sql, *self._public) else self._run(_empty, sql))
+        if failure or rows is None:
+            raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
         return rows
 
     def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
@@ -188,32 +237,16 @@ class Postgres:
     ) -> None:
         self.close()
 
-    # What stands for the table. A CTE of its name needs no right beyond reading, and the query need not change.
+    # What stands for the tables. A CTE of its name needs no right beyond reading, and the query need not change.
 
-    @property
-    def _whole(self) -> str:
-        return f"NOT MATERIALIZED (SELECT {self._found.columns} FROM {self._found.qualified})"  # noqa: S608
+    def _asked(self, stand_in: StandIn, sql: str) -> str:
+        tables = {self._table: stand_in(self._found)}
+        for name, found in self._public.items():  # without rows of the table, public ones may stay as they are
+            tables[name] = (_hostile if stand_in is _hostile else _whole)(found)
+        with_clause = ", ".join(f"{_name(name)} AS {rows}" for name, rows in tables.items())
+        return f"WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
 
-    @property
-    def _empty(self) -> str:
-        return f"MATERIALIZED (SELECT {self._found.columns} FROM {self._found.qualified} WHERE false)"  # noqa: S608
-
-    @property
-    def _hostile(self) -> str:
-        """No row of the table, and hard values of the types of its columns; of an enumeration nothing is known."""
-        known = {name: stored for name, stored in self._found.types.items() if hostile_values(stored)}
-        if not known:
-            return self._empty
-        rows = quoted_rows([hostile_values(stored) for stored in known.values()], [*known.values()])
-        names = ", ".join(map(_name, known))
-        own = ", ".join(n if name in known else f"NULL AS {n}" for name in self._found.types for n in (_name(name),))
-        empty = f"SELECT {self._found.columns} FROM {self._found.qualified} WHERE false"  # noqa: S608
-        return f"MATERIALIZED ({empty} UNION ALL SELECT {own} FROM (VALUES {rows}) AS gp_hard ({names}))"  # noqa: S608
-
-    def _asked(self, stand_in: str, sql: str) -> str:
-        return f"WITH {_name(self._table)} AS {stand_in} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
-
-    def _run(self, stand_in: str, sql: str, *, read: bool = True) -> list[tuple[Any, ...]]:
+    def _run(self, stand_in: StandIn, sql: str, *, read: bool = True) -> list[tuple[Any, ...]]:
         with self._reading(self._con) as con:
             # In binary form a text is one statement, whatever it holds.
             found = con.execute(_as_query(self._asked(stand_in, sql)), binary=True)
@@ -226,7 +259,7 @@ class Postgres:
         try:
             con = self._connect()
             with self._reading(con):
-                yield from record_batches(con, self._asked(self._whole, sql), size)
+                yield from record_batches(con, self._asked(_whole, sql), size)
             self._open.remove(con)
             con.close()
         except GeneratorExit:
@@ -276,16 +309,16 @@ class Postgres:
             if not con.closed:
                 con.execute("ROLLBACK")
 
-    def _look(self) -> Found:
-        found, failure = _try(self._find)
+    def _look(self, table: str) -> Found:
+        found, failure = _try(lambda: self._find(table))
         if failure or found is None:
-            raise SourceError(f"source 'env:{self._address.variable}': {_unreadable(self._table, failure)}")
+            raise SourceError(f"source 'env:{self._address.variable}': {_unreadable(table, failure)}")
         return found
 
-    def _find(self) -> Found:
+    def _find(self, table: str) -> Found:
         """The table, its columns that the role may read, and that it may indeed read them."""
         con = self._con
-        row = self._choose(con.execute(FIND, {"name": self._table}).fetchall())
+        row = self._choose(table, con.execute(FIND, {"name": table}).fetchall())
         oid, schema, name, kind = row
         with self._reading(con):
             below, whole = con.execute(BELOW, {"table": oid}).fetchall()[0]
@@ -294,26 +327,49 @@ class Postgres:
             types = {str(c): str(t) for c, t, _ in columns}
             found = Found(str(schema), str(name), bool(stored), types, {str(c): str(k) for c, _, k in columns if k})
             if not types:
-                raise SourceError(self._no_right())
+                raise SourceError(self._no_right(table))
             con.execute(_as_query(f"SELECT {found.columns} FROM {found.qualified} WHERE false"))  # noqa: S608
         return found
 
-    def _choose(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    def _choose(self, table: str, rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
         said = f"source 'env:{self._address.variable}'"
-        exact = [r for r in rows if self._table in (r[2], f"{r[1]}.{r[2]}")]
+        exact = [r for r in rows if table in (r[2], f"{r[1]}.{r[2]}")]
         rows = exact or rows
         if not rows:
             raise SourceError(
-                f"{said}: it has no table {self._table!r}, or not in a schema where this role looks; write one of its "
+                f"{said}: it has no table {table!r}, or not in a schema where this role looks; write one of its "
                 'tables as [data] table, with its schema where it needs one: table = "clinic.visits"'
             )
         if len(rows) > 1:
             several = " and ".join(f"{r[1]}.{r[2]}" for r in rows)
-            raise SourceError(f"{said}: {self._table!r} may be {several}; write one of them as [data] table")
+            raise SourceError(f"{said}: {table!r} may be {several}; write one of them as [data] table")
         return rows[0]
 
-    def _no_right(self) -> str:
-        return f"source 'env:{self._address.variable}': {_unreadable(self._table, '42501')}"
+    def _no_right(self, table: str) -> str:
+        return f"source 'env:{self._address.variable}': {_unreadable(table, '42501')}"
+
+
+StandIn = Callable[["Found | PublicRows"], str]
+
+
+def _whole(found: Found | PublicRows) -> str:
+    return f"NOT MATERIALIZED (SELECT {found.columns} FROM {found.qualified})"  # noqa: S608
+
+
+def _empty(found: Found | PublicRows) -> str:
+    return f"MATERIALIZED (SELECT {found.columns} FROM {found.qualified} WHERE false)"  # noqa: S608
+
+
+def _hostile(found: Found | PublicRows) -> str:
+    """No row of the table, and hard values of the types of its columns; of an enumeration nothing is known."""
+    known = {name: stored for name, stored in found.types.items() if hostile_values(stored)}
+    if not known:
+        return _empty(found)
+    rows = quoted_rows([hostile_values(stored) for stored in known.values()], [*known.values()])
+    names = ", ".join(map(_name, known))
+    own = ", ".join(n if name in known else f"NULL AS {n}" for name in found.types for n in (_name(name),))
+    empty = f"SELECT {found.columns} FROM {found.qualified} WHERE false"  # noqa: S608
+    return f"MATERIALIZED ({empty} UNION ALL SELECT {own} FROM (VALUES {rows}) AS gp_hard ({names}))"  # noqa: S608
 
 
 def hostile_values(stored: str) -> Sequence[str]:
@@ -391,6 +447,11 @@ def _kind(stored: str) -> str:
     if plain == "boolean":
         return "boolean"
     return "time" if plain.startswith(("date", "time")) else "other"
+
+
+def _text(value: str | None) -> str:
+    """A text, quoted; backslashes mean nothing, as the session's settings say."""
+    return "NULL::text" if value is None else "'" + value.replace("'", "''") + "'"
 
 
 def _name(name: str) -> str:

@@ -31,8 +31,8 @@ REFUSED = (
 )
 
 
-def find_fault(sql: str, table: str) -> str | None:
-    """What is wrong with a query, or None where it is one SELECT over one table.
+def find_fault(sql: str, *tables: str) -> str | None:
+    """What is wrong with a query, or None where it is one SELECT over these tables.
 
     >>> find_fault('SELECT COUNT(*) FROM "t"', "t") is None
     True
@@ -50,7 +50,7 @@ def find_fault(sql: str, table: str) -> str | None:
     tree = trees[0]
     if not isinstance(tree, (exp.Select, exp.SetOperation)):
         return "only SELECT is allowed"
-    known = {table.lower()} | {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    known = {table.lower() for table in tables} | {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     return next((fault for node in tree.walk() if (fault := _node_fault(node, known))), None)
 
 

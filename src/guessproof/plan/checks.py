@@ -122,6 +122,16 @@ def _hides_presence(protects: str) -> bool:
 
 def _check_column(name: str, column: ColumnTable, protects: str, place: Place) -> None:
     path: Key = ("columns", name)
+    check_column(path, column, place)
+    if column.public and _hides_presence(protects):
+        problem = f"no column is public where {protects} are protected"
+        raise place.error((*path, "public"), True, problem, "leave it out")
+    if column.public and column.prior is not None:
+        raise place.error((*path, "prior"), "public", "what is public needs no prior", "leave out public or prior")
+
+
+def check_column(path: Key, column: ColumnTable, place: Place) -> None:
+    """Bounds in order, levels that fit them."""
     if column.bounds is not None:
         low, high = column.bounds
         if max(abs(low), abs(high)) > LARGEST:
@@ -131,11 +141,6 @@ def _check_column(name: str, column: ColumnTable, protects: str, place: Place) -
             raise place.error((*path, "bounds"), [low, high], problem, "write the smaller number first")
     if column.levels is not None:
         _check_levels(path, column, place)
-    if column.public and _hides_presence(protects):
-        problem = f"no column is public where {protects} are protected"
-        raise place.error((*path, "public"), True, problem, "leave it out")
-    if column.public and column.prior is not None:
-        raise place.error((*path, "prior"), "public", "what is public needs no prior", "leave out public or prior")
 
 
 def _check_levels(path: Key, column: ColumnTable, place: Place) -> None:
@@ -290,9 +295,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def check_kind(name: str, column: ColumnTable, attribute: Attribute | None, place: Place) -> None:
+def check_kind(path: Key, column: ColumnTable, attribute: Attribute | None, place: Place) -> None:
     """One kind a column: what contradicts it is refused."""
-    path: Key = ("columns", name)
     kind, told = kind_of(column, attribute), _kind_from_values(column, attribute)
     values = _values(column, attribute)
     if (column.true is None) != (column.false is None):

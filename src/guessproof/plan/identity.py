@@ -68,7 +68,7 @@ FIRST: dict[type[tables.PlanTable], tuple[str, ...]] = {
 
 def request_of(plan: Plan, epsilon: float | None = None) -> str:
     """The digest of a request; `epsilon` where a choice, rather than the plan alone, decided on it."""
-    parts = [FORMAT, plan.data.name, identity_text(plan.file, plan.digests)]
+    parts = [FORMAT, plan.data.name, identity_text(plan.file, {**plan.digests, **plan.stored_digests})]
     return _digest(parts if epsilon is None else [*parts, epsilon.hex()])
 
 
@@ -106,7 +106,8 @@ def identity_text(file: tables.PlanFile, digests: Mapping[str, str]) -> str:
     table = file.model_dump(by_alias=True, exclude_defaults=True)
     for *path, key in SILENT:
         _inner(table, path).pop(key, None)
-    for *path, key in NAMED:
+    columns = (("tables", name, "columns") for name in table.get("tables", {}))
+    for *path, key in (*NAMED, *columns, ("tables",)):
         inner = _inner(table, path)
         if inner.get(key):
             inner[key] = {folded(str(name)): value for name, value in inner[key].items()}
@@ -155,6 +156,8 @@ def canonical_text(file: tables.PlanFile, digests: Mapping[str, str]) -> str:
     for place, key in LATER:
         if table[place][key] == type(getattr(file, place)).model_fields[key].default:
             del table[place][key]
+    if not table["tables"]:
+        del table["tables"]
     table["public files"] = dict(digests)
     return _json(table)
 

@@ -10,6 +10,7 @@ import stat
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -116,6 +117,22 @@ class Plan:
         """The ledger's file, beside the plan unless it is absolute."""
         return self.folder / self.release.ledger
 
+    @property
+    def public_sources(self) -> dict[str, str | None]:
+        """The public tables as an engine opens them: a path beside the plan, or None for one of the same database."""
+        tables = self.file.tables.items()
+        return {name: None if t.source is None else str(self.folder / t.source) for name, t in tables}
+
+    @cached_property
+    def stored_digests(self) -> Mapping[str, str]:
+        """Digests of the public tables that the database itself holds. It is opened for them, and for nothing else."""
+        stored = [name for name, source in self.public_sources.items() if source is None]
+        if not stored:
+            return {}
+        from guessproof.plan.beside import digest_rows, read_rows
+
+        return {f"table {name}": digest_rows(read_rows(self, name)) for name in stored}
+
     def attributes(self) -> dict[str, Attribute]:
         """Every column that has a prior, with its bounds; the metric comes from the query."""
         return dict(self.believed)
@@ -204,7 +221,7 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     beliefs = Beliefs(file, place, folder, source)
     attributes = beliefs.attributes()
     for name, column in file.columns.items():
-        check_kind(name, column, attributes.get(name), place)
+        check_kind(("columns", name), column, attributes.get(name), place)
     limits, wanted, attacker = Limits(), None, file.attacker
     if attacker is not None:
         limits = Limits(attacker.advantage, read_posterior_limit(attacker, place), attacker.both)
@@ -212,6 +229,10 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     for output in file.accuracy.outputs:
         file.accuracy.remember(output, place.lines.find(("accuracy", output)), place.file)
     digests = {name: table.digest for name, table in beliefs.tables.items()}
+    if file.tables:
+        from guessproof.plan.beside import check_beside
+
+        digests |= check_beside(file, place, folder, source)
     return Plan(
         file=file,
         place=place,

@@ -141,8 +141,10 @@ def _value_at(raw: Any, path: Key) -> Any:
 def _table_at(path: Key) -> type[PlanTable] | None:
     """The model that describes a table of the plan."""
     steps = [key for key in path if isinstance(key, str)]
-    if steps and steps[0] in ("columns", "prior"):
+    if steps and steps[0] in ("columns", "prior", "tables"):
         del steps[1:2]  # a name that the owner chose
+    if steps[:2] == ["tables", "columns"]:
+        del steps[2:3]
     found: type[PlanTable] | None = PlanFile
     for key in steps:
         info = _fields(found).get(key)  # none for the name of an output in [accuracy]

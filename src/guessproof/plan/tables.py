@@ -490,6 +490,29 @@ class ReleaseTable(PlanTable):
     delta: float | None = Field(default=None, gt=0, lt=1, description="the failure probability of gaussian noise")
 
 
+class OtherTable(PlanTable):
+    """A table that everybody may know, beside the protected one: the query may join it."""
+
+    source: str | None = Field(
+        default=None,
+        min_length=1,
+        description="a public csv or parquet file, relative to the plan; left out: a table of the same database",
+        examples=["wards.csv"],
+    )
+    key: tuple[Annotated[str, Field(min_length=1)], ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="the columns of which each value stands in one row at most; checked before any charge",
+        examples=[["ward"]],
+    )
+    max_matches: Whole | None = Field(
+        default=None, ge=1, description="the most rows that one record can match; checked before any charge"
+    )
+    columns: dict[str, ColumnTable] = Field(
+        default_factory=dict[str, ColumnTable], description="what is declared of its columns, by name"
+    )
+
+
 class PlanFile(PlanTable):
     """A guessproof plan."""
 
@@ -497,6 +520,9 @@ class PlanFile(PlanTable):
     query: QueryTable = Field(description="the question")
     columns: dict[str, ColumnTable] = Field(
         default_factory=dict[str, ColumnTable], description="the declared columns, by name"
+    )
+    tables: dict[str, OtherTable] = Field(
+        default_factory=dict[str, OtherTable], description="public tables that the query may join, by name"
     )
     prior: dict[str, JointPriorTable] = Field(
         default_factory=dict[str, JointPriorTable], description='joint priors, by the columns that they join: "(a, b)"'

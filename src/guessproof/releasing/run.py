@@ -6,7 +6,7 @@ and the charge stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,10 @@ def release(
     if settled is not None:  # what was paid for is given whatever has become of the table
         return _show_again(book, settled)
     choice = _rehearse(book, plan, choice)
-    with open_engine(plan.source, plan.data.table, timeout=timeout) as engine:
+    joined = plan.public_sources if choice.question.joins else {}
+    with open_engine(plan.source, plan.data.table, timeout=timeout, public=joined) as engine:
+        if joined:
+            check_joins(engine, plan, choice.question)
         query = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
         charged = _charge(book, plan, choice)
         if not isinstance(charged, Charged):  # somebody else was faster
@@ -89,10 +92,28 @@ def _rehearse(book: Ledger, plan: Plan, choice: Choice | None) -> Choice:
 def prepare_query(engine: Engine, question: AnalyzedQuery, exponents: Sequence[int]) -> RewrittenQuery:
     """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
     check_rows(engine, question.declared)
-    rewritten = rewrite(question, exponents, find_target(engine.dialect, engine.types()))
+    rewritten = rewrite(question, exponents, find_target(engine.dialect, list_types(engine, question)))
     engine.check()
     engine.prepare(rewritten.sql)
     return rewritten
+
+
+def list_types(engine: Engine, question: AnalyzedQuery) -> Mapping[str, str]:
+    """By which types the columns are stored that the query reads, those of public tables under the names it uses."""
+    if not question.joins:
+        return engine.types()
+    from guessproof.releasing.joins import joined_types
+
+    return joined_types(engine, question)
+
+
+def check_joins(engine: Engine, plan: Plan, question: AnalyzedQuery) -> None:
+    """What a plan declares of public tables is true, and they are those that the plan was understood with."""
+    from guessproof.plan.beside import check_unchanged
+    from guessproof.releasing.joins import check_matches
+
+    check_matches(engine, question)
+    check_unchanged(plan, engine)
 
 
 def check_rows(engine: Engine, declared: DeclaredTable) -> None:
@@ -157,7 +178,7 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Fa
 def protection_of(question: AnalyzedQuery) -> Protection:
     """What the ledger pins: the unit, the protected columns, and what the query takes to be known."""
     declared = question.declared
-    read = {name: declared.column(name) for name in question.columns}
+    read = {name: declared.column(name) for name in question.columns if not declared.is_joined(name)}
     # An average over a public number of rows takes it as known who has a value.
     counted = {n for m in question.measurements if m.divisor != 1 for n in m.contribution.columns | m.filter.columns}
     known = {name for name, column in read.items() if column.protected and (not column.missing or name in counted)}

@@ -1,6 +1,6 @@
 """From a SQL query to a guarantee metric, and to the query that is really run."""
 
-from guessproof.sql.declared import DeclaredColumn, DeclaredTable
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable, PublicTable
 from guessproof.sql.formula import Output
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.query import AnalyzedQuery, analyze
@@ -13,6 +13,7 @@ __all__ = [
     "DeclaredTable",
     "Measurement",
     "Output",
+    "PublicTable",
     "RewrittenQuery",
     "SqlTarget",
     "analyze",

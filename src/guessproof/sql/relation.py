@@ -6,7 +6,7 @@ columns. On a protected key these columns change with the record, and whether th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -290,13 +290,3 @@ def write_most_matches(join: PublicJoin, declared: DeclaredTable, target: SqlTar
     counted = rows.subquery("counted", copy=False)
     most = exp.Coalesce(this=exp.Max(this=exp.column("n")), expressions=[exp.Literal.number(0)])
     return target.sql(exp.select(most, copy=False).from_(counted, copy=False))
-
-
-def list_stored(
-    own: dict[str, str], joins: Sequence[PublicJoin], public: dict[str, dict[str, str]]
-) -> Iterator[tuple[str, str]]:
-    """By which types the columns of the joined rows are stored."""
-    yield from own.items()
-    for join in joins:
-        for name, stored in public[join.joined.table.name].items():
-            yield f"{join.joined.alias}.{name}", stored

@@ -1,0 +1,128 @@
+"""Public tables beside the protected one: what must fit, what they hold, and a digest of it for the request.
+
+A plan without [tables] never enters this.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from guessproof.engines import Engine, open_engine
+from guessproof.engines.files import find
+from guessproof.errors import SourceError
+from guessproof.names import folded
+from guessproof.plan.checks import check_column, check_kind
+from guessproof.plan.places import Key, Place, is_secret
+from guessproof.plan.public import is_source
+from guessproof.plan.tables import ColumnTable, OtherTable, PlanFile
+
+if TYPE_CHECKING:
+    from guessproof.plan.plan import Plan
+
+DATABASES = (".duckdb", ".db")
+
+
+def check_beside(file: PlanFile, place: Place, folder: Path, source: Path | None) -> dict[str, str]:
+    """Refuse what cannot be meant; gives the digests of the public files, by their names."""
+    digests: dict[str, str] = {}
+    seen = {folded(file.data.table): file.data.table}
+    for name, table in file.tables.items():
+        path: Key = ("tables", name)
+        other = seen.setdefault(folded(name), name)
+        if other != name or folded(name) == folded(file.data.table):
+            problem = "is the name of the protected table" if other == file.data.table else f"is called as {other}"
+            raise place.error(path, name, problem, "rename one of the tables")
+        _check_matches(path, table, place)
+        for column, declared in table.columns.items():
+            _check_column((*path, "columns", column), column, declared, place)
+        if table.source is None:
+            _check_database((*path, "source"), file.data.source, place)
+        else:
+            digests[table.source] = _digest_file((*path, "source"), table.source, place, folder, source)
+    return digests
+
+
+def _check_matches(path: Key, table: OtherTable, place: Place) -> None:
+    if table.key is None and table.max_matches is None:
+        problem = "nothing says how many of its rows can match one record"
+        raise place.error(path, path[-1], problem, 'add key = ["…"], its columns with one row a value, or max_matches')
+    if table.key is not None and len({folded(name) for name in table.key}) < len(table.key):
+        raise place.error((*path, "key"), list(table.key), "names a column twice", "name it once")
+
+
+def _check_column(path: Key, name: str, column: ColumnTable, place: Place) -> None:
+    if column.prior is not None:
+        raise place.error((*path, "prior"), name, "what is public needs no prior", "leave it out")
+    check_column(path, column, place)
+    check_kind(path, column, None, place)
+
+
+def _check_database(path: Key, source: str, place: Place) -> None:
+    if not source.startswith("env:") and Path(source.lower()).suffix not in DATABASES:
+        problem = "the table is in a file, so that there is no other table beside it"
+        raise place.error(path, source, problem, 'name its file: source = "wards.csv"')
+
+
+def _digest_file(path: Key, name: str, place: Place, folder: Path, source: Path | None) -> str:
+    if is_secret(name) or name.startswith("env:") or Path(name.lower()).suffix in DATABASES:
+        problem = "is no public file"
+        raise place.error(path, name, problem, "name a csv or parquet file, or leave source out for the same database")
+    if is_source(folder / name, source):
+        problem = "is the confidential source, which is not public"
+        raise place.error(path, name, problem, "name a public csv or parquet file")
+    try:
+        return digest_file(str(folder / name))
+    except SourceError as error:
+        raise place.error(path, name, str(error).partition(": ")[2].partition(";")[0], "check its name") from None
+
+
+def digest_file(source: str) -> str:
+    """A digest of a public file; of the files of a folder, one of theirs."""
+    found: list[str] = []
+    for file in find(source).paths:
+        with file.open("rb") as opened:
+            found.append(hashlib.file_digest(opened, "sha256").hexdigest())
+    return found[0] if len(found) == 1 else hashlib.sha256(" ".join(found).encode()).hexdigest()
+
+
+def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
+    """The rows of a public table."""
+    file = plan.public_sources[name]
+    if file is not None:
+        with open_engine(file, name) as engine:
+            found = engine.aggregates(_write_all(name))
+            return [dict(zip(engine.types(), row, strict=True)) for row in found]
+    with open_engine(plan.source, plan.data.table, public={name: None}) as engine:
+        return read_from(engine, name)
+
+
+def read_from(engine: Engine, name: str) -> list[dict[str, Any]]:
+    """The rows of a public table that is opened beside the protected one."""
+    return [dict(zip(engine.public()[name], row, strict=True)) for row in engine.ask_public(_write_all(name))]
+
+
+def _write_all(name: str) -> str:
+    quoted = name.replace('"', '""')
+    return f'SELECT * FROM "{quoted}"'  # noqa: S608
+
+
+def digest_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A digest of rows in whatever order a database gives them."""
+    whole = hashlib.sha256()
+    for line in sorted(repr([*row.items()]) for row in rows):
+        whole.update(hashlib.sha256(line.encode()).digest())
+    return whole.hexdigest()
+
+
+def check_unchanged(plan: Plan, engine: Engine) -> None:
+    """What the engine reads is what the plan was understood with."""
+    for name, source in plan.public_sources.items():
+        if source is None:
+            same = digest_rows(read_from(engine, name)) == plan.stored_digests[f"table {name}"]
+        else:
+            same = digest_file(source) == plan.digests[str(plan.file.tables[name].source)]
+        if not same:
+            raise SourceError(f"table {name!r}: the public table has changed since the plan was read; run it again")

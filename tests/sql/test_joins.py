@@ -1,0 +1,151 @@
+"""Joins with public tables: no answer moves further than its guarantee says; the engine adds up what the model does."""
+
+from __future__ import annotations
+
+import dataclasses
+from random import Random
+from typing import Any
+
+import pytest
+
+from guessproof.errors import QueryError
+from guessproof.guarantee import RECORDS
+from guessproof.sql import AnalyzedQuery, analyze, distances, find_target, measurement, rewrite
+from sql.checks import faults
+from sql.grammar import POOL
+from sql.joined import ROWS, TYPES, JoinBench, all_types, generated
+from sql.neighbours import AXES, EXPONENT
+from sql.neighbours import TYPES as OWN
+
+BENCH = JoinBench()
+EACH = 25
+
+
+def understood(seed: int) -> tuple[AnalyzedQuery | None, str]:
+    declared, sql = generated(seed)
+    try:
+        return analyze(sql, declared), sql
+    except QueryError:
+        return None, sql
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_no_answer_moves_further_than_its_guarantee(first: int) -> None:
+    asked = 0
+    for seed in range(EACH * first, EACH * (first + 1)):
+        question, sql = understood(seed)
+        if question is not None:
+            asked += 1
+            found = faults(BENCH, question, Random(seed))
+            assert not found, (seed, sql, question.declared, found)
+    assert asked >= EACH // 3, "too many queries are refused"
+
+
+def joined_rows(question: AnalyzedQuery, record: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every row that a record becomes, by nested loops over the public tables."""
+    rows = [record]
+    for join in question.joins:
+        alias, table = join.joined.alias, join.joined.table.name
+        beside = [{f"{alias}.{n}": v for n, v in zip(TYPES[table], row, strict=True)} for row in ROWS[table]]
+        found: list[dict[str, Any]] = []
+        for row in rows:
+            fits = [p for p in beside if all(k.matches(row.get(k.left.name), p[k.right.name]) for k in join.keys)]
+            if join.joined.outer:
+                fits = [p for p in fits if join.filter.at(p)] or [{}]
+            found += [{**row, **p} for p in fits]
+        rows = found
+    return rows
+
+
+def computed(question: AnalyzedQuery, records: list[dict[str, Any]]) -> list[float]:
+    """What the model says of each measurement, in one group."""
+    rows = [row for record in records for row in joined_rows(question, record) if question.where.at(row)]
+    found: list[float] = []
+    for m in question.measurements:
+        kept = [v for row in rows if m.filter.at(row) and (v := m.contribution.term.at(row)) is not None]
+        extreme = min if m.kind == "min" else max
+        found.append(sum(kept) if m.kind in ("sum", "count") else extreme([*kept, m.contribution.absent]))
+    return found
+
+
+def asked_of_the_engine(question: AnalyzedQuery, records: list[dict[str, Any]]) -> list[float]:
+    names = [n for n in AXES if n in question.columns] or ["x"]
+    BENCH.con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {OWN[n]}' for n in names)})")
+    rows = [[record[n] for n in names] for record in records]
+    BENCH.con.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(names))})", rows)
+    run = rewrite(question, [EXPONENT] * len(question.measurements), find_target("duckdb", {**OWN, **all_types()}))
+    ((_, values),) = run.read(BENCH.con.execute(run.sql).fetchall()).items()
+    return [float(whole or 0) * 2.0**EXPONENT for whole, _ in values]
+
+
+@pytest.mark.parametrize("first", range(2))
+def test_the_engine_adds_up_what_the_model_says(first: int) -> None:
+    asked = 0
+    for seed in range(10_000 + 40 * first, 10_000 + 40 * (first + 1)):
+        question, sql = understood(seed)
+        if question is None or question.keys:
+            continue
+        asked += 1
+        random = Random(seed)
+        records = [{n: random.choice(POOL[n]) for n in AXES} for _ in range(random.choice((1, 3, 12)))]
+        for says, finds in zip(computed(question, records), asked_of_the_engine(question, records), strict=True):
+            assert finds == pytest.approx(says, rel=1e-9, abs=200 * 2.0**EXPONENT), (seed, sql, records)
+    assert asked >= 8
+
+
+QUERIES = {
+    "multiplicity": "SELECT SUM(x) AS o FROM t JOIN s ON t.p = s.p",
+    "lookup": "SELECT SUM(q.w) AS o FROM t LEFT JOIN q ON t.c = q.c",
+}
+
+
+def test_forgotten_multiplicity_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared, _ = generated(3)
+    sound = analyze(QUERIES["multiplicity"], declared)
+    assert not faults(BENCH, sound, Random(1))
+    monkeypatch.setattr(measurement, "count_matches", lambda _: 1)
+    assert faults(BENCH, analyze(QUERIES["multiplicity"], declared), Random(1))
+
+
+def test_what_a_protected_key_looks_up_must_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = dataclasses.replace(generated(0)[0], unit=RECORDS)
+    assert not faults(BENCH, analyze(QUERIES["lookup"], declared), Random(1))
+    monkeypatch.setattr(distances, "carry_along", lambda _, neighbours: neighbours)
+    assert faults(BENCH, analyze("SELECT SUM(q.w * x) AS o FROM t LEFT JOIN q ON t.c = q.c", declared), Random(1))
+
+
+def test_public_bounds_clamp_and_count() -> None:
+    """The largest in the table is 99; what is declared is 5."""
+    declared, _ = generated(0)
+    found = analyze("SELECT SUM(x * w) AS o FROM t JOIN q ON t.c = q.c", dataclasses.replace(declared, unit=RECORDS))
+    assert found.measurements[0].guarantee.presence == pytest.approx(50)
+    (most,) = asked_of_the_engine(found, [{"x": 10.0, "c": "white"}])
+    assert most == pytest.approx(50)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT SUM(x) FROM t JOIN q ON t.c = q.r", "q is joined on q.r, and its key is c"),
+        ("SELECT SUM(x) FROM t JOIN q ON t.c < q.c", "q is joined on nothing"),
+        ("SELECT SUM(x) FROM t, q", "q is joined on nothing"),
+        ("SELECT SUM(x) FROM q LEFT JOIN t ON t.c = q.c", "rows without a record would be counted"),
+        ("SELECT SUM(x) FROM t JOIN t AS b ON t.c = b.c", "joined with itself"),
+        ("SELECT SUM(x) FROM t JOIN other ON t.c = other.c", "declares no table other"),
+        ("SELECT SUM(x) FROM t FULL JOIN q ON t.c = q.c", "FULL JOIN is not supported"),
+        ("SELECT SUM(x) FROM t NATURAL JOIN q", "NATURAL JOIN is not supported"),
+        ("SELECT SUM(x) FROM t JOIN q ON t.c = q.c JOIN q ON t.c = q.c", "two tables are called q"),
+        ("SELECT SUM(x * r) FROM t JOIN q USING (c) JOIN z ON q.r = z.r", "r may be q.r and z.r"),
+        ("SELECT SUM(x) FROM t LEFT JOIN q ON t.c = q.c AND t.x > 3", "a LEFT JOIN matches on equal columns"),
+        ("SELECT SUM(x) FROM t JOIN s ON t.c = s.p", "c holds labels"),
+        ("SELECT SUM(u.x) FROM t JOIN q USING (c)", "belongs to another table"),
+        ("SELECT MIN(w) FROM q", "public tables only"),
+        ("SELECT SUM(x) FROM (SELECT * FROM t JOIN q USING (c)) AS d", "* of a join"),
+    ],
+)
+def test_refusals_say_why(sql: str, said: str) -> None:
+    declared, _ = generated(0)
+    with pytest.raises(QueryError) as caught:
+        analyze(sql, declared)
+    assert said in caught.value.problem
+    assert caught.value.remedy
