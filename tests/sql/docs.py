@@ -41,7 +41,7 @@ def _row(name: str, example: Example) -> str:
     question = analyze(example.sql, example.declared)
     accounts = "; ".join(m.account.removeprefix(f"{m.text}: ") for m in question.measurements)
     rows = f", {example.declared.rows} rows public" if example.declared.rows else ""
-    protects = f" ({example.declared.unit.name}{rows})" if rows or example.declared.unit.name == "records" else ""
+    protects = f" ({example.declared.unit.name}{rows})" if rows or example.declared.unit.hides_presence else ""
     return f"| {_cell(name)} | `{_cell(example.sql)}`{protects} | {_cell(accounts)} |"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from guessproof.guarantee import unit_named
+from guessproof.guarantee import Persons, unit_named
 from guessproof.sql import DeclaredColumn, DeclaredTable
 from guessproof.sql.rules import RULES
 
@@ -23,6 +23,8 @@ VALUES = DeclaredTable("t", COLUMNS)
 COUNTED = DeclaredTable("t", COLUMNS, rows=120)
 SECRET = {n: DeclaredColumn(n, c.bounds, c.levels, c.kind) for n, c in COLUMNS.items()}
 RECORDS = DeclaredTable("t", SECRET, unit_named("records"))
+PERSONS = DeclaredTable("t", SECRET, Persons("card", 3))
+FEW_GROUPS = DeclaredTable("t", SECRET, Persons("card", 3, 1))
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,14 @@ QUERIES = {
         Example("SELECT faculty, SUM(time) AS total FROM t GROUP BY faculty HAVING total > 100", RECORDS),
         Example("SELECT colour, COUNT(*) AS n FROM t GROUP BY colour"),
         Example("SELECT smoker, AVG(time) AS mean FROM t GROUP BY smoker", COUNTED),
+    ],
+    "persons": [
+        Example("SELECT COUNT(*) AS meals, COUNT(DISTINCT card) AS people FROM t WHERE time > 30", PERSONS),
+        Example("SELECT SUM(lat) AS total, AVG(salary) AS mean, MAX(time) AS most FROM t", PERSONS),
+        Example("SELECT faculty, COUNT(*) AS meals, SUM(lat) AS total FROM t GROUP BY faculty", PERSONS),
+        Example(
+            "SELECT faculty, COUNT(DISTINCT card) AS people, MIN(age) AS least FROM t GROUP BY faculty", FEW_GROUPS
+        ),
     ],
     "subqueries": [
         Example("SELECT SUM(late) AS s FROM (SELECT time - 30 AS late FROM t WHERE time > 30) AS q"),

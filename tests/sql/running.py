@@ -31,7 +31,9 @@ ARROW = {"DOUBLE": pa.float64(), "VARCHAR": pa.string(), "TIMESTAMP": pa.timesta
 
 def stored(question: AnalyzedQuery) -> dict[str, str]:
     """By which type each column is stored: the plainest of its kind."""
-    return {n: STORED[question.declared.column(n).kind] for n in question.columns}
+    identity = question.declared.unit.identity
+    named = {} if identity is None else {identity: "VARCHAR"}
+    return {n: STORED[question.declared.column(n).kind] for n in question.columns} | named
 
 
 def target(question: AnalyzedQuery, **types: str) -> SqlTarget:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.auditing.columns import Field, Row
-from guessproof.auditing.tables import Group, PlainAnswer, in_group, is_level, plain_answer
+from guessproof.auditing.tables import Group, PlainAnswer, contributes, in_group, is_level, plain_answer
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.measurement import Measurement
 
@@ -48,7 +48,7 @@ class AuditCase:
         """The same for many victims, quickly."""
         measurement = self.question.measurements[index]
         rest = self.plain(index, None).value
-        own = np.array([measurement.contribution.at(v) for v in victims], dtype=float)
+        own = np.array([contributes(measurement, v) for v in victims], dtype=float)
         return join_answers(measurement.kind, rest, own)
 
 
@@ -94,17 +94,17 @@ def _gap(measurement: Measurement, one: Row | None, other: Row | None) -> float:
 
 
 def _own(measurement: Measurement, row: Row | None) -> float:
-    return measurement.contribution.absent if row is None else measurement.contribution.at(row)
+    return measurement.contribution.absent if row is None else contributes(measurement, row)
 
 
 def _climb(measurement: Measurement, secret: list[Field], rows: list[Row | None], sign: int) -> Row:
     """The row with the largest (or smallest) contribution, improved column by column."""
-    best = max((r for r in rows if r is not None), key=lambda r: sign * measurement.contribution.at(r))
+    best = max((r for r in rows if r is not None), key=lambda r: sign * contributes(measurement, r))
     for _ in range(2):
         for field in secret:
             for value in _choices(field, measurement):
                 moved = {**best, field.name: value}
-                if sign * (measurement.contribution.at(moved) - measurement.contribution.at(best)) > 0:
+                if sign * (contributes(measurement, moved) - contributes(measurement, best)) > 0:
                     best = moved
     return best
 
@@ -176,9 +176,9 @@ def _hides(question: AnalyzedQuery, row: Row, pairs: dict[int, tuple[Row | None,
     for index, pair in pairs.items():
         measurement = question.measurements[index]
         ends = [_own(measurement, victim) for victim in pair]
-        if measurement.kind == "min" and measurement.contribution.at(row) < max(ends):
+        if measurement.kind == "min" and contributes(measurement, row) < max(ends):
             return True
-        if measurement.kind == "max" and measurement.contribution.at(row) > min(ends):
+        if measurement.kind == "max" and contributes(measurement, row) > min(ends):
             return True
     return False
 

@@ -66,7 +66,8 @@ def crowd_check(noises: Sequence[Noise], cases: Sequence[AuditCase], factory: Ta
 
 def size_of(noises: Sequence[Noise]) -> int:
     """More rows than a 64-bit count of grid steps has room for; where nobody could build those, many."""
-    needed = [(1 << WORD + n.grid.exponent) + 1 for n in noises if -WORD < n.grid.exponent < 0]
+    single = [n.grid.exponent for n in noises if n.measurement.total is None]  # else what a unit adds is bounded first
+    needed = [(1 << WORD + exponent) + 1 for exponent in single if -WORD < exponent < 0]
     return max([FEW, *(rows for rows in needed if rows <= MOST)])
 
 

@@ -32,6 +32,7 @@ TIMES = ("TIMESTAMP", TEXT, "DATE")
 
 Row = dict[str, Any]
 ROW = "guessproof_row"  # the only column of a table whose rows are merely counted
+UNIT_ROWS = "guessproof_unit_rows"  # where a unit has several rows, a made-up row stands for this many equal ones
 OTHER = "some other, with a comma"  # a label that nobody declared, and that a careless CSV would tear in two
 
 
@@ -75,7 +76,17 @@ def fields_of(plan: Plan, question: AnalyzedQuery) -> dict[str, Field]:
         blank = Field(name, kind, column.protected and name not in keys, column.missing, ())
         listed = tuple(dict.fromkeys(blank.to_stored(v) for v in values))
         found[name] = Field(name, kind, blank.secret, column.missing, listed, name in keys)
+    unit = declared.unit
+    if unit.identity is not None:
+        found.pop(declared.column(unit.identity).name, None)
+        found[UNIT_ROWS] = Field(UNIT_ROWS, "number", True, False, tuple(map(float, unit.row_counts)))
     return found or {ROW: Field(ROW, "label", False, False, ("x",))}
+
+
+def count_rows(row: Row) -> int:
+    """For how many equal rows of one unit a made-up row stands."""
+    number = row.get(UNIT_ROWS)
+    return int(number) if number is not None and math.isfinite(number) else 1
 
 
 def _numbers(plan: Plan, name: str, bounds: tuple[float, float] | None, nodes: list[Node]) -> list[float]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from guessproof.auditing.columns import Field, Row, Storage
 from guessproof.auditing.result import Check
-from guessproof.auditing.tables import Cell, Group, TableFactory
+from guessproof.auditing.tables import Cell, Group, TableFactory, contributes
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError, SourceError
 from guessproof.guarantee import Guarantee
@@ -88,7 +88,7 @@ def _telling(fields: Mapping[str, Field], storage: Storage, question: AnalyzedQu
     values = fields[name].values
 
     def spread(row: Row) -> float:
-        seen = [[m.contribution.at({**row, name: v}) for v in values] for m in question.measurements]
+        seen = [[contributes(m, {**row, name: v}) for v in values] for m in question.measurements]
         return sum(
             (max(own) - min(own)) / m.per_answer.sensitivity for own, m in zip(seen, question.measurements, strict=True)
         )
@@ -187,7 +187,7 @@ def forms(guarantee: Guarantee, before: Values, after: Values) -> Iterator[tuple
     A column that a guarantee does not name is one that it says nothing can be learnt of.
     """
     moved = [n for n in before if before[n] != after[n]]
-    if any(before[n] is None or after[n] is None for n in moved):
+    if not guarantee.unit.tells_columns or any(before[n] is None or after[n] is None for n in moved):
         return
     apart = {n: _distance(guarantee.columns.get(n), before[n], after[n]) for n in moved}
     if None not in apart.values():
@@ -234,11 +234,10 @@ class AnswerMove:
             return 0.0
         return self.moved / self.allowed if self.allowed > 0 else math.inf
 
-    @property
-    def words(self) -> str:
+    def words(self, noun: str) -> str:
         """In one line."""
         return (
-            f"stored as {self.storage}, one record moved {self.what} by {self.moved:.6g} where at most "
+            f"stored as {self.storage}, one {noun} moved {self.what} by {self.moved:.6g} where at most "
             f"{self.allowed:.6g} was promised ({self.form})"
         )
 
@@ -253,7 +252,7 @@ def storage_check(choice: Choice, played: Sequence[FamilyAnswers]) -> Check:
     if best is None:
         return Check("storage", 0.0, None, 1.0, "pass", f"{done}: no record moved any answer")
     verdict = "pass" if best.share <= 1 + 1e-9 else "fail"
-    return Check("storage", best.share, None, 1.0, verdict, f"{done}: {best.words}")
+    return Check("storage", best.share, None, 1.0, verdict, f"{done}: {best.words(choice.plan.unit.noun)}")
 
 
 def together_check(choice: Choice, both: Guarantee, played: Sequence[FamilyAnswers]) -> Check:
@@ -264,7 +263,7 @@ def together_check(choice: Choice, both: Guarantee, played: Sequence[FamilyAnswe
     if best is None:
         return Check("together", 0.0, None, 1.0, "pass", f"{start}: no record moved any answer")
     verdict = "pass" if best.share <= 1 + 1e-9 else "fail"
-    return Check("together", best.share, None, 1.0, verdict, f"{start}: {best.words}")
+    return Check("together", best.share, None, 1.0, verdict, f"{start}: {best.words(choice.plan.unit.noun)}")
 
 
 def _twice(choice: Choice, once: Guarantee, both: Guarantee, played: Sequence[FamilyAnswers]) -> Iterator[AnswerMove]:

@@ -23,6 +23,7 @@ from guessproof.auditing.trials import Watch, play
 from guessproof.auditing.verdicts import chance_checks, engine_check, movement_check, points_of_plot
 from guessproof.choosing import Choice, choose
 from guessproof.errors import EngineError, InfeasibleError, ParameterError
+from guessproof.names import folded
 from guessproof.plan import Plan
 
 TRIALS, SECONDS, FALSE_ALARM = 100_000, 30.0, 1e-3
@@ -61,12 +62,9 @@ def audit_choice(
 ) -> Audit:
     """The same for a choice that was made already."""
     _check(trials, seconds, false_alarm, seed)
-    if choice.plan.unit.identity is not None:
-        problem = "an audit plays tables that differ in one row, and a person has several"
-        remedy = "trust the query's own bounds: whatever a person's rows are, the engine adds no more than these"
-        raise choice.plan.error(("data", "protects"), choice.plan.data.protects, problem, remedy)
     if choice.question.joins:
         raise InfeasibleError("the audit makes up one table, and this query joins others; audit the query without them")
+    _refuse_names(choice)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
     started = time.monotonic()
@@ -81,6 +79,14 @@ def audit_choice(
             return _judge_trials(audit_plan, trials, seconds, planted, false_alarm, show, certain, started, rng)
         except EngineError:
             return _report_broken(choice, planted, false_alarm, started)
+
+
+def _refuse_names(choice: Choice) -> None:
+    """Made-up units are called as they come: a question about the names themselves cannot be played."""
+    identity = choice.plan.unit.identity
+    if identity is not None and folded(identity) in {folded(name) for name in choice.question.columns}:
+        problem = f"it filters on {identity}, and an audit makes up the names of persons"
+        raise choice.plan.error(("query", "sql"), choice.plan.query.sql, problem, "audit the query without that filter")
 
 
 def _report_broken(choice: Choice, seed: int, false_alarm: float, started: float) -> Audit:

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from guessproof.auditing.columns import TEXT, Field, Row, quote_text
+from guessproof.auditing.columns import TEXT, UNIT_ROWS, Field, Row, count_rows, quote_text
 from guessproof.engines import open_engine
 from guessproof.releasing import prepare_query
 from guessproof.sql import AnalyzedQuery
@@ -60,19 +60,32 @@ class TableFactory:
     def ask_crowd(self, row: Row, rows: int, name: str) -> dict[Group, list[Cell]]:
         """A table of very many equal rows, made by DuckDB itself."""
         path = self.folder / f"{name}.duckdb"
-        fields = list(self.fields.values())
+        kept, fields = self._stored([row], list(self.fields.values()))
+        identity = self.question.declared.unit.identity
+        column = "" if identity is None else _name(identity)
+        every = f"t.* REPLACE (t.{column} || more.range AS {column})" if column else "t.*"  # units of their own
         with duckdb.connect(str(path)) as con:
-            _fill(con, self.table, _arrow([row], fields), [self.types[f.name] for f in fields])
+            _fill(con, self.table, _arrow(kept, fields), [self.types.get(f.name, TEXT) for f in fields])
             name = _name(self.table)
-            con.execute(f"INSERT INTO {name} SELECT t.* FROM {name} AS t, range(?)", [rows - 1])  # noqa: S608
+            con.execute(f"INSERT INTO {name} SELECT {every} FROM {name} AS t, range(?) AS more", [rows - 1])  # noqa: S608
         return self._ask_engine(path, self.question)
+
+    def _stored(self, rows: Sequence[Row], fields: Sequence[Field]) -> tuple[Sequence[Row], Sequence[Field]]:
+        """Rows as the table holds them: each made-up one is a unit of its own, with as many rows as it says."""
+        identity = self.question.declared.unit.identity
+        if identity is None:
+            return rows, fields
+        named = ({**row, identity: f"unit{place}"} for place, row in enumerate(rows))
+        kept = [row for row in named for _ in range(count_rows(row))]
+        return kept, [*(f for f in fields if f.name != UNIT_ROWS), Field(identity, "label", False, False, ())]
 
     def _ask_engine(self, path: Path, question: AnalyzedQuery) -> dict[Group, list[Cell]]:
         with open_engine(str(path), self.table) as engine:
             rewritten = prepare_query(engine, question, self.exponents)
             return rewritten.read(engine.aggregates(rewritten.sql))
 
-    def _write(self, rows: Sequence[Row], fields: Sequence[Field], name: str) -> Path:
+    def _write(self, made_up: Sequence[Row], made_fields: Sequence[Field], name: str) -> Path:
+        rows, fields = self._stored(made_up, made_fields)
         path = self.folder / f"{name}.{self.form}"
         if self.form == "csv":
             with path.open("w", newline="", encoding="utf-8") as file:
@@ -137,13 +150,26 @@ class PlainAnswer:
     slack: float
 
 
+def contributes(measurement: Measurement, row: Row) -> float:
+    """What a made-up row adds: where a unit has several rows, all of them within its bound."""
+    own, total = measurement.contribution.at(row), measurement.total
+    if total is None or measurement.kind not in ("count", "sum"):
+        return own
+    whole = own * count_rows(row)
+    if total.high is not None:
+        whole = min(whole, total.high)
+    if total.low is not None:
+        whole = max(whole, total.low)
+    return whole if total.most is None else min(max(whole, -total.most), total.most)
+
+
 def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> PlainAnswer:
     """The measurement of one group's rows."""
     contribution = measurement.contribution
     counted = [r for r in rows if contribution.condition.at(r) and contribution.term.at(r) is not None]
-    values = [contribution.at(row) for row in counted]
+    values = [contributes(measurement, row) for row in counted]
     if measurement.kind in ("count", "sum"):
-        value, moved = math.fsum(values), len(values)
+        value, moved = math.fsum(values), sum(map(count_rows, counted))
     else:
         pick = min if measurement.kind == "min" else max
         value, moved = pick(values, default=contribution.absent), 1

@@ -67,7 +67,7 @@ def movement_check(audit_plan: AuditPlan) -> Check:
                     share, where, moved, allowed = float(part), noise.measurement.text, distance, promised
     verdict = "pass" if share <= 1 + 1e-9 else "fail"
     words = (
-        f"one record moved {where} by {moved:.6g} where at most {allowed:.6g} was promised"
+        f"one {audit_plan.choice.plan.unit.noun} moved {where} by {moved:.6g} where at most {allowed:.6g} was promised"
         if where
         else "no victim moved any answer"
     )

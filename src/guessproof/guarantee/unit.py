@@ -80,6 +80,11 @@ class PrivacyUnit(ABC):
         """In how many of the groups it may count, where not in all."""
         return None
 
+    @property
+    def row_counts(self) -> tuple[int, ...]:
+        """How many rows one may have: numbers on which its bound can be tried."""
+        return (1,)
+
     def protects(self, *, declared: bool, public: bool) -> bool:
         """Whether a column is secret: one that the plan declares, or one that it does not name."""
         return self.hides_presence or (declared and not public)
@@ -210,6 +215,10 @@ class Persons(Records):
             return UnitTotal(None, None, most, 2 * most, most, euclidean=apart * most)
         low, high = self.max_rows * min(row.low, 0.0), self.max_rows * max(row.high, 0.0)
         return UnitTotal(low, high, None, high - low, max(high, -low))
+
+    @property
+    def row_counts(self) -> tuple[int, ...]:
+        return tuple(sorted({1, self.max_rows, self.max_rows + 1, 3 * self.max_rows + 2}))
 
     def bound_groups(self, groups: int) -> int | None:
         return self.max_groups if self.max_groups is not None and self.max_groups < groups else None

@@ -1,0 +1,223 @@
+-- persons: SELECT COUNT(*) AS meals, COUNT(DISTINCT card) AS people FROM t WHERE time > 30
+-- COUNT(*): adding or removing one person moves it by at most 3, changing one by at most 3
+-- COUNT(DISTINCT card): adding or removing one person moves it by at most 1, changing one by at most 1
+SELECT
+  COALESCE(SUM(CAST("gp_cells"."v0" AS BIGINT)), 0) AS "m0",
+  COALESCE(SUM(CAST("gp_cells"."v1" AS BIGINT)), 0) AS "m1"
+FROM (
+  SELECT
+    CAST("card" AS TEXT) COLLATE "C" AS "gp_unit",
+    LEAST(COUNT(*), 3) AS "v0",
+    LEAST(COUNT(*), 1) AS "v1"
+  FROM "t"
+  WHERE
+    (
+      "time" > CAST('30.0' AS DOUBLE PRECISION)
+      AND "time" <= CAST('Infinity' AS DOUBLE PRECISION)
+    )
+    AND NOT CAST("card" AS TEXT) COLLATE "C" IS NULL
+  GROUP BY
+    CAST("card" AS TEXT) COLLATE "C"
+) AS "gp_cells";
+
+-- persons: SELECT SUM(lat) AS total, AVG(salary) AS mean, MAX(time) AS most FROM t
+-- SUM(lat): adding or removing one person moves it by at most 270, changing one by at most 540
+-- SUM(salary - 2500): adding or removing one person moves it by at most 4500, changing one by at most 9000
+-- COUNT(salary): adding or removing one person moves it by at most 3, changing one by at most 3
+-- MAX(time): adding or removing one person moves it by at most 120, changing one by at most 120
+SELECT
+  COALESCE(SUM(CAST("gp_cells"."v0" AS BIGINT)), 0) AS "m0",
+  COALESCE(SUM(CAST("gp_cells"."v1" AS BIGINT)), 0) AS "m1",
+  COALESCE(SUM(CAST("gp_cells"."v2" AS BIGINT)), 0) AS "m2",
+  GREATEST(MAX("gp_cells"."v3"), 0) AS "m3"
+FROM (
+  SELECT
+    CAST("card" AS TEXT) COLLATE "C" AS "gp_unit",
+    GREATEST(
+      LEAST(
+        COALESCE(
+          SUM(
+            CAST((
+              CASE
+                WHEN "lat" BETWEEN CAST('-90.0' AS DOUBLE PRECISION) AND CAST('90.0' AS DOUBLE PRECISION)
+                THEN "lat"
+                WHEN "lat" < CAST('-90.0' AS DOUBLE PRECISION)
+                THEN CAST('-90.0' AS DOUBLE PRECISION)
+                WHEN "lat" <= CAST('Infinity' AS DOUBLE PRECISION)
+                THEN CAST('90.0' AS DOUBLE PRECISION)
+              END
+            ) * CAST('1024.0' AS DOUBLE PRECISION) AS BIGINT)
+          ),
+          0
+        ),
+        276480
+      ),
+      -276480
+    ) AS "v0",
+    GREATEST(
+      LEAST(
+        COALESCE(
+          SUM(
+            CAST((
+              (
+                CASE
+                  WHEN "salary" BETWEEN CAST('1000.0' AS DOUBLE PRECISION) AND CAST('4000.0' AS DOUBLE PRECISION)
+                  THEN "salary"
+                  WHEN "salary" < CAST('1000.0' AS DOUBLE PRECISION)
+                  THEN CAST('1000.0' AS DOUBLE PRECISION)
+                  WHEN "salary" <= CAST('Infinity' AS DOUBLE PRECISION)
+                  THEN CAST('4000.0' AS DOUBLE PRECISION)
+                END - CAST('2500.0' AS DOUBLE PRECISION)
+              )
+            ) * CAST('1024.0' AS DOUBLE PRECISION) AS BIGINT)
+          ),
+          0
+        ),
+        4608000
+      ),
+      -4608000
+    ) AS "v1",
+    LEAST(COUNT(CASE WHEN "salary" <= CAST('Infinity' AS DOUBLE PRECISION) THEN 1 END), 3) AS "v2",
+    GREATEST(
+      CAST((
+        CASE
+          WHEN MAX(CASE WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION) THEN "time" END) BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('120.0' AS DOUBLE PRECISION)
+          THEN MAX(CASE WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION) THEN "time" END)
+          WHEN MAX(CASE WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION) THEN "time" END) < CAST('0.0' AS DOUBLE PRECISION)
+          THEN CAST('0.0' AS DOUBLE PRECISION)
+          WHEN MAX(CASE WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION) THEN "time" END) <= CAST('Infinity' AS DOUBLE PRECISION)
+          THEN CAST('120.0' AS DOUBLE PRECISION)
+        END
+      ) * CAST('1024.0' AS DOUBLE PRECISION) AS BIGINT),
+      0
+    ) AS "v3"
+  FROM "t"
+  WHERE
+    NOT CAST("card" AS TEXT) COLLATE "C" IS NULL
+  GROUP BY
+    CAST("card" AS TEXT) COLLATE "C"
+) AS "gp_cells";
+
+-- persons: SELECT faculty, COUNT(*) AS meals, SUM(lat) AS total FROM t GROUP BY faculty
+-- COUNT(*): adding or removing one person moves it by at most 3, changing one by at most 6
+-- SUM(lat): adding or removing one person moves it by at most 270, changing one by at most 540
+WITH "gp_cells" AS MATERIALIZED (
+  SELECT
+    CAST("card" AS TEXT) COLLATE "C" AS "gp_unit",
+    CAST("faculty" AS TEXT) COLLATE "C" AS "k0",
+    CAST(COUNT(*) AS DECIMAL) * 1024 AS "v0",
+    LEAST(
+      GREATEST(
+        COALESCE(
+          SUM(
+            CAST((
+              CASE
+                WHEN "lat" BETWEEN CAST('-90.0' AS DOUBLE PRECISION) AND CAST('90.0' AS DOUBLE PRECISION)
+                THEN "lat"
+                WHEN "lat" < CAST('-90.0' AS DOUBLE PRECISION)
+                THEN CAST('-90.0' AS DOUBLE PRECISION)
+                WHEN "lat" <= CAST('Infinity' AS DOUBLE PRECISION)
+                THEN CAST('90.0' AS DOUBLE PRECISION)
+              END
+            ) * CAST('1024.0' AS DOUBLE PRECISION) AS BIGINT)
+          ),
+          0
+        ),
+        -4722366482869645213696
+      ),
+      4722366482869645213696
+    ) AS "v1"
+  FROM "t"
+  WHERE
+    CAST("faculty" AS TEXT) COLLATE "C" IN ('math', 'law')
+    AND NOT CAST("card" AS TEXT) COLLATE "C" IS NULL
+  GROUP BY
+    CAST("card" AS TEXT) COLLATE "C",
+    CAST("faculty" AS TEXT) COLLATE "C"
+), "gp_over" AS (
+  SELECT
+    "gp_unit",
+    SUM(ABS("v0")) AS "t0",
+    SUM(ABS("v1")) AS "t1"
+  FROM "gp_cells"
+  GROUP BY
+    "gp_unit"
+  HAVING
+    SUM(ABS("v0")) > 3072 OR SUM(ABS("v1")) > 276480
+)
+SELECT
+  "gp_cells"."k0" AS "faculty",
+  COALESCE(
+    SUM(
+      CAST(CASE
+        WHEN "gp_over"."t0" > 3072
+        THEN DIV(CAST("gp_cells"."v0" AS DECIMAL) * 3072, "gp_over"."t0")
+        ELSE "gp_cells"."v0"
+      END AS BIGINT)
+    ),
+    0
+  ) AS "m0",
+  COALESCE(
+    SUM(
+      CAST(CASE
+        WHEN "gp_over"."t1" > 276480
+        THEN DIV(CAST("gp_cells"."v1" AS DECIMAL) * 276480, "gp_over"."t1")
+        ELSE "gp_cells"."v1"
+      END AS BIGINT)
+    ),
+    0
+  ) AS "m1"
+FROM "gp_cells" AS "gp_cells"
+LEFT JOIN "gp_over"
+  ON "gp_cells"."gp_unit" = "gp_over"."gp_unit"
+GROUP BY
+  "gp_cells"."k0";
+
+-- persons: SELECT faculty, COUNT(DISTINCT card) AS people, MIN(age) AS least FROM t GROUP BY faculty
+-- COUNT(DISTINCT card): adding or removing one person moves it by at most 1, changing one by at most 2
+-- MIN(age): adding or removing one person moves it by at most 100, changing one by at most 200
+WITH "gp_cells" AS MATERIALIZED (
+  SELECT
+    CAST("card" AS TEXT) COLLATE "C" AS "gp_unit",
+    CAST("faculty" AS TEXT) COLLATE "C" AS "k0",
+    LEAST(COUNT(*), 1) AS "v0",
+    LEAST(
+      CAST((
+        CASE
+          WHEN MIN("age") BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('100.0' AS DOUBLE PRECISION)
+          THEN MIN("age")
+          WHEN MIN("age") < CAST('0.0' AS DOUBLE PRECISION)
+          THEN CAST('0.0' AS DOUBLE PRECISION)
+          WHEN MIN("age") <= CAST('Infinity' AS DOUBLE PRECISION)
+          THEN CAST('100.0' AS DOUBLE PRECISION)
+        END
+      ) * CAST('1024.0' AS DOUBLE PRECISION) AS BIGINT),
+      102400
+    ) AS "v1",
+    COUNT(*) AS "gp_rows"
+  FROM "t"
+  WHERE
+    CAST("faculty" AS TEXT) COLLATE "C" IN ('math', 'law')
+    AND NOT CAST("card" AS TEXT) COLLATE "C" IS NULL
+  GROUP BY
+    CAST("card" AS TEXT) COLLATE "C",
+    CAST("faculty" AS TEXT) COLLATE "C"
+), "gp_kept" AS NOT MATERIALIZED (
+  SELECT
+    *
+  FROM (
+    SELECT
+      *,
+      ROW_NUMBER() OVER (PARTITION BY "gp_unit" ORDER BY "gp_rows" DESC NULLS LAST, "k0") AS "gp_place"
+    FROM "gp_cells"
+  ) AS "gp_placed"
+  WHERE
+    "gp_place" <= 1
+)
+SELECT
+  "gp_cells"."k0" AS "faculty",
+  COALESCE(SUM(CAST("gp_cells"."v0" AS BIGINT)), 0) AS "m0",
+  LEAST(MIN("gp_cells"."v1"), 102400) AS "m1"
+FROM "gp_kept" AS "gp_cells"
+GROUP BY
+  "gp_cells"."k0";
