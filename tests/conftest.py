@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import tempfile
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,8 +39,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """One PostgreSQL server for the whole run of a process; a server that cannot start fails what needs it."""
-    with running(tmp_path_factory.mktemp("pg")) as url:
+    """One PostgreSQL server for all processes of a run; a server that cannot start fails what needs it.
+
+    The wheel's own lock between processes sees to it that one starts it and the last one stops it.
+    """
+    own = tmp_path_factory.getbasetemp()
+    run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    # Not inside it: another user may have to run the server, and pytest lets nobody else in.
+    name = hashlib.sha256(str(run).encode()).hexdigest()[:12]
+    with running(Path(tempfile.gettempdir()) / f"guessproof-pg-{os.getuid()}-{name}") as url:
         yield url
 
 

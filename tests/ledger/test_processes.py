@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from guessproof.ledger import Budget, Cost, Ledger, Recorded, verify
-from ledger.making import opened
+from ledger.making import opened, placed
 
 WORKER = str(Path(__file__).with_name("worker.py"))
 
@@ -56,9 +56,9 @@ def draws(path: Path) -> int:
     ],
 )
 def test_killed_at_each_step_an_answer_may_be_lost_but_never_a_charge(
-    tmp_path: Path, point: str, charges: int, drawn: int, answered: bool
+    home: Path, point: str, charges: int, drawn: int, answered: bool
 ) -> None:
-    ledger = opened(tmp_path)
+    ledger = opened(home)
     path = ledger.path
     process = started("release", path, "question", point)
     assert process.communicate(timeout=60) == ("", "")
@@ -79,8 +79,8 @@ def test_killed_at_each_step_an_answer_may_be_lost_but_never_a_charge(
     assert verify(path).ok
 
 
-def test_killed_at_any_moment_whatever_was_told_is_on_disk(tmp_path: Path) -> None:
-    ledger = opened(tmp_path, "1000000")
+def test_killed_at_any_moment_whatever_was_told_is_on_disk(home: Path) -> None:
+    ledger = opened(home, "1000000")
     moments = random.Random(20300101)
     told = least = 0
     for _ in range(12):
@@ -102,7 +102,7 @@ def test_killed_at_any_moment_whatever_was_told_is_on_disk(tmp_path: Path) -> No
         least += wanted
         assert verify(ledger.path).ok
     assert told >= least > 24
-    leftovers = {path.name for path in tmp_path.iterdir()} - {"test.ledger", "test.ledger-journal"}
+    leftovers = {path.name for path in Path(ledger.path).parent.iterdir()} - {"test.ledger", "test.ledger-journal"}
     assert not leftovers
 
 
@@ -119,8 +119,8 @@ def test_what_was_half_written_is_taken_back(tmp_path: Path) -> None:
     assert ledger.head == head
 
 
-def test_exactly_as_many_win_as_the_budget_allows(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_exactly_as_many_win_as_the_budget_allows(home: Path) -> None:
+    ledger = opened(home)
     path = ledger.path
     lines = "".join(raced(path, [("race", path, f"worker{n}", 4) for n in range(6)])).split()
     assert Counter(lines) == {"won": 10, "refused": 14}
@@ -129,8 +129,8 @@ def test_exactly_as_many_win_as_the_budget_allows(tmp_path: Path) -> None:
     assert verify(path).ok
 
 
-def test_the_same_request_is_drawn_once_and_all_get_its_answer(tmp_path: Path) -> None:
-    ledger = opened(tmp_path)
+def test_the_same_request_is_drawn_once_and_all_get_its_answer(home: Path) -> None:
+    ledger = opened(home)
     path = ledger.path
     words = [said.split() for said in raced(path, [("same", path, "question") for _ in range(6)])]
     assert sum(said[0] == "drew" for said in words) == 1
@@ -139,8 +139,8 @@ def test_the_same_request_is_drawn_once_and_all_get_its_answer(tmp_path: Path) -
     assert ledger.remaining("cafeteria").epsilon == Decimal("0.9")
 
 
-def test_many_open_one_new_file_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "test.ledger"
+def test_many_open_one_new_file_at_once(home: Path) -> None:
+    path = placed(home)
     names = ["cats", "dogs", "birds", "cats", "cats"]
     words = raced(path, [("open", path, name) for name in names])
     assert Counter(words) == {"opened\n": 3, "refused\n": 2}

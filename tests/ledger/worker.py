@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from guessproof.errors import BudgetError, LedgerError
-from guessproof.ledger import Budget, Charged, Cost, Ledger, store_sqlite
+from guessproof.ledger import Budget, Charged, Cost, Ledger, store_postgres, store_sqlite
 
 
 def die(*_: Any) -> NoReturn:
@@ -39,9 +39,9 @@ def charge(ledger: Ledger, request: str) -> Any:
 
 def release(path: str, request: str, point: str) -> None:
     ledger = Ledger(path, patience=0)
-    commit = store_sqlite._commit
+    commits = store_sqlite._commit, store_postgres._commit
     if point == "before the charge is written":
-        store_sqlite._commit = die
+        store_sqlite._commit = store_postgres._commit = die
     charged = charge(ledger, request)
     if point == "after the charge":
         die()
@@ -49,9 +49,9 @@ def release(path: str, request: str, point: str) -> None:
     if point == "after the run":
         die()
     if point == "before the answer is written":
-        store_sqlite._commit = die
+        store_sqlite._commit = store_postgres._commit = die
     ledger.record(charged, {"value": value})
-    store_sqlite._commit = commit
+    store_sqlite._commit, store_postgres._commit = commits
     if point == "after the answer":
         die()
 

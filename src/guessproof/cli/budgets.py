@@ -8,9 +8,9 @@ from guessproof.plan import Plan
 def budget_left(plan: Plan, key_file: str | None = None) -> tuple[float | None, bool]:
     """(what is left of ε, whether a scan was made); (None, False) where no ledger knows this data."""
     from guessproof.errors import LedgerError
-    from guessproof.ledger import Ledger, read_key
+    from guessproof.ledger import Ledger, is_there, read_key
 
-    if not plan.ledger_path.exists():
+    if not is_there(plan.ledger_path):
         return None, False
     try:
         ledger = Ledger(plan.ledger_path, read_key(key_file))

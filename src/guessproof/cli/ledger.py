@@ -1,4 +1,4 @@
-"""`guessproof ledger open | amend | show | verify`. Heavy rooms are imported inside the commands."""
+"""`guessproof ledger open | amend | show | verify | copy`. Heavy rooms are imported inside the commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ledger_app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-File = Annotated[str, typer.Option("--ledger", help="The ledger's file.")]
+File = Annotated[str, typer.Option("--ledger", help="The ledger's file, or env:NAME for a PostgreSQL database.")]
 KeyFile = Annotated[
     str | None, typer.Option("--key-file", help="A file with the key of a sealed ledger; else $GUESSPROOF_LEDGER_KEY.")
 ]
@@ -153,6 +153,30 @@ def verify(
     _report(verdict, as_json=as_json)
     if not verdict.ok:
         raise typer.Exit(6)
+
+
+@ledger_app.command("copy")
+def copy_(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="The ledger to copy: a file, or env:NAME.")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="Where there is none yet: a file, or env:NAME.")],
+    key_file: KeyFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy a whole ledger from a file to a server or back, verified, with the same head. Never writes over one.
+
+    Use only one of the two afterwards: each would allow the whole budget.
+
+    Example: guessproof ledger copy guessproof.ledger env:LEDGER_URL
+    """
+    from guessproof.ledger import copy_ledger, read_key
+
+    made = copy_ledger(source, target, read_key(key_file))
+    if as_json:
+        print_json({"from": source, "to": target, "entries": made.entries, "head": made.head})
+        return
+    say(f"Copied {made.entries} entries from {source} to {target}, verified.")
+    say(f"Use only {target} from now on: each copy would allow the whole budget.")
+    say(f"head {made.head}")
 
 
 def _report(verdict: Verification, *, as_json: bool) -> None:

@@ -115,7 +115,8 @@ def _open_database(source: str, table: str, timeout: float | None, public: Publi
     """PostgreSQL is named by an environment variable that holds its address."""
     if not source.startswith("env:"):
         return None
-    from guessproof.engines.postgres import Postgres, read_address
+    from guessproof.addresses import read_address
+    from guessproof.engines.postgres import Postgres
 
     return Postgres(read_address(source), table, timeout=timeout, public=public)
 

@@ -6,13 +6,13 @@ remembered as its SQLSTATE, and ours is raised after the `except` block has ende
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
+from guessproof.addresses import Address, attempt, connect
 from guessproof.engines.base import BITS, WORDS, PublicSources, quoted_rows
 from guessproof.engines.postgres_query import find_fault
 from guessproof.errors import EngineError, SourceError
@@ -21,12 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from psycopg import Connection
 
-T = TypeVar("T")
-
-OLDEST = 160000  # pg_input_is_valid
 MOST_ROWS = 20_000  # of a public file
-PATIENCE = 10  # seconds until a server must have answered
-SCHEMES = ("postgresql://", "postgres://")
 SETTINGS = {
     "search_path": "pg_catalog",  # nobody's function or table answers for one of the system's
     "datestyle": "ISO, YMD",
@@ -75,28 +70,6 @@ SAID = {  # by SQLSTATE, or its class
     "42": "a column or a type in it does not fit the table",
     "22": "a constant in it does not fit the column beside it",
 }
-INSTALL = "pip install 'guessproof[postgres]'"
-
-
-@dataclass(frozen=True)
-class Address:
-    """Where the database is, under the name of the variable that says so; what it says is shown nowhere."""
-
-    variable: str
-    url: str = field(repr=False)
-
-
-def read_address(source: str) -> Address:
-    """The connection string that the environment holds for env:NAME."""
-    variable = source.removeprefix("env:")
-    address = Address(variable, os.environ.get(variable, ""))
-    shape = "postgresql://user:password@host/database"
-    if not address.url:
-        raise SourceError(f"source {source!r}: the environment variable {variable} is not set; set it to {shape}")
-    if not address.url.startswith(SCHEMES):  # its value is never repeated
-        problem = f"what {variable} holds is no address of a PostgreSQL database"
-        raise SourceError(f"source {source!r}: {problem}; set it to {shape}")
-    return address
 
 
 @dataclass(frozen=True)
@@ -195,10 +168,10 @@ class Postgres:
     def prepare(self, sql: str) -> None:
         problem, failure = find_fault(sql, self._table, *self._public), None
         if not problem:
-            _, failure = _try(lambda: self._run(_empty, sql, read=False))
+            _, failure = attempt(lambda: self._run(_empty, sql, read=False))
             problem = failure and _words(failure)
         if not problem and not failure:
-            _, failure = _try(lambda: self._run(_hostile, sql, read=False))
+            _, failure = attempt(lambda: self._run(_hostile, sql, read=False))
             problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
         if problem or failure:
             raise SourceError(
@@ -207,7 +180,7 @@ class Postgres:
             )
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = _try(lambda: None if find_fault(sql, self._table, *self._public) else self._run(_whole, sql))
+        rows, failure = attempt(lambda: None if find_fault(sql, self._table, *self._public) else self._run(_whole, sql))
         if failure or rows is None:
             raise EngineError
         return rows
@@ -216,7 +189,7 @@ class Postgres:
         return {name: dict(found.types) for name, found in self._public.items()}
 
     def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = _try(lambda: None if find_fault(sql, *self._public) else self._run(_empty, sql))
+        rows, failure = attempt(lambda: None if find_fault(sql, *self._public) else self._run(_empty, sql))
         if failure or rows is None:
             raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
         return rows
@@ -227,7 +200,7 @@ class Postgres:
 
     def close(self) -> None:
         while self._open:
-            _try(self._open.pop().close)
+            attempt(self._open.pop().close)
 
     def __enter__(self) -> Self:
         return self
@@ -272,28 +245,8 @@ class Postgres:
     # The session.
 
     def _connect(self) -> Connection[Any]:
-        said = f"source 'env:{self._address.variable}'"
-        psycopg, missing = _try(_psycopg)
-        if missing or psycopg is None:
-            raise SourceError(f"{said}: PostgreSQL needs psycopg; install it with {INSTALL}")
-        con, failure = _try(
-            lambda: psycopg.connect(
-                self._address.url,
-                autocommit=True,
-                connect_timeout=PATIENCE,
-                client_encoding="utf8",
-                prepare_threshold=None,
-            )
-        )
-        if failure or con is None:
-            raise SourceError(
-                f"{said}: the database cannot be reached, or does not let this user in; check that it runs, and the "
-                "host, the name, the user and the password in the variable"
-            )
+        con = connect(self._address)
         self._open.append(con)
-        if con.info.server_version < OLDEST:
-            self.close()
-            raise SourceError(f"{said}: PostgreSQL {con.info.server_version // 10000} is too old; use 16 or later")
         return con
 
     @contextmanager
@@ -310,7 +263,7 @@ class Postgres:
                 con.execute("ROLLBACK")
 
     def _look(self, table: str) -> Found:
-        found, failure = _try(lambda: self._find(table))
+        found, failure = attempt(lambda: self._find(table))
         if failure or found is None:
             raise SourceError(f"source 'env:{self._address.variable}': {_unreadable(table, failure)}")
         return found
@@ -400,25 +353,9 @@ def hostile_values(stored: str) -> Sequence[str]:
     )
 
 
-def _psycopg() -> Any:
-    import psycopg
-
-    return psycopg
-
-
 def _as_query(sql: str) -> Any:
     """Our own text, as psycopg asks for it."""
     return sql.encode()
-
-
-def _try(work: Callable[[], T]) -> tuple[T | None, str | None]:
-    """The result, or the SQLSTATE of the failure (or its class) and nothing more of it."""
-    try:
-        return work(), None
-    except (SourceError, EngineError):
-        raise
-    except Exception as error:
-        return None, str(getattr(error, "sqlstate", None) or type(error).__name__)
 
 
 def _words(failure: str) -> str | None:

@@ -3,8 +3,9 @@
 from guessproof.ledger.account import Account, Amendment, Charge, Note, Protection, Standing, Tally
 from guessproof.ledger.amounts import Budget, Cost, Left
 from guessproof.ledger.book import Defect, Entry
+from guessproof.ledger.copying import copy_ledger
 from guessproof.ledger.key import read_key
-from guessproof.ledger.ledger import Charged, Failed, Ledger, Recorded
+from guessproof.ledger.ledger import Charged, Failed, Ledger, Recorded, is_on_server, is_there
 from guessproof.ledger.verify import Verification, verify
 
 __all__ = [
@@ -25,6 +26,9 @@ __all__ = [
     "Standing",
     "Tally",
     "Verification",
+    "copy_ledger",
+    "is_on_server",
+    "is_there",
     "read_key",
     "verify",
 ]

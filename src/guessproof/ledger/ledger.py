@@ -70,9 +70,23 @@ class Failed:
     time: str
 
 
-def open_store(path: Path, timeout: float) -> Store:
-    """The store that keeps the ledger of this place."""
-    return SqliteStore(path, timeout)
+def open_store(path: Path, timeout: float = 30.0) -> Store:
+    """The store that keeps the ledger of this place: a file, or the server that env:NAME leads to."""
+    if not is_on_server(path):
+        return SqliteStore(path, timeout)
+    from guessproof.ledger.store_postgres import PostgresStore
+
+    return PostgresStore(path, timeout)
+
+
+def is_on_server(path: str | os.PathLike[str]) -> bool:
+    """Whether a ledger's place is no file."""
+    return str(path).startswith("env:")
+
+
+def is_there(path: str | os.PathLike[str]) -> bool:
+    """Whether a place may hold a ledger: a file that exists, a variable that leads to a server."""
+    return bool(os.environ.get(str(path).removeprefix("env:"))) if is_on_server(path) else Path(path).exists()
 
 
 def utc_now() -> datetime:
@@ -102,6 +116,7 @@ class Ledger:
         self._clock = clock
         self._store = open_store(self.path, timeout)
         self._seen: Entry | None = None
+        self._unsure: set[str] = set()  # charges that may have been written, by their digests; none was drawn for
         self._known: tuple[Stamp, Contents] | None = None  # what was verified, and the file's looks at that time
         with self._reading():
             pass
@@ -163,6 +178,9 @@ class Ledger:
             done = settled(charges)
             if done is not None:
                 return _settled(name, done, account, session.head)
+            mine = next((c for c in charges if c.digest in self._unsure), None)
+            if mine is not None:
+                return self._found_again(mine, account)
             working = in_work(charges, self._clock(), self.patience)
             if working is not None:
                 raise _in_work(name, working, self.patience)
@@ -174,7 +192,14 @@ class Ledger:
                 "charge", name, {**json.loads(plain), "advantage": None if judged is None else str(judged)}
             )
             left = account.left
+            self._unsure.add(entry.digest)
+        self._unsure.discard(entry.digest)
         return Charged(name, entry.seq, entry.digest, cost, left)
+
+    def _found_again(self, charge: Charge, account: Standing) -> Charged:
+        """A charge whose writing nobody acknowledged: it was written, and nothing was drawn for it yet."""
+        self._unsure.discard(charge.digest)
+        return Charged(account.name, charge.seq, charge.digest, charge.cost, account.left)
 
     def record(self, charged: Charged, answer: dict[str, Any]) -> str:
         """Write the answer of a charge, once; the new head."""

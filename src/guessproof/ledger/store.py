@@ -60,6 +60,14 @@ class Store(Protocol):
         """How it looks from outside; it changes whenever anybody writes to it."""
         ...
 
+    def find(self) -> None:
+        """Refuse where there is no ledger."""
+        ...
+
+    def notes(self) -> list[str]:
+        """What whoever verifies the ledger should know of its place."""
+        ...
+
     def reading(self) -> AbstractContextManager[Transaction]:
         """A consistent view."""
         ...

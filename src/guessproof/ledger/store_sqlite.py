@@ -134,6 +134,17 @@ class SqliteStore:
             return None
         return found.st_ino, found.st_size, found.st_mtime_ns
 
+    def find(self) -> None:
+        """Refuse where there is no file; what is in it is another matter."""
+        if not self.path.is_file():
+            raise self._missing()
+
+    def notes(self) -> list[str]:
+        """Who else can open the file."""
+        if self.path.stat().st_mode & 0o077:
+            return ["other users of this machine can open the file; set its mode to 0600"]
+        return []
+
     @contextmanager
     def reading(self) -> Generator[SqliteTransaction]:
         """A consistent view of the file."""
@@ -176,10 +187,7 @@ class SqliteStore:
         if new:
             _make_file(self.path)
         elif not self.path.is_file() or self.path.stat().st_size == 0:
-            raise LedgerError(
-                f"{self.path}: there is no ledger here; the owner of the data opens one, once: "
-                f"guessproof ledger open NAME --budget 1.0 --ledger {self.path}"
-            )
+            raise self._missing()
         with translated(self.path):
             address = f"{self.path.absolute().as_uri()}?mode=rw"
             connection = sqlite3.connect(address, uri=True, timeout=self.timeout, isolation_level=None)
@@ -193,6 +201,12 @@ class SqliteStore:
                 connection.close()
                 raise
         return connection
+
+    def _missing(self) -> LedgerError:
+        return LedgerError(
+            f"{self.path}: there is no ledger here; the owner of the data opens one, once: "
+            f"guessproof ledger open NAME --budget 1.0 --ledger {self.path}"
+        )
 
 
 def _make_file(path: Path) -> None:

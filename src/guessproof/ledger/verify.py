@@ -10,8 +10,8 @@ from typing import Any
 
 from guessproof.errors import LedgerError, ParameterError
 from guessproof.ledger.book import START, Book, Defect, Entry, Row, checked_key, keys_of, read_chain
+from guessproof.ledger.ledger import open_store
 from guessproof.ledger.store import Store
-from guessproof.ledger.store_sqlite import SqliteStore
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,8 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
     remembered = _checked_head(head)
     checked_key(key)
     where = Path(path)
-    store = SqliteStore(where)
-    if not where.is_file():
-        store.integrity()  # says that there is none, and how to open one
+    store = open_store(where)
+    store.find()
     rows, keys, damage = _stored(store)
     entries, broken = read_chain(rows, key)
     book = Book(entries)
@@ -68,7 +67,7 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
         "that no budget was raised or overspent, and each answer belongs to one charge",
         "that each checkpoint says what the entries before it add up to, and every entry is found by its keys",
     ]
-    notes = _notes(where, sealed=sealed, remembered=remembered is not None)
+    notes = [*_notes(sealed=sealed, remembered=remembered is not None), *store.notes()]
     if sealed and key is not None:
         checked.append("that each entry is sealed with the key")
     if remembered is not None:
@@ -111,15 +110,13 @@ def _key_defects(entries: list[Entry], keys: list[tuple[str, int]] | None) -> li
     return [Defect(seq, "is not found by its keys: these were edited") for seq in sorted(wrong)]
 
 
-def _notes(path: Path, *, sealed: bool, remembered: bool) -> list[str]:
+def _notes(*, sealed: bool, remembered: bool) -> list[str]:
     """What this verdict does not say."""
     notes: list[str] = []
     if not remembered:
         notes.append("without a remembered head (--head), entries cut off at the end do not show")
     if not sealed and not remembered:
         notes.append("without a key or a remembered head, a ledger that was rewritten as a whole does not show")
-    if path.stat().st_mode & 0o077:
-        notes.append("other users of this machine can open the file; set its mode to 0600")
     return notes
 
 

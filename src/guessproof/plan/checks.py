@@ -36,7 +36,8 @@ _BETTING = re.compile(r"\s*([0-9.]+)\s*(?::|to|/|-)\s*([0-9.]+)\s*\Z")
 def check_tables(file: PlanFile, place: Place) -> None:
     """Everything that needs neither priors nor goals."""
     _check_names(file, place)
-    _check_source(file.data.source, place)
+    _check_address(("data", "source"), file.data.source, place)
+    _check_address(("release", "ledger"), file.release.ledger, place)
     _check_engine(file.data.source, file.data.engine, place)
     _check_protects(file, place)
     for name, column in file.columns.items():
@@ -78,13 +79,13 @@ def _check_distinct(names: Iterable[str], place: Place) -> None:
             raise place.error(("columns", name), name, problem, "rename one of the columns")
 
 
-def _check_source(source: str, place: Place) -> None:
-    path: Key = ("data", "source")
-    remedy = 'put it into an environment variable and write source = "env:NAME"'
+def _check_address(path: Key, source: str, place: Place) -> None:
+    remedy = f'put it into an environment variable and write {path[-1]} = "env:NAME"'
     if is_secret(source):
         raise place.error(path, source, "a connection string must not stand in a plan", remedy)
     if source.startswith("env:") and not _ENV.match(source):
-        raise place.error(path, source, "does not name an environment variable", "write for instance env:DATABASE_URL")
+        example = {"source": "DATABASE_URL"}.get(str(path[-1]), "LEDGER_URL")
+        raise place.error(path, source, "does not name an environment variable", f"write for instance env:{example}")
 
 
 def _check_engine(source: str, engine: str | None, place: Place) -> None:

@@ -114,8 +114,9 @@ class Plan:
 
     @property
     def ledger_path(self) -> Path:
-        """The ledger's file, beside the plan unless it is absolute."""
-        return self.folder / self.release.ledger
+        """The ledger's file, beside the plan unless it is absolute; or env:NAME as it stands."""
+        ledger = self.release.ledger
+        return Path(ledger) if is_elsewhere(ledger) else self.folder / ledger
 
     @property
     def public_sources(self) -> dict[str, str | None]:
@@ -343,7 +344,8 @@ def inputs_of(plan: Plan, *, ledger: str | Path | None = None, key_file: str | P
         kept += [("the table", Path(plan.source)), ("a part of the table", Path(f"{plan.source}.wal"))]
     if plan.path is not None:
         kept.append(("the plan", plan.path))
-    for book in (plan.ledger_path, *(() if ledger is None else (Path(ledger),))):
+    books = [book for book in (plan.release.ledger, ledger) if book is not None and not is_elsewhere(str(book))]
+    for book in (plan.folder / book for book in books):
         kept += [("the ledger", book.with_name(book.name + part)) for part in LEDGER_PARTS]
     if key_file is not None:
         kept.append(("the key of the ledger", Path(key_file)))

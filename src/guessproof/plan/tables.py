@@ -485,7 +485,11 @@ class ReleaseTable(PlanTable):
     """How the answer is made noisy, and where it is accounted for."""
 
     mechanism: MechanismName | None = Field(default=None, description="the kind of noise; left out: the best one")
-    ledger: str = Field(default="guessproof.ledger", min_length=1, description="the ledger's file, beside the plan")
+    ledger: str = Field(
+        default="guessproof.ledger",
+        min_length=1,
+        description="the ledger's file, beside the plan; or env:NAME for a PostgreSQL database",
+    )
     epsilon: Positive | None = Field(default=None, description="fixes ε instead of choosing it")
     delta: float | None = Field(default=None, gt=0, lt=1, description="the failure probability of gaussian noise")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from guessproof.choosing import Choice, Limit, asked, choose
 from guessproof.errors import InfeasibleError, PlanError
-from guessproof.ledger import Account, Ledger
+from guessproof.ledger import Account, Ledger, is_there
 from guessproof.plan import Plan, loads_plan
 from guessproof.plan.identity import first_requests, request_of
 from guessproof.plan.places import hide_secrets, is_secret
@@ -118,7 +118,7 @@ def gather(plan: Plan, *, ledger: str | Path | None = None, key: bytes | None = 
     left out, its file is read.
     """
     path = plan.ledger_path if ledger is None else Path(ledger)
-    book = None if ledger is None and not path.exists() else Ledger(path, key)
+    book = None if ledger is None and not is_there(path) else Ledger(path, key)
     accounts = {} if book is None else book.accounts()
     account = accounts.get(plan.data.name)
     choice, requests = _decided(plan, account)

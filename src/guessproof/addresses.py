@@ -1,0 +1,88 @@
+"""Addresses of PostgreSQL databases: they stand in the environment, and no message, log or error ever holds one.
+
+A driver's errors quote addresses and values, so none is ever passed on or chained: a failure is remembered as its
+SQLSTATE, and ours is raised after the `except` block has ended.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from guessproof.errors import GuessproofError, SourceError
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+T = TypeVar("T")
+
+OLDEST = 160000  # PostgreSQL 16
+PATIENCE = 10  # seconds until a server must have answered
+SCHEMES = ("postgresql://", "postgres://")
+INSTALL = "pip install 'guessproof[postgres]'"
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a database is, under the name of the variable that says so; what it says is shown nowhere."""
+
+    variable: str
+    url: str = field(repr=False)
+
+
+def read_address(source: str, kind: type[GuessproofError] = SourceError, what: str = "source") -> Address:
+    """The connection string that the environment holds for env:NAME; refusals are of this kind."""
+    variable = source.removeprefix("env:")
+    address = Address(variable, os.environ.get(variable, ""))
+    shape = "postgresql://user:password@host/database"
+    if not address.url:
+        raise kind(f"{what} {source!r}: the environment variable {variable} is not set; set it to {shape}")
+    if not address.url.startswith(SCHEMES):  # its value is never repeated
+        problem = f"what {variable} holds is no address of a PostgreSQL database"
+        raise kind(f"{what} {source!r}: {problem}; set it to {shape}")
+    return address
+
+
+def connect(address: Address, kind: type[GuessproofError] = SourceError, what: str = "source") -> Connection[Any]:
+    """A connection that commits each statement by itself; refusals are of this kind and say nothing of the address."""
+    said = f"{what} 'env:{address.variable}'"
+    psycopg, missing = attempt(_psycopg)
+    if missing or psycopg is None:
+        raise kind(f"{said}: PostgreSQL needs psycopg; install it with {INSTALL}")
+    con, failure = attempt(
+        lambda: psycopg.connect(
+            address.url,
+            autocommit=True,
+            connect_timeout=PATIENCE,
+            client_encoding="utf8",
+            prepare_threshold=None,
+        )
+    )
+    if failure or con is None:
+        raise kind(
+            f"{said}: the database cannot be reached, or does not let this user in; check that it runs, and the "
+            "host, the name, the user and the password in the variable"
+        )
+    if con.info.server_version < OLDEST:
+        version = con.info.server_version // 10000
+        attempt(con.close)
+        raise kind(f"{said}: PostgreSQL {version} is too old; use 16 or later")
+    return con
+
+
+def attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:
+    """The result, or the SQLSTATE of the failure (or its class) and nothing more of it. Our own errors pass."""
+    try:
+        return work(), None
+    except GuessproofError:
+        raise
+    except Exception as error:
+        return None, str(getattr(error, "sqlstate", None) or type(error).__name__)
+
+
+def _psycopg() -> Any:
+    import psycopg
+
+    return psycopg
