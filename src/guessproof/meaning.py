@@ -39,6 +39,7 @@ class Meaning:
     advantage: Bracket | None
     posterior: Bracket | None
     errors: dict[str, float | None]
+    rank_errors: dict[str, float]
     limits: tuple[Kept, ...]
     general: Explanation
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
@@ -62,6 +63,7 @@ class Meaning:
             "posterior": None if self.posterior is None else self.posterior.to_dict(),
             "largest_prior_factor": "any" if self.largest_prior_factor == math.inf else self.largest_prior_factor,
             "errors": self.errors,
+            "rank_errors": self.rank_errors,
             "limits": [{**vars(k), "epsilon": k.epsilon if math.isfinite(k.epsilon) else None} for k in self.limits],
             "general": self.general.to_dict(),
         }
@@ -77,10 +79,13 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
     exposure = None if exposure is None else chooser.rounded(exposure, epsilon)
     noises = chooser.noises(epsilon)
     errors: dict[str, float | None] = {}
+    ranks: dict[str, float] = {}
     for output in chooser.question.outputs:
         if output.measured:
-            level = chooser.targets.get(output.name, (0.0, 0.95))[1]
-            errors[output.name] = noises[output.measured[0]].error(level) if output.is_plain else None
+            noise, level = noises[output.measured[0]], chooser.targets.get(output.name, (0.0, 0.95))[1]
+            errors[output.name] = noise.error(level) if output.is_plain and not noise.unit else None
+            if output.is_plain and noise.unit:
+                ranks[output.name] = noise.error(level)
     posterior: Bracket | None = None
     if exposure is not None:
         try:
@@ -94,6 +99,7 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         advantage=None if exposure is None else exposure.advantage(epsilon, plan.limits.both),
         posterior=posterior,
         errors=errors,
+        rank_errors=ranks,
         limits=tuple(_kept(chooser, epsilon)),
         general=explain(epsilon),
         exposure=exposure,

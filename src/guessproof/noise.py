@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from guessproof.errors import ParameterError
 from guessproof.guarantee import Guarantee
+from guessproof.intervals import Interval
 from guessproof.mechanisms import BEST, BEST_WHOLE, MECHANISMS, Mechanism
 from guessproof.mechanisms.base import WIDEST, Grid, check_drawable, grid_for
-from guessproof.mechanisms.sampling import sampler
+from guessproof.mechanisms.sampling import pick, sampler
+from guessproof.mechanisms.selection import Selection
 from guessproof.sql.measurement import Measurement
+from guessproof.sql.places import RankContribution
+from guessproof.sql.rewrite import Cell
 
 WHOLE_BITS = 52  # a contribution in grid steps stays a whole number that a double holds exactly
 
@@ -24,6 +29,8 @@ class Noise:
     measurement: Measurement
     mechanism: Mechanism
     grid: Grid
+
+    unit: ClassVar[str] = ""  # of its error, where that is not the answer's own
 
     @property
     def name(self) -> str:
@@ -74,6 +81,19 @@ class Noise:
         """How surely the answer lies this near."""
         return self.mechanism.confidence(within=within * self.measurement.divisor)
 
+    def enclose(self, number: float, confidence: float) -> Interval:
+        """Where the true number lies, as surely, when this one came out."""
+        error = self.error(confidence)
+        return Interval(number - error, number + error)
+
+    def numbers(self, cells: Sequence[Cell]) -> list[float]:
+        """A noisy number for each cell; one without rows gets noise around what nothing adds up to."""
+        measurement = self.measurement
+        empty = self.grid.units(measurement.contribution.absent)
+        units = self.draw([empty if unit is None else unit for unit, _ in cells])
+        sizes = [float(count or measurement.divisor) if measurement.divisor != 1 else 1.0 for _, count in cells]
+        return [self.grid.value(unit) / size for unit, size in zip(units, sizes, strict=True)]
+
     def check(self) -> None:
         """Refuse noise that could not be drawn: before anything is charged."""
         check_drawable(self.mechanism, self.grid)
@@ -97,6 +117,53 @@ class Noise:
         }
 
 
+@dataclass(frozen=True)
+class RankNoise(Noise):
+    """A value of a public grid, picked by its rank; its scale and its error are in ranks."""
+
+    unit = "ranks"
+
+    @property
+    def step(self) -> float:
+        """Scores are whole numbers: nothing is rounded."""
+        return 0.0
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """(ε, δ) of one answer as it is really drawn."""
+        return self.mechanism.epsilon, 0.0
+
+    @property
+    def _places(self) -> RankContribution:
+        found = self.measurement.contribution
+        assert isinstance(found, RankContribution)
+        return found
+
+    def enclose(self, number: float, confidence: float) -> Interval:
+        """Anywhere on the grid: how far apart two ranks are, only the data tell."""
+        values = self._places.grid.values
+        return Interval(values[0], values[-1])
+
+    def numbers(self, cells: Sequence[Cell]) -> list[float]:
+        """The value picked for each cell; where there are no rows all are alike."""
+        grid, aim = self._places.grid, self._places.aim
+        parts, nobody = aim.level.denominator, (0,) * len(grid.values)
+        scale = math.nextafter(self.scale * parts, math.inf)
+        return [grid.values[pick(scale, aim.scores(counts or nobody))] for counts, _ in cells]
+
+    def check(self) -> None:
+        """Refuse a scale that does not fit beside whole ranks."""
+        if not 2.0**-200 < self.scale < 2.0**60:
+            problem = f"a scale of {self.scale:.3g} ranks cannot be drawn"
+            raise ParameterError("noise", self.name, problem, "use a more moderate epsilon")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        values = self._places.grid.values
+        picked = {"values": len(values), "lowest": values[0], "highest": values[-1]}
+        return {**super().to_dict(), "unit": self.unit, "picked_from": picked}
+
+
 def noise_for(
     measurement: Measurement,
     epsilon: float,
@@ -106,6 +173,8 @@ def noise_for(
     confidence: float = 0.95,
 ) -> Noise:
     """Noise that costs ε for the most that one record can do to the measurement."""
+    if measurement.picks:
+        return RankNoise(measurement, _selection(measurement, epsilon), Grid(0))
     kind = _kind_of(measurement, mechanism)
     options = kind.options(delta=delta, confidence=confidence)
     made: Any = kind  # its options are its own
@@ -122,11 +191,24 @@ def epsilon_needed(
     *,
     shaped_for: float | None = None,
 ) -> float:
-    """The least ε at which one answer lies this near, this surely; `shaped_for`: Cauchy noise with a γ for that."""
+    """The least ε at which one answer lies this near, this surely; `shaped_for`: Cauchy noise with a γ for that.
+
+    Where a value is picked by its rank, `within` is a number of ranks.
+    """
+    if measurement.picks:
+        made = _selection(measurement, 1.0)
+        most, places = made.sensitivity, made.candidates
+        return Selection.epsilon_for(sensitivity=most, within=within, confidence=confidence, candidates=places)
     kind: Any = _kind_of(measurement, mechanism)
     options = kind.options(delta=delta, confidence=shaped_for or confidence)
     near = within * measurement.divisor
     return kind.epsilon_for(sensitivity=_most(measurement, kind), within=near, confidence=confidence, **options)
+
+
+def _selection(measurement: Measurement, epsilon: float) -> Selection:
+    found = measurement.contribution
+    assert isinstance(found, RankContribution)
+    return Selection(measurement.guarantee.sensitivity, epsilon, len(found.grid.values))
 
 
 def _kind_of(measurement: Measurement, name: str | None) -> type[Mechanism]:

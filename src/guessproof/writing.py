@@ -15,6 +15,7 @@ from guessproof.releasing import Answer
 
 KINDS = (".csv", ".json", ".parquet")
 COLUMNS = ("name", "value", "error", "confidence", "low", "high")
+RANKS = "ranks"  # a column of its own where an answer has its error in ranks
 
 
 def check_target(path: str, plan: Plan | None = None, key_file: str | None = None) -> Path:
@@ -29,7 +30,8 @@ def write_answers(answer: Answer, path: str, plan: Plan | None = None) -> None:
 
 
 def _content(kind: str, answer: Answer) -> bytes:
-    rows = [{**a.group, **{c: getattr(a, c) for c in COLUMNS}} for a in answer.answers]
+    columns = (*COLUMNS, RANKS) if any(a.ranks is not None for a in answer.answers) else COLUMNS
+    rows = [{**a.group, **{c: getattr(a, c) for c in columns}} for a in answer.answers]
     if kind == ".json":
         return (json_text(answer.to_dict()) + "\n").encode()
     return _csv(rows) if kind == ".csv" else _parquet(rows)

@@ -14,6 +14,7 @@ COLUMNS = {
     "salary": DeclaredColumn("salary", bounds=(1000, 4000), missing=False),
     "lon": DeclaredColumn("lon", bounds=(-180, 180), missing=False),
     "lat": DeclaredColumn("lat", bounds=(-90, 90), missing=False),
+    "grade": DeclaredColumn("grade", bounds=(0, 20), step=0.5),
     "colour": DeclaredColumn("colour", levels=("black", "white", "brown")),
     "smoker": DeclaredColumn("smoker", levels=("true", "false"), missing=False),
     "faculty": DeclaredColumn("faculty", levels=("math", "law"), protected=False),
@@ -21,7 +22,7 @@ COLUMNS = {
 }
 VALUES = DeclaredTable("t", COLUMNS)
 COUNTED = DeclaredTable("t", COLUMNS, rows=120)
-SECRET = {n: DeclaredColumn(n, c.bounds, c.levels, c.kind) for n, c in COLUMNS.items()}
+SECRET = {n: DeclaredColumn(n, c.bounds, c.levels, c.kind, step=c.step) for n, c in COLUMNS.items()}
 RECORDS = DeclaredTable("t", SECRET, unit_named("records"))
 PERSONS = DeclaredTable("t", SECRET, Persons("card", 3))
 FEW_GROUPS = DeclaredTable("t", SECRET, Persons("card", 3, 1))
@@ -58,6 +59,11 @@ QUERIES = {
         Example("SELECT MIN(time) AS least, MAX(time) AS most FROM t"),
         Example("SELECT MAX(time + age) AS most FROM t"),
         Example("SELECT MIN((POINT(lon, lat) <@> POINT(3, 4)) / speed) AS soonest FROM t"),
+    ],
+    "quantiles": [
+        Example("SELECT MEDIAN(grade) AS middle FROM t"),
+        Example("SELECT faculty, QUANTILE(grade, 0.9) AS high, COUNT(time) AS n FROM t WHERE smoker GROUP BY faculty"),
+        Example("SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ROUND(time / 7)) AS weeks FROM t", RECORDS),
     ],
     "groups": [
         Example("SELECT faculty, AVG(time) AS mean FROM t GROUP BY faculty ORDER BY mean DESC LIMIT 1", COUNTED),

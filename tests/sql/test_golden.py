@@ -29,10 +29,11 @@ def written(example: Example, dialect: str) -> str:
     question = analyze(example.sql, example.declared)
     exponents = [0 if m.is_whole else -10 for m in question.measurements]
     types = {n: kind if dialect == "duckdb" else TYPES[kind] for n, kind in stored(question).items()}
-    run = rewrite(question, exponents, find_target(dialect, types)).sql
+    run = ";\n".join(rewrite(question, exponents, find_target(dialect, types)).statements)
     protects = example.declared.unit.name + (f", {example.declared.rows} rows" if example.declared.rows else "")
     accounts = "".join(f"-- {m.account}\n" for m in question.measurements)
-    return f"-- {protects}: {example.sql}\n{accounts}{sqlglot.transpile(run, dialect, dialect, pretty=True)[0]};\n"
+    shown = ";\n".join(sqlglot.transpile(run, dialect, dialect, pretty=True))
+    return f"-- {protects}: {example.sql}\n{accounts}{shown};\n"
 
 
 def file(name: str, dialect: str) -> Path:

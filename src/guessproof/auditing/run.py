@@ -67,6 +67,10 @@ def audit_choice(
     _refuse_names(choice)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
+    if any(noise.measurement.picks for noise in choice.noises):
+        text = next(noise.measurement.text for noise in choice.noises if noise.measurement.picks)
+        problem = "a value that is picked by its rank cannot be audited here yet; its law is checked in the tests"
+        raise ParameterError("query", text, problem, "audit the other numbers in a plan of their own")
     started = time.monotonic()
     show = progress or _silent
     planted = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed

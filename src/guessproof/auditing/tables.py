@@ -82,7 +82,7 @@ class TableFactory:
     def _ask_engine(self, path: Path, question: AnalyzedQuery) -> dict[Group, list[Cell]]:
         with open_engine(str(path), self.table) as engine:
             rewritten = prepare_query(engine, question, self.exponents)
-            return rewritten.read(engine.aggregates(rewritten.sql))
+            return rewritten.run(engine.aggregates)
 
     def _write(self, made_up: Sequence[Row], made_fields: Sequence[Field], name: str) -> Path:
         rows, fields = self._stored(made_up, made_fields)

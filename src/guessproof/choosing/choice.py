@@ -174,16 +174,26 @@ class Choice:
         return self.plan.unit.assumption, *(ASSUMPTIONS[key].format(copies=copies) for key in keys)
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
-        """The a-priori error of each output at a confidence; None where it depends on the answer."""
-        found: dict[str, float | None] = {}
-        for output in self.question.outputs:
-            if not output.measured:
-                continue
-            level = self.targets.get(output.name, (0.0, confidence))[1]
-            found[output.name] = (
-                self.noises[output.measured[0]].error(level) if output.is_plain and self.noises else None
-            )
-        return found
+        """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""
+        found = {output.name: None for output in self.question.outputs if output.measured}
+        return {**found, **self._errors_in("", confidence)}
+
+    def rank_errors(self, confidence: float = 0.95) -> dict[str, float]:
+        """The same in ranks, for each output that is picked by its rank."""
+        return self._errors_in("ranks", confidence)
+
+    def _errors_in(self, unit: str, confidence: float) -> dict[str, float]:
+        plain = [output for output in self.question.outputs if output.is_plain and self.noises]
+        noises = {output.name: self.noises[output.measured[0]] for output in plain}
+        return {
+            name: noise.error(self.targets.get(name, (0.0, confidence))[1])
+            for name, noise in noises.items()
+            if noise.unit == unit
+        }
+
+    def _target(self, name: str) -> dict[str, float]:
+        within, confidence = self.targets[name]
+        return {error_units(self.question).get(name, "within"): within, "confidence": confidence}
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; an infinite number is null."""
@@ -200,8 +210,9 @@ class Choice:
                 "interval": list(self.interval),
                 "binding": self.binding,
                 "limits": [{"name": b.name, "side": b.side, "epsilon": b.epsilon, "how": b.how} for b in self.limits],
-                "targets": {n: {"within": w, "confidence": c} for n, (w, c) in self.targets.items()},
+                "targets": {n: self._target(n) for n in self.targets},
                 "errors": self.errors(),
+                "rank_errors": self.rank_errors(),
                 "prior": self.prior,
                 "advantage": None if self.advantage is None else self.advantage.to_dict(),
                 "posterior": None if self.posterior is None else self.posterior.to_dict(),
@@ -216,6 +227,12 @@ class Choice:
                 "explanation": self.explanation,
             }
         )
+
+
+def error_units(question: AnalyzedQuery) -> dict[str, str]:
+    """The unit of each plain output's error, where it is not the answer's own."""
+    plain = [output for output in question.outputs if output.is_plain]
+    return {o.name: "ranks" for o in plain if question.measurements[o.measured[0]].picks}
 
 
 def _finite(value: Any) -> Any:

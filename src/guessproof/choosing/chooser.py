@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from guessproof.choosing.choice import Choice, Limit
+from guessproof.choosing.choice import Choice, Limit, error_units
 from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
 from guessproof.exposure import Attacker, Exposure
@@ -69,7 +69,7 @@ def _column(plan: Plan, name: str) -> DeclaredColumn:
 
 def _declare(name: str, column: ColumnTable, kind: Kind | None, values: list[Any], protected: bool) -> DeclaredColumn:
     levels = tuple(label_of(v) for v in values) or None
-    told = DeclaredColumn(name, column.bounds, levels, kind, column.missing, protected)
+    told = DeclaredColumn(name, column.bounds, levels, kind, column.missing, protected, step=column.step)
     if column.true is None or column.false is None:
         return told
     return replace(told, true=tuple(map(label_of, column.true)), false=tuple(map(label_of, column.false)))
@@ -112,7 +112,9 @@ class Chooser:
 
     def _read_targets(self) -> dict[str, tuple[float, float]]:
         names = [o.name for o in self.question.outputs if o.measured]
-        targets = self.plan.accuracy.targets(names)
+        ranked = [o.name for o in self.question.outputs if o.is_plain and self._is_ranked(o.measured[0])]
+        targets = self.plan.accuracy.targets(names, ranked)
+        self._check_ranked(ranked, targets)
         for output in self.question.outputs:
             if output.name in targets and not output.is_plain:
                 spot = ("accuracy", output.name) if output.name in self.plan.accuracy.outputs else ("accuracy",)
@@ -120,6 +122,29 @@ class Chooser:
                 remedy = 'declare data.rows with protects = "values", or set targets for SUM and COUNT as outputs'
                 raise self.plan.error(spot, output.name, problem, remedy)
         return targets
+
+    def _is_ranked(self, index: int) -> bool:
+        return self.question.measurements[index].picks
+
+    def _check_ranked(self, ranked: list[str], targets: dict[str, tuple[float, float]]) -> None:
+        """A target in the answer's own unit cannot be promised for a quantile, and one in ranks for nothing else."""
+        accuracy = self.plan.accuracy
+        for name in ranked:
+            own = accuracy.outputs.get(name)
+            if (own is not None and own.error is not None) or (name not in targets and accuracy.error is not None):
+                spot = ("accuracy", name) if own is not None and own.error is not None else ("accuracy",)
+                problem = f"how far the values of {name} lie apart only the data tell, so its error is one of ranks"
+                raise self.plan.error(spot, name, problem, "write ranks = 10 for it: so many ranks off at most")
+        given = [n for n, target in accuracy.outputs.items() if target.ranks is not None and n not in ranked]
+        if given or (accuracy.ranks is not None and not ranked):
+            spot = ("accuracy", given[0], "ranks") if given else ("accuracy", "ranks")
+            problem = "only MEDIAN and QUANTILE, as an output of their own, have an error in ranks"
+            raise self.plan.error(spot, given[0] if given else accuracy.ranks, problem, "write within = … instead")
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each plain output's error, where it is not the answer's own."""
+        return error_units(self.question)
 
     def _asked_of(self) -> dict[int, list[tuple[float, float]]]:
         """The targets of each measurement: one number may be asked for under several names."""
@@ -269,7 +294,7 @@ class Chooser:
         """Every bound on ε, from above and from below."""
         found = self.limits(exposure or self.exposure())
         if self.required_epsilon:
-            found.append(Limit("accuracy", self.needed, "at least", target_words(self.targets)))
+            found.append(Limit("accuracy", self.needed, "at least", target_words(self.targets, self.units)))
         if self.plan.release.epsilon is not None:
             found.append(Limit("fixed", self.plan.release.epsilon, "at most", "release.epsilon of the plan"))
         return found

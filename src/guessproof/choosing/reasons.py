@@ -39,7 +39,12 @@ def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Cha
     within, confidence = chooser.targets[name]
     there = noise.error(confidence)
     if there > 0:  # whole noise can be so small that the answer is exact, and there is nothing to ask for
-        yield Change(f"accuracy of {name}: within", f"{within:g}", f"{up(there)}", max(there / within, within / there))
+        yield Change(
+            f"accuracy of {name}: {noise.unit or 'within'}",
+            f"{within:g}",
+            f"{up(there)}",
+            max(there / within, within / there),
+        )
     surely = noise.confidence(within)
     if surely > 0.01:
         yield Change(
@@ -90,8 +95,11 @@ def limit_words(plan: Plan) -> str:
     return " and ".join(parts) + (f", with odds misjudged by up to ×{wrong:g}" if wrong > 1 else "")
 
 
-def target_words(targets: Mapping[str, tuple[float, float]]) -> str:
-    return "; ".join(f"{name} within {w:g} with {c:.0%} confidence" for name, (w, c) in targets.items())
+def target_words(targets: Mapping[str, tuple[float, float]], units: Mapping[str, str]) -> str:
+    return "; ".join(
+        f"{name} within {w:g}{' ' * (name in units)}{units.get(name, '')} with {c:.0%} confidence"
+        for name, (w, c) in targets.items()
+    )
 
 
 def explain_choice(
@@ -113,7 +121,8 @@ def explain_choice(
     if advantage is not None:
         parts.append(f"The attacker's belief then rises by at most {up(float(advantage.bound))} ({advantage.status}).")
     if len(noises) == 1:
-        parts.append(f"Noise of scale {noises[0].scale:.6g} ({noises[0].name}).")
+        noise = noises[0]
+        parts.append(f"Noise of scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")
     return " ".join(parts)
 
 

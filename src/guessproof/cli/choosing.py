@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, in_people, percent, print_json
+from guessproof.cli.printing import AsJson, error_words, in_people, percent, print_json
 from guessproof.rounded import down, misjudged_words, percent_down, percent_up, round_places, up
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
     from guessproof.explain import Explanation
     from guessproof.meaning import Meaning
+    from guessproof.noise import Noise
 
 
 def choose(
@@ -122,12 +123,11 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         rows.append((f"ε for adding or removing a {choice.plan.unit.noun}", down(choice.epsilon_add_remove)))
     rows += [(f"ε per unit of {n}", down(e)) for n, e in choice.epsilon_per_unit.items() if e]
     for noise in choice.noises:
-        rows.append((f"noise on {noise.measurement.text}", f"{noise.name}, scale {noise.scale:.6g}"))
+        rows.append((f"noise on {noise.measurement.text}", _noise_words(noise)))
+    ranks = choice.rank_errors()
     for name, error in choice.errors().items():
         level = choice.targets.get(name, (0.0, 0.95))[1]
-        rows.append(
-            (f"{name}: {level:.0%} of answers within", "depends on the answer" if error is None else f"± {up(error)}")
-        )
+        rows.append((f"{name}: {level:.0%} of answers within", error_words(error, ranks.get(name))))
     if choice.prior is not None:
         rows.append(("belief before", f"{choice.prior:.2%}, {in_people(choice.prior)}"))
     if choice.posterior is not None:
@@ -249,6 +249,11 @@ def explain(
     print_json(found.to_dict()) if as_json else _show_meaning(found)
 
 
+def _noise_words(noise: Noise) -> str:
+    """Which noise, and how much."""
+    return f"{noise.name}, scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit}"
+
+
 def _show_meaning(found: Meaning) -> None:
     from rich.table import Table
 
@@ -257,9 +262,9 @@ def _show_meaning(found: Meaning) -> None:
     console = Screen()
     table = Table(show_header=False, title=f"ε = {found.epsilon:g} for this plan", title_justify="left")
     for noise in found.noises:
-        table.add_row(f"noise on {noise.measurement.text}", f"{noise.name}, scale {noise.scale:.6g}")
+        table.add_row(f"noise on {noise.measurement.text}", _noise_words(noise))
     for name, error in found.errors.items():
-        table.add_row(f"{name}: answers usually within", "depends on the answer" if error is None else f"± {up(error)}")
+        table.add_row(f"{name}: answers usually within", error_words(error, found.rank_errors.get(name)))
     if found.prior is not None:
         table.add_row("belief before", f"{found.prior:.2%}, {in_people(found.prior)}")
     if found.posterior is not None:

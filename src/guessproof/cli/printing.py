@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.plain import json_text, plain
-from guessproof.rounded import percent_up
+from guessproof.rounded import percent_up, up
 
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
@@ -43,3 +43,10 @@ def in_people(probability: float) -> str:
         if probability * base >= 1:
             return f"{round(probability * base)} in {base}"
     return f"fewer than 1 in {1_000_000}"
+
+
+def error_words(error: float | None, ranks: float | None) -> str:
+    """How near an answer is: in its own unit, or in ranks."""
+    if ranks is not None:
+        return f"± {up(ranks)} ranks"
+    return "depends on the answer" if error is None else f"± {up(error)}"

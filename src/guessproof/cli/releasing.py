@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanArgument, in_people, percent, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, error_words, in_people, percent, print_json
 from guessproof.rounded import down, up
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
             *(row.group[k] for k in keys),
             row.name,
             "none" if row.value is None else styled(f"{row.value:.6g}", "bold"),
-            "" if row.error is None else f"± {up(row.error)}",
+            "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks),
             f"{row.confidence:.0%}",
             between,
         )

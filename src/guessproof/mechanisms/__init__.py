@@ -1,6 +1,7 @@
 """How much noise, how accurate, and what it costs.
 
 One module a mechanism: laplace, geometric, gaussian, cauchy, smooth; what they all say of themselves is in base.
+selection picks one of several values instead of adding noise.
 composition adds releases up and splits budgets, awareness (with response and integrals) asks
 what the attacker learns from this very mechanism, and sampling, the only impure file, draws the noise.
 """

@@ -60,6 +60,7 @@ class Mechanism(ABC):
     # Far out two answers keep the ratio of their likelihoods, grow alike, or can be told apart ever better.
     tails: ClassVar[Literal["proportional", "alike", "apart"]] = "proportional"
     integer_noise: ClassVar[Literal["laplace", "gaussian"] | None] = None  # drawn in whole grid steps, by this sampler
+    adds_noise: ClassVar[bool] = True  # otherwise it picks one of several values, and its error is one of ranks
 
     sensitivity: float  # the largest change of the answer that one record can make
     epsilon: float  # of the guarantee

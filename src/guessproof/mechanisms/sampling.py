@@ -97,6 +97,22 @@ class IdealSampler:
         ]
 
 
+def pick(scale: float, scores: Sequence[int]) -> int:
+    """Which of the scores plus exponential noise of this scale is largest; drawn by OpenDP, in exact arithmetic.
+
+    >>> pick(1.0, [0, 10_000, 0])
+    1
+    """
+    return int(_selector(scale)(list(scores)))
+
+
+@lru_cache(maxsize=256)
+def _selector(scale: float) -> Callable[[list[int]], int]:
+    dp = _opendp()
+    numbers = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_noisy_max(numbers, dp.linf_distance(T="i64"), dp.max_divergence(), scale=scale)
+
+
 def sampler(mechanism: Any, grid: Grid | None = None) -> IntegerSampler | IdealSampler:
     """The sampler of a mechanism, built once and kept.
 

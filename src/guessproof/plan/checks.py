@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from guessproof.errors import InputError, PlanError
@@ -140,8 +141,19 @@ def check_column(path: Key, column: ColumnTable, place: Place) -> None:
         if not low < high:
             problem = "the lower bound must be below the upper one"
             raise place.error((*path, "bounds"), [low, high], problem, "write the smaller number first")
+    if column.step is not None:
+        _check_step(path, column, column.step, place)
     if column.levels is not None:
         _check_levels(path, column, place)
+
+
+def _check_step(path: Key, column: ColumnTable, step: float, place: Place) -> None:
+    if column.bounds is None:
+        raise place.error((*path, "step"), step, "there are no bounds to step between", "declare bounds as well")
+    low, high, width = (Fraction(repr(float(x))) for x in (*column.bounds, step))
+    if high == low or (high - low) % width:
+        problem = f"the bounds {column.bounds[0]:g} … {column.bounds[1]:g} are no whole number of steps apart"
+        raise place.error((*path, "step"), step, problem, "choose bounds or step so that they are")
 
 
 def _check_levels(path: Key, column: ColumnTable, place: Place) -> None:
@@ -169,9 +181,13 @@ def _check_protected(file: PlanFile, place: Place) -> None:
 
 
 def _check_accuracy(accuracy: AccuracyTable, place: Place) -> None:
-    _check_target(("accuracy",), accuracy, place, alone=accuracy.error is None and not accuracy.outputs)
+    _check_target(("accuracy",), accuracy, place, alone=not _has_error(accuracy) and not accuracy.outputs)
     for name, target in accuracy.outputs.items():
-        _check_target(("accuracy", name), target, place, alone=accuracy.error is None and target.error is None)
+        _check_target(("accuracy", name), target, place, alone=not (_has_error(accuracy) or _has_error(target)))
+
+
+def _has_error(target: TargetTable) -> bool:
+    return target.error is not None or target.ranks is not None
 
 
 def _check_target(path: Key, target: TargetTable, place: Place, *, alone: bool) -> None:

@@ -316,6 +316,10 @@ class ColumnTable(PlanTable):
     levels: tuple[Scalar, ...] | None = Field(
         default=None, description="every value that can occur; needed for GROUP BY, whose groups are these"
     )
+    step: Positive | None = Field(
+        default=None,
+        description="distance of the values, between the bounds, of which MEDIAN and QUANTILE pick one",
+    )
     kind: Literal["number", "label", "truth", "time"] | None = Field(
         default=None, description="what the column holds; left out: what bounds, levels, prior or the query tell"
     )
@@ -420,6 +424,9 @@ class TargetTable(PlanTable):
         default=None, description="the public size of the answer behind relative; never the true one"
     )
     confidence: float | None = Field(default=None, gt=0, lt=1, description="how surely; left out: 0.95")
+    ranks: Positive | None = Field(
+        default=None, description="the largest error of a quantile: so many ranks from the one that is asked for"
+    )
 
     @property
     def error(self) -> float | None:
@@ -447,13 +454,13 @@ class AccuracyTable(TargetTable):
         """Where the target of an output stands, for an error that only the query can bring up."""
         self._lines[output] = (line, file)
 
-    def targets(self, names: Iterable[str]) -> dict[str, tuple[float, float]]:
-        """(within, confidence) for each named output that has a target.
+    def targets(self, names: Iterable[str], ranked: Iterable[str] = ()) -> dict[str, tuple[float, float]]:
+        """(within, confidence) for each named output that has a target; `ranked` ones have theirs in ranks.
 
         >>> AccuracyTable(within=2, total=TargetTable(relative=0.25, magnitude=1000)).targets(["mean", "total"])
         {'mean': (2.0, 0.95), 'total': (250.0, 0.95)}
         """
-        names = list(names)
+        names, ranked = list(names), set(ranked)
         for output in self.outputs:
             if output not in names:
                 line, file = self._lines.get(output, (None, None))
@@ -463,7 +470,7 @@ class AccuracyTable(TargetTable):
         found: dict[str, tuple[float, float]] = {}
         for name in names:
             own = self.outputs.get(name, self)
-            error = own.error if own.error is not None else self.error
+            error = (own.ranks or self.ranks) if name in ranked else own.error if own.error is not None else self.error
             if error is not None:
                 found[name] = (error, own.confidence or self.confidence or 0.95)
         return found

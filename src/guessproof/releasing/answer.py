@@ -10,20 +10,20 @@ from typing import Any
 
 from guessproof.choosing import Choice
 from guessproof.errors import ParameterError
-from guessproof.intervals import Interval
 from guessproof.noise import Noise
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql import formula as formulas
+from guessproof.sql.rewrite import Cell, Group
 
-Group = tuple[str, ...]
-Found = Mapping[
-    Group, Sequence[tuple[int | None, int | None]]
-]  # for each measurement its whole steps, and of how many rows
+Found = Mapping[Group, Sequence[Cell]]  # for each measurement what the engine found
 
 
 @dataclass(frozen=True)
 class Released:
-    """One number of the answer, with its error: exceeded with probability 1 − confidence at most."""
+    """One number of the answer, with its error: exceeded with probability 1 − confidence at most.
+
+    `ranks` is the error of a quantile, whose error in its own unit only the data could tell.
+    """
 
     name: str
     group: dict[str, str]
@@ -32,6 +32,11 @@ class Released:
     confidence: float
     low: float | None
     high: float | None
+    ranks: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; `ranks` only where there are some, as in answers that were recorded before it came."""
+        return {name: value for name, value in vars(self).items() if name != "ranks" or value is not None}
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {
-            "answers": [vars(a) for a in self.answers],
+            "answers": [a.to_dict() for a in self.answers],
             "epsilon": self.epsilon,
             "delta": self.delta,
             "epsilon_add_remove": self.epsilon_add_remove,
@@ -114,12 +119,7 @@ def add_noise(choice: Choice, found: Found) -> Answer:
         numbers = {index: column[position] for index, column in enumerate(columns)}
         rows.append((group, numbers))
     shown, outputs = _filter_and_sort(choice.question, rows), measured_outputs(choice.question)
-    errors = [_bound_errors(choice, output) for output in outputs]  # the same for every group
-    answers = tuple(
-        _make_number(choice, group, numbers, output, error)
-        for group, numbers in shown
-        for output, error in zip(outputs, errors, strict=True)
-    )
+    answers = tuple(_make_number(choice, group, numbers, output) for group, numbers in shown for output in outputs)
     advantage, posterior = choice.advantage, choice.posterior
     learned = {
         "prior": choice.prior,
@@ -147,13 +147,8 @@ def list_groups(question: AnalyzedQuery) -> list[Group]:
 
 
 def draw_column(noise: Noise, index: int, groups: list[Group], found: Found) -> list[float]:
-    """One noisy number per group; a group without rows gets noise around what nothing adds up to."""
-    measurement = noise.measurement
-    empty = noise.grid.units(measurement.contribution.absent)
-    cells = [found[g][index] if g in found else (None, None) for g in groups]
-    units = noise.draw([empty if unit is None else unit for unit, _ in cells])
-    sizes = [float(count or measurement.divisor) if measurement.divisor != 1 else 1.0 for _, count in cells]
-    return [noise.grid.value(unit) / size for unit, size in zip(units, sizes, strict=True)]
+    """One noisy number per group, whether it has rows or not."""
+    return noise.numbers([found[g][index] if g in found else (None, None) for g in groups])
 
 
 def measured_outputs(question: AnalyzedQuery) -> list[Any]:
@@ -176,29 +171,28 @@ def _sort_key(value: Any) -> tuple[int, Any]:
     return (1, 0.0) if isinstance(value, float) and math.isnan(value) else (0, value)
 
 
-def _bound_errors(choice: Choice, output: Any) -> dict[int, float]:
-    """The error of each number behind an output, at a level at which they fail together no more often than one may."""
-    level = 1 - (1 - _confidence(choice, output)) / max(len(output.measured), 1)
-    return {index: choice.noises[index].error(level) for index in output.measured}
+def _level(choice: Choice, output: Any) -> float:
+    """How sure each number behind an output must be, so that they fail together no more often than one may."""
+    return 1 - (1 - _confidence(choice, output)) / max(len(output.measured), 1)
 
 
 def _confidence(choice: Choice, output: Any) -> float:
     return choice.targets.get(output.name, (0.0, 0.95))[1]
 
 
-def _make_number(
-    choice: Choice, group: Group, numbers: Mapping[int, float], output: Any, errors: Mapping[int, float]
-) -> Released:
+def _make_number(choice: Choice, group: Group, numbers: Mapping[int, float], output: Any) -> Released:
     value = float(formulas.evaluate(output.formula, numbers, group))
-    ranges = {index: Interval(numbers[index] - error, numbers[index] + error) for index, error in errors.items()}
+    level = _level(choice, output)
+    ranges = {index: choice.noises[index].enclose(numbers[index], level) for index in output.measured}
     enclosed = formulas.enclose(output.formula, ranges)
     low, high = _finite(enclosed.low), _finite(enclosed.high)
+    error = None if low is None or high is None else max(high - value, value - low)
+    ranks = None
     if output.is_plain:
-        error = errors[output.measured[0]]
-    else:
-        error = None if low is None or high is None else max(high - value, value - low)
+        noise = choice.noises[output.measured[0]]
+        error, ranks = (None, noise.error(level)) if noise.unit else (noise.error(level), None)
     keys = {key.name: level_name for key, level_name in zip(choice.question.keys, group, strict=True)}
-    return Released(output.name, keys, _finite(value), error, _confidence(choice, output), low, high)
+    return Released(output.name, keys, _finite(value), error, _confidence(choice, output), low, high, ranks)
 
 
 def _finite(value: float) -> float | None:

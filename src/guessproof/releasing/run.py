@@ -94,7 +94,8 @@ def prepare_query(engine: Engine, question: AnalyzedQuery, exponents: Sequence[i
     check_rows(engine, question.declared)
     rewritten = rewrite(question, exponents, find_target(engine.dialect, list_types(engine, question)))
     engine.check()
-    engine.prepare(rewritten.sql)
+    for statement in rewritten.statements:
+        engine.prepare(statement)
     return rewritten
 
 
@@ -218,7 +219,7 @@ def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[Tally]], float] | No
 def _run(book: Ledger, charged: Charged, engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer:
     """Run and add noise; whatever fails is noted in constant words, and the charge stays."""
     try:
-        found = query.read(engine.aggregates(query.sql))
+        found = query.run(engine.aggregates)
         answer = add_noise(choice, found) if has_declared_rows(choice.question, found) else None
     except Exception:  # any text of it might quote data
         book.failed(charged)

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -102,6 +103,7 @@ class DeclaredColumn:
     protected: bool = True
     true: tuple[str, ...] = TRUE_WORDS
     false: tuple[str, ...] = FALSE_WORDS
+    step: float | None = None  # of the grid on which a quantile of the column lies
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
@@ -116,8 +118,20 @@ class DeclaredColumn:
             object.__setattr__(self, "kind", "number")
         if self.levels is not None:
             self._check_levels(self.levels)
+        if self.step is not None:
+            self._check_step(self.step)
         if both := [label for label in self.true if label in self.false]:
             raise ParameterError("true", both[0], "is also among false", "name each label once")
+
+    def _check_step(self, step: float) -> None:
+        if self.bounds is None:
+            raise ParameterError("step", step, f"{self.name} has no bounds to step between", "declare bounds")
+        if not (math.isfinite(step) and step > 0):
+            raise ParameterError("step", step, "is no distance", "write a positive number")
+        low, high, width = (Fraction(repr(float(x))) for x in (*self.bounds, step))
+        if (high - low) % width or high == low:
+            problem = f"the bounds {self.bounds[0]:g} … {self.bounds[1]:g} are no whole number of steps apart"
+            raise ParameterError("step", step, problem, "choose bounds or step so that they are")
 
     def _check_levels(self, levels: tuple[str, ...]) -> None:
         if not levels or len(set(levels)) < len(levels):

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations_with_replacement, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlglot import Expr
 
@@ -54,6 +54,8 @@ MOST_CLASSES = 40  # all pairs of kinds of levels are followed; beyond this any 
 @dataclass(frozen=True)
 class Contribution(Term):
     """φ(x): the term where the filter holds and there is a number, `absent` elsewhere."""
+
+    picks: ClassVar[bool] = False  # one of several values is picked by scores, instead of noise on a number
 
     condition: Condition
     term: Term

@@ -1,4 +1,4 @@
-"""COUNT, SUM, AVG, MIN and MAX: what is measured, what one record does to it, its place in the outputs."""
+"""COUNT, SUM, AVG, MIN, MAX: what is measured, what one record does to it, its place in the outputs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from guessproof.intervals import Interval
 from guessproof.names import folded
 from guessproof.rounded import up
 from guessproof.sql import formula
+from guessproof.sql.aggregates import AGGREGATES
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.distances import (
     Contribution,
@@ -36,19 +37,15 @@ from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row, Term
 from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
 from guessproof.world.metrics import Matrix
 
-AggregateKind = Literal["count", "sum", "min", "max"]
+AggregateKind = Literal["count", "sum", "min", "max", "quantile"]
 LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
-REMEDY = "use COUNT, SUM, AVG, MIN or MAX"
+REMEDY = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN or QUANTILE"
 UNSUPPORTED: dict[type[Expr], str] = {
     exp.Variance: "VARIANCE",
     exp.VariancePop: "VARIANCE",
     exp.Stddev: "STDDEV",
     exp.StddevPop: "STDDEV",
     exp.StddevSamp: "STDDEV",
-    exp.Median: "MEDIAN",
-    exp.PercentileCont: "a percentile",
-    exp.PercentileDisc: "a percentile",
-    exp.Quantile: "a quantile",
     exp.ApproxDistinct: "COUNT DISTINCT",
 }
 KINDS: dict[type[Expr], AggregateKind] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
@@ -173,6 +170,11 @@ class Measurement:
         return self.total is None or self.kind not in ("count", "sum")
 
     @property
+    def picks(self) -> bool:
+        """Whether a value is picked by its rank, instead of noise on a number."""
+        return self.contribution.picks
+
+    @property
     def per_answer(self) -> Guarantee:
         """The guarantee in units of the answer."""
         return self.guarantee.scaled(1 / self.divisor)
@@ -187,6 +189,8 @@ def describe(measurement: Measurement) -> str:
     >>> analyze("SELECT SUM(salary) FROM t", t).measurements[0].account
     "SUM(salary): one person moves it by at most |x − x'|, at most 3000"
     """
+    if measurement.picks:
+        return _describe_pick(measurement)
     answer = measurement.per_answer
     if answer.unit.hides_presence:
         return (
@@ -209,6 +213,18 @@ def describe(measurement: Measurement) -> str:
 
 def _list_keys(measurement: Measurement) -> str:
     return " or ".join(key.column for key in measurement.keys)
+
+
+def _describe_pick(measurement: Measurement) -> str:
+    """What one record can do to the odds of two values, in ranks."""
+    found = measurement.guarantee
+    start = f"{measurement.text}: a value is picked by its rank"
+    if found.unit.hides_presence:
+        return (
+            f"{start}; adding or removing one record moves the ranks of two values apart by at most "
+            f"{up(found.presence)}, changing one by at most {up(found.change)}"
+        )
+    return f"{start}; one person moves the ranks of two values apart by at most {up(found.change)}"
 
 
 def _matters(metric: Metric) -> bool:
@@ -274,15 +290,17 @@ class AggregateReader:
         if isinstance(node, exp.Filter):
             call = node.this
             own = read_filter(node.expression.this, self.reader)
+        text = spell(node)
+        if type(call) in AGGREGATES:
+            return AGGREGATES[type(call)](self, call, own, text)
         word = UNSUPPORTED.get(type(call))
         if word is not None:
             raise self.reader.refuse(f"{word} is not supported yet", call, REMEDY)
         if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):
             raise self.reader.refuse(f"{name_construct(call, self.reader.sql)} is not supported", call, REMEDY)
-        text = node.sql("duckdb").replace(" <-> ", " <@> ")
         if self._counts_units(call):
             return self._measure(text, "count", OncePresent(1.0), own, call)
-        inner = self._argument(call)
+        inner = self.argument(call)
         if isinstance(call, exp.Avg):
             return self._average(call, inner, own, text)
         if isinstance(call, exp.Count):
@@ -299,7 +317,8 @@ class AggregateReader:
             named = named.this
         return isinstance(named, exp.Column) and folded(self.reader.column(named).name) == folded(identity)
 
-    def _argument(self, call: exp.AggFunc) -> Expr:
+    def argument(self, call: exp.AggFunc) -> Expr:
+        """What the one argument of an aggregate is."""
         inner = call.this
         if isinstance(inner, exp.Distinct):
             word = "COUNT DISTINCT" if isinstance(call, exp.Count) else "DISTINCT"
@@ -310,12 +329,16 @@ class AggregateReader:
             return exp.Star()
         if extra or inner is None:
             raise self.reader.refuse("this aggregate takes one argument", call, "name one column or expression")
-        nested = inner.find(exp.AggFunc, exp.Window, exp.Query)
-        if nested is not None:
-            raise self.reader.refuse("an aggregate or a subquery inside an aggregate", nested, "aggregate once")
+        self.check_plain(inner)
         if isinstance(inner, exp.Star) and (any(inner.args.values()) or not isinstance(call, exp.Count)):
             raise self.reader.refuse("this star is not understood", call, "write COUNT(*), or name a column")
         return inner
+
+    def check_plain(self, inner: Expr) -> None:
+        """Refuse what does not see one row at a time."""
+        nested = inner.find(exp.AggFunc, exp.Window, exp.Query)
+        if nested is not None:
+            raise self.reader.refuse("an aggregate or a subquery inside an aggregate", nested, "aggregate once")
 
     def _counted(self, inner: Expr) -> Term:
         """What COUNT adds for a row: a bare column needs no bounds, only whether there is a value."""
@@ -329,7 +352,7 @@ class AggregateReader:
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
-        counted = Contribution(self._condition(own), count_presence(term), 0.0, self.joins)
+        counted = Contribution(self.condition(own), count_presence(term), 0.0, self.joins)
         if self._is_count_public(counted):
             # A public count says how many values there are, so nothing that is protected may change their number.
             if declared.rows is not None:
@@ -358,7 +381,7 @@ class AggregateReader:
             return False
         return bound_sensitivity(counted, declared.complete()).change == 0
 
-    def _condition(self, own: Condition) -> Condition:
+    def condition(self, own: Condition) -> Condition:
         """What must hold for a row to be added: that there is such a row, WHERE, and its own FILTER."""
         found: Condition = NoFilter()
         for condition in (*map(Match, self.joins), self.where, own):
@@ -373,7 +396,21 @@ class AggregateReader:
         if not seen.size <= LARGEST:
             raise self.reader.refuse("this can become too large to be added exactly", call, "narrow the bounds")
         absent = seen.high if kind == "min" else seen.low if kind == "max" else 0.0
-        contribution = Contribution(self._condition(own), term, absent, self.joins)
+        return self.add(
+            text, kind, Contribution(self.condition(own), term, absent, self.joins), own, call, divisor=divisor
+        )
+
+    def add(
+        self,
+        text: str,
+        kind: AggregateKind,
+        contribution: Contribution,
+        own: Condition,
+        call: Expr,
+        *,
+        divisor: float = 1.0,
+    ) -> Expr:
+        """The place of a measurement, which is made unless it is there already."""
         known = (kind, contribution, divisor)
         if known not in self.measurements:
             self.measurements[known] = self._measurement(text, kind, contribution, own, call, divisor)
@@ -381,9 +418,9 @@ class AggregateReader:
 
     def _copies(self, kind: AggregateKind) -> int:
         """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
-        copies = (self.reader.declared.copies or 1) if kind in ("count", "sum") or self.keys else 1
+        copies = (self.reader.declared.copies or 1) if kind not in ("min", "max") or self.keys else 1
         spread = any(self.reader.declared.is_joined(key.column) for key in self.keys)  # matches in several groups
-        return copies * count_matches(self.joins) if kind in ("count", "sum") or spread else copies
+        return copies * count_matches(self.joins) if kind not in ("min", "max") or spread else copies
 
     def _measurement(
         self, text: str, kind: AggregateKind, contribution: Contribution, own: Condition, call: Expr, divisor: float
@@ -414,6 +451,12 @@ class AggregateReader:
         secret = list_secret_keys(self.keys, declared, self.joins) if total is None else ()
         measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies, secret, total=total)
         return replace(measurement, account=describe(measurement))
+
+
+def spell(node: Expr) -> str:
+    """An aggregate as its text is shown."""
+    dialect = "postgres" if node.find(exp.WithinGroup) else "duckdb"  # DuckDB's writer has a form of its own for these
+    return node.sql(dialect).replace(" <-> ", " <@> ")
 
 
 def read_filter(expression: Expr, reader: Reader) -> Condition:

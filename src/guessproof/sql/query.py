@@ -11,10 +11,11 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql import formula
+from guessproof.sql.aggregates import AGGREGATES
 from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.flatten import FlatSelect, flatten
 from guessproof.sql.formula import Key, Output
-from guessproof.sql.measurement import UNSUPPORTED, AggregateReader, Measurement, read_filter
+from guessproof.sql.measurement import UNSUPPORTED, AggregateReader, Measurement, read_filter, spell
 from guessproof.sql.parse import locate, parse
 from guessproof.sql.relation import JoinReader, PublicJoin, joining
 from guessproof.sql.rules import RULES
@@ -181,7 +182,7 @@ class ClauseReader:
             inner = expression.unalias()
             if isinstance(inner, exp.Star) or inner.is_star:
                 raise self.reader.refuse("rows cannot be released", self.select, "use COUNT, SUM, AVG, MIN or MAX")
-            name = expression.alias or (inner.name if isinstance(inner, exp.Column) else inner.sql("duckdb").lower())
+            name = expression.alias or (inner.name if isinstance(inner, exp.Column) else spell(inner).lower())
             if folded(name) in seen:
                 raise self.reader.refuse(f"two outputs are called {name}", expression, "name them with AS")
             seen.add(folded(name))
@@ -191,9 +192,9 @@ class ClauseReader:
 
     def _replaced(self, node: Expr, names: dict[str, Expr]) -> Expr:
         """The same with aggregates, keys and names of outputs in their places."""
-        if isinstance(node, (exp.AggFunc, exp.Filter)) or type(node) in UNSUPPORTED:
+        if isinstance(node, (exp.AggFunc, exp.Filter)) or type(node) in UNSUPPORTED or type(node) in AGGREGATES:
             return self._aggregate(node, may_add=not names)
-        if isinstance(node, (exp.Query, exp.Window, exp.WithinGroup)):
+        if isinstance(node, (exp.Query, exp.Window)):
             raise self.reader.refuse("a subquery or a window is not supported here", node, "use one plain aggregate")
         if isinstance(node, exp.Column):
             return self._column(node, names)

@@ -6,9 +6,10 @@ added in whole numbers of 2^exponent: the same in whatever order an engine adds 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import Expr, exp
 
@@ -17,11 +18,12 @@ from guessproof.sql import targets
 from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
+from guessproof.sql.places import GridPlace
 from guessproof.sql.query import AnalyzedQuery
 from guessproof.sql.relation import write_from
 from guessproof.sql.rules.values import Number, NumberColumn, write_number
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import NoFilter
+from guessproof.sql.terms import Condition, NoFilter, Term
 
 
 def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
@@ -38,22 +40,65 @@ def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
     raise SourceError(f"no SQL is written for {dialect}; use one of {', '.join(t.dialect for t in targets.TARGETS)}")
 
 
+Rows = Sequence[tuple[object, ...]]
+Group = tuple[str, ...]
+Cell = tuple[Any, int | None]  # a whole number (for one that picks: a tuple of counts) or None, and a count or None
+
+
+@dataclass(frozen=True)
+class CountedPlaces:
+    """SQL whose rows are: the keys, a place of the grid, how many rows stand there; for the measurements named."""
+
+    sql: str
+    indices: tuple[int, ...]
+    width: int  # of the grid
+
+
 @dataclass(frozen=True)
 class RewrittenQuery:
-    """SQL whose rows are: the keys, then for each measurement its whole number and, behind an average, its count."""
+    """SQL whose rows are: the keys, then for each measurement its whole number and, behind an average, its count.
+
+    It is empty where every measurement picks a value; the counts that these need come from `places`, one query each.
+    """
 
     sql: str
     query: AnalyzedQuery
     exponents: tuple[int, ...]
+    places: tuple[CountedPlaces, ...] = ()
 
-    def read(self, rows: Sequence[tuple[object, ...]]) -> dict[tuple[str, ...], list[tuple[int | None, int | None]]]:
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """Everything that is run."""
+        return (*([self.sql] if self.sql else []), *(p.sql for p in self.places))
+
+    def run(self, ask: Callable[[str], Rows]) -> dict[Group, list[Cell]]:
+        """Ask an engine, and read what it answers."""
+        found = self.read(ask(self.sql)) if self.sql else {}
+        for counted in self.places:
+            for group, counts in self._read_counts(ask(counted.sql), counted.width).items():
+                cells = found.setdefault(group, [(None, None)] * len(self.query.measurements))
+                for index in counted.indices:
+                    cells[index] = (counts, None)
+        return found
+
+    def _read_counts(self, rows: Rows, places: int) -> dict[Group, tuple[int, ...]]:
+        width, found = len(self.query.keys), dict[Group, list[int]]()
+        for row in rows:
+            place, count = int(row[width]), int(row[width + 1])  # pyright: ignore[reportArgumentType]
+            found.setdefault(tuple(map(str, row[:width])), [0] * places)[place] = count
+        return {group: tuple(counts) for group, counts in found.items()}
+
+    def read(self, rows: Rows) -> dict[Group, list[Cell]]:
         """For each group its (whole number or None, count or None) per measurement."""
-        found: dict[tuple[str, ...], list[tuple[int | None, int | None]]] = {}
+        found: dict[Group, list[Cell]] = {}
         width = len(self.query.keys)
         for row in rows:
             rest = iter(row[width:])
-            values: list[tuple[int | None, int | None]] = []
+            values: list[Cell] = []
             for index, measurement in enumerate(self.query.measurements):
+                if measurement.picks:
+                    values.append((None, None))
+                    continue
                 whole = self.units(index, _read_whole(next(rest)))
                 values.append((whole, _read_whole(next(rest)) if measurement.divisor != 1 else None))
             found[tuple(str(k) for k in row[:width])] = values
@@ -73,19 +118,24 @@ class RewrittenQuery:
 
 def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> RewrittenQuery:
     """The query to run, with measurement j in units of 2^exponents[j] once it was read."""
+    places = tuple(_count_places(query, target)) if any(m.picks for m in query.measurements) else ()
+    if all(m.picks for m in query.measurements):
+        return RewrittenQuery("", query, tuple(exponents), places)
     if query.declared.unit.identity is None:
         select = _write_rows(query, exponents, target)
     else:
         from guessproof.sql.units import write_units
 
         select = write_units(query, exponents, target)
-    return RewrittenQuery(target.sql(select), query, tuple(exponents))
+    return RewrittenQuery(target.sql(select), query, tuple(exponents), places)
 
 
 def _write_rows(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> exp.Select:
     """Where a row is a record: everything in one pass."""
     columns: list[Expr] = [_write_key(key, query, target) for key in query.keys]
     for index, (measurement, exponent) in enumerate(zip(query.measurements, exponents, strict=True)):
+        if measurement.picks:
+            continue
         columns.append(exp.alias_(write_aggregate(measurement, exponent, target), f"m{index}"))
         if measurement.divisor != 1:
             columns.append(exp.alias_(exp.Count(this=_write_own(measurement, target)), f"n{index}"))
@@ -100,6 +150,32 @@ def select_rows(query: AnalyzedQuery, columns: Sequence[Expr], by: Sequence[Expr
     if conditions:
         select = select.where(*conditions, copy=False)
     return select.group_by(*by, copy=False) if by else select
+
+
+def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[CountedPlaces]:
+    """One pass for each number of which quantiles are asked: how many rows of each group stand at each place."""
+    alike: dict[tuple[Term, Condition], list[int]] = {}
+    for index, measurement in enumerate(query.measurements):
+        if measurement.picks:
+            alike.setdefault((measurement.contribution.term, measurement.filter), []).append(index)
+    for (term, own), indices in alike.items():
+        assert isinstance(term, GridPlace)
+        named = {f"k{place}": write_text(key, query, target) for place, key in enumerate(query.keys)}
+        named["x"] = term.inner.write(target)
+        more = [] if isinstance(own, NoFilter) else [own.keeps(target)]
+        columns: list[Expr] = [exp.alias_(column, name, quoted=True) for name, column in named.items()]
+        kept = select_rows(query, columns, [], target)
+        rows = kept.where(*more, term.inner.present(target), copy=False)
+        *names, x = (exp.column(name, quoted=True) for name in named)
+        guess = exp.alias_(term.grid.guess(x, target), "k", quoted=True)
+        guessed = exp.select(*names, x, guess, copy=False).from_(rows.subquery("kept", copy=False), copy=False)
+        place = exp.alias_(term.grid.write(x, exp.column("k", quoted=True), target), "place", quoted=True)
+        counted = exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True)
+        within = guessed.subquery("guessed", copy=False)
+        select = exp.select(*(n.copy() for n in names), place, counted, copy=False).from_(within, copy=False)
+        groups = [exp.Literal.number(k + 1) for k in range(len(names) + 1)]
+        sql = target.sql(select.group_by(*groups, copy=False))
+        yield CountedPlaces(sql, tuple(indices), len(term.grid.values))
 
 
 def write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget) -> Expr:

@@ -34,7 +34,7 @@ def _errors(facts: Facts) -> Markup:
     for output in facts.outputs:
         if output.is_plain:
             noise = facts.choice.noises[output.measured[0]]
-            rows.append([output.name, *(_plus_minus(noise.error(level)) for level in LEVELS)])
+            rows.append([output.name, *(_plus_minus(noise.error(level), noise.unit) for level in LEVELS)])
         else:
             rows.append([output.name, *(["with the answer"] * len(LEVELS))])
     heads = ["output", *(f"{percent(level, 'near')} of answers" for level in LEVELS)]
@@ -49,12 +49,13 @@ def _errors(facts: Facts) -> Markup:
     return join([found, paragraph(note, class_="note")])
 
 
-def _plus_minus(error: float) -> str:
-    return "exact" if error == 0 else f"± {up(error)}"
+def _plus_minus(error: float, unit: str) -> str:
+    return "exact" if error == 0 else f"± {up(error)}{' ' * bool(unit)}{unit}"
 
 
 def _pictures(facts: Facts) -> list[Markup]:
-    plain = [o for o in facts.outputs if o.is_plain][:MOST_PICTURES]
+    added = [o for o in facts.outputs if o.is_plain and facts.choice.noises[o.measured[0]].mechanism.adds_noise]
+    plain = added[:MOST_PICTURES]
     return [_picture(facts, output, index) for index, output in enumerate(plain)]
 
 
@@ -83,7 +84,8 @@ def _targets(facts: Facts) -> Markup | None:
         output = next(o for o in facts.outputs if o.name == name)
         noise = facts.choice.noises[output.measured[0]]
         reached = noise.confidence(within)
-        rows.append([name, number(within), percent(confidence, "near"), _surely(reached, confidence)])
+        asked = f"{number(within)}{' ' * bool(noise.unit)}{noise.unit}"
+        rows.append([name, asked, percent(confidence, "near"), _surely(reached, confidence)])
     return table(
         "Targets of the plan", ["output", "within", "confidence asked", "confidence reached"], rows, numbers=(1, 2, 3)
     )

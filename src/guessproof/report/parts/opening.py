@@ -89,7 +89,8 @@ def epsilon(facts: Facts, digits: int = 4) -> str:
 def accuracy_words(facts: Facts) -> str:
     """The error of the answers, where it is known beforehand."""
     choice = facts.choice
-    known = {name: error for name, error in choice.errors().items() if error is not None}
+    ranks = choice.rank_errors()
+    known = {name: error for name, error in {**choice.errors(), **ranks}.items() if error is not None}
     if not known or len(known) > 2:
         return ""
     levels = {name: choice.targets.get(name, (0.0, 0.95))[1] for name in known}
@@ -97,7 +98,8 @@ def accuracy_words(facts: Facts) -> str:
     parts: list[str] = []
     for name, error in known.items():
         whose = each if len(facts.outputs) == 1 else name
-        near = "is exact" if error == 0 else f"lies within {up(error)} of the truth"
+        far = f"{up(error)} ranks of the one that is asked for" if name in ranks else f"{up(error)} of the truth"
+        near = "is exact" if error == 0 else f"lies within {far}"
         sure = f" with {percent(levels[name], 'near')} confidence"
         parts.append(f"{whose} {near}{sure if len(set(levels.values())) > 1 else ''}")
     same = f" with {percent(max(levels.values()), 'near')} confidence" if len(set(levels.values())) == 1 else ""

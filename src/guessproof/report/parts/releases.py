@@ -65,6 +65,8 @@ def _value(value: Any) -> str:
 
 
 def _error(row: dict[str, Any]) -> str:
+    if row.get("ranks") is not None:
+        return f"± {up(float(row['ranks']))} ranks"
     return "unknown" if row.get("error") is None else f"± {up(float(row['error']))}"
 
 

@@ -41,19 +41,20 @@ class Number(Term):
 
 def parse_number(expression: Expr) -> float | None:
     """The number that is written, with its sign, or as arithmetic of numbers; None where something else is."""
-    exact = _parse_exactly(expression)
+    exact = parse_fraction(expression)
     try:
         return None if exact is None else float(exact)
     except OverflowError:
         return None
 
 
-def _parse_exactly(expression: Expr) -> Fraction | None:
+def parse_fraction(expression: Expr) -> Fraction | None:
+    """The same, exactly."""
     if isinstance(expression, (exp.Paren, exp.Neg)):
-        inner = _parse_exactly(expression.this)
+        inner = parse_fraction(expression.this)
         return inner if inner is None or isinstance(expression, exp.Paren) else -inner
     if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Div)):
-        a, b = _parse_exactly(expression.this), _parse_exactly(expression.expression)
+        a, b = parse_fraction(expression.this), parse_fraction(expression.expression)
         if a is None or b is None or (b == 0 and isinstance(expression, exp.Div)):
             return None
         match expression:

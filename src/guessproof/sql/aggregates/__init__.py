@@ -1,0 +1,33 @@
+"""Aggregates beyond COUNT, SUM, AVG, MIN and MAX: one file each, read when a query uses it.
+
+An entry names the node of a parsed query and what reads it: the reader of aggregates, the call, its own FILTER and
+its text in, the formula of its place in the outputs out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlglot import Expr, exp
+
+if TYPE_CHECKING:
+    from guessproof.sql.measurement import AggregateReader
+    from guessproof.sql.terms import Condition
+
+    Read = Callable[[AggregateReader, Expr, Condition, str], Expr]
+
+
+def _read_quantile(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
+    from guessproof.sql.aggregates.quantile import read_quantile
+
+    return read_quantile(aggregates, call, own, text)
+
+
+AGGREGATES: dict[type[Expr], Read] = {
+    exp.Median: _read_quantile,
+    exp.Quantile: _read_quantile,
+    exp.PercentileCont: _read_quantile,
+    exp.PercentileDisc: _read_quantile,
+    exp.WithinGroup: _read_quantile,
+}
