@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import pyarrow as pa
 from servers import Place
 
 from engines.tables import write
@@ -20,7 +21,7 @@ class Stock(Protocol):
 
     name: str
 
-    def keep(self, rows: Rows, types: Mapping[str, str], table: str = "t") -> str:
+    def keep(self, rows: Rows, types: Mapping[str, str], table: str = "t") -> Any:
         """Store rows by types in DuckDB's words, and give the source."""
         ...
 
@@ -41,6 +42,22 @@ class Files:
 
     def number(self, column: str) -> str:
         return f"TRY_CAST({column} AS DOUBLE)" if self.name == "csv" else column
+
+
+ARROW = {"DOUBLE": pa.float64(), "BIGINT": pa.int64(), "VARCHAR": pa.string()}
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Arrow tables in memory."""
+
+    name: str = "frame"
+
+    def keep(self, rows: Rows, types: Mapping[str, str], table: str = "t") -> pa.Table:
+        return pa.table({name: pa.array([row[name] for row in rows], ARROW[kind]) for name, kind in types.items()})
+
+    def number(self, column: str) -> str:
+        return column
 
 
 @dataclass(frozen=True)
@@ -70,4 +87,4 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("csv", "types"): "the columns of a CSV file are texts, so that none has a wrong type",
     ("csv", "exact numbers"): "a CSV file has no whole numbers",
 }
-STOCKS = ("csv", "parquet", "duckdb", "postgres")
+STOCKS = ("csv", "parquet", "duckdb", "frame", "postgres")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engines.contract import EXCEPTIONS, STOCKS, Files, Server, Stock
+from engines.contract import EXCEPTIONS, STOCKS, Files, Frames, Server, Stock
 from guessproof.engines import open_engine
 from guessproof.errors import EngineError, SourceError
 
@@ -23,6 +23,8 @@ ROWS: list[dict[str, Any]] = [{"x": float(place), "n": place, "s": SECRET} for p
 def stock(request: pytest.FixtureRequest, tmp_path: Path) -> Stock:
     if request.param == "postgres":
         return Server(request.getfixturevalue("postgres"))
+    if request.param == "frame":
+        return Frames()
     return Files(request.param, tmp_path)
 
 

@@ -86,13 +86,13 @@ class Engine(Protocol):
 
 
 def open_engine(
-    source: str, table: str, *, timeout: float | None = None, public: PublicSources | None = None
+    source: Any, table: str, *, timeout: float | None = None, public: PublicSources | None = None
 ) -> Engine:
     """Open a table for reading.
 
     `source` is a .csv, .tsv (also .gz), .parquet (a file, a folder, a pattern), .duckdb or .db file, or env:NAME for
-    a PostgreSQL database whose address that environment variable holds, and
-    `table` the name under which queries find it. `timeout` is in seconds for each query. Columns are handed on
+    a PostgreSQL database whose address that environment variable holds; or a frame (`engines.frames`).
+    `table` is the name under which queries find it. `timeout` is in seconds for each query. Columns are handed on
     as they are stored, those of a CSV file as text: what a query makes of them is its own to say. `public` names
     tables that queries may join, each with its file, or with None where it is a table of the same database.
     """
@@ -111,6 +111,22 @@ def _open_file(source: str, table: str, timeout: float | None, public: PublicSou
     return DuckDB(find(source), table, timeout=timeout, public=files)
 
 
+def _open_frame(source: Any, table: str, timeout: float | None, public: PublicSources) -> Engine | None:
+    """A frame in memory is read by DuckDB."""
+    if isinstance(source, str):
+        return None
+    from guessproof.engines.duckdb import DuckDB
+    from guessproof.engines.files import find
+    from guessproof.engines.frames import frame_of
+
+    beside = [name for name, file in public.items() if file is None]
+    if beside:
+        remedy = f'write its file as source = "…" under [tables.{beside[0]}]'
+        raise SourceError(f"table {beside[0]!r}: a frame has no database with other tables beside it; {remedy}")
+    files = {name: find(file) for name, file in public.items() if file is not None}
+    return DuckDB(frame_of(source), table, timeout=timeout, public=files)
+
+
 def _open_database(source: str, table: str, timeout: float | None, public: PublicSources) -> Engine | None:
     """PostgreSQL is named by an environment variable that holds its address."""
     if not source.startswith("env:"):
@@ -122,7 +138,11 @@ def _open_database(source: str, table: str, timeout: float | None, public: Publi
 
 
 # Asked in turn: each opens a source that is its own, and gives None for any other; the last one says what is possible.
-OPENERS: list[Callable[[str, str, float | None, PublicSources], Engine | None]] = [_open_database, _open_file]
+OPENERS: list[Callable[[Any, str, float | None, PublicSources], Engine | None]] = [
+    _open_frame,
+    _open_database,
+    _open_file,
+]
 
 
 def hostile_rows(types: Sequence[str]) -> str:

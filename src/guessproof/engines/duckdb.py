@@ -37,6 +37,7 @@ SETTINGS = {
     "disabled_optimizers": "statistics_propagation,type_pushdown",
 }
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
+FRAME = "gp_frame"
 QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE"}
 TABLE_NODES = {"BASE_TABLE", "SUBQUERY", "JOIN", "EMPTY", "EXPRESSION_LIST"}
 NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
@@ -69,7 +70,7 @@ class DuckDB:
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
         self._tried_before = self._closed = False
-        self._stored = source.form != "duckdb"
+        self._stored = bool(source.is_stored)
         try:
             self._types = self._load()
         except BaseException:
@@ -175,11 +176,17 @@ class DuckDB:
             paths += self._source.paths
         if paths:  # as a name, and as the pattern that means the name
             run(f"SET allowed_paths = [{', '.join(f'{_text(path)}, {_pattern(path)}' for path in paths)}]")
+        self._hand_frame(self._con)
         run("ATTACH ':memory:' AS gp_twin")
         run("SET enable_external_access = false")
         if self._source.form == "duckdb":
             self._stored = run(TABLE_TYPE, [self._table]).fetchall() == [("BASE TABLE",)]
         return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
+
+    def _hand_frame(self, con: duckdb.DuckDBPyConnection) -> None:
+        """A frame is known to the connection that it is given to, and to no other."""
+        if self._source.frame is not None:
+            con.register(FRAME, self._source.frame)
 
     def _place_public(self, name: str, source: Source | None) -> None:
         """A public table under its own name. A file is read once: what is checked is what is asked."""
@@ -256,6 +263,7 @@ class DuckDB:
     def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
         failed = False
         cursor = self._con.cursor()
+        self._hand_frame(cursor)
         try:
             yield from cursor.sql(sql).to_arrow_reader(size)
         except Exception:  # its message may quote a value
@@ -332,6 +340,8 @@ def _try(work: Callable[[], T]) -> tuple[T | None, str | None]:
 
 def _reader(source: Source, table: str) -> str:
     """What stands after FROM to read the source."""
+    if source.form == "frame":
+        return FRAME
     if source.form == "duckdb":
         return f"gp_source.main.{_name(table)}"
     files = f"[{', '.join(map(_pattern, source.paths))}]"

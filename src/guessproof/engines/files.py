@@ -7,16 +7,19 @@ import glob
 import gzip
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, TYPE_CHECKING, Literal
 
 from guessproof.errors import SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DELIMITERS = (",", ";", "\t", "|")
 HEADER_LIMIT = 1 << 17  # characters; a longer line is no header
 
-Form = Literal["csv", "parquet", "duckdb"]
+Form = Literal["csv", "parquet", "duckdb", "frame"]
 FORMS: dict[str, Form] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -28,13 +31,18 @@ FORMS: dict[str, Form] = {
 
 @dataclass(frozen=True)
 class Source:
-    """Files that exist, by their real paths, and how they are written."""
+    """Files that exist, by their real paths, and how they are written; or a frame in memory.
+
+    `is_stored` says whether each row is stored as such; None where only the database itself can tell.
+    """
 
     said: str
     form: Form
     paths: tuple[Path, ...]
     tabs: bool = False
     zipped: bool = False
+    is_stored: bool | None = True
+    frame: pa.Table | None = field(default=None, repr=False)
 
 
 def is_text_table(source: str) -> bool:
@@ -56,7 +64,8 @@ def find(source: str) -> Source:
             "use .csv, .tsv (also with .gz), .parquet, .duckdb or .db"
         )
     paths = _once(_real(path, source) for path in _paths(source, form))
-    return Source(source, form, paths, tabs=suffix == ".tsv", zipped=zipped)
+    stored = None if form == "duckdb" else True
+    return Source(source, form, paths, tabs=suffix == ".tsv", zipped=zipped, is_stored=stored)
 
 
 def _once(paths: Iterable[Path]) -> tuple[Path, ...]:

@@ -1,7 +1,7 @@
 """Making a release: charge, run, record, show."""
 
 from guessproof.releasing.answer import Answer, Released, add_noise, sampling_error
-from guessproof.releasing.run import check_rows, prepare_query, release, request_digest
+from guessproof.releasing.run import check_rows, prepare_query, release, request_digest, source_of
 
 __all__ = [
     "Answer",
@@ -12,4 +12,5 @@ __all__ = [
     "release",
     "request_digest",
     "sampling_error",
+    "source_of",
 ]

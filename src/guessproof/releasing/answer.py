@@ -11,6 +11,7 @@ from typing import Any
 from guessproof.choosing import Choice
 from guessproof.errors import ParameterError
 from guessproof.noise import Noise
+from guessproof.releasing.table import arrow_of, pandas_of, polars_of
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql import formula as formulas
 from guessproof.sql.rewrite import Cell, Group
@@ -88,6 +89,18 @@ class Answer:
             "head": self.head,
             "replayed": self.replayed,
         }
+
+    def to_arrow(self) -> Any:
+        """An Arrow table: one row for each group, beside each number its error."""
+        return arrow_of(self.answers)
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame."""
+        return pandas_of(self.answers)
+
+    def to_polars(self) -> Any:
+        """The same as a polars frame."""
+        return polars_of(self.answers)
 
     @staticmethod
     def from_record(table: Mapping[str, Any], remaining: dict[str, Any], head: str) -> Answer:

@@ -39,11 +39,13 @@ def release(
     ledger: str | Path | Ledger | None = None,
     key: bytes | None = None,
     timeout: float | None = None,
+    source: Any = None,
 ) -> Answer:
     """Charge the ledger, ask the table, add noise, record, and give the answer.
 
     The same request gives the recorded answer without a new charge. `choice` is one made for this very plan, where it
-    is at hand already; `timeout` is in seconds.
+    is at hand already; `timeout` is in seconds. `source` is a frame that is at hand (pandas, polars, Arrow, a relation
+    of DuckDB), read instead of what the plan names.
     """
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
     settled = _find_settled(book, plan, choice)
@@ -51,7 +53,7 @@ def release(
         return _show_again(book, settled)
     choice = _rehearse(book, plan, choice)
     joined = plan.public_sources if choice.question.joins else {}
-    with open_engine(plan.source, plan.data.table, timeout=timeout, public=joined) as engine:
+    with open_engine(source_of(plan, source), plan.data.table, timeout=timeout, public=joined) as engine:
         if joined:
             check_joins(engine, plan, choice.question)
         query = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
@@ -87,6 +89,13 @@ def _rehearse(book: Ledger, plan: Plan, choice: Choice | None) -> Choice:
         raise InfeasibleError(choice.explanation)
     canonical("answer", add_noise(choice, {}).record())
     return choice
+
+
+def source_of(plan: Plan, frame: Any) -> Any:
+    """What is read: the frame that is at hand, or what the plan names."""
+    if isinstance(frame, (str, Path)):  # a prior may come from any public file but the table itself: the plan must know
+        raise ParameterError("source", frame, "is the name of a file", "write it as source under [data] of the plan")
+    return plan.source if frame is None else frame
 
 
 def prepare_query(engine: Engine, question: AnalyzedQuery, exponents: Sequence[int]) -> RewrittenQuery:

@@ -20,7 +20,7 @@ from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
 from guessproof.names import folded
 from guessproof.plan import Plan
-from guessproof.releasing import check_rows
+from guessproof.releasing import check_rows, source_of
 from guessproof.risk.limits import checked_epsilon
 from guessproof.scan import tally
 from guessproof.scan.columns import INFINITE, MISSING, OUTSIDE, SPECIAL, ListedColumn
@@ -58,11 +58,12 @@ def scan(
     ledger: str | Path | Ledger | None = None,
     key: bytes | None = None,
     progress: Progress | None = None,
+    source: Any = None,
 ) -> Scan:
     """Every record's own advantage at an ε (the plan's, unless given), counted.
 
     `by` names a column whose groups are compared, `identities` one that names the most exposed rows. `progress` is
-    called with the number of rows read so far.
+    called with the number of rows read so far. `source` is a frame, read instead of what the plan names.
     """
     if plan.unit.identity is not None:
         problem = "a scan judges each row by itself, and a person has several that tell together"
@@ -79,7 +80,7 @@ def scan(
     exposure, epsilon, worst = _exposed(plan, question, epsilon)
     limit = plan.limits.advantage
     records = records_of(plan, exposure, epsilon, worst, limit)
-    with open_engine(plan.source, plan.data.table) as engine:
+    with open_engine(source_of(plan, source), plan.data.table) as engine:
         check_rows(engine, question.declared)
         columns = _columns(engine, records, by, identities)
         sql = _listing(engine, question, records, columns)
