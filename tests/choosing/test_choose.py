@@ -169,7 +169,6 @@ def test_a_limit_that_the_prior_breaks_already_is_infeasible() -> None:
     ("more", "error", "words"),
     [
         ((), PlanError, "nothing to choose from"),
-        ((AT, '[release]\nmechanism = "gaussian"\ndelta = 1e-6'), PlanError, "Gaussian"),
         ((AT, "[accuracy.mean]\nwithin = 1"), PlanError, "mean_time"),
     ],
 )

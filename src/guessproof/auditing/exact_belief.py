@@ -126,6 +126,8 @@ def _posteriors(noises: Sequence[Noise], units: Any, weights: Any) -> Any:
 
 def belief_checks(choice: Choice, seen: Sequence[Believed]) -> Iterator[Check]:
     """The largest rise, and the largest belief, against the bounds that were printed."""
+    if choice.exposure is not None and choice.exposure.may_fail:  # some answer may tell more, and how often is counted
+        return
     if choice.advantage is not None:
         size = abs if choice.plan.limits.both else float
         best = max(seen, key=lambda s: size(s.after - s.before))

@@ -30,6 +30,7 @@ from guessproof.auditing.beliefs import (
 )
 from guessproof.auditing.cases import AuditCase
 from guessproof.auditing.columns import Field, Row
+from guessproof.auditing.failures import failure_check
 from guessproof.auditing.plan import AuditPlan, CaseAttack, complete_rows, cuts_of, expected_of, store_row
 from guessproof.auditing.result import Check
 from guessproof.auditing.tables import Group, is_level
@@ -69,6 +70,8 @@ def check_exposure(audit_plan: AuditPlan, counts: TrialCounts, rng: Any) -> list
         return _checks(choice, [LargestBelief(after, before, 0.0, guess, ()) for after, before, guess in over_groups])
     if attacker is None or not audit_plan.has_belief:
         return [_even_odds(audit_plan, counts)]
+    if choice.exposure is not None and choice.exposure.may_fail:
+        return failure_check(audit_plan, attacker, rng)
     seen: list[LargestBelief] = []
     for number in range(len(audit_plan.attacks)):
         seen += _largest(audit_plan, attacker, number, counts.outputs[number], rng)

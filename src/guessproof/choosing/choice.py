@@ -26,6 +26,8 @@ ASSUMPTIONS = {
     "factor by which its odds may be misjudged, and the ε without any prior, stand beside the answer.",
     "copies": "One record is in at most {copies} of the table's rows, with the same protected values in each, and "
     "which rows those are does not depend on protected values.",
+    "failure": "Given any true value, an answer breaks what is said of the attacker with probability {failure:g} at "
+    "most.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
     "from a lower start can be larger.",
 }
@@ -77,7 +79,7 @@ class Choice:
     def prior_free_epsilon(self) -> float | None:
         """4·artanh η: the ε that keeps an advantage whatever the attacker believes beforehand."""
         advantage = self.plan.limits.advantage
-        if advantage is None or advantage >= 1:
+        if advantage is None or advantage >= 1 or any(n.mechanism.has_delta for n in self.noises):
             return None
         return 4 * math.atanh(advantage) * (1 - 1e-15)
 
@@ -110,6 +112,8 @@ class Choice:
         exposure, limits = self.exposure, [b.epsilon for b in self.limits if b.name == "attacker"]
         if exposure is None or not exposure.attacker.has_prior or not self.feasible:
             return None
+        if not exposure.judges_wrong_priors:
+            return None
         if any(self.epsilon >= (1 - BINDS) * limit for limit in limits):  # no room is left
             return exposure.attacker.prior_factor
         return self.largest_prior_factor if exposure.attacker.has_listed_values else None
@@ -117,7 +121,7 @@ class Choice:
     def _with_prior(self, factor: float) -> float | None:
         exposure = self.exposure
         attacker = None if exposure is None else exposure.attacker.stretched(factor)
-        if exposure is None or attacker is None:
+        if exposure is None or attacker is None or not exposure.judges_wrong_priors:
             return None
         try:
             return replace(exposure, attacker=attacker).epsilon(self.plan.limits)
@@ -129,6 +133,14 @@ class Choice:
         """What the whole release promises about one protected unit, as its noise is really drawn."""
         step = math.fsum(n.step for n in self.noises)
         return total([n.guarantee for n in self.noises]).rounded(step)
+
+    @cached_property
+    def failure_under_prior(self) -> Bracket | None:
+        """With Gaussian noise and a stated truth: how probable a larger rise than the limit is under the prior."""
+        limit, exposure = self.plan.limits.advantage, self.exposure
+        if exposure is None or not exposure.may_fail or limit is None or not self.feasible:
+            return None
+        return exposure.failure_under_prior(self.epsilon, limit)
 
     @property
     def delta(self) -> float:
@@ -170,8 +182,10 @@ class Choice:
         """What must hold for the numbers to mean what they say."""
         copies = self.plan.data.copies
         keys = [*(["copies"] if copies is not None else []), "mechanism", "independence", "others"]
+        failure = None if self.plan.attacker is None else self.plan.attacker.failure
+        keys += ["failure"] if failure is not None else []
         keys += ["prior"] if self.plan.attacker is not None else []
-        return self.plan.unit.assumption, *(ASSUMPTIONS[key].format(copies=copies) for key in keys)
+        return self.plan.unit.assumption, *(ASSUMPTIONS[key].format(copies=copies, failure=failure) for key in keys)
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""
@@ -195,6 +209,16 @@ class Choice:
         within, confidence = self.targets[name]
         return {error_units(self.question).get(name, "within"): within, "confidence": confidence}
 
+    def _failure(self) -> dict[str, Any]:
+        """How probable an answer that breaks the limits may be, where one may."""
+        if self.exposure is None or not self.exposure.may_fail or self.plan.attacker is None:
+            return {}
+        drawn = self.failure_under_prior
+        return {
+            "failure": self.plan.attacker.failure,
+            "failure_under_prior": None if drawn is None else drawn.to_dict(),
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; an infinite number is null."""
         return _finite(
@@ -216,6 +240,7 @@ class Choice:
                 "prior": self.prior,
                 "advantage": None if self.advantage is None else self.advantage.to_dict(),
                 "posterior": None if self.posterior is None else self.posterior.to_dict(),
+                **self._failure(),
                 "prior_free_epsilon": self.prior_free_epsilon,
                 "largest_prior_factor": "any" if self.quick_prior_factor == math.inf else self.quick_prior_factor,
                 "narrower_prior_epsilon": self.narrower_prior_epsilon,

@@ -221,13 +221,9 @@ class Chooser:
         if attacker is None:
             return None
         if self.mechanism is not None and MECHANISMS[self.mechanism].has_delta:
-            pure = [name for name, kind in MECHANISMS.items() if not kind.has_delta]
-            raise self.plan.error(
-                ("release", "mechanism"),
-                self.mechanism,
-                f"no limit on an attacker holds for every output of {MECHANISMS[self.mechanism].chart_label} noise",
-                f"use {', '.join(pure[:-1])} or {pure[-1]} with [attacker]",
-            )
+            from guessproof.choosing.gaussian import gaussian_exposure
+
+            return gaussian_exposure(self, attacker)
         return Exposure(attacker, self.guarantee, ROUNDING * len(self.budget_shares))
 
     def rounded(self, exposure: Exposure, epsilon: float) -> Exposure:
@@ -286,6 +282,11 @@ class Chooser:
         profile = self.plan.risk
         assert profile is not None
         unit = self.plan.unit
+        if self.mechanism is not None and MECHANISMS[self.mechanism].has_delta:
+            pure = [name for name, kind in MECHANISMS.items() if not kind.has_delta]
+            problem = "no ratio of a belief after to the belief before holds for every answer of such noise"
+            remedy = f"use {', '.join(pure[:-1])} or {pure[-1]} with [risk]"
+            raise self.plan.error(("release", "mechanism"), self.mechanism, problem, remedy)
         return Limit(
             "risk", unit.profile_epsilon(profile, self.guarantee), "at most", f"{profile!r}{unit.takes_profiles}"
         )
@@ -311,11 +312,18 @@ class Chooser:
             problem = "the plan limits nothing and asks for no accuracy, so there is nothing to choose from"
             raise self.plan.error((), None, problem, "add [attacker], [risk], [accuracy] or release.epsilon")
         epsilon, feasible = self._recommended(fixed, needed, highest)
+        feasible = feasible and self._holds(exposure, epsilon, highest)
         noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
         for noise in noises:
             noise.check()
         self._check_delta(noises)
         return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
+
+    def _holds(self, exposure: Exposure | None, epsilon: float, highest: float) -> bool:
+        """Whether the limits hold at ε itself: where answers may fail, more noise does not always tell less."""
+        if exposure is None or not exposure.may_fail or not 0 < epsilon < min(highest, math.inf):
+            return True
+        return self._keeps(exposure, epsilon)
 
     def _check_delta(self, noises: tuple[Noise, ...]) -> None:
         """What the grid adds to δ grows with ε; all of it must stay within what the plan allows."""

@@ -92,7 +92,9 @@ def limit_words(plan: Plan) -> str:
     if limits.posterior is not None:
         parts.append(f"the belief in “{attacker.goal}” may reach {limits.posterior:g}")
     wrong = attacker.prior_factor
-    return " and ".join(parts) + (f", with odds misjudged by up to ×{wrong:g}" if wrong > 1 else "")
+    failing = attacker.failure
+    text = " and ".join(parts) + (f", with odds misjudged by up to ×{wrong:g}" if wrong > 1 else "")
+    return text + (f", but with probability {failing:g} given any true value" if failing is not None else "")
 
 
 def target_words(targets: Mapping[str, tuple[float, float]], units: Mapping[str, str]) -> str:
@@ -119,7 +121,11 @@ def explain_choice(
         return "No release can break these limits: any ε will do. Set an accuracy target or release.epsilon."
     parts = [_reason(bounds, epsilon, interval, plan.release.epsilon)]
     if advantage is not None:
-        parts.append(f"The attacker's belief then rises by at most {up(float(advantage.bound))} ({advantage.status}).")
+        failure = None if plan.attacker is None else plan.attacker.failure
+        but = "" if failure is None else f", but with probability {failure:g} given any true value"
+        parts.append(
+            f"The attacker's belief then rises by at most {up(float(advantage.bound))} ({advantage.status}){but}."
+        )
     if len(noises) == 1:
         noise = noises[0]
         parts.append(f"Noise of scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from guessproof.choosing import Choice
     from guessproof.cli.screen import Screen
     from guessproof.explain import Explanation
+    from guessproof.exposure import Exposure
     from guessproof.meaning import Meaning
     from guessproof.noise import Noise
 
@@ -139,9 +140,10 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
             at = choice.advantage.worst_at
             shown = f"{at:.6g}" if isinstance(at, float) else str(at)
             rows.append(("most exposed true value", f"{shown} (prior {choice.advantage.worst_prior:.3g})"))
+    rows += _failure_rows(choice)
     if choice.quick_prior_factor is not None:
         rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
-    elif choice.exposure is not None and choice.feasible and choice.exposure.attacker.has_prior:
+    elif (exposure := choice.exposure) is not None and choice.feasible and _asks_for_factor(exposure):
         ask = f"guessproof explain --epsilon {down(choice.epsilon)} PLAN says how wrong it may be"
         rows.append(("if the prior is wrong", ask))
     rows.append(("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)))
@@ -151,6 +153,23 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         if value:
             table.add_row(what, value)
     console.print(table)
+
+
+def _asks_for_factor(exposure: Exposure) -> bool:
+    return exposure.attacker.has_prior and exposure.judges_wrong_priors
+
+
+def _failure_rows(choice: Choice) -> list[tuple[str, str | Text]]:
+    """How probable an answer that breaks the limits may be."""
+    if choice.exposure is None or not choice.exposure.may_fail or choice.plan.attacker is None:
+        return []
+    rows: list[tuple[str, str | Text]] = [
+        ("an answer that tells more, given any true value", f"probability {choice.plan.attacker.failure:g} at most")
+    ]
+    drawn = choice.failure_under_prior
+    if drawn is not None:
+        rows.append(("the same under the prior", f"probability {up(float(drawn.bound))} at most"))
+    return rows
 
 
 def _show_changes(console: Screen, choice: Choice) -> None:

@@ -32,6 +32,16 @@ class Exposure:
     guarantee: Guarantee
     step: float = 0.0  # what rounding to a grid adds between any two different values, whatever ε is
 
+    @property
+    def judges_wrong_priors(self) -> bool:
+        """Whether it is worked out what other priors than the declared one would mean."""
+        return True
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether what is said may be broken by an answer, with a stated probability."""
+        return False
+
     @cached_property
     def views(self) -> list[GuaranteeView]:
         """Every view that this goal allows."""
@@ -59,6 +69,10 @@ class Exposure:
             return float(Attack(attacker.goal, attacker.at, attacker.knows).prior)
         except GuessproofError:  # the goal is certain, or a true value is missing or impossible
             return None
+
+    def failure_under_prior(self, epsilon: float, advantage: float) -> Bracket | None:
+        """How probable an answer that lifts the belief by more is, the truth drawn from the prior; None: not asked."""
+        return None
 
     def epsilon(self, limits: Limits) -> float:
         """The largest ε at which every limit is proven to hold, rounding included; math.inf where none can break."""

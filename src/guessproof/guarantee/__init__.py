@@ -1,12 +1,15 @@
 """What one protected unit can do to an answer, or to a whole release."""
 
+from guessproof.guarantee.bells import Bell
 from guessproof.guarantee.guarantee import Guarantee, Response, total
 from guessproof.guarantee.stored import (
+    bells_of_dicts,
     guarantee_from_dict,
     guarantee_to_dict,
     metric_from_dict,
     metric_to_dict,
     total_of_dicts,
+    with_bells,
 )
 from guessproof.guarantee.unit import (
     PERSONS,
@@ -26,6 +29,7 @@ __all__ = [
     "RECORDS",
     "UNITS",
     "VALUES",
+    "Bell",
     "Guarantee",
     "Persons",
     "PrivacyUnit",
@@ -33,6 +37,7 @@ __all__ = [
     "Response",
     "UnitTotal",
     "Values",
+    "bells_of_dicts",
     "guarantee_from_dict",
     "guarantee_to_dict",
     "metric_from_dict",
@@ -40,4 +45,5 @@ __all__ = [
     "total",
     "total_of_dicts",
     "unit_named",
+    "with_bells",
 ]

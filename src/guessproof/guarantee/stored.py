@@ -2,8 +2,10 @@
 
 Rules of compatibility. A written guarantee is never changed. Version 1 had no "version": its "limit" is `change`, its
 "euclidean" is `slope`, its "error" is `rounding`, and its presence and unit stand beside it in the entry's
-description. Version 2 is written now. A reader takes every version up to its own and refuses later ones, since what
-it does not know might protect less. New keys may be added to a version only if leaving them out is the safe reading.
+description. Version 3 is version 2 with "bells", what Gaussian noise told: its metrics hold but for a δ, so they are
+not added to others. A guarantee without bells is written as version 2. A reader takes every version up to its own and
+refuses later ones, since what it does not know might protect less. New keys may be added to a version only if leaving
+them out is the safe reading.
 """
 
 from __future__ import annotations
@@ -13,18 +15,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from guessproof.errors import LedgerError, MetricError
+from guessproof.guarantee.bells import Bell
 from guessproof.guarantee.guarantee import Guarantee, total
 from guessproof.guarantee.unit import VALUES, PrivacyUnit, unit_named
 from guessproof.world.line_form import LineMetric, Metric, Multiple, Sum
 from guessproof.world.metrics import Discrete, Matrix, Outcome
 
-VERSION = 2
+VERSION, PLAIN_VERSION = 3, 2
 
 
 def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
     """Ready for JSON."""
     return {
-        "version": VERSION,
+        "version": PLAIN_VERSION,
         "unit": guarantee.unit.name,
         "columns": {name: metric_to_dict(metric) for name, metric in guarantee.columns.items()},
         "lines": {name: metric.to_dict() for name, metric in guarantee.lines.items()},
@@ -33,6 +36,17 @@ def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
         "slope": guarantee.slope,
         "rounding": guarantee.rounding,
     }
+
+
+def with_bells(table: dict[str, Any], bells: Sequence[Bell]) -> dict[str, Any]:
+    """The same with what Gaussian noise told."""
+    return {**table, "version": VERSION, "bells": [bell.to_dict() for bell in bells]} if bells else table
+
+
+def bells_of_dicts(tables: Sequence[Mapping[str, Any]], times: Sequence[int]) -> tuple[Bell, ...]:
+    """What all releases with Gaussian noise told."""
+    given = zip(tables, times, strict=True)
+    return tuple(Bell.from_dict(bell, count) for table, count in given for bell in table.get("bells", ()))
 
 
 def guarantee_from_dict(table: Mapping[str, Any]) -> Guarantee:
@@ -65,6 +79,8 @@ def _read(table: Mapping[str, Any]) -> Guarantee:
     version = table.get("version", 1)
     if not isinstance(version, int) or version > VERSION:
         raise LedgerError(f"a guarantee in the ledger has version {version!r}; a later guessproof wrote it: upgrade")
+    if (version > PLAIN_VERSION) != ("bells" in table):
+        raise ValueError
     first = version == 1
     unit: PrivacyUnit = VALUES if first else unit_named(table["unit"])
     change = float(table["limit" if first else "change"])

@@ -216,6 +216,19 @@ def _check_release(release: ReleaseTable, place: Place) -> None:
         raise place.error(("release", "delta"), release.delta, problem, f'leave it out, or use mechanism = "{other}"')
 
 
+def check_failure(file: PlanFile, place: Place) -> None:
+    """A probability of failing is about noise that has no bound for every answer."""
+    attacker, mechanism = file.attacker, file.release.mechanism
+    if attacker is None or attacker.failure is None:
+        return
+    if mechanism is None or not MECHANISMS[mechanism].has_delta:
+        other = next(name for name, kind in MECHANISMS.items() if kind.has_delta)
+        problem = "this noise keeps the limits for every answer"
+        raise place.error(
+            ("attacker", "failure"), attacker.failure, problem, f'leave it out, or use mechanism = "{other}"'
+        )
+
+
 def read_posterior_limit(attacker: AttackerTable, place: Place) -> float | None:
     """The stricter of posterior and odds, "1 in 3" being the probability 1/3."""
     if attacker.odds is None:

@@ -22,6 +22,7 @@ from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS, PrivacyUnit
 from guessproof.outputs import Kept
 from guessproof.plan.checks import (
+    check_failure,
     check_kind,
     check_limits,
     check_tables,
@@ -217,6 +218,7 @@ def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Pa
 def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Plan:
     check_tables(file, place)
     check_limits(file, place)
+    check_failure(file, place)
     profile = read_profile(file.risk, file.data.protects, place)
     source = None if is_elsewhere(file.data.source) else folder / file.data.source
     beliefs = Beliefs(file, place, folder, source)

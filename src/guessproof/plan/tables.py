@@ -351,6 +351,13 @@ class AttackerTable(PlanTable):
         allow_inf_nan=False,
         description="by what factor the odds of any two values may differ from the priors of the plan; 1 trusts them",
     )
+    failure: float | None = Field(
+        default=None,
+        ge=1e-30,
+        lt=1,
+        description="gaussian noise only: how probable an answer that breaks the limits may be, given any true value",
+        examples=[1e-6],
+    )
     or_: Literal["any", "each"] = Field(
         default="any",
         alias="or",

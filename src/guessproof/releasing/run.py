@@ -17,13 +17,14 @@ from guessproof.errors import (
     BudgetError,
     EngineError,
     InfeasibleError,
+    InputError,
     LedgerError,
     ParameterError,
     RowsError,
     SourceError,
 )
-from guessproof.exposure import Exposure
-from guessproof.guarantee import guarantee_to_dict, total_of_dicts
+from guessproof.exposure import Attacker, Exposure
+from guessproof.guarantee import Bell, Guarantee, bells_of_dicts, guarantee_to_dict, total_of_dicts, with_bells
 from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded, Tally
 from guessproof.ledger.book import canonical
 from guessproof.plan import Plan
@@ -161,7 +162,7 @@ def _first_requests(book: Ledger, plan: Plan) -> frozenset[str]:
 
 def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Failed:
     """Pay for what was chosen; where the budget is too small for it, say what it would allow."""
-    guarantee = guarantee_to_dict(choice.guarantee)
+    guarantee = with_bells(guarantee_to_dict(choice.guarantee), _bells(plan, choice))
     describe = {
         "query": plan.query.sql,
         "protects": plan.data.protects,
@@ -216,10 +217,37 @@ def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[Tally]], float] | No
     both = plan.limits.both
 
     def judge(given: list[Tally]) -> float:
-        kept = total_of_dicts([t.guarantee for t in given], tuple(plan.columns), [t.times for t in given])
-        return float(Exposure(attacker, kept).advantage(1.0, both).bound)
+        pure = [t for t in given if not t.guarantee.get("bells")]
+        kept = None
+        if pure:
+            kept = total_of_dicts([t.guarantee for t in pure], tuple(plan.columns), [t.times for t in pure])
+            if len(pure) == len(given):
+                return float(Exposure(attacker, kept).advantage(1.0, both).bound)
+        return _judge_bells(plan, attacker, kept, given)
 
     return judge
+
+
+def _judge_bells(plan: Plan, attacker: Attacker, pure: Guarantee | None, given: list[Tally]) -> float:
+    """Where there is Gaussian noise among the releases: precisions add, and so do failures."""
+    from guessproof.exposure.gaussian import judged_together
+
+    bells = bells_of_dicts([t.guarantee for t in given], [t.times for t in given])
+    try:
+        return float(judged_together(attacker, pure, bells, plan.limits.both).bound)
+    except InputError as error:
+        raise LedgerError(
+            f"{plan.data.name} limits the attacker's cumulative advantage, and this cannot be judged: {error}"
+        ) from None
+
+
+def _bells(plan: Plan, choice: Choice) -> tuple[Bell, ...]:
+    """What Gaussian noise tells; nothing for other noise."""
+    if choice.exposure is None or not any(n.mechanism.has_delta for n in choice.noises):
+        return ()
+    from guessproof.choosing.gaussian import bells_of, failure_of
+
+    return bells_of(choice.noises, failure_of(plan))
 
 
 # Run ---------------------------------------------------------------------------------------------------------------

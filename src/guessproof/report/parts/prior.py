@@ -16,6 +16,11 @@ def sensitivity(facts: Facts) -> Markup:
     """How the allowed ε moves with what the attacker is assumed to believe."""
     if facts.choice.exposure is None:
         return paragraph(_without(facts))
+    if not facts.choice.exposure.judges_wrong_priors:
+        return paragraph(
+            "What the attacker is assumed to believe beforehand is an assumption, and a wrong one is the largest real "
+            "risk. With Gaussian noise the limit is not worked out for other beliefs; laplace noise would show them."
+        )
     lead = (
         "What the attacker is assumed to believe beforehand is an assumption, and a wrong one is the largest real "
         "risk. So the limit is worked out again for other beliefs. Where the ε of this release is larger than the one "
