@@ -30,6 +30,10 @@ PUBLIC = (
     ),
     PublicTable("z", {"u": DeclaredColumn("u", bounds=(-1, 3), missing=False)}, key=("r",)),
 )
+PUBLIC = tuple(
+    replace(p, read=lambda name=p.name: [dict(zip(TYPES[name], row, strict=True)) for row in ROWS[name]])
+    for p in PUBLIC
+)
 # After FROM; what must stand in WHERE; the numbers that come in.
 JOINS = (
     ("t JOIN q ON t.c = q.c", "", ("q.w",)),

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from random import Random
 from typing import Any
 
 import pytest
 
 from guessproof.errors import QueryError
-from guessproof.guarantee import RECORDS
-from guessproof.sql import AnalyzedQuery, analyze, distances, find_target, measurement, rewrite
+from guessproof.guarantee import RECORDS, VALUES
+from guessproof.guarantee.unit import PrivacyUnit
+from guessproof.sql import (
+    AnalyzedQuery,
+    DeclaredColumn,
+    DeclaredTable,
+    PublicTable,
+    analyze,
+    distances,
+    find_target,
+    lookup,
+    measurement,
+    rewrite,
+)
 from sql.checks import faults
 from sql.grammar import POOL
-from sql.joined import ROWS, TYPES, JoinBench, all_types, generated
+from sql.joined import PUBLIC, ROWS, TYPES, JoinBench, all_types, generated
 from sql.neighbours import AXES, EXPONENT
 from sql.neighbours import TYPES as OWN
 
@@ -112,6 +125,44 @@ def test_what_a_protected_key_looks_up_must_move(monkeypatch: pytest.MonkeyPatch
     assert not faults(BENCH, analyze(QUERIES["lookup"], declared), Random(1))
     monkeypatch.setattr(distances, "carry_along", lambda _, neighbours: neighbours)
     assert faults(BENCH, analyze("SELECT SUM(q.w * x) AS o FROM t LEFT JOIN q ON t.c = q.c", declared), Random(1))
+
+
+LABELS = {"c": DeclaredColumn("c", levels=("black", "white", "bay", "Black"), missing=False)}
+
+
+@pytest.mark.parametrize("unit", [VALUES, RECORDS])
+def test_a_lookup_is_as_far_as_the_public_numbers_are(unit: PrivacyUnit) -> None:
+    """black finds 0.5, white 99 (declared: at most 5), Black 2, bay a row without a number."""
+    declared = DeclaredTable("t", LABELS, unit, public=PUBLIC)
+    question = analyze("SELECT SUM(w) AS o FROM t JOIN q ON t.c = q.c", declared)
+    found, holds = question.measurements[0].guarantee, {"black": 0.5, "white": 5.0, "Black": 2.0, "bay": 0.0}
+    for (a, low), (b, high) in itertools.combinations(holds.items(), 2):
+        assert float(found.columns["c"].distance(a, b)) == pytest.approx(abs(low - high), abs=1e-12)
+        assert found.between({"c": a}, {"c": b}) == pytest.approx(abs(low - high), abs=1e-12)
+    assert found.change == found.presence == pytest.approx(5.0)
+    assert not faults(BENCH, question, Random(1))
+
+
+def test_a_lookup_counts_every_match_once() -> None:
+    """Three rows of s match 1: what they hold is added up, not three times the largest."""
+    rows = [{"k": "one", "v": 1.0}, {"k": "one", "v": -1.5}, {"k": "two", "v": 3.0}, {"k": "two", "v": 2.0}]
+    table = PublicTable("m", {"v": DeclaredColumn("v", bounds=(-2, 3))}, max_matches=2, read=lambda: rows)
+    levels = {"c": DeclaredColumn("c", levels=("one", "two"), missing=False)}
+    question = analyze("SELECT SUM(v) AS o FROM t JOIN m ON t.c = m.k", DeclaredTable("t", levels, public=(table,)))
+    assert question.measurements[0].guarantee.change == pytest.approx(5.5)
+    assert question.measurements[0].copies == 2, "each of its rows is rounded"
+
+
+def test_a_lookup_that_is_off_by_one_level_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared = DeclaredTable("t", LABELS, RECORDS, public=PUBLIC)
+    sound = lookup.PublicRows.rows
+    turned = {"black": "white", "white": "bay", "bay": "Black", "Black": "black"}
+
+    def wrong(self: lookup.PublicRows, record: dict[str, Any]) -> list[dict[str, Any]]:
+        return sound(self, {"c": turned.get(record["c"], record["c"])})
+
+    monkeypatch.setattr(lookup.PublicRows, "rows", wrong)
+    assert faults(BENCH, analyze("SELECT SUM(w) AS o FROM t JOIN q ON t.c = q.c", declared), Random(1))
 
 
 def test_public_bounds_clamp_and_count() -> None:

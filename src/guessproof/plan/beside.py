@@ -93,6 +93,7 @@ def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
     file = plan.public_sources[name]
     if file is not None:
         with open_engine(file, name) as engine:
+            engine.check()
             found = engine.aggregates(_write_all(name))
             return [dict(zip(engine.types(), row, strict=True)) for row in found]
     with open_engine(plan.source, plan.data.table, public={name: None}) as engine:

@@ -82,6 +82,10 @@ class Contribution(Term):
     def is_whole(self) -> bool:
         return self.term.is_whole
 
+    def distances(self, levels: Sequence[str]) -> Metric | None:
+        """The distances of the levels of the one column that it reads, where these are known as a table."""
+        return None
+
 
 def list_cuts(node: Node, name: str) -> tuple[float, ...]:
     """Where the node may jump or bend as a function of this column, in order."""
@@ -262,6 +266,9 @@ def measure_labels(contribution: Contribution, declared: DeclaredTable, column: 
     levels = column.levels
     if levels is None or len(levels) > MOST_LEVELS:
         return Multiple(gap(anything, anything), Discrete())
+    known = contribution.distances(levels)
+    if known is not None:
+        return known
     kinds = _classify_levels(contribution, column.name, levels)
     if max(kinds) >= MOST_CLASSES:
         return Multiple(gap(anything, anything), Discrete())

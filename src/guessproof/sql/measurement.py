@@ -422,6 +422,14 @@ class AggregateReader:
         spread = any(self.reader.declared.is_joined(key.column) for key in self.keys)  # matches in several groups
         return copies * count_matches(self.joins) if kind not in ("min", "max") or spread else copies
 
+    def _look_up(self, kind: AggregateKind, contribution: Contribution) -> Contribution | None:
+        """The same as a table of a protected key, matches included, where nothing else of the record enters."""
+        if not self.joins or self.keys:
+            return None
+        from guessproof.sql.lookup import combine_of, look_up
+
+        return look_up(contribution, self.reader.declared, combine_of(kind, contribution.absent))
+
     def _measurement(
         self, text: str, kind: AggregateKind, contribution: Contribution, own: Condition, call: Expr, divisor: float
     ) -> Measurement:
@@ -438,7 +446,9 @@ class AggregateReader:
             once=isinstance(contribution.term, OncePresent),
         )
         if total is None:
-            found = build_guarantee(contribution, declared, self.keys, copies)
+            looked = self._look_up(kind, contribution)
+            times = copies if looked is None else (declared.copies or 1) if kind in ("count", "sum") else 1
+            found = build_guarantee(looked or contribution, declared, self.keys, times)
         else:
             copies = total.cells
             found = build_unit_guarantee(total, declared.unit, contribution.columns | {key.column for key in self.keys})
