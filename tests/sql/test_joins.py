@@ -155,13 +155,13 @@ def test_a_lookup_counts_every_match_once() -> None:
 
 def test_a_lookup_that_is_off_by_one_level_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     declared = DeclaredTable("t", LABELS, RECORDS, public=PUBLIC)
-    sound = lookup.PublicRows.rows
+    sound = lookup.LookupRows.rows
     turned = {"black": "white", "white": "bay", "bay": "Black", "Black": "black"}
 
-    def wrong(self: lookup.PublicRows, record: dict[str, Any]) -> list[dict[str, Any]]:
+    def wrong(self: lookup.LookupRows, record: dict[str, Any]) -> list[dict[str, Any]]:
         return sound(self, {"c": turned.get(record["c"], record["c"])})
 
-    monkeypatch.setattr(lookup.PublicRows, "rows", wrong)
+    monkeypatch.setattr(lookup.LookupRows, "rows", wrong)
     assert faults(BENCH, analyze("SELECT SUM(w) AS o FROM t JOIN q ON t.c = q.c", declared), Random(1))
 
 

@@ -75,14 +75,14 @@ def look_up(
         return None
     if any(join.joined.table.read is None for join in contribution.joins):
         return None
-    found = PublicRows(contribution)
+    found = LookupRows(contribution)
     labels: list[Label | None] = [*key.levels, OTHER, None]
     values = {x: combine([contribution.at(row) for row in found.rows({key.name: x})]) for x in labels}
     error = contribution.follow(declared.at_rest(contribution.columns)).error * count_matches(contribution.joins)
     return Lookup(contribution.condition, contribution.term, contribution.absent, (), key, values, error)
 
 
-class PublicRows:
+class LookupRows:
     """The public tables behind a contribution, found by their keys."""
 
     def __init__(self, contribution: Contribution) -> None:
