@@ -60,6 +60,14 @@ QUERIES = {
         Example("SELECT MAX(time + age) AS most FROM t"),
         Example("SELECT MIN((POINT(lon, lat) <@> POINT(3, 4)) / speed) AS soonest FROM t"),
     ],
+    "variances": [
+        Example("SELECT VARIANCE(salary) AS spread FROM t", COUNTED),
+        Example("SELECT STDDEV_POP(time) AS spread FROM t WHERE smoker"),
+    ],
+    "distinct": [
+        Example("SELECT COUNT(DISTINCT colour) AS colours FROM t"),
+        Example("SELECT faculty, COUNT(DISTINCT colour) AS colours FROM t WHERE time > 3 GROUP BY faculty", RECORDS),
+    ],
     "quantiles": [
         Example("SELECT MEDIAN(grade) AS middle FROM t"),
         Example("SELECT faculty, QUANTILE(grade, 0.9) AS high, COUNT(time) AS n FROM t WHERE smoker GROUP BY faculty"),

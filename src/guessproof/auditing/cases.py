@@ -47,6 +47,8 @@ class AuditCase:
     def answers(self, index: int, victims: Sequence[Row]) -> Any:
         """The same for many victims, quickly."""
         measurement = self.question.measurements[index]
+        if measurement.kind == "distinct":  # what a victim adds depends on which levels the others hold
+            return np.array([self.plain(index, victim).value for victim in victims])
         rest = self.plain(index, None).value
         own = np.array([contributes(measurement, v) for v in victims], dtype=float)
         return join_answers(measurement.kind, rest, own)

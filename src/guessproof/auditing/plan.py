@@ -185,6 +185,9 @@ def expected_of(
     rest, *alone = (_of_group(found, case.group, len(choice.noises)) for found in asked)
     answers: list[Any] = []
     for j, noise in enumerate(choice.noises):
+        if noise.measurement.kind == "distinct":
+            answers.append(case.answers(j, rows))
+            continue
         others, own = value_of(noise, rest[j]), np.array([value_of(noise, cells[j]) for cells in alone])
         answers.append(join_answers(noise.measurement.kind, others, own))
     return ExpectedAnswers(points, tuple(rows), tuple(alone), tuple(answers))

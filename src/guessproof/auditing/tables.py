@@ -168,7 +168,11 @@ def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> 
     contribution = measurement.contribution
     counted = [r for r in rows if contribution.condition.at(r) and contribution.term.at(r) is not None]
     values = [contributes(measurement, row) for row in counted]
-    if measurement.kind in ("count", "sum"):
+    if measurement.kind == "distinct":
+        (name,) = contribution.term.columns
+        column = measurement.declared.column(name)
+        value, moved = float(len({column.read(row.get(name)) for row in counted})), 1
+    elif measurement.kind in ("count", "sum"):
         value, moved = math.fsum(values), sum(map(count_rows, counted))
     else:
         pick = min if measurement.kind == "min" else max

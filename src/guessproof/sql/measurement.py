@@ -13,7 +13,7 @@ from guessproof.intervals import Interval
 from guessproof.names import folded
 from guessproof.rounded import up
 from guessproof.sql import formula
-from guessproof.sql.aggregates import AGGREGATES
+from guessproof.sql.aggregates import find_aggregate
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.distances import (
     Contribution,
@@ -37,17 +37,10 @@ from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row, Term
 from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
 from guessproof.world.metrics import Matrix
 
-AggregateKind = Literal["count", "sum", "min", "max", "quantile"]
+AggregateKind = Literal["count", "sum", "min", "max", "quantile", "distinct"]
+ONCE = ("min", "max", "distinct")  # in one group, several rows of one record move these no further than one
 LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
-REMEDY = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN or QUANTILE"
-UNSUPPORTED: dict[type[Expr], str] = {
-    exp.Variance: "VARIANCE",
-    exp.VariancePop: "VARIANCE",
-    exp.Stddev: "STDDEV",
-    exp.StddevPop: "STDDEV",
-    exp.StddevSamp: "STDDEV",
-    exp.ApproxDistinct: "COUNT DISTINCT",
-}
+REMEDY = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, QUANTILE, VARIANCE or STDDEV"
 KINDS: dict[type[Expr], AggregateKind] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
 
 
@@ -291,21 +284,19 @@ class AggregateReader:
             call = node.this
             own = read_filter(node.expression.this, self.reader)
         text = spell(node)
-        if type(call) in AGGREGATES:
-            return AGGREGATES[type(call)](self, call, own, text)
-        word = UNSUPPORTED.get(type(call))
-        if word is not None:
-            raise self.reader.refuse(f"{word} is not supported yet", call, REMEDY)
+        if self._counts_units(call):
+            return self.measure(text, "count", OncePresent(1.0), own, call)
+        read = find_aggregate(call)
+        if read is not None:
+            return read(self, call, own, text)
         if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):
             raise self.reader.refuse(f"{name_construct(call, self.reader.sql)} is not supported", call, REMEDY)
-        if self._counts_units(call):
-            return self._measure(text, "count", OncePresent(1.0), own, call)
         inner = self.argument(call)
         if isinstance(call, exp.Avg):
             return self._average(call, inner, own, text)
         if isinstance(call, exp.Count):
-            return self._measure(text, "count", self._counted(inner), own, call)
-        return self._measure(text, KINDS[type(call)], self.reader.term(inner), own, call)
+            return self.measure(text, "count", self._counted(inner), own, call)
+        return self.measure(text, KINDS[type(call)], self.reader.term(inner), own, call)
 
     def _counts_units(self, call: Expr) -> bool:
         """COUNT(DISTINCT person): each unit once."""
@@ -321,9 +312,8 @@ class AggregateReader:
         """What the one argument of an aggregate is."""
         inner = call.this
         if isinstance(inner, exp.Distinct):
-            word = "COUNT DISTINCT" if isinstance(call, exp.Count) else "DISTINCT"
-            remedy = "count rows, or use a declared list of groups"
-            raise self.reader.refuse(f"{word} is not supported yet", call, remedy)
+            remedy = "leave it out, or ask for COUNT(DISTINCT column) of a column with levels"
+            raise self.reader.refuse("DISTINCT is not supported here", call, remedy)
         extra = [v for k, v in call.args.items() if k not in ("this", "big_int") and v]
         if inner is None and isinstance(call, exp.Count) and not extra:
             return exp.Star()
@@ -352,23 +342,33 @@ class AggregateReader:
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
         term, declared = self.reader.term(inner), self.reader.declared
-        counted = Contribution(self.condition(own), count_presence(term), 0.0, self.joins)
-        if self._is_count_public(counted):
-            # A public count says how many values there are, so nothing that is protected may change their number.
-            if declared.rows is not None:
-                return self._measure(text, "sum", term, own, call, divisor=float(declared.rows))
-            if bound_sensitivity(counted, declared).change == 0:
-                problem = f"{text} is over a number of rows that is public, and was not declared"
-                raise self.reader.refuse(problem, call, "declare rows = how many there are at least")
+        rows = self.public_rows(term, own, call, text)
+        if rows is not None:
+            return self.measure(text, "sum", term, own, call, divisor=float(rows))
         seen = term.follow(declared.at_rest(term.columns)).hull
         centre = self._centre(seen)
         shown = text.replace("AVG(", "SUM(", 1)
         if centre:
             inner_text = inner.sql("duckdb").replace(" <-> ", " <@> ")
             shown = shown.replace(f"SUM({inner_text})", f"SUM({inner_text} - {centre:g})", 1)
-        total = self._measure(shown, "sum", Addition(term, Number(centre), -1) if centre else term, own, call)
-        count = self._measure(text.replace("AVG(", "COUNT(", 1), "count", count_presence(term), own, call)
+        total = self.measure(shown, "sum", Addition(term, Number(centre), -1) if centre else term, own, call)
+        count = self.count(text.replace("AVG(", "COUNT(", 1), term, own, call)
         return formula.mark_ratio(formula.read_index(total), formula.read_index(count), seen.low, seen.high, centre)
+
+    def public_rows(self, term: Term, own: Condition, call: Expr, text: str) -> int | None:
+        """The public number of values behind an average, where nothing that is protected may change it."""
+        declared = self.reader.declared
+        counted = Contribution(self.condition(own), count_presence(term), 0.0, self.joins)
+        if not self._is_count_public(counted):
+            return None
+        if declared.rows is None and bound_sensitivity(counted, declared).change == 0:
+            problem = f"{text} is over a number of rows that is public, and was not declared"
+            raise self.reader.refuse(problem, call, "declare rows = how many there are at least")
+        return declared.rows
+
+    def count(self, text: str, term: Term, own: Condition, call: Expr) -> Expr:
+        """The place of how many values there are."""
+        return self.measure(text, "count", count_presence(term), own, call)
 
     def _centre(self, seen: Interval) -> float:
         """Deviations from the middle add up to half as much: less noise where all rows of a unit are bounded."""
@@ -389,7 +389,7 @@ class AggregateReader:
                 found = condition if isinstance(found, NoFilter) else Conjunction(found, condition)
         return found
 
-    def _measure(
+    def measure(
         self, text: str, kind: AggregateKind, term: Term, own: Condition, call: Expr, *, divisor: float = 1.0
     ) -> Expr:
         seen = term.follow(self.reader.declared.at_rest(term.columns)).hull
@@ -418,9 +418,9 @@ class AggregateReader:
 
     def _copies(self, kind: AggregateKind) -> int:
         """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
-        copies = (self.reader.declared.copies or 1) if kind not in ("min", "max") or self.keys else 1
+        copies = (self.reader.declared.copies or 1) if kind not in ONCE or self.keys else 1
         spread = any(self.reader.declared.is_joined(key.column) for key in self.keys)  # matches in several groups
-        return copies * count_matches(self.joins) if kind not in ("min", "max") or spread else copies
+        return copies * count_matches(self.joins) if kind not in ONCE or spread else copies
 
     def _look_up(self, kind: AggregateKind, contribution: Contribution) -> Contribution | None:
         """The same as a table of a protected key, matches included, where nothing else of the record enters."""

@@ -188,7 +188,7 @@ class RankContribution(Contribution):
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         neighbours = carry_along(self.joins, neighbours) if self.joins else neighbours
         place, kept = self.term.follow(neighbours), self.condition.follow(neighbours)
-        gone = combine_or((_unless(kept), place.null))
+        gone = combine_or((leave_out(kept), place.null))
         here = [side for side in (gone.before, gone.after) if "false" in side]
         stays = min(place.gap.size, 2.0) if place.moves and len(here) == 2 else 0.0
         leaves = not gone.same and any(
@@ -210,7 +210,7 @@ class RankContribution(Contribution):
         return self.term.grid
 
 
-def _unless(kept: OutcomePair) -> OutcomePair:
+def leave_out(kept: OutcomePair) -> OutcomePair:
     """Where a filter does not hold, be it false or unknown."""
 
     def turned(side: frozenset[Outcome]) -> frozenset[Outcome]:

@@ -15,7 +15,7 @@ from guessproof.sql.aggregates import AGGREGATES
 from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.flatten import FlatSelect, flatten
 from guessproof.sql.formula import Key, Output
-from guessproof.sql.measurement import UNSUPPORTED, AggregateReader, Measurement, read_filter, spell
+from guessproof.sql.measurement import AggregateReader, Measurement, read_filter, spell
 from guessproof.sql.parse import locate, parse
 from guessproof.sql.relation import JoinReader, PublicJoin, joining
 from guessproof.sql.rules import RULES
@@ -192,7 +192,7 @@ class ClauseReader:
 
     def _replaced(self, node: Expr, names: dict[str, Expr]) -> Expr:
         """The same with aggregates, keys and names of outputs in their places."""
-        if isinstance(node, (exp.AggFunc, exp.Filter)) or type(node) in UNSUPPORTED or type(node) in AGGREGATES:
+        if isinstance(node, (exp.AggFunc, exp.Filter)) or type(node) in AGGREGATES:
             return self._aggregate(node, may_add=not names)
         if isinstance(node, (exp.Query, exp.Window)):
             raise self.reader.refuse("a subquery or a window is not supported here", node, "use one plain aggregate")

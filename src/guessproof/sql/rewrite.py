@@ -181,6 +181,9 @@ def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[CountedPl
 def write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget) -> Expr:
     if measurement.kind == "count":
         return _write_count(measurement, target)
+    if measurement.kind == "distinct":  # its filter leaves nothing but levels
+        level = exp.case().when(measurement.filter.keeps(target), measurement.contribution.write(target))
+        return exp.Count(this=exp.Distinct(expressions=[level]))
     if measurement.kind == "sum":
         return exp.Coalesce(
             this=exp.Sum(this=_write_units(_write_own(measurement, target), exponent, target)),

@@ -24,10 +24,35 @@ def _read_quantile(aggregates: AggregateReader, call: Expr, own: Condition, text
     return read_quantile(aggregates, call, own, text)
 
 
+def _read_variance(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
+    from guessproof.sql.aggregates.variance import read_variance
+
+    return read_variance(aggregates, call, own, text)
+
+
+def _read_distinct(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
+    from guessproof.sql.aggregates.distinct import read_distinct
+
+    return read_distinct(aggregates, call, own, text)
+
+
 AGGREGATES: dict[type[Expr], Read] = {
     exp.Median: _read_quantile,
     exp.Quantile: _read_quantile,
     exp.PercentileCont: _read_quantile,
     exp.PercentileDisc: _read_quantile,
     exp.WithinGroup: _read_quantile,
+    exp.Variance: _read_variance,
+    exp.VariancePop: _read_variance,
+    exp.Stddev: _read_variance,
+    exp.StddevPop: _read_variance,
+    exp.StddevSamp: _read_variance,
+    exp.ApproxDistinct: _read_distinct,
 }
+
+
+def find_aggregate(call: Expr) -> Read | None:
+    """What reads a call; COUNT(DISTINCT …) is none of the plain counts."""
+    if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct):
+        return _read_distinct
+    return AGGREGATES.get(type(call))
