@@ -61,7 +61,8 @@ class Noise:
         A sum of nothing is 0, which lies on every grid; a smallest value of nothing is the end of the range.
         """
         extreme = self.measurement.kind in ("min", "max")
-        return self.measurement.copies * (2 if extreme and self.measurement.keys else 1)
+        several = self.measurement.copies * self.measurement.declared.linked
+        return several * (2 if extreme and self.measurement.keys else 1)
 
     @property
     def _is_exact(self) -> bool:

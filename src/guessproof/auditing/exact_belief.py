@@ -17,7 +17,7 @@ import numpy as np
 
 from guessproof.auditing.beliefs import BeliefBlock, BeliefPoints, blocks_of, goals_of, holds, log_likelihood, points_of
 from guessproof.auditing.columns import Row, Storage
-from guessproof.auditing.movement import companies, record_of, units_of
+from guessproof.auditing.movement import companies, linked_rows, record_of, units_of
 from guessproof.auditing.result import Check
 from guessproof.auditing.tables import TableFactory
 from guessproof.choosing import Choice
@@ -87,7 +87,11 @@ def _on(
     for company in companies(factory.fields, storage, rng):
         for _ in range(SURROUNDINGS):
             base = record_of(factory.fields, storage, rng, own=True)
-            tables += [[*[{**base, **values}] * copies, *company] for values in believed]
+            mine = [{**base, **values} for values in believed]
+            tables += [
+                [*[row] * copies, *linked_rows(factory.question.declared, mine, place), *company]
+                for place, row in enumerate(mine)
+            ]
     asked = factory.ask_each(tables, f"bayes{number}")
     groups = sorted({group for answer in asked for group in answer})
     units = np.array([units_of(answer, groups, choice.noises) for answer in asked], dtype=object)

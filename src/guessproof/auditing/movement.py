@@ -22,7 +22,7 @@ from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError, SourceError
 from guessproof.guarantee import Guarantee
 from guessproof.noise import Noise
-from guessproof.sql import AnalyzedQuery
+from guessproof.sql import AnalyzedQuery, DeclaredTable
 from guessproof.sql.measurement import Measurement
 from guessproof.world.line_form import Metric
 
@@ -124,6 +124,12 @@ def companies(fields: Mapping[str, Field], storage: Storage, rng: Any) -> list[t
     return [(), (*named, *named), tuple(record_of(fields, storage, rng) for _ in range(OTHERS))]
 
 
+def linked_rows(declared: DeclaredTable, victims: Sequence[Row | None], place: int) -> list[Row]:
+    """Records that tell of the victim: as far apart for one victim and the next as any two are."""
+    there = [v for v in victims if v is not None]
+    return [there[0 if place % 2 else -1]] * (declared.linked - 1) * (declared.copies or 1) if there else []
+
+
 def ask_families(
     factory: TableFactory, storage: Storage, noises: Sequence[Noise], protected: frozenset[str], rng: Any, name: str
 ) -> Iterator[FamilyAnswers]:
@@ -133,8 +139,9 @@ def ask_families(
     copies = factory.question.declared.copies or 1  # a view may show one record in so many rows
     tables: list[list[Row]] = []
     for family, company, first in itertools.product(found, others, (True, False)):
-        for victim in family.victims:
+        for place, victim in enumerate(family.victims):
             mine = [] if victim is None else [victim] * copies
+            mine += linked_rows(factory.question.declared, family.victims, place)
             tables.append([*mine, *company] if first else [*company, *mine])
     on_storage = replace(
         factory, form="duckdb" if not _is_plain(factory, storage) else factory.form, types=storage.types
@@ -353,7 +360,11 @@ def _count_moves(choice: Choice, answered: FamilyAnswers) -> Iterator[AnswerMove
 def _rounding(choice: Choice, j: int, groups: int) -> float:
     """What rounding contributions to the grid may add; whole numbers are not rounded."""
     noise = choice.noises[j]
-    return 0.0 if noise.measurement.is_whole else 2 * noise.grid.step * min(groups, 2) * noise.measurement.copies
+    return (
+        0.0
+        if noise.measurement.is_whole
+        else 2 * noise.grid.step * min(groups, 2) * (noise.measurement.copies * noise.measurement.declared.linked)
+    )
 
 
 def _secrets(choice: Choice, row: Row) -> Row:

@@ -26,6 +26,9 @@ ASSUMPTIONS = {
     "factor by which its odds may be misjudged, and the ε without any prior, stand beside the answer.",
     "copies": "One record is in at most {copies} of the table's rows, with the same protected values in each, and "
     "which rows those are does not depend on protected values.",
+    "linked": "Up to {linked} records tell of each other, as in a household: what one record does counts together with "
+    "the most that the others can do. Beyond them, records are independent of each other given what the attacker "
+    "knows; columns with separate priors are independent of each other.",
     "failure": "Given any true value, an answer breaks what is said of the attacker with probability {failure:g} at "
     "most.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
@@ -181,11 +184,13 @@ class Choice:
     def assumptions(self) -> tuple[str, ...]:
         """What must hold for the numbers to mean what they say."""
         copies = self.plan.data.copies
-        keys = [*(["copies"] if copies is not None else []), "mechanism", "independence", "others"]
+        keys = [*(["copies"] if copies is not None else []), "mechanism", "others"]
+        linked = self.plan.data.linked_records
+        keys.insert(0 if linked > 1 else 1, "linked" if linked > 1 else "independence")
         failure = None if self.plan.attacker is None else self.plan.attacker.failure
         keys += ["failure"] if failure is not None else []
         keys += ["prior"] if self.plan.attacker is not None else []
-        return self.plan.unit.assumption, *(ASSUMPTIONS[key].format(copies=copies, failure=failure) for key in keys)
+        return self.plan.unit.assumption, *_worded(keys, copies=copies, failure=failure, linked=linked)
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""
@@ -258,6 +263,10 @@ def error_units(question: AnalyzedQuery) -> dict[str, str]:
     """The unit of each plain output's error, where it is not the answer's own."""
     plain = [output for output in question.outputs if output.is_plain]
     return {o.name: "ranks" for o in plain if question.measurements[o.measured[0]].picks}
+
+
+def _worded(keys: list[str], **values: Any) -> list[str]:
+    return [ASSUMPTIONS[key].format(**values) for key in keys]
 
 
 def _finite(value: Any) -> Any:

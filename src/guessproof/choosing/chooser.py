@@ -42,7 +42,10 @@ def declared(plan: Plan) -> DeclaredTable:
     unit = plan.unit  # refused here, where there is one that cannot be protected
     columns = {name: _column(plan, name) for name in plan.columns}
     public = tuple(_public(plan, name) for name in plan.file.tables)
-    return DeclaredTable(plan.data.table, columns, unit, plan.data.rows, copies=plan.data.copies, public=public)
+    data = plan.data
+    return DeclaredTable(
+        data.table, columns, unit, data.rows, copies=data.copies, linked=data.linked_records, public=public
+    )
 
 
 def _public(plan: Plan, name: str) -> PublicTable:

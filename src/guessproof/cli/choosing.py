@@ -94,7 +94,8 @@ def show_choice(choice: Choice) -> None:
         _show_changes(console, choice)
     for measurement in choice.question.measurements:
         console.print(f"• {measurement.account}.", style="dim")
-    for assumption in choice.assumptions[: 1 if choice.plan.data.copies is None else 2]:
+    data = choice.plan.data
+    for assumption in choice.assumptions[: 1 + (data.copies is not None) + (data.linked_records > 1)]:
         console.print(f"• {assumption}", style="dim")
     if choice.data_dependent:
         console.print("• A scan of the records was made before: this choice may depend on the data.", style="yellow")

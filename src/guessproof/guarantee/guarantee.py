@@ -31,6 +31,20 @@ class Response(Protocol):
         ...
 
 
+NOTHING = Multiple(0.0, Discrete())
+
+
+@dataclass(frozen=True)
+class LinkedResponse:
+    """What linked records do: the most that they can, whenever anything of the unit differs."""
+
+    most: float
+
+    def between(self, before: Values, after: Values) -> float:
+        """All of it between any two different sets of values."""
+        return self.most if before != after else 0.0
+
+
 @dataclass(frozen=True)
 class Guarantee:
     """What one protected unit can do, in several sound forms; each is an upper bound by itself.
@@ -39,6 +53,7 @@ class Guarantee:
     same, for searches over true values. `change`: by changing any protected values, also to NULL; `presence`: by
     coming or going. `slope`: per unit of straight-line distance over all protected numbers, None where something
     jumps. `rounding`: what floating-point arithmetic and grids can add to any change; all but `slope` include it.
+    `linked`: up to so many records tell of each other, and all forms count them together.
     `responses`: with their factors, the exact moves; None where the query is no longer at hand.
     """
 
@@ -50,6 +65,7 @@ class Guarantee:
     slope: float | None = 0.0
     rounding: float = 0.0
     responses: tuple[tuple[float, Response], ...] | None = field(default=None, compare=False)
+    linked: int = 1
 
     @property
     def sensitivity(self) -> float:
@@ -86,6 +102,7 @@ class Guarantee:
             presence=factor * self.presence,
             slope=None if self.slope is None else factor * self.slope,
             rounding=factor * self.rounding,
+            linked=self.linked,
             responses=None if made is None else tuple((factor * known, response) for known, response in made),
         )
 
@@ -101,6 +118,31 @@ class Guarantee:
             presence=self.presence + step,
             rounding=self.rounding + step,
             responses=None,
+        )
+
+    def linked_with(self, count: int, numbers: Sequence[str] = (), labels: Sequence[str] = ()) -> Guarantee:
+        """The same where up to `count` records tell of each other: if one differs, the others may in all they can.
+
+        The others need not move as the unit does, so each adds the most that one can do, between any two values of any
+        column: `numbers` and `labels` are those that the query does not read, which may tell of the others as well.
+        """
+        if count <= self.linked:
+            return self
+        extra = (count - self.linked) * self.sensitivity / self.linked * (1 + 1e-14)
+        known = {**dict.fromkeys(labels, NOTHING), **dict.fromkeys(numbers, LineMetric(LineForm())), **self.columns}
+        lines = {**dict.fromkeys(numbers, LineMetric(LineForm())), **self.lines}
+        step = Multiple(extra, Discrete())
+        made = self.responses
+        return replace(
+            self,
+            columns={name: step if metric is NOTHING else Sum((metric, step)) for name, metric in known.items()},
+            lines={name: LineMetric(replace(m.form, step=m.form.step + extra)) for name, m in lines.items()},
+            change=self.change + extra,
+            presence=self.presence + extra,
+            slope=None,
+            rounding=self.rounding * count / self.linked,
+            linked=count,
+            responses=None if made is None else (*made, (1.0, LinkedResponse(extra))),
         )
 
     def regrouped(self, leaving: Mapping[str, Metric], change: float) -> Guarantee:
@@ -160,6 +202,7 @@ def total(parts: Sequence[Guarantee]) -> Guarantee:
         presence=math.fsum(part.presence for part in parts) * (1 + 1e-14),
         slope=None if None in slopes else math.fsum(slope or 0.0 for slope in slopes),
         rounding=math.fsum(part.rounding for part in parts),
+        linked=min(part.linked for part in parts),
         responses=None if None in known else tuple(itertools.chain.from_iterable(made or () for made in known)),
     )
 

@@ -18,6 +18,7 @@ from guessproof.errors import LedgerError, MetricError
 from guessproof.guarantee.bells import Bell
 from guessproof.guarantee.guarantee import Guarantee, total
 from guessproof.guarantee.unit import VALUES, PrivacyUnit, unit_named
+from guessproof.names import likeness
 from guessproof.world.line_form import LineMetric, Metric, Multiple, Sum
 from guessproof.world.metrics import Discrete, Matrix, Outcome
 
@@ -35,6 +36,7 @@ def guarantee_to_dict(guarantee: Guarantee) -> dict[str, Any]:
         "presence": guarantee.presence,
         "slope": guarantee.slope,
         "rounding": guarantee.rounding,
+        **({"linked": guarantee.linked} if guarantee.linked > 1 else {}),
     }
 
 
@@ -58,16 +60,26 @@ def guarantee_from_dict(table: Mapping[str, Any]) -> Guarantee:
 
 
 def total_of_dicts(
-    tables: Sequence[Mapping[str, Any]], names: Sequence[str] = (), times: Sequence[int] | None = None
+    tables: Sequence[Mapping[str, Any]],
+    names: Sequence[str] = (),
+    times: Sequence[int] | None = None,
+    linked: int = 1,
 ) -> Guarantee:
     """What all releases of a ledger promise together, about columns that are spelled as in `names`.
 
     Each plan spelled its columns in its own way. What looks like one column counts as one: that adds more, never less.
-    `times` says how often each was given; left out: once.
+    `times` says how often each was given; left out: once. `linked`: up to so many records tell of each other, so also
+    what the releases before told of the others counts.
     """
-    parts = [guarantee_from_dict(table).merged() for table in tables]
+    parts = [_linked(guarantee_from_dict(table), names, linked).merged() for table in tables]
     counted = zip(parts, times or [1] * len(parts), strict=True)
     return total([part.scaled(_factor(count)) for part, count in counted]).spelled(names)
+
+
+def _linked(guarantee: Guarantee, names: Sequence[str], count: int) -> Guarantee:
+    """What one release told of so many records. A column that it did not read may tell of them as well."""
+    unread = [n for n in names if likeness(n) not in {likeness(known) for known in guarantee.columns}]
+    return guarantee.linked_with(count, labels=unread)
 
 
 def _factor(count: int) -> float:
@@ -89,9 +101,13 @@ def _read(table: Mapping[str, Any]) -> Guarantee:
     columns = {str(name): metric_from_dict(metric) for name, metric in table["columns"].items()}
     lines = {str(name): LineMetric.from_dict(metric) for name, metric in table["lines"].items()}
     rounding = float(table["error" if first else "rounding"])
+    linked = table.get("linked", 1)
     if not all(value >= 0 for value in (change, presence, rounding, slope or 0.0)):
         raise ValueError
-    return Guarantee(unit, columns, lines, change, presence, None if slope is None else float(slope), rounding)
+    if not isinstance(linked, int) or linked < 1:
+        raise ValueError
+    steep = None if slope is None else float(slope)
+    return Guarantee(unit, columns, lines, change, presence, steep, rounding, linked=linked)
 
 
 def metric_to_dict(metric: Metric) -> dict[str, Any]:

@@ -113,6 +113,9 @@ def _check_protects(file: PlanFile, place: Place) -> None:
             if value is None and key in own.needs:
                 remedy = f"write for instance {' and '.join(f'{k} = {example}' for k, example in own.needs.items())}"
                 raise place.error(("data", "protects"), data.protects, f"needs {key} beside it", remedy)
+    if own.needs and data.linked_records > 1:
+        problem = f"records that tell of each other are not joined to {own.name} yet"
+        raise place.error(("data", "linked_records"), data.linked_records, problem, "leave it out")
     if own.needs and data.copies is not None:
         problem = f"all rows of one of the {own.name} are bounded together, those that repeat each other included"
         raise place.error(("data", "copies"), data.copies, problem, "leave it out")

@@ -31,6 +31,8 @@ LATER = (
     ("data", "copies"),
     ("data", "engine"),
     ("data", "max_groups"),
+    ("data", "linked_records"),
+    ("attacker", "failure"),
 )  # keys that came later: left out at their default, so that older requests keep their name
 SILENT = (("release", "ledger"), ("data", "engine"))  # what can change no answer
 NAMED = (("columns",), ("prior",), ("attacker", "at"), ("attacker", "knows"))  # tables whose keys are columns
@@ -154,7 +156,7 @@ def canonical_text(file: tables.PlanFile, digests: Mapping[str, str]) -> str:
     """JSON with sorted keys, every default filled in, numbers in one spelling, public files by their content."""
     table = file.model_dump(by_alias=True)
     for place, key in LATER:
-        if table[place][key] == type(getattr(file, place)).model_fields[key].default:
+        if table[place] is not None and table[place][key] == type(getattr(file, place)).model_fields[key].default:
             del table[place][key]
     if not table["tables"]:
         del table["tables"]

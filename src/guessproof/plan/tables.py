@@ -284,6 +284,13 @@ class DataTable(PlanTable):
         description="up to so many rows of the table repeat one record, with the same protected values; "
         "needed where the table is a view",
     )
+    linked_records: Whole = Field(
+        default=1,
+        ge=1,
+        description="up to so many records tell of each other, as those of a household; what one does counts together "
+        "with the most that the others can do",
+        examples=[4],
+    )
     person: str | None = Field(
         default=None, min_length=1, description='the column that names the person; only with protects = "persons"'
     )

@@ -220,7 +220,8 @@ def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[Tally]], float] | No
         pure = [t for t in given if not t.guarantee.get("bells")]
         kept = None
         if pure:
-            kept = total_of_dicts([t.guarantee for t in pure], tuple(plan.columns), [t.times for t in pure])
+            tables, times = [t.guarantee for t in pure], [t.times for t in pure]
+            kept = total_of_dicts(tables, tuple(plan.columns), times, plan.data.linked_records)
             if len(pure) == len(given):
                 return float(Exposure(attacker, kept).advantage(1.0, both).bound)
         return _judge_bells(plan, attacker, kept, given)

@@ -17,6 +17,8 @@ def answer_curve(measurement: Measurement) -> tuple[str, LineForm, float] | str:
     """(column, ψ in units of the measured sum, what floating point adds), or why there is none."""
     contribution, declared = measurement.contribution, measurement.declared
     text = measurement.text
+    if declared.linked > 1:
+        return "records that tell of each other move an answer by more than one of them"
     if measurement.kind not in ("sum", "count"):
         return f"{text} is a smallest or largest value, which is no function of one record"
     secret = [n for n in contribution.columns if declared.column(n).protected]

@@ -289,6 +289,7 @@ class DeclaredTable:
     rows: int | None = None
     learned: Mapping[str, Kind] | None = None
     copies: int | None = None
+    linked: int = 1  # up to so many records tell of each other
     public: tuple[PublicTable, ...] = ()
     joined: tuple[JoinedTable, ...] = ()
 

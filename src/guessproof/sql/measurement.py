@@ -145,7 +145,9 @@ class Measurement:
         most = self.guarantee.sensitivity
         if self.total is not None:
             return min(most, self.total.euclidean)
-        return min(most, self.copies * bound_euclidean(self.contribution, self.declared)) if self.keys else most
+        if not self.keys:
+            return most
+        return min(most, self.copies * self.declared.linked * bound_euclidean(self.contribution, self.declared))
 
     @property
     def range(self) -> Interval:
@@ -460,13 +462,26 @@ class AggregateReader:
             )
         secret = list_secret_keys(self.keys, declared, self.joins) if total is None else ()
         measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies, secret, total=total)
-        return replace(measurement, account=describe(measurement))
+        return _link_records(replace(measurement, account=describe(measurement)))
 
 
 def spell(node: Expr) -> str:
     """An aggregate as its text is shown."""
     dialect = "postgres" if node.find(exp.WithinGroup) else "duckdb"  # DuckDB's writer has a form of its own for these
     return node.sql(dialect).replace(" <-> ", " <@> ")
+
+
+def _link_records(measurement: Measurement) -> Measurement:
+    """The same where records tell of each other; also columns that the query does not read may tell of the others."""
+    declared, guarantee = measurement.declared, measurement.guarantee
+    if declared.linked == 1:
+        return measurement
+    unread = [c for n, c in declared.columns.items() if c.protected and n not in guarantee.columns]
+    numbers, labels = ([c.name for c in unread if c.is_number == wanted] for wanted in (True, False))
+    linked = guarantee.linked_with(declared.linked, numbers, labels)
+    most = up(linked.scaled(1 / measurement.divisor).sensitivity)
+    account = f"{measurement.account}; {declared.linked} records that tell of each other by at most {most}"
+    return replace(measurement, guarantee=linked, account=account)
 
 
 def read_filter(expression: Expr, reader: Reader) -> Condition:

@@ -48,6 +48,12 @@ def _known(value: object) -> str:
     return listed(items, "or")
 
 
+def _beyond(linked: int) -> str:
+    if linked == 1:
+        return "Records count as independent of each other."
+    return f"Up to {linked} records that tell of each other are counted together; those beyond are not."
+
+
 def unprotected(facts: Facts) -> Markup:
     """What nobody should read into the guarantee."""
     items = list[str]()
@@ -64,7 +70,7 @@ def unprotected(facts: Facts) -> Markup:
         "Facts about groups. That the average is high, or that a habit is harmful, can be learnt about everybody, "
         "also about those who are not in the data; that is what the release is for.",
         "What follows about one person from the records of others: relatives, colleagues, or several records of the "
-        "same person. Records count as independent of each other.",
+        f"same person. {_beyond(facts.plan.data.linked_records)}",
         "Other releases. What other systems, other ledgers or earlier publications tell about the same people comes "
         "on top; only what this ledger has recorded is added up.",
         "The time that an answer takes, and everything else but the answer. Those who can measure or watch the "
