@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from guessproof.mechanisms.laplace import Laplace
     from guessproof.plan import Plan, load_plan, loads_plan, plan_of
     from guessproof.releasing import release
+    from guessproof.releasing.row_bounds import bound_rows
     from guessproof.report import write_report
     from guessproof.risk.attack import Attack
     from guessproof.risk.bracket import Bracket
@@ -75,6 +76,7 @@ _HOMES = {
     "guessproof.mechanisms.laplace": ("Laplace",),
     "guessproof.plan": ("Plan", "load_plan", "loads_plan", "plan_of"),
     "guessproof.releasing": ("release",),
+    "guessproof.releasing.row_bounds": ("bound_rows",),
     "guessproof.report": ("write_report",),
     "guessproof.risk.attack": ("Attack",),
     "guessproof.risk.bracket": ("Bracket",),
@@ -153,6 +155,7 @@ __all__ = [
     "among",
     "audit",
     "beta",
+    "bound_rows",
     "categorical",
     "choose",
     "cumulative_advantage",

@@ -93,7 +93,7 @@ def test_averages_by_group_of_persons_within_their_bound(folder: Path) -> None:
 
 def test_groups_share_what_a_person_may_add(folder: Path) -> None:
     answer = release(plan(folder, "SELECT ward, COUNT(*) AS n FROM t GROUP BY ward", epsilon=1e7, max_rows=2))
-    shares = dict.fromkeys(WARDS, 0.0)
+    shares: dict[str, float] = dict.fromkeys(WARDS, 0.0)
     for rows in persons(ROWS):
         for row in rows:
             shares[row["ward"]] += min(1.0, 2 / len(rows))

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from guessproof.errors import QueryError
 from guessproof.guarantee import Persons
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, find_target, rewrite
 from guessproof.sql import units as written
@@ -263,8 +264,8 @@ def test_a_promise_of_75_would_be_caught() -> None:
 def test_one_group_too_many_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     question = ask("COUNT(DISTINCT id)", "g", Persons("id", 3, 1))
     assert not caught(question)
-    keep: Callable[..., Any] = written._keep_groups
-    monkeypatch.setattr(written, "_keep_groups", lambda query, reach: keep(query, reach + 1))
+    keep: Callable[..., Any] = written.keep_groups
+    monkeypatch.setattr(written, "keep_groups", lambda query, reach: keep(query, reach + 1))
     assert caught(question)
 
 
@@ -285,6 +286,12 @@ def test_a_bound_before_the_filter_would_be_caught(monkeypatch: pytest.MonkeyPat
     question = ask("SUM(x)", "", Persons("id", 3))
     monkeypatch.setattr(written.UnitBound, "_clamp", lambda self, found, target: found)
     assert caught(question)
+
+
+def test_what_is_not_bounded_for_a_whole_person_is_refused() -> None:
+    steps = {**COLUMNS, "x": DeclaredColumn("x", bounds=(5, 30), step=1)}
+    with pytest.raises(QueryError, match="bounded together"):
+        analyze("SELECT MEDIAN(x) AS m FROM t", DeclaredTable("t", steps, Persons("id", 3)))
 
 
 def test_a_row_without_a_name_is_nobodys() -> None:

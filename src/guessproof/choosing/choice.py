@@ -224,6 +224,15 @@ class Choice:
             "failure_under_prior": None if drawn is None else drawn.to_dict(),
         }
 
+    @cached_property
+    def bias(self) -> dict[str, float | None]:
+        """The share of each output that the bounds on a person's rows likely cut off; None where nobody can say."""
+        if self.plan.unit.identity is None:
+            return {}
+        from guessproof.choosing.bias import likely_bias
+
+        return likely_bias(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; an infinite number is null."""
         return _finite(
@@ -242,6 +251,7 @@ class Choice:
                 "targets": {n: self._target(n) for n in self.targets},
                 "errors": self.errors(),
                 "rank_errors": self.rank_errors(),
+                "bias": self.bias,
                 "prior": self.prior,
                 "advantage": None if self.advantage is None else self.advantage.to_dict(),
                 "posterior": None if self.posterior is None else self.posterior.to_dict(),

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from guessproof.cli.audit import audit
+from guessproof.cli.bounds import bounds
 from guessproof.cli.choosing import choose, explain
 from guessproof.cli.init import init
 from guessproof.cli.ledger import ledger_app
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (init, choose, explain, release, audit, scan, report):
+for command in (init, choose, explain, bounds, release, audit, scan, report):
     app.command()(command)
 app.add_typer(ledger_app)
 

@@ -130,6 +130,10 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     for name, error in choice.errors().items():
         level = choice.targets.get(name, (0.0, 0.95))[1]
         rows.append((f"{name}: {level:.0%} of answers within", error_words(error, ranks.get(name))))
+    if choice.bias:
+        from guessproof.choosing.bias import describe_bias
+
+        rows += [(f"{name}: cut off by max_rows, likely", describe_bias(lost)) for name, lost in choice.bias.items()]
     if choice.prior is not None:
         rows.append(("belief before", f"{choice.prior:.2%}, {in_people(choice.prior)}"))
     if choice.posterior is not None:

@@ -50,6 +50,7 @@ class PrivacyUnit(ABC):
     takes_profiles: ClassVar[str]  # how a risk profile is read, in words
     needs: ClassVar[dict[str, str]] = {}  # keys of a plan's [data] that only this unit takes, each with an example
     takes: ClassVar[tuple[str, ...]] = ()  # keys that only this unit takes, and may do without
+    told: ClassVar[tuple[str, ...]] = ()  # keys that say something of this unit and change no answer
     shown: ClassVar[str] = ""  # what is protected, for a board; "" where the columns are named
     open: ClassVar[str] = ""  # what nobody should read into it
     tells_columns: ClassVar[bool] = True  # whether a goal about a column is reached through that column alone
@@ -178,6 +179,7 @@ class Persons(Records):
     noun = "person"
     needs = {"person": '"id"', "max_rows": "3"}  # noqa: RUF012 - as the parent declares it
     takes = ("max_groups",)
+    told = ("rows_each",)
     shown = "Protected are all records of each person together: whether there are any, and everything in them."
     open = "Somebody who is in the table under two names: only the rows under one name are protected together."
     tells_columns = False  # a person's rows change together, in every column and in their number

@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from guessproof.errors import InputError, PlanError
@@ -105,9 +106,9 @@ def _check_protects(file: PlanFile, place: Place) -> None:
         raise place.error(("data", "rows"), data.rows, problem, 'leave it out, or use protects = "values"')
     own = UNITS[data.protects]
     for unit in UNITS.values():
-        for key in (*unit.needs, *unit.takes):
+        for key in (*unit.needs, *unit.takes, *unit.told):
             value = getattr(data, key)
-            if value is not None and key not in (*own.needs, *own.takes):
+            if value is not None and key not in (*own.needs, *own.takes, *own.told):
                 remedy = f'leave it out, or use protects = "{unit.name}"'
                 raise place.error(("data", key), value, f"has a meaning only where {unit.name} are protected", remedy)
             if value is None and key in own.needs:
@@ -116,9 +117,20 @@ def _check_protects(file: PlanFile, place: Place) -> None:
     if own.needs and data.linked_records > 1:
         problem = f"records that tell of each other are not joined to {own.name} yet"
         raise place.error(("data", "linked_records"), data.linked_records, problem, "leave it out")
+    _check_rows_each(data.rows_each or (), place)
     if own.needs and data.copies is not None:
         problem = f"all rows of one of the {own.name} are bounded together, those that repeat each other included"
         raise place.error(("data", "copies"), data.copies, problem, "leave it out")
+
+
+def _check_rows_each(each: tuple[tuple[int, float], ...], place: Place) -> None:
+    """How many rows persons have: numbers that rise, and shares that make a whole."""
+    rows, path = [number for number, _ in each], ("data", "rows_each")
+    if any(number < 1 for number in rows) or any(a >= b for a, b in pairwise(rows)):
+        raise place.error(path, rows, "these numbers of rows do not rise from 1", "list each once, as [[1, 0.7], …]")
+    whole = sum(share for _, share in each)
+    if each and abs(whole - 1) > 1e-6:
+        raise place.error(path, whole, "the shares of persons do not add up to 1", "give all of them")
 
 
 def _hides_presence(protects: str) -> bool:

@@ -306,6 +306,12 @@ class DataTable(PlanTable):
         description="in how many groups one person may count: those with most of the person's rows; for MIN, MAX and "
         'COUNT(DISTINCT person) by group; only with protects = "persons"',
     )
+    rows_each: tuple[tuple[Whole, Share], ...] | None = Field(
+        default=None,
+        description="how many rows persons have, as far as the public knows: pairs of a number and a share of persons; "
+        'tells what max_rows likely cuts off, and changes no answer; only with protects = "persons"',
+        examples=[[[1, 0.7], [2, 0.2], [8, 0.1]]],
+    )
 
 
 class QueryTable(PlanTable):

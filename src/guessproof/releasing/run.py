@@ -169,7 +169,7 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Fa
         "noise": [n.to_dict() for n in choice.noises],
         "data_dependent": choice.data_dependent,
     }
-    judge = _make_judge(plan, book)
+    judge = make_judge(plan, book)
     cost = Cost(choice.exact_cost, choice.delta)
     request, aliases = request_digest(plan, choice), _name_request(book, plan, choice)
     protection = protection_of(choice.question)
@@ -204,7 +204,7 @@ def protection_of(question: AnalyzedQuery) -> Protection:
     )
 
 
-def _make_judge(plan: Plan, book: Ledger) -> Callable[[list[Tally]], float] | None:
+def make_judge(plan: Plan, book: Ledger) -> Callable[[list[Tally]], float] | None:
     """The attacker's cumulative advantage over all releases; metrics add."""
     if book.standing(plan.data.name).budget.advantage is None:
         return None

@@ -45,7 +45,7 @@ def write_units(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarge
     source = CELLS
     if reach is not None:
         source = KEPT
-        found = found.with_(KEPT, _keep_groups(query, reach), materialized=bool(scaled), copy=False)
+        found = found.with_(KEPT, keep_groups(query, reach), materialized=bool(scaled), copy=False)
     found = found.from_(exp.alias_(exp.to_table(source), CELLS, table=True), copy=False)
     if scaled:
         found = found.with_(OVER, _write_over(scaled, source), copy=False)
@@ -132,7 +132,14 @@ def _write_cells(query: AnalyzedQuery, bounds: Sequence[UnitBound], target: SqlT
     return found.where(exp.not_(exp.Is(this=identity.copy(), expression=exp.null()), copy=False), copy=False)
 
 
-def _keep_groups(query: AnalyzedQuery, reach: int) -> exp.Select:
+def write_unit_rows(query: AnalyzedQuery, target: SqlTarget) -> exp.Select:
+    """How many rows each unit has that pass every filter, in all groups."""
+    identity = target.identity(query.declared.column(query.declared.unit.identity or ""))
+    found = select_rows(query, [exp.alias_(exp.Count(this=exp.Star()), ROWS)], [identity], target)
+    return found.where(exp.not_(exp.Is(this=identity.copy(), expression=exp.null()), copy=False), copy=False)
+
+
+def keep_groups(query: AnalyzedQuery, reach: int) -> exp.Select:
     """Of each unit's groups those with most of its rows; among equals the first by name."""
     order = [exp.Ordered(this=exp.column(ROWS), desc=True), *(exp.Ordered(this=k) for k in _keys(query, None))]
     place = exp.Window(

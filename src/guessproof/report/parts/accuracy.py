@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from guessproof.charts import plan as charts
+from guessproof.choosing.bias import describe_bias
 from guessproof.releasing import sampling_error
 from guessproof.report.facts import Facts
 from guessproof.report.figures import figure
@@ -26,7 +27,20 @@ def accuracy(facts: Facts) -> Markup:
         "The noise is drawn anew, independently of the data, and its law is public. So the error it causes is known "
         "before the table is opened, and is the same whatever the true answer is."
     )
-    return join([paragraph(lead), _errors(facts), *_pictures(facts), _targets(facts), _sampling(facts)])
+    parts = [paragraph(lead), _errors(facts), *_bias(facts), *_pictures(facts), _targets(facts), _sampling(facts)]
+    return join(parts)
+
+
+def _bias(facts: Facts) -> list[Markup]:
+    """What is cut off on one side, beside the noise on both."""
+    if not facts.choice.bias:
+        return []
+    lead = (
+        "What a person has beyond the bound on the rows that count is cut off, on top of the noise and always on the "
+        "same side. How much that is depends on the data, which were not looked at for it."
+    )
+    rows: list[list[Piece]] = [[name, describe_bias(lost)] for name, lost in facts.choice.bias.items()]
+    return [paragraph(lead), table("What max_rows likely cuts off", ["output", "share"], rows)]
 
 
 def _errors(facts: Facts) -> Markup:
