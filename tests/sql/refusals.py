@@ -5,6 +5,7 @@ The table is shown in docs/queries.md; `T` marks the table's name in it.
 
 from __future__ import annotations
 
+import datetime
 from dataclasses import dataclass
 
 from guessproof.guarantee import unit_named
@@ -20,6 +21,7 @@ COLUMNS = {
     "smoker": DeclaredColumn("smoker", levels=("true", "false")),
     "lon": DeclaredColumn("lon", bounds=(-180, 180)),
     "lat": DeclaredColumn("lat", bounds=(-90, 90)),
+    "born": DeclaredColumn("born", bounds=(datetime.date(1920, 1, 1), datetime.date(2025, 12, 31))),
 }
 TABLE = DeclaredTable("t", COLUMNS)
 RECORDS = DeclaredTable("t", COLUMNS, unit_named("records"))
@@ -138,13 +140,22 @@ EXPRESSIONS = [
     _refuse("SELECT SUM(time % age) FROM t", "the divisor must be a positive number", "age"),
     _refuse("SELECT SUM(time % 0) FROM t", "the divisor must be a positive number", None),
     _refuse("SELECT SUM(time // 7) FROM t", "is not understood", None),
-    _refuse("SELECT SUM(CAST(town AS INT)) FROM t", "CAST is not understood", None),
+    _refuse("SELECT SUM(CAST(town AS INT)) FROM t", "town holds labels", None),
+    _refuse("SELECT SUM(CAST(time AS INT)) FROM t", "this would change the numbers", None),
+    _refuse("SELECT SUM(born) FROM t", "this is a time", "born"),
+    _refuse("SELECT SUM(born + 3) FROM t", "this is a time", None),
+    _refuse("SELECT MIN(YEAR(died)) FROM t", "died has no bounds", "died"),
+    _refuse("SELECT MAX(born + INTERVAL 1 MONTH) FROM t", "only days, hours", None),
+    _refuse("SELECT SUM(DATEDIFF('month', born, DATE '2026-01-01')) FROM t", "a difference in months", None),
+    _refuse("SELECT SUM(EXTRACT(SECOND FROM born)) FROM t", "second of a time is not understood", None),
+    _refuse("SELECT SUM(DATE_TRUNC('hour', born) - born) FROM t", "this part of a time is not understood", None),
+    _refuse("SELECT SUM(CURRENT_DATE - born) FROM t", "is not understood", None),
     _refuse("SELECT SUM(FLOOR(time, 2)) FROM t", "only FLOOR(x) and CEIL(x)", None),
     _refuse("SELECT SUM(SIN(time)) FROM t", "SIN is not understood", None),
     _refuse("SELECT SUM(RANDOM()) FROM t", "is not understood", None),
     _refuse("SELECT SUM(time + UUID()) FROM t", "UUID is not understood", None),
     _refuse("SELECT COUNT(*) FROM t WHERE NOW() > DATE '2020-01-01'", "is not understood", None),
-    _refuse("SELECT SUM(YEAR(town)) FROM t", "YEAR is not understood", None),
+    _refuse("SELECT SUM(YEAR(town)) FROM t", "town holds labels, and a time is needed here", None),
     _refuse("SELECT SUM(GETENV('HOME')) FROM t", "GETENV is not understood", None),
     _refuse("SELECT SUM(LENGTH(READ_TEXT('/etc/passwd'))) FROM t", "LENGTH is not understood", None),
     _refuse("SELECT SUM(CURRENT_SETTING('threads')) FROM t", "CURRENT_SETTING is not understood", None),

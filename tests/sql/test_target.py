@@ -66,6 +66,9 @@ class Lite(SqlTarget):
     def time(self, column: DeclaredColumn) -> Expr:
         raise self.refusal(column, "time", "there are no times here")
 
+    def days(self, time: Expr) -> Expr:
+        raise NotImplementedError
+
     def double(self, value: float) -> Expr:
         return exp.Literal.number(value) if value >= 0 else exp.Neg(this=exp.Literal.number(-value))
 

@@ -19,11 +19,13 @@ from guessproof.errors import SourceError
 from guessproof.plan import Plan
 from guessproof.plan.plan import is_elsewhere
 from guessproof.sql import AnalyzedQuery
+from guessproof.sql.declared import is_believed
 from guessproof.sql.rules.matching import Like
 from guessproof.sql.terms import Node
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import label_of
 from guessproof.world.line import LinePrior
+from guessproof.world.times import moment_of
 
 TEXT = "VARCHAR"
 NUMBERS = ("DOUBLE", TEXT, "FLOAT", "DECIMAL(38,9)", "BIGINT")
@@ -53,6 +55,8 @@ class Field:
             return None
         if self.kind == "number":
             return float(value)
+        if self.kind == "time" and is_believed(value):
+            return moment_of(float(value)).isoformat(sep=" ")
         return label_of(value)
 
 
@@ -69,6 +73,9 @@ def fields_of(plan: Plan, question: AnalyzedQuery) -> dict[str, Field]:
             values: Iterable[Any] = keys[name].levels
         elif kind == "number":
             values = _numbers(plan, name, column.bounds, nodes)
+        elif kind == "time" and (column.bounds is not None or name in plan.attributes()):
+            days = _numbers(plan, name, column.bounds, nodes)
+            values = (*days, *map(math.floor, days))  # midnights too, which a DATE can hold
         elif kind == "truth":
             values = (*(column.levels or (*column.trues[:1], *column.falses[:1])), OTHER)
         else:
@@ -253,6 +260,8 @@ def _can_hold(kind: str, field: Field, values: Sequence[Any]) -> tuple[Any, ...]
         return tuple(values)
     plain = kind.split(" COLLATE ", maxsplit=1)[0]
     cast = f"TRY_CAST(v AS {plain})"
+    if field.kind == "time":
+        return _passing(f"TRY_CAST({cast} AS TIMESTAMP) = TRY_CAST(v AS TIMESTAMP)", TEXT, [str(v) for v in values])
     if field.kind != "number":
         return _passing(f"{cast} IS NOT NULL", TEXT, [str(v) for v in values])
     return _passing(f"TRY_CAST({cast} AS DOUBLE) = v", "DOUBLE", [v for v in values if not math.isnan(v)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -143,7 +143,7 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         rows.append(("advantage, at most", percent(choice.advantage)))
         if choice.advantage.worst_at is not None:
             at = choice.advantage.worst_at
-            shown = f"{at:.6g}" if isinstance(at, float) else str(at)
+            shown = show_truth(choice, at)
             rows.append(("most exposed true value", f"{shown} (prior {choice.advantage.worst_prior:.3g})"))
     rows += _failure_rows(choice)
     if choice.quick_prior_factor is not None:
@@ -245,8 +245,17 @@ def _show_calculated(choice: Calculation) -> None:
     console.print(table)
     worst = choice.advantage
     if worst is not None and worst.worst_at is not None:
-        shown = f"{worst.worst_at:.6g}" if isinstance(worst.worst_at, float) else str(worst.worst_at)
+        shown = show_truth(choice, worst.worst_at)
         console.print(f"The most exposed true value is {shown} (prior {worst.worst_prior:.3g}).")
+
+
+def show_truth(choice: Any, at: Any) -> str:
+    """A true value for people: a time where the goal is about times."""
+    exposure = choice.exposure
+    attributes = [] if exposure is None else [exposure.attacker.attributes[n] for n in exposure.attacker.names]
+    if len(attributes) == 1:
+        return attributes[0].shown(at)
+    return f"{at:.6g}" if isinstance(at, float) else str(at)
 
 
 def explain(

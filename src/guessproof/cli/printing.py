@@ -45,8 +45,8 @@ def in_people(probability: float) -> str:
     return f"fewer than 1 in {1_000_000}"
 
 
-def error_words(error: float | None, ranks: float | None) -> str:
-    """How near an answer is: in its own unit, or in ranks."""
+def error_words(error: float | None, ranks: float | None, time: str | None = None) -> str:
+    """How near an answer is: in its own unit, in days where it is a time, or in ranks."""
     if ranks is not None:
         return f"± {up(ranks)} ranks"
-    return "depends on the answer" if error is None else f"± {up(error)}"
+    return "depends on the answer" if error is None else f"± {up(error)}{' days' if time else ''}"

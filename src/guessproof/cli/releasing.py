@@ -51,6 +51,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     from rich.table import Table
 
     from guessproof.cli.screen import Screen, styled
+    from guessproof.world.times import show_time
 
     console = Screen()
     if answer.replayed:
@@ -62,12 +63,13 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     for column in ("value", "error", "confidence", "between"):
         table.add_column(column, justify="right")
     for row in answer.answers:
-        between = "" if row.low is None or row.high is None else f"{row.low:.6g} … {row.high:.6g}"
+        ends = [show_time(end) if row.time else f"{end:.6g}" for end in (row.low, row.high) if end is not None]
+        between = " … ".join(ends) if len(ends) > 1 else ""
         table.add_row(
             *(row.group[k] for k in keys),
             row.name,
-            "none" if row.value is None else styled(f"{row.value:.6g}", "bold"),
-            "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks),
+            "none" if row.value is None else styled(row.time or f"{row.value:.6g}", "bold"),
+            "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks, row.time),
             f"{row.confidence:.0%}",
             between,
         )

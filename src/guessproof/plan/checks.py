@@ -352,9 +352,9 @@ def check_kind(path: Key, column: ColumnTable, attribute: Attribute | None, plac
         raise place.error(
             (*path, "true"), list(column.true), problem, 'leave out true and false, or say kind = "truth"'
         )
-    if column.kind == "time" and (values or told is not None):
-        remedy = "leave out bounds, levels and prior"
-        raise place.error((*path, "kind"), "time", "only the query can speak of times so far", remedy)
+    if column.kind == "time" and (column.levels is not None or not all(map(_is_number, values))):
+        remedy = "write dates, as bounds = [1920-01-01, 2025-12-31], and no levels"
+        raise place.error((*path, "kind"), "time", "levels and prior hold no times", remedy)
     if column.kind == "number" and told != "number" and (values or told is not None):
         raise place.error((*path, "kind"), "number", "levels or prior hold labels", "list numbers, without quotes")
     if column.kind in ("label", "truth") and told == "number":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from guessproof.world.goals import Goal
 from guessproof.world.kinds import label_of, spells
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
+from guessproof.world.times import UNITS, days_of
 
 
 @dataclass(frozen=True)
@@ -96,13 +98,13 @@ def _attribute(column: Token, attributes: Mapping[str, Attribute], without_prior
 def _wish(wish: Wish, attributes: list[Attribute]) -> Goal:
     attribute = attributes[0]
     if wish.verb == "within":
-        radius = _number(wish.values[0])
+        radius = _number(wish.values[0]) * _unit(wish, attributes)
         if len(attributes) > 1:
             by: Any = "l2" if wish.by is None else wish.by.text.lower()
             return goals.near(attributes, radius, by=by)
         return goals.within(attribute, percent=radius) if wish.percent else goals.within(attribute, radius)
     if wish.verb == "inside":
-        ends = [_number(value) for value in wish.values]
+        ends = [_end(value, attribute) for value in wish.values]
         return goals.inside(attribute, *zip(ends[::2], ends[1::2], strict=True))
     if isinstance(attribute.prior, LinePrior):
         problem = "a single number has probability 0 among all real numbers"
@@ -111,6 +113,28 @@ def _wish(wish: Wish, attributes: list[Attribute]) -> Goal:
     if wish.verb == "exactly":
         return goals.exactly(attribute)
     return goals.among(attribute, [_value(value, attribute) for value in wish.values])
+
+
+def _unit(wish: Wish, attributes: list[Attribute]) -> float:
+    """How many days, of columns of times; numbers have no unit."""
+    timely = [attribute.is_time for attribute in attributes]
+    if wish.percent and any(timely):
+        raise Misread(wish.start, wish.end, "a time has no percentage", "write within 30 days")
+    if wish.unit is None:
+        return 1.0
+    if not all(timely):
+        raise Misread(wish.unit.start, wish.unit.end, "is a unit of times, and the column holds none", "leave it out")
+    return UNITS[wish.unit.text.lower().removesuffix("s")]
+
+
+def _end(token: Token, attribute: Attribute) -> float:
+    """A number, or for a column of times a date."""
+    if not attribute.is_time:
+        return _number(token)
+    try:
+        return days_of(datetime.datetime.fromisoformat(token.text))
+    except ValueError:
+        raise Misread(token.start, token.end, "is not a time", "write inside 1980-01-01 1990-01-01") from None
 
 
 def _value(token: Token, attribute: Attribute) -> Any:

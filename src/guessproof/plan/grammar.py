@@ -5,11 +5,13 @@
     goal  = also { "or" also }
     also  = part { "and" part }
     part  = "not" part | "(" goal ")" | wish
-    wish  = column "within" number [ "%" ]
+    wish  = column "within" number [ "%" | unit ]
           | "(" column { "," column } ")" "within" number [ "by" norm ]
           | column "exactly"
           | column "among" value { "," value }
-          | column "inside" number number { [ "," ] number number }
+          | column "inside" end end { [ "," ] end end }
+    end   = number | date
+    unit  = "seconds" | "minutes" | "hours" | "days" | "weeks" | "years", of a column of times
 
 Columns and values are bare words or stand in quotes. Nothing is executed.
 """
@@ -22,7 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from guessproof.plan.places import suggest_name
+from guessproof.world.times import UNITS
 
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 KEYWORDS = frozenset({"and", "or", "not", "within", "exactly", "among", "inside", "by"})
 _PATTERN = re.compile(
     r"""(?P<space>\s+)
@@ -32,6 +36,11 @@ _PATTERN = re.compile(
       | (?P<sign>[(),%])""",
     re.VERBOSE,
 )
+
+
+def _is_end(token: Token) -> bool:
+    """A number, or a date."""
+    return token.kind == "number" or (token.kind in ("word", "quoted") and _DATE.match(token.text) is not None)
 
 
 class Misread(Exception):
@@ -122,6 +131,7 @@ class Wish:
     values: tuple[Token, ...] = ()
     percent: bool = False
     by: Token | None = None
+    unit: Token | None = None
     start: int = 0
     end: int = 0
 
@@ -226,22 +236,25 @@ class _Reader:
         name = verb.text.lower()
         if len(columns) > 1 and name != "within":
             raise Misread(verb.start, verb.end, "several columns together have a distance only", "write within")
-        values, percent, by = self._rest(name, several=len(columns) > 1)
-        return Wish(name, columns, values, percent, by, start, self.tokens.before.end)
+        if name == "within":
+            values, percent, unit, by = self._radius(several=len(columns) > 1)
+            return Wish(name, columns, values, percent, by, unit, start, self.tokens.before.end)
+        return Wish(name, columns, self._rest(name), start=start, end=self.tokens.before.end)
 
-    def _rest(self, verb: str, *, several: bool) -> tuple[tuple[Token, ...], bool, Token | None]:
+    def _rest(self, verb: str) -> tuple[Token, ...]:
         if verb == "exactly":
-            return (), False, None
-        if verb == "among":
-            return self._values(), False, None
-        if verb == "inside":
-            return self._ends(), False, None
+            return ()
+        return self._values() if verb == "among" else self._ends()
+
+    def _radius(self, *, several: bool) -> tuple[tuple[Token, ...], bool, Token | None, Token | None]:
         radius = self._number("how near? give a number", "write for instance: within 2")
         percent = self.tokens.now.kind == "%"
         if percent:
             sign = self.tokens.next()
             if several:
                 raise Misread(sign.start, sign.end, "a distance of several columns has no percentage", "give a number")
+        timely = self.tokens.now.kind == "word" and self.tokens.now.text.lower().removesuffix("s") in UNITS
+        unit = self.tokens.next() if timely else None
         by = None
         if self.tokens.now.is_word("by"):
             word = self.tokens.next()
@@ -250,7 +263,7 @@ class _Reader:
             by = self.tokens.next()
             if by.text.lower() not in NORMS:
                 raise Misread(by.start, by.end, "is not a norm", "say l1, l2 or linf")
-        return (radius,), percent, by
+        return (radius,), percent, unit, by
 
     def columns(self) -> tuple[Token, ...]:
         """One column, or several in parentheses."""
@@ -290,9 +303,9 @@ class _Reader:
 
     def _ends(self) -> tuple[Token, ...]:
         found: list[Token] = []
-        while self.tokens.now.kind == "number" or (found and self.tokens.now.kind == ","):
+        while _is_end(self.tokens.now) or (found and self.tokens.now.kind == ","):
             token = self.tokens.next()
-            if token.kind == "number":
+            if token.kind != ",":
                 found.append(token)
         if len(found) < 2 or len(found) % 2:
             now = self.tokens.now

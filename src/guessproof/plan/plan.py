@@ -45,6 +45,7 @@ from guessproof.plan.tables import (
     QueryTable,
     ReleaseTable,
 )
+from guessproof.plan.times import settle_times
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
@@ -208,6 +209,7 @@ def _plan(text: str, path: Path | None, folder: Path | None = None, name: str | 
 
 def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
     refuse_blanks(raw, place)
+    raw = settle_times(raw)
     try:
         file = PlanFile.model_validate(_tuples(raw))
     except ValidationError as error:

@@ -60,7 +60,7 @@ class Beliefs:
             problem = "bounds are for numbers, and the prior holds categories"
             raise self.place.error((*path, "bounds"), list(column.bounds), problem, "leave them out, or use levels")
         try:
-            attribute = Attribute(name, prior, bounds=column.bounds)
+            attribute = Attribute(name, prior, bounds=column.bounds, is_time=column.kind == "time")
             if column.bounds is not None:
                 _ = attribute.range
         except InputError as error:

@@ -15,6 +15,7 @@ from guessproof.releasing.table import arrow_of, pandas_of, polars_of
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql import formula as formulas
 from guessproof.sql.rewrite import Cell, Group
+from guessproof.world.times import show_time
 
 Found = Mapping[Group, Sequence[Cell]]  # for each measurement what the engine found
 
@@ -34,10 +35,11 @@ class Released:
     low: float | None
     high: float | None
     ranks: float | None = None
+    time: str | None = None  # the value as a time, where it is one: value, low and high are days since 1970 then
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON; `ranks` only where there are some, as in answers that were recorded before it came."""
-        return {name: value for name, value in vars(self).items() if name != "ranks" or value is not None}
+        """Ready for JSON; `ranks` and `time` only where there are some, as in answers recorded before they came."""
+        return {k: v for k, v in vars(self).items() if k not in ("ranks", "time") or v is not None}
 
 
 @dataclass(frozen=True)
@@ -205,7 +207,8 @@ def _make_number(choice: Choice, group: Group, numbers: Mapping[int, float], out
         noise = choice.noises[output.measured[0]]
         error, ranks = (None, noise.error(level)) if noise.unit else (noise.error(level), None)
     keys = {key.name: level_name for key, level_name in zip(choice.question.keys, group, strict=True)}
-    return Released(output.name, keys, _finite(value), error, _confidence(choice, output), low, high, ranks)
+    time = show_time(value) if output.is_time and math.isfinite(value) else None
+    return Released(output.name, keys, _finite(value), error, _confidence(choice, output), low, high, ranks, time)
 
 
 def _finite(value: float) -> float | None:

@@ -33,6 +33,7 @@ from guessproof.sql.movement import (
     find_nulls,
 )
 from guessproof.world.kinds import HOLDS, KINDS, Kind, label_of
+from guessproof.world.times import days_of, moment_of
 
 
 def _spell(*words: str) -> tuple[str, ...]:
@@ -86,6 +87,11 @@ def time_of(value: Any) -> datetime.datetime | None:
         return None
 
 
+def is_believed(value: Any) -> bool:
+    """Whether this is a time that somebody believes in, as days since 1970: no table stores a time so."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
+
+
 @dataclass(frozen=True)
 class DeclaredColumn:
     """A column: its kind, its bounds (numbers) or levels (labels), and whether a value may be missing.
@@ -109,13 +115,13 @@ class DeclaredColumn:
         if self.kind is not None and self.kind not in KINDS:
             raise ParameterError("kind", self.kind, "is no kind of column", f"use one of {', '.join(KINDS)}")
         if self.bounds is not None:
-            low, high = self.bounds
+            low, high = self._bounds_on_line(self.bounds)
             if not (math.isfinite(low) and math.isfinite(high) and low <= high):
                 raise ParameterError("bounds", self.bounds, "are not two numbers in order", "write [smallest, largest]")
-            if self.kind not in (None, "number"):
+            if self.kind not in (None, "number", "time"):
                 problem = f"{self.name} holds {HOLDS[self.kind]}"
                 raise ParameterError("bounds", self.bounds, problem, "declare levels instead")
-            object.__setattr__(self, "kind", "number")
+            object.__setattr__(self, "kind", self.kind or "number")
         if self.levels is not None:
             self._check_levels(self.levels)
         if self.step is not None:
@@ -132,6 +138,14 @@ class DeclaredColumn:
         if (high - low) % width or high == low:
             problem = f"the bounds {self.bounds[0]:g} … {self.bounds[1]:g} are no whole number of steps apart"
             raise ParameterError("step", step, problem, "choose bounds or step so that they are")
+
+    def _bounds_on_line(self, bounds: tuple[Any, Any]) -> tuple[float, float]:
+        """Bounds that are written as times make a column of times, and count in days."""
+        if any(isinstance(end, datetime.date) for end in bounds):
+            bounds = tuple(days_of(end) if isinstance(end, datetime.date) else end for end in bounds)
+            object.__setattr__(self, "bounds", bounds)
+            object.__setattr__(self, "kind", self.kind or "time")
+        return bounds
 
     def _check_levels(self, levels: tuple[str, ...]) -> None:
         if not levels or len(set(levels)) < len(levels):
@@ -151,6 +165,11 @@ class DeclaredColumn:
     def is_number(self) -> bool:
         """Whether the column is known to hold numbers."""
         return self.kind == "number"
+
+    @property
+    def is_on_line(self) -> bool:
+        """Whether its values lie on a line: numbers, or times as days."""
+        return self.kind in ("number", "time")
 
     @property
     def is_textual(self) -> bool:
@@ -190,11 +209,18 @@ class DeclaredColumn:
         if self.kind == "truth":
             return self.truth(None if value is None else self.label(value))
         if self.kind == "time":
-            moment = time_of(value)
+            moment = moment_of(value) if is_believed(value) else time_of(value)
             return FIRST if moment is None and not self.missing else moment
         if value is None:
             return None if self.missing else OTHER
         return self.label(value) if self.kind == "label" else value
+
+    def place(self, value: Any) -> float | None:
+        """Where on the line what is stored lies: a number, or days since 1970; None where nothing is."""
+        if self.kind == "time" and is_believed(value):
+            return float(value)
+        seen = self.read(value)
+        return days_of(seen) if isinstance(seen, datetime.datetime) else seen
 
     def label(self, value: Any) -> Label:
         """The level that a stored value is, or the one other label."""
@@ -212,7 +238,7 @@ class DeclaredColumn:
     @property
     def side(self) -> ColumnState:
         """Everything the column can hold: also numbers outside the bounds, also labels that were not declared."""
-        numbers = EVERYTHING if self.kind in (None, "number") else None
+        numbers = EVERYTHING if self.kind is None or self.is_on_line else None
         return ColumnState(numbers=numbers, missing="maybe" if self.may_be_null else "no")
 
     def holds_nothing(self, column: ColumnChange) -> OutcomePair:

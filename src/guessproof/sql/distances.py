@@ -158,7 +158,7 @@ def _list_states(contribution: Contribution, declared: DeclaredTable, name: str)
     column = declared.column(name)
     read = [node for node in iterate_leaves(contribution) if name in node.columns]
     tested, added = (any(isinstance(node, kind) for node in read) for kind in (Condition, Term))
-    if not (column.protected and column.is_number and tested and added):
+    if not (column.protected and column.is_on_line and tested and added):
         return []
     found = [ColumnState(piece) for piece in split_line(list_cuts(contribution, name))]
     if len(found) > MOST_SIDES:
@@ -317,7 +317,7 @@ def bound_gradient(contribution: Contribution, declared: DeclaredTable) -> float
     neighbours: dict[str, ColumnChange] = {}
     for name, column in declared.at_rest(contribution.columns).items():
         known = declared.column(name)
-        free = known.protected and known.is_number
+        free = known.protected and known.is_on_line
         # One that does not move may be missing all the same, and then another branch is taken.
         neighbours[name] = replace(column, moves=True, slides=True) if free else column
     bounds = contribution.follow(neighbours)
@@ -343,7 +343,7 @@ def build_guarantee(
     columns: dict[str, Metric] = {}
     for name in sorted(contribution.columns):
         column = declared.column(name)
-        if column.protected and column.is_number:
+        if column.protected and column.is_on_line:
             columns[name], lines[name] = measure_numbers(contribution, declared, name)
         elif column.protected:
             columns[name] = measure_labels(contribution, declared, column)
@@ -371,7 +371,7 @@ def _list_deciding(key: Key, declared: DeclaredTable, joins: Sequence[PublicJoin
 def _measure_leaving(response: ContributionResponse, key: Key, column: DeclaredColumn, change: float) -> Metric:
     """How far a record moves two groups together when this column changes: what it is worth in each of them."""
     levels, looked_up = column.levels, column.name != key.column
-    if looked_up or column.is_number or levels is None or len(levels) > MOST_LEVELS:
+    if looked_up or column.is_on_line or levels is None or len(levels) > MOST_LEVELS:
         return Multiple(change, Discrete())
     if column.name not in response.contribution.columns:  # it is worth the same in every group
         return Multiple(min(2 * response.alone({}), change), Discrete())
@@ -425,9 +425,10 @@ class ContributionResponse:
 
 
 def _make_state(column: DeclaredColumn, value: Any) -> ColumnState:
+    if column.is_on_line:
+        spot = column.place(value)
+        return ColumnState(missing="yes") if spot is None else ColumnState(numbers=point(spot))
     seen = column.read(value)
-    if column.is_number:
-        return ColumnState(missing="yes") if seen is None else ColumnState(numbers=point(seen))
     if column.is_textual:
         gone = value is None and column.missing
         return ColumnState(missing="yes") if gone else ColumnState(labels=frozenset((column.label(value),)))

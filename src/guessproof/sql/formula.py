@@ -23,6 +23,7 @@ class Output:
 
     name: str
     formula: Expr
+    is_time: bool = False  # in days since 1970
 
     @property
     def measured(self) -> tuple[int, ...]:

@@ -298,7 +298,14 @@ class AggregateReader:
             return self._average(call, inner, own, text)
         if isinstance(call, exp.Count):
             return self.measure(text, "count", self._counted(inner), own, call)
-        return self.measure(text, KINDS[type(call)], self.reader.term(inner), own, call)
+        read = self.reader.term if isinstance(call, exp.Sum) else self.reader.value  # the first and last of times
+        return self.measure(text, KINDS[type(call)], read(inner), own, call)
+
+    def is_time(self, node: Expr) -> bool:
+        """Whether what an aggregate tells is a time: the first, the last, or the middle one of some."""
+        call = node.this if isinstance(node, exp.Filter) else node
+        timely = isinstance(call, (exp.Min, exp.Max, exp.Avg))
+        return timely and self.reader.value(self.argument(call)).is_time
 
     def _counts_units(self, call: Expr) -> bool:
         """COUNT(DISTINCT person): each unit once."""
@@ -340,15 +347,15 @@ class AggregateReader:
             inner = inner.this
         if isinstance(inner, exp.Column):
             return ColumnPresence(self.reader.column(inner))
-        return count_presence(self.reader.term(inner))
+        return count_presence(self.reader.value(inner))
 
     def _average(self, call: exp.Avg, inner: Expr, own: Condition, text: str) -> Expr:
-        term, declared = self.reader.term(inner), self.reader.declared
+        term, declared = self.reader.value(inner), self.reader.declared
         rows = self.public_rows(term, own, call, text)
         if rows is not None:
             return self.measure(text, "sum", term, own, call, divisor=float(rows))
         seen = term.follow(declared.at_rest(term.columns)).hull
-        centre = self._centre(seen)
+        centre = self._centre(seen, term)
         shown = text.replace("AVG(", "SUM(", 1)
         if centre:
             inner_text = inner.sql("duckdb").replace(" <-> ", " <@> ")
@@ -372,9 +379,13 @@ class AggregateReader:
         """The place of how many values there are."""
         return self.measure(text, "count", count_presence(term), own, call)
 
-    def _centre(self, seen: Interval) -> float:
-        """Deviations from the middle add up to half as much: less noise where all rows of a unit are bounded."""
-        return 0.0 if self.reader.declared.unit.identity is None else seen.low / 2 + seen.high / 2
+    def _centre(self, seen: Interval, term: Term) -> float:
+        """Deviations from the middle add up to half as much: less noise where all rows of a unit are bounded.
+
+        Times have no 0 that means anything, so they are always counted from the middle.
+        """
+        bounded = self.reader.declared.unit.identity is not None
+        return seen.low / 2 + seen.high / 2 if bounded or term.is_time else 0.0
 
     def _is_count_public(self, counted: Contribution) -> bool:
         """Whether nothing that is protected changes how many values there are in a group."""

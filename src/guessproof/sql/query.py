@@ -188,7 +188,12 @@ class ClauseReader:
             seen.add(folded(name))
             replaced = self._replaced(inner, {})
             formula.check_output(replaced, self.reader.sql)
-            yield Output(name, replaced)
+            yield Output(name, replaced, self._is_time(inner))
+
+    def _is_time(self, node: Expr) -> bool:
+        while isinstance(node, exp.Paren):
+            node = node.this
+        return self.aggregates.is_time(node)
 
     def _replaced(self, node: Expr, names: dict[str, Expr]) -> Expr:
         """The same with aggregates, keys and names of outputs in their places."""

@@ -56,6 +56,10 @@ class SqlTarget(ABC):
     def time(self, column: DeclaredColumn) -> Expr:
         """A column as a time without a zone, in microseconds; NULL where it holds none."""
 
+    @abstractmethod
+    def days(self, time: Expr) -> Expr:
+        """A time as a double: days since 1970; NULL where it is NULL."""
+
     # What the query computes with.
 
     @abstractmethod
@@ -133,6 +137,14 @@ class SqlTarget(ABC):
         return SourceError(f"several rows of one person are not bounded on {self.dialect}; use another engine")
 
     # The same for every engine.
+
+    def truncated(self, time: Expr, unit: str) -> Expr:
+        """The beginning of the day, week, month … in which a time lies."""
+        return exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(unit), time])
+
+    def calendar_part(self, time: Expr, unit: str) -> Expr:
+        """The year, month, day … of a time, as a double."""
+        return self.as_double(exp.Extract(this=exp.Var(this=unit.upper()), expression=time))
 
     def among(self, text: Expr, labels: Sequence[str], *, within: bool = True) -> Expr:
         """Whether a text is one of these (or, not `within`, none of them); NULL where there is none."""

@@ -69,6 +69,11 @@ class Term(Node):
         """Whether it is a whole number for every row."""
         return False
 
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time, in days since 1970, and no number to compute with."""
+        return False
+
 
 class Condition(Node):
     """True, false or unknown. `write` says which; `keeps` only has to tell true from the rest."""
@@ -110,8 +115,6 @@ class NoFilter(Condition):
 
 
 INSTEAD: dict[type[Expr], str] = {
-    exp.Cast: "leave it out: a column with bounds is read as numbers",
-    exp.TryCast: "leave it out: a column with bounds is read as numbers",
     exp.Log: "use LN, as LN(x) / 0.693 for base 2",
     exp.Placeholder: "write the value itself",
     exp.Parameter: "write the value itself",
@@ -153,6 +156,17 @@ class Reader:
 
     def term(self, expression: Expr) -> Term:
         """A number."""
+        return self.number(self.value(expression), expression)
+
+    def number(self, node: Term, expression: Expr) -> Term:
+        """The same term, unless it is a time."""
+        if node.is_time:
+            remedy = "write DATEDIFF('day', a, b), a - b or YEAR(a)"
+            raise self.refuse("this is a time, and a number is needed here", expression, remedy)
+        return node
+
+    def value(self, expression: Expr) -> Term:
+        """A number or a time."""
         node = self.node(expression)
         if not isinstance(node, Term):
             raise self.refuse("a number is needed here", expression, "write CASE WHEN … THEN 1 ELSE 0 END")

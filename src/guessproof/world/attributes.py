@@ -16,6 +16,7 @@ from guessproof.world.line import LinePrior
 from guessproof.world.line_form import Metric
 from guessproof.world.metrics import Absolute, Discrete, Matrix
 from guessproof.world.priors import PartlyKnown, Prior, Unknown
+from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
     from guessproof.world.joint import Joint
@@ -35,6 +36,7 @@ class Attribute:
     scale: float = 1.0
     metric: Metric | None = None
     bounds: tuple[float, float] | None = None
+    is_time: bool = False  # its values are days since 1970
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -54,6 +56,12 @@ class Attribute:
     def __repr__(self) -> str:
         unit = "" if self.metric is None and self.scale == 1.0 else f", {self.distance!r}"
         return f"Attribute({self.name!r}, {self.prior!r}{unit})"
+
+    def shown(self, value: Any) -> str:
+        """A value for people: a time as a time."""
+        if self.is_time and is_number(value):
+            return show_time(float(value))
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
 
     @property
     def distance(self) -> Metric:

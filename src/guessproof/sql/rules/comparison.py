@@ -9,7 +9,7 @@ from typing import Literal
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.declared import DeclaredColumn
+from guessproof.sql.declared import DeclaredColumn, time_of
 from guessproof.sql.movement import (
     EITHER,
     NO,
@@ -24,9 +24,9 @@ from guessproof.sql.movement import (
 )
 from guessproof.sql.rules.label import read_label_test
 from guessproof.sql.rules.signs import HOLDS, MIRRORED, NODES, OPPOSITE, SIGNS
-from guessproof.sql.rules.time import read_time_test, write_time
+from guessproof.sql.rules.time import parse_time, read_time_test, write_time
 from guessproof.sql.rules.truth import read_flag_test
-from guessproof.sql.rules.values import parse_label, parse_number, parse_time, write_number
+from guessproof.sql.rules.values import parse_label, parse_number, write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule, Term
 from guessproof.world.kinds import Kind
@@ -169,10 +169,7 @@ def _nulls(null: frozenset[Outcome]) -> frozenset[Outcome]:
 def read_comparison(expression: Expr, reader: Reader) -> Condition:
     """a = b, a <> b, a < b, a <= b, a > b, a >= b."""
     left, right, sign = expression.this, expression.expression, SIGNS[type(expression)]
-    while isinstance(left, exp.Paren):
-        left = left.this
-    while isinstance(right, exp.Paren):
-        right = right.this
+    left, right = bare(left, reader), bare(right, reader)
     if isinstance(right, exp.Column) and not isinstance(left, exp.Column):
         left, right, sign = right, left, MIRRORED[sign]
     if isinstance(left, exp.Column):
@@ -183,7 +180,36 @@ def read_comparison(expression: Expr, reader: Reader) -> Condition:
         found = _read_public_test(left, sign, right, reader)
         if found is not None:
             return found
-    return TermTest(reader.term(left), sign, reader.term(right))
+    return read_term_test(left, sign, right, reader)
+
+
+def read_term_test(left: Expr, sign: str, right: Expr, reader: Reader) -> TermTest:
+    """Two numbers, or two times, of any making."""
+    a, b = reader.value(left), reader.value(right)
+    if a.is_time and b.is_time:
+        return TermTest(a, sign, b)
+    return TermTest(reader.number(a, left), sign, reader.number(b, right))
+
+
+CASTS: dict[exp.DType, Kind] = {
+    exp.DType.VARCHAR: "label",
+    exp.DType.TEXT: "label",
+    exp.DType.DOUBLE: "number",
+    exp.DType.BOOLEAN: "truth",
+    exp.DType.TIMESTAMP: "time",
+    exp.DType.TIMESTAMPNTZ: "time",
+}
+
+
+def bare(expression: Expr, reader: Reader) -> Expr:
+    """Without brackets, and without casts of a column to what it holds anyway."""
+    while isinstance(expression, exp.Paren):
+        expression = expression.this
+    if isinstance(expression, exp.Cast) and isinstance(expression.this, exp.Column):
+        kind = CASTS.get(expression.to.this)
+        if kind is not None and reader.column(expression.this).may_be(kind):
+            return expression.this
+    return expression
 
 
 def _read_public_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Condition | None:
@@ -212,7 +238,12 @@ def read_column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Cond
         return read_number_test(left, sign, value, right, reader)
     if moment is not None:
         return read_time_test(left, sign, moment, right, reader)
-    return None if label is None else read_label_test(left, sign, label, right, reader)
+    if label is None:
+        return None
+    moment = time_of(label) if reader.column(left).kind == "time" else None
+    if moment is not None:
+        return read_time_test(left, sign, moment, right, reader)
+    return read_label_test(left, sign, label, right, reader)
 
 
 def read_number_test(left: Expr, sign: str, value: float, right: Expr, reader: Reader) -> NumberTest:

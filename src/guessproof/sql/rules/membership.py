@@ -11,11 +11,11 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.movement import EITHER, NO, YES, ColumnState, Neighbours, Outcome, OutcomePair, test_both_sides
-from guessproof.sql.rules.comparison import TermTest, read_column_test, read_number_test
+from guessproof.sql.rules.comparison import bare, read_column_test, read_number_test, read_term_test
 from guessproof.sql.rules.label import read_label_among
 from guessproof.sql.rules.logic import Conjunction, Disjunction
-from guessproof.sql.rules.time import read_time_test
-from guessproof.sql.rules.values import parse_label, parse_number, parse_time, write_number
+from guessproof.sql.rules.time import parse_time, read_time_test
+from guessproof.sql.rules.values import parse_label, parse_number, write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
@@ -111,9 +111,10 @@ def _read_between(expression: exp.Between, reader: Reader) -> Condition:
     if expression.args.get("symmetric"):
         raise reader.refuse("BETWEEN SYMMETRIC is not understood", expression, "write the smaller bound first")
     ends: list[Condition] = []
+    left = bare(expression.this, reader)
     for sign, end in ((">=", low), ("<=", high)):
-        test = read_column_test(expression.this, sign, end, reader) if isinstance(expression.this, exp.Column) else None
-        ends.append(test or TermTest(reader.term(expression.this), sign, reader.term(end)))
+        test = read_column_test(left, sign, end, reader) if isinstance(left, exp.Column) else None
+        ends.append(test or read_term_test(left, sign, end, reader))
     return Conjunction(ends[0], ends[1])
 
 

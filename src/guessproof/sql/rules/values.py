@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.declared import DeclaredColumn, time_of
+from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.movement import ChangeBounds, Neighbours, clamp_column, constant
+from guessproof.sql.rules.time import read_time_column
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 
@@ -137,9 +137,11 @@ def write_number(column: DeclaredColumn, target: SqlTarget) -> Expr:
     return found if column.missing else found.else_(target.double(column.default))
 
 
-def read_column(expression: Expr, reader: Reader) -> NumberColumn:
+def read_column(expression: Expr, reader: Reader) -> Term:
     """A column in arithmetic needs bounds."""
     column = reader.column(expression)
+    if column.kind == "time":
+        return read_time_column(expression, reader)
     remedy = f"write CASE WHEN {column.name} = '…' THEN 1 ELSE 0 END"
     column = reader.use_as(column, "number", expression, remedy, ", and a number is needed here")
     if column.bounds is None:
@@ -157,20 +159,3 @@ def parse_label(expression: Expr) -> str | None:
     if isinstance(expression, exp.Paren):
         return parse_label(expression.this)
     return str(expression.this) if isinstance(expression, exp.Literal) and expression.is_string else None
-
-
-def parse_time(expression: Expr, reader: Reader) -> datetime.datetime | None:
-    """A date or a time that is written as such; None where something else is."""
-    while isinstance(expression, exp.Paren):
-        expression = expression.this
-    if not isinstance(expression, exp.Cast) or isinstance(expression, exp.TryCast):
-        return None
-    text = expression.this
-    if expression.to.this not in (exp.DType.DATE, exp.DType.TIMESTAMP) or expression.args.get("format"):
-        return None
-    if not isinstance(text, exp.Literal) or not text.is_string:
-        return None
-    moment = time_of(str(text.this))
-    if moment is None:
-        raise reader.refuse("this is no time", expression, "write DATE '2020-01-31' or TIMESTAMP '2020-01-31 10:00:00'")
-    return moment

@@ -9,6 +9,7 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.declared import TIME, DeclaredColumn
 from guessproof.sql.target import SqlTarget
+from guessproof.world.times import MICROSECONDS
 
 SIGNED = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 INTEGERS = SIGNED | {f"U{name}" for name in SIGNED} | {"BIGNUM"}
@@ -78,6 +79,10 @@ class DuckDBTarget(SqlTarget):
             raise self.refusal(column, "time", 'declare the kind that it has, as kind = "number"')
         fits = exp.Anonymous(this="regexp_full_match", expressions=[x, exp.Literal.string(TIME)])
         return exp.case().when(fits, _write_try_cast(x.copy(), exp.DType.TIMESTAMP))
+
+    def days(self, time: Expr) -> Expr:
+        microseconds = self.as_double(exp.Anonymous(this="epoch_us", expressions=[time]))
+        return exp.paren(exp.Div(this=microseconds, expression=self.double(float(MICROSECONDS))), copy=False)
 
     def double(self, value: float) -> Expr:
         # The exponent makes DuckDB read a double; 0.30000000000000004 alone is a decimal.

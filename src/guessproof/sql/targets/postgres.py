@@ -17,6 +17,7 @@ from sqlglot import Expr, exp
 from guessproof.errors import SourceError
 from guessproof.sql.declared import TIME, DeclaredColumn
 from guessproof.sql.target import SqlTarget
+from guessproof.world.times import MICROSECONDS
 
 INTEGERS = {"smallint", "integer", "bigint"}
 FLOATS = {"real", "double precision"}
@@ -104,6 +105,12 @@ class PostgresTarget(SqlTarget):
         text = self._text(name)
         fits = exp.and_(_matches(text, f"^({TIME})$"), _is_valid(text.copy(), "timestamp"), copy=False)
         return exp.case().when(fits, _cast(text.copy(), exp.DType.TIMESTAMP))
+
+    def days(self, time: Expr) -> Expr:
+        # A numeric, with all its digits: seconds as a double would lose the last microseconds.
+        seconds = exp.Extract(this=exp.Var(this="EPOCH"), expression=time)
+        microseconds = _cast(exp.Mul(this=seconds, expression=exp.Literal.number(1_000_000)), exp.DType.DOUBLE)
+        return exp.paren(exp.Div(this=microseconds, expression=self.double(float(MICROSECONDS))), copy=False)
 
     def double(self, value: float) -> Expr:
         # As a text: a number with a point is a numeric here, whose arithmetic is another.

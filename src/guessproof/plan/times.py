@@ -1,0 +1,67 @@
+"""Dates in a plan: a column of times lies on a line of days, and so does everything that is written about it.
+
+Before the tables are checked, dates become days since 1970 and lengths of time ("10 years") days. Only columns of times
+take them: a date that stands beside a column of numbers is refused like any other value of the wrong kind.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from guessproof.world.times import days_of, length_of
+
+
+def settle_times(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables of a plan with times as days, and kind = "time" for the columns that hold them."""
+    columns = raw.get("columns")
+    if not isinstance(columns, Mapping):
+        return dict(raw)
+    timely = {name for name, column in columns.items() if _holds_times(column)}
+    if not timely:
+        return dict(raw)
+    settled = {name: _settle_column(column) if name in timely else column for name, column in columns.items()}
+    found = {**raw, "columns": settled}
+    attacker = raw.get("attacker")
+    if isinstance(attacker, Mapping):
+        found["attacker"] = {key: _settle_named(part, timely) for key, part in attacker.items()}
+    return found
+
+
+def _holds_times(column: Any) -> bool:
+    if not isinstance(column, Mapping):
+        return False
+    told = column.get("kind") == "time" or _has_date(column.get("bounds"))
+    return told or (column.get("kind") is None and _has_date(column.get("prior")))
+
+
+def _has_date(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_date, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_date, value))
+    return isinstance(value, datetime.date)
+
+
+def _settle_column(column: Mapping[str, Any]) -> dict[str, Any]:
+    settled = {key: _in_days(column[key]) for key in ("bounds", "prior") if key in column}
+    return {**column, "kind": "time", **settled} if column.get("kind") is None else {**column, **settled}
+
+
+def _settle_named(part: Any, timely: set[str]) -> Any:
+    """`at` and `knows`: values by column."""
+    if not isinstance(part, Mapping):
+        return part
+    return {name: _in_days(value) if name in timely else value for name, value in part.items()}
+
+
+def _in_days(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: inner if key in ("from", "column") else _in_days(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_in_days(inner) for inner in value]
+    if isinstance(value, datetime.date):
+        return days_of(value)
+    length = length_of(value) if isinstance(value, str) else None
+    return value if length is None else length
