@@ -304,8 +304,8 @@ def _distances(
 
 
 def _point(column: DeclaredColumn, value: Any) -> Any:
-    if column.is_number:
-        return column.read(value)
+    if column.is_on_line:
+        return column.place(value)
     if column.is_textual:
         label = None if value is None else column.label(value)
         return label if isinstance(label, str) else None

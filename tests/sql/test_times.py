@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from servers import Place
 
 from guessproof.errors import ParameterError
 from guessproof.guarantee import RECORDS, VALUES, PrivacyUnit
@@ -182,3 +183,22 @@ def test_bounds_that_are_times_say_so() -> None:
     assert column.bounds == (days_of(FIRST), days_of(LAST))
     with pytest.raises(ParameterError, match="holds labels"):
         DeclaredColumn("t", bounds=(FIRST, LAST), kind="label")
+
+
+@pytest.mark.parametrize("kind", ["date", "timestamp without time zone", "timestamp with time zone", "text"])
+def test_postgres_says_the_same(kind: str, postgres: Place) -> None:
+    postgres.con.execute("SET TimeZone = 'Asia/Tokyo'")
+    found = [m.date() if kind == "date" else m for m in moments()[::2]]
+    texts = [f"{m}+00" if "with time" in kind else str(m) for m in found]
+    rows = [*zip(texts, found, strict=True), (None, None)]
+    rows += [("infinity", datetime.datetime.max), ("-infinity", datetime.datetime.min)] if kind != "text" else []
+    for what in QUERIES[len(kind) % 2 :: 3]:
+        question = ask(what)
+        rewritten = rewrite(question, [EXPONENT], find_target("postgres", {"t": kind}))
+        contribution = question.measurements[0].contribution
+        for text, moment in rows:
+            postgres.con.execute(f"DROP TABLE IF EXISTS t; CREATE TABLE t (t {kind})")
+            postgres.con.execute(f"INSERT INTO t VALUES (CAST(%s AS {kind}))", [text])
+            cells = rewritten.read(postgres.con.execute(rewritten.sql).fetchall())[()][0]
+            said = contribution.absent if cells[0] is None else cells[0] * UNIT
+            assert said == pytest.approx(contribution.at({"t": moment}), abs=2 * UNIT), (what, text)
