@@ -354,7 +354,8 @@ def check_kind(path: Key, column: ColumnTable, attribute: Attribute | None, plac
         )
     if column.kind == "time" and (column.levels is not None or not all(map(_is_number, values))):
         remedy = "write dates, as bounds = [1920-01-01, 2025-12-31], and no levels"
-        raise place.error((*path, "kind"), "time", "levels and prior hold no times", remedy)
+        problem = "levels and prior hold labels, and the column is one of times"
+        raise place.error((*path, "kind"), "time", problem, remedy)
     if column.kind == "number" and told != "number" and (values or told is not None):
         raise place.error((*path, "kind"), "number", "levels or prior hold labels", "list numbers, without quotes")
     if column.kind in ("label", "truth") and told == "number":
