@@ -114,3 +114,23 @@ def test_the_command_line_says_ranks(tmp_path: Path) -> None:
     report = CliRunner().invoke(app, ["report", str(path), "-o", str(tmp_path / "report.html")])
     assert report.exit_code == 0
     assert "ranks of the one that is asked for" in (tmp_path / "report.html").read_text()
+
+
+def test_extremes_aim_inside(tmp_path: Path) -> None:
+    sql = "SELECT MIN(age) AS least, MAX(age) AS most FROM t"
+    answer = release(load_plan(written(tmp_path, "[release]\nepsilon = 4\nranks_inside = 30", sql)))
+    least, most = (a.value or 0 for a in answer.answers)
+    assert 20 <= least <= 23  # 49 records of each age from 20 to 60
+    assert 57 <= most <= 60
+
+
+def test_choose_says_which_way_to_an_extreme_is_of_use(tmp_path: Path) -> None:
+    sql = "SELECT MAX(age) AS most FROM t"
+    wide = choose(load_plan(written(tmp_path, "[release]\nepsilon = 1", sql)))
+    assert "ranks_inside = N" in wide.explanation
+    fine = choose(load_plan(written(tmp_path, "[release]\nepsilon = 20", sql)))
+    assert "ranks_inside" not in fine.explanation
+    few = choose(load_plan(written(tmp_path, "[release]\nepsilon = 1\nranks_inside = 3", sql)))
+    assert "ranks_inside = 14" in few.explanation
+    enough = choose(load_plan(written(tmp_path, "[release]\nepsilon = 1\nranks_inside = 14", sql)))
+    assert "ranks_inside" not in enough.explanation

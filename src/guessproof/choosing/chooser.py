@@ -43,9 +43,11 @@ def declared(plan: Plan) -> DeclaredTable:
     columns = {name: _column(plan, name) for name in plan.columns}
     public = tuple(_public(plan, name) for name in plan.file.tables)
     data = plan.data
-    return DeclaredTable(
+    known = DeclaredTable(
         data.table, columns, unit, data.rows, copies=data.copies, linked=data.linked_records, public=public
     )
+    inside = plan.release.ranks_inside
+    return known if inside is None else replace(known, ranks_inside=inside)
 
 
 def _public(plan: Plan, name: str) -> PublicTable:

@@ -129,7 +129,26 @@ def explain_choice(
     if len(noises) == 1:
         noise = noises[0]
         parts.append(f"Noise of scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")
+    parts += [advice for noise in noises for advice in _extreme_advice(noise)]
     return " ".join(parts)
+
+
+def _extreme_advice(noise: Noise) -> Iterator[str]:
+    """Which of the ways to an extreme is of use: by its range, or by ranks inside it."""
+    measurement, error = noise.measurement, noise.error(0.95)
+    if measurement.kind in ("min", "max"):
+        width = measurement.range.width
+        if error >= width / 2:
+            yield (
+                f"{measurement.text} is of little use so: its range is {width:g} wide and 95 % of answers lie within "
+                f"± {up(error)}. Picked by rank it would be: declare step, and write ranks_inside = N under [release]."
+            )
+    inside = measurement.contribution.ranks_inside
+    if inside and inside < error:
+        yield (
+            f"{measurement.text} aims {inside} ranks inside, and 95 % of answers lie within ± {up(error)} ranks of "
+            f"that: some will lie beyond every record. With ranks_inside = {math.ceil(error)} few would."
+        )
 
 
 def _reason(bounds: list[Limit], epsilon: float, interval: tuple[float, float], fixed: float | None) -> str:

@@ -34,6 +34,8 @@ LATER = (
     ("data", "linked_records"),
     ("attacker", "failure"),
     ("data", "rows_each"),
+    ("accuracy", "ranks"),
+    ("release", "ranks_inside"),
 )  # keys that came later: left out at their default, so that older requests keep their name
 SILENT = (("release", "ledger"), ("data", "engine"), ("data", "rows_each"))  # what can change no answer
 NAMED = (("columns",), ("prior",), ("attacker", "at"), ("attacker", "knows"))  # tables whose keys are columns
@@ -159,6 +161,9 @@ def canonical_text(file: tables.PlanFile, digests: Mapping[str, str]) -> str:
     for place, key in LATER:
         if table[place] is not None and table[place][key] == type(getattr(file, place)).model_fields[key].default:
             del table[place][key]
+    for column in table["columns"].values():
+        if column["step"] is None:
+            del column["step"]
     if not table["tables"]:
         del table["tables"]
     table["public files"] = dict(digests)

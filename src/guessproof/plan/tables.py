@@ -519,6 +519,11 @@ class ReleaseTable(PlanTable):
     )
     epsilon: Positive | None = Field(default=None, description="fixes ε instead of choosing it")
     delta: float | None = Field(default=None, gt=0, lt=1, description="the failure probability of gaussian noise")
+    ranks_inside: Whole | None = Field(
+        default=None,
+        ge=1,
+        description="MIN and MAX pick a value so many ranks inside the outermost, instead of noise by their range",
+    )
 
 
 class OtherTable(PlanTable):

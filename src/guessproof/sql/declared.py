@@ -301,6 +301,7 @@ class DeclaredTable:
     joined row is the record with more columns, which are called after their table, as p.rate.
 
     `copies` is None where nothing was said of it: a row is a record, which only a stored table can be trusted in.
+    With `ranks_inside`, MIN and MAX pick a value that lies so many ranks inside.
 
     `learned` are the kinds that the query gave to columns whose kind was left open; None before it was read.
 
@@ -318,6 +319,7 @@ class DeclaredTable:
     linked: int = 1  # up to so many records tell of each other
     public: tuple[PublicTable, ...] = ()
     joined: tuple[JoinedTable, ...] = ()
+    ranks_inside: int | None = None
 
     def __post_init__(self) -> None:
         if self.rows is not None and not self.rows >= 1:

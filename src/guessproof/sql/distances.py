@@ -79,6 +79,11 @@ class Contribution(Term):
         return self.term.write(target)
 
     @property
+    def ranks_inside(self) -> int:
+        """How many ranks inside the outermost value one is picked; 0 where none is, or another one."""
+        return 0
+
+    @property
     def is_whole(self) -> bool:
         return self.term.is_whole
 

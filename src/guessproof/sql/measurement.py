@@ -213,7 +213,8 @@ def _list_keys(measurement: Measurement) -> str:
 def _describe_pick(measurement: Measurement) -> str:
     """What one record can do to the odds of two values, in ranks."""
     found = measurement.guarantee
-    start = f"{measurement.text}: a value is picked by its rank"
+    inside = measurement.contribution.ranks_inside
+    start = f"{measurement.text}: a value is picked by its rank" + (f", {inside} inside" if inside else "")
     if found.unit.hides_presence:
         return (
             f"{start}; adding or removing one record moves the ranks of two values apart by at most "
@@ -288,7 +289,7 @@ class AggregateReader:
         text = spell(node)
         if self._counts_units(call):
             return self.measure(text, "count", OncePresent(1.0), own, call)
-        read = find_aggregate(call)
+        read = find_aggregate(call, self.reader.declared)
         if read is not None:
             return read(self, call, own, text)
         if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):

@@ -200,6 +200,10 @@ class RankContribution(Contribution):
         return ChangeBounds(*ends, gap=Interval(-most, most), steep=math.inf if most else 0.0, moves=moves)
 
     @property
+    def ranks_inside(self) -> int:
+        return abs(self.aim.offset)
+
+    @property
     def is_whole(self) -> bool:
         return False
 

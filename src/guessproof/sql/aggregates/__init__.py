@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import Expr, exp
 
 if TYPE_CHECKING:
+    from guessproof.sql.declared import DeclaredTable
     from guessproof.sql.measurement import AggregateReader
     from guessproof.sql.terms import Condition
 
@@ -22,6 +23,12 @@ def _read_quantile(aggregates: AggregateReader, call: Expr, own: Condition, text
     from guessproof.sql.aggregates.quantile import read_quantile
 
     return read_quantile(aggregates, call, own, text)
+
+
+def _read_extreme(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
+    from guessproof.sql.aggregates.quantile import read_extreme
+
+    return read_extreme(aggregates, call, own, text)
 
 
 def _read_variance(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
@@ -51,8 +58,10 @@ AGGREGATES: dict[type[Expr], Read] = {
 }
 
 
-def find_aggregate(call: Expr) -> Read | None:
-    """What reads a call; COUNT(DISTINCT …) is none of the plain counts."""
+def find_aggregate(call: Expr, declared: DeclaredTable) -> Read | None:
+    """What reads a call; COUNT(DISTINCT …) is none of the plain counts, and MIN and MAX may be picked by rank."""
+    if isinstance(call, (exp.Min, exp.Max)) and declared.ranks_inside is not None:
+        return _read_extreme
     if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct):
         return _read_distinct
     return AGGREGATES.get(type(call))

@@ -20,18 +20,31 @@ FORM = "write QUANTILE(x, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x
 def read_quantile(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
     """The place of a quantile."""
     reader = aggregates.reader
-    if reader.declared.unit.identity is not None:
-        problem = (
-            f"{text} ranks rows, and all rows of one {reader.declared.unit.noun} would have to be bounded together"
-        )
-        raise reader.refuse(problem, call, 'ask a table with one row for each, with protects = "records"')
     inner, level = _split(call, reader)
     if not 0 < level < 1 or level.denominator > FINEST:
         problem = f"the level must lie strictly between 0 and 1, in steps of 1/{FINEST} or a simple fraction"
         raise reader.refuse(problem, call, "write a level such as 0.95; for the ends, ask for MIN or MAX")
+    return _pick(aggregates, inner, Aim(level), own, call, text)
+
+
+def read_extreme(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
+    """MIN or MAX, so many ranks inside: the outermost value of a wide grid would be picked almost at random."""
+    assert isinstance(call, exp.AggFunc)
+    inner, inside = aggregates.argument(call), aggregates.reader.declared.ranks_inside
+    assert inside is not None
+    aim = Aim(Fraction(0), inside) if isinstance(call, exp.Min) else Aim(Fraction(1), -inside)
+    return _pick(aggregates, inner, aim, own, call, text)
+
+
+def _pick(aggregates: AggregateReader, inner: Expr, aim: Aim, own: Condition, call: Expr, text: str) -> Expr:
+    unit = aggregates.reader.declared.unit
+    if unit.identity is not None:
+        problem = f"{text} ranks rows, and how many ranks all rows of one {unit.noun} move is not bounded"
+        remedy = f'ask a table with one row for each {unit.noun}, with protects = "records"'
+        raise aggregates.reader.refuse(problem, call, remedy)
     aggregates.check_plain(inner)
-    place = read_place(inner, reader)
-    contribution = RankContribution(aggregates.condition(own), place, 0.0, aggregates.joins, aim=Aim(level))
+    place = read_place(inner, aggregates.reader)
+    contribution = RankContribution(aggregates.condition(own), place, 0.0, aggregates.joins, aim=aim)
     return aggregates.add(text, "quantile", contribution, own, call)
 
 
