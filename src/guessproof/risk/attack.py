@@ -43,6 +43,7 @@ from guessproof.risk.priorless import Priorless
 from guessproof.risk.several.answer import Several, joined
 from guessproof.risk.several.belief import several_belief
 from guessproof.risk.several.formula import alternatives
+from guessproof.risk.several.unknown import UnknownSeveral, lacks_prior
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import Direction, TruthSearch, Worst, likely_worst, worst_true_value
@@ -129,6 +130,14 @@ class Attack:
         return Several(self.goal, self._attributes, None if missing else given, self.norm)
 
     @cached_property
+    def _unknown(self) -> UnknownSeveral | None:
+        """Who answers where one of several attributes has no prior."""
+        several = self._several
+        if several is None or not any(lacks_prior(a) for a in several.attributes.values()):
+            return None
+        return UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
+
+    @cached_property
     def _alternatives(self) -> list[Attack]:
         """The alternatives of an OR that are to be protected each on its own; empty for the usual reading."""
         goals = alternatives(self.goal) if self.or_ == "each" else ()
@@ -205,6 +214,8 @@ class Attack:
             return self._free.advantage(epsilon, both)
         if self.prior_factor > 1:
             return self._misjudged.advantage(epsilon, both)
+        if self._unknown is not None:
+            return self._unknown.advantage(epsilon, both)
         if self._several is not None:
             return self._several.advantage(epsilon, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
@@ -236,6 +247,10 @@ class Attack:
             return float(least) if least.ndim == 0 else least
         if self.prior_factor > 1:
             return self._misjudged_epsilon(*checked_limits(advantage, posterior), both)
+        if self._unknown is not None:
+            if posterior is not None or advantage is None:
+                raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
+            return self._unknown.epsilon(checked_limits(advantage, None)[0], both)
         if self._several is not None:
             return self._several.epsilon(advantage, posterior, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
+Places = NDArray[np.int64]  # of points
 GAUSS, GAUSS_WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(10))
 WIDEST = 0.5  # how far ψ, or a pure log-likelihood, may rise within one panel
 LEAST, MOST = -34.0, 700.0  # log-odds that are told apart
@@ -36,7 +38,7 @@ class Nodes:
         """How far the answers of any two values are apart."""
         return float(self.answer[-1] - self.answer[0])
 
-    def positions(self, low: Any, high: Any) -> tuple[Array, Array]:
+    def positions(self, low: Any, high: Any) -> tuple[Places, Places]:
         """Which points lie in the closed intervals [low, high]: from the first to before the second."""
         return np.searchsorted(self.x, low), np.searchsorted(self.x, high, side="right")
 
@@ -94,7 +96,7 @@ class Odds:
     outside: Array
 
 
-def odds_of(nodes: Nodes, outputs: Array, first: Array, past: Array, tilt: Array | None = None) -> Odds:
+def odds_of(nodes: Nodes, outputs: Array, first: Places, past: Places, tilt: Array | None = None) -> Odds:
     """The odds of goals, each the points from `first` to before `past`, after each output.
 
     `tilt` is added to the logarithm of the points' weights: what other releases make of them at their worst.
@@ -105,7 +107,7 @@ def odds_of(nodes: Nodes, outputs: Array, first: Array, past: Array, tilt: Array
     return Odds(log, inside, outside)
 
 
-def _odds(nodes: Nodes, outputs: Array, first: Array, past: Array, tilt: Array | None) -> Odds:
+def _odds(nodes: Nodes, outputs: Array, first: Places, past: Places, tilt: Array | None) -> Odds:
     middle = 0.5 * (nodes.answer[0] + nodes.answer[-1])
     away = (nodes.answer - middle)[None, :]
     weight = nodes.log_weight + away * (outputs - middle)[:, None] - 0.5 * away * away  # but for what all have alike
@@ -123,7 +125,7 @@ def _odds(nodes: Nodes, outputs: Array, first: Array, past: Array, tilt: Array |
     return Odds(np.clip(np.where(mass <= 0, LEAST, np.where(rest <= 0, MOST, log)), LEAST, MOST), inside, outside)
 
 
-def _inside_and_outside(terms: Array, cuts: Array, first: Array, past: Array) -> tuple[Array, Array]:
+def _inside_and_outside(terms: Array, cuts: Places, first: Places, past: Places) -> tuple[Array, Array]:
     """Sums over the points of each goal, and over all others, neither as a difference of large numbers."""
     starts = cuts[cuts < terms.shape[1]]
     parts = np.add.reduceat(terms, starts, axis=1)

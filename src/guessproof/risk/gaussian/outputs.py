@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from guessproof.risk.gaussian.nodes import Nodes, odds_of
+from guessproof.risk.gaussian.nodes import Nodes, Places, odds_of
 from guessproof.world.checks import Array
 
 FINEST, COARSEST = 0.004, 0.25  # widths of the cells of outputs, in units of the noise
@@ -54,7 +54,7 @@ def output_ends(low: float, high: float, width: float) -> Array:
     return np.linspace(low, high, max(2, int(np.ceil((high - low) / width)) + 1))
 
 
-def belief_cells(nodes: Nodes, ends: Array, first: Array, past: Array, tilt: Array | None = None) -> BeliefCells:
+def belief_cells(nodes: Nodes, ends: Array, first: Places, past: Places, tilt: Array | None = None) -> BeliefCells:
     """Beliefs in goals between outputs."""
     odds = odds_of(nodes, ends, first, past, tilt)
     width = np.diff(ends)[:, None]
@@ -72,7 +72,7 @@ def belief_cells(nodes: Nodes, ends: Array, first: Array, past: Array, tilt: Arr
     return BeliefCells(np.append(fine, ends[-1]), low.reshape(shape), np.minimum(high, 1.0).reshape(shape))
 
 
-def largest_beliefs(nodes: Nodes, first: Array, past: Array, tilt: Array | None = None) -> tuple[Array, Array]:
+def largest_beliefs(nodes: Nodes, first: Places, past: Places, tilt: Array | None = None) -> tuple[Array, Array]:
     """The largest belief in each goal over all outputs: reached, and never exceeded.
 
     "Below : goal" falls and "above : goal" rises in the output, so beyond the last output looked at only the share of
@@ -96,7 +96,7 @@ def largest_beliefs(nodes: Nodes, first: Array, past: Array, tilt: Array | None 
         width = max(FINEST * unit, min(width / 4, (high - low) / 50))
 
 
-def _beyond(nodes: Nodes, output: float, first: Array, past: Array, tilt: Array | None, side: int) -> Array:
+def _beyond(nodes: Nodes, output: float, first: Places, past: Places, tilt: Array | None, side: int) -> Array:
     """Goal against those beyond it on one side, at one output."""
     ends = np.full_like(past, len(nodes.x))
     outer = (np.zeros_like(first), past) if side > 0 else (first, ends)

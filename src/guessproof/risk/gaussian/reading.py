@@ -16,7 +16,7 @@ from scipy.special import expit, logit, ndtr
 
 from guessproof.errors import GoalError, NotCertifiedError, ParameterError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.gaussian.nodes import ROWS, Nodes, nodes_of
+from guessproof.risk.gaussian.nodes import ROWS, Nodes, Places, nodes_of
 from guessproof.risk.gaussian.outputs import (
     LEFT_OUT,
     MOST_REACH,
@@ -47,8 +47,8 @@ class GoalCells:
 
     low: Array
     high: Array
-    first: Array
-    past: Array
+    first: Places
+    past: Places
     before: Array  # the least belief before
     before_most: Array
 
@@ -112,8 +112,7 @@ class GaussianReading:
         first, past = _positions(self.goal, nodes, prior, outer_low, outer_high)
         least = _mass(nodes, prior, self.goal, inner_low, inner_high)
         most = _mass(nodes, prior, self.goal, outer_low, outer_high)
-        answers = self.response.psi(low), self.response.psi(high)
-        return nodes, GoalCells(*map(np.asarray, answers), first, past, least, most)
+        return nodes, GoalCells(self.response.psi(low), self.response.psi(high), first, past, least, most)
 
     def _tents(self, nodes: Nodes, ends: Array, cells: GoalCells) -> BeliefCells:
         """Beliefs in cells of outputs, the pure releases at their worst."""
@@ -255,7 +254,7 @@ def _spans(goal: Goal, low: Array, high: Array) -> tuple[tuple[Array, Array], tu
     return (np.minimum(a, c), np.maximum(b, d)), (np.maximum(a, c), np.minimum(b, d))
 
 
-def _positions(goal: Goal, nodes: Nodes, prior: LinePrior | Finite, low: Array, high: Array) -> tuple[Array, Array]:
+def _positions(goal: Goal, nodes: Nodes, prior: LinePrior | Finite, low: Array, high: Array) -> tuple[Places, Places]:
     if isinstance(prior, Finite):  # edges count up to rounding, as for every goal
         slack = 4 * np.spacing(np.maximum(np.abs(low), np.abs(high)))
         low, high = low - slack, high + slack
