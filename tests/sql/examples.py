@@ -6,7 +6,7 @@ import datetime
 from dataclasses import dataclass
 
 from guessproof.guarantee import Persons, unit_named
-from guessproof.sql import DeclaredColumn, DeclaredTable
+from guessproof.sql import DeclaredColumn, DeclaredTable, PublicTable
 from guessproof.sql.rules import RULES
 
 COLUMNS = {
@@ -93,8 +93,28 @@ QUERIES = {
         Example("SELECT SUM(late) AS s FROM (SELECT time - 30 AS late FROM t WHERE time > 30) AS q"),
         Example("WITH a AS (SELECT * FROM t WHERE faculty = 'law') SELECT SUM(salary) AS s FROM a"),
     ],
+    "groups of groups": [
+        Example("SELECT MAX(s) AS most, MIN(s) AS least FROM (SELECT faculty, SUM(time) AS s FROM t GROUP BY faculty)"),
+        Example(
+            "SELECT COUNT(*) AS k FROM (SELECT colour, COUNT(*) AS n FROM t GROUP BY colour) WHERE n >= 9", RECORDS
+        ),
+    ],
     "after the noise": [Example("SELECT ROUND(SUM(time) / COUNT(time), 1) AS m, ABS(SUM(age)) + 1 AS a FROM t")],
 }
+PRICES = PublicTable(
+    "prices",
+    {"rate": DeclaredColumn("rate", bounds=(0.5, 2)), "side": DeclaredColumn("side", levels=("a", "b"))},
+    key=("faculty",),
+)
+MONTHS = PublicTable("months", {"n": DeclaredColumn("n", bounds=(1, 12))}, max_matches=12)
+JOINABLE = DeclaredTable("t", COLUMNS, public=(PRICES, MONTHS))
+JOINS = [
+    Example("SELECT SUM(t.salary * p.rate) AS pay FROM t JOIN prices AS p ON t.faculty = p.faculty", JOINABLE),
+    Example(
+        "SELECT side, SUM(age * n) AS s FROM t LEFT JOIN prices USING (faculty), months GROUP BY side", JOINABLE
+    ),
+    Example("SELECT MAX(time * rate) AS most FROM prices, t WHERE prices.faculty = t.faculty AND rate > 1", JOINABLE),
+]
 PAGES: dict[str, list[Example]] = {
     **{rule.name: [Example(whole(e)) for e in rule.examples] for rule in RULES},
     **QUERIES,

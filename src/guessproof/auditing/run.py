@@ -62,8 +62,9 @@ def audit_choice(
 ) -> Audit:
     """The same for a choice that was made already."""
     _check(trials, seconds, false_alarm, seed)
-    if choice.question.joins:
-        raise InfeasibleError("the audit makes up one table, and this query joins others; audit the query without them")
+    if choice.question.joins or choice.question.inner is not None:
+        what = "joins others" if choice.question.joins else "puts groups of it together"
+        raise InfeasibleError(f"the audit makes up one table, and this query {what}; audit the query without that")
     _refuse_names(choice)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)

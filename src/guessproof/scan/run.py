@@ -75,8 +75,9 @@ def scan(
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
     book.account(name)  # a scan that cannot be noted is not made
     question = asked(plan)
-    if question.joins:
-        raise InfeasibleError("the scan reads one table, and this query joins others; scan the query without them")
+    if question.joins or question.inner is not None:
+        what = "joins others" if question.joins else "puts groups of it together"
+        raise InfeasibleError(f"the scan reads one table, and this query {what}; scan the query without that")
     exposure, epsilon, worst = _exposed(plan, question, epsilon)
     limit = plan.limits.advantage
     records = records_of(plan, exposure, epsilon, worst, limit)

@@ -145,8 +145,17 @@ class _Flattener:
         joins = select.args.get("joins") or []
         scope = self._item(clause.this, ctes, depth, alone=not joins)
         for join in joins:
+            self._check_rows(join, ctes)
             scope = self._join(scope, self._item(join.this, ctes, depth, alone=False), join)
         return scope
+
+    def _check_rows(self, join: exp.Join, ctes: dict[str, exp.Select]) -> None:
+        """What is joined has rows of a table, not values that all rows of a group have made."""
+        what = join.this
+        inner = ctes.get(what.name.casefold()) if isinstance(what, exp.Table) else what.this
+        if isinstance(inner, exp.Select) and inner.args.get("group") is not None:
+            problem = "an inner value that is joined back to rows moves all of them when one record changes"
+            raise self._refuse(problem, join.this, "ask for the inner values first, and write them as constants")
 
     def _item(self, what: Expr, ctes: dict[str, exp.Select], depth: int, *, alone: bool) -> Scope:
         if isinstance(what, exp.Subquery) and isinstance(what.this, exp.Select):

@@ -72,6 +72,8 @@ def parse(sql: str) -> exp.Select:
     if "\x00" in sql:
         raise QueryError("the query holds a NUL character", remedy="remove it")
     statements = _parse_statements(sql)
+    if len(statements) > 1:
+        statements = _join_statements(statements)
     if len(statements) != 1:
         second = sql.find(";") + 1
         spot = (second + len(sql[second:]) - len(sql[second:].lstrip()), len(sql)) if statements and second else None
@@ -89,6 +91,38 @@ def parse(sql: str) -> exp.Select:
     if _measure_depth(select) > DEEPEST:
         raise QueryError(f"the query is nested more than {DEEPEST} deep", remedy="write it more simply")
     return select
+
+
+def _join_statements(statements: list[Expr]) -> list[Expr]:
+    """INSERT INTO a SELECT …; SELECT … FROM a as one query, WITH a AS (SELECT …) SELECT … FROM a."""
+    *first, last = statements
+    steps = [step for step in map(_read_step, first) if step is not None]
+    names = {name.casefold() for name, _ in steps}
+    if not isinstance(last, exp.Select) or len(steps) < len(first) or len(names) < len(steps):
+        return statements
+    joined = last.copy()
+    own = joined.args.get("with_")
+    made = [exp.CTE(this=inner, alias=exp.TableAlias(this=exp.to_identifier(name))) for name, inner in steps]
+    joined.set("with_", exp.With(expressions=[*made, *([] if own is None else own.expressions)]))
+    return [joined]
+
+
+def _read_step(statement: Expr) -> tuple[str, exp.Select] | None:
+    """The name and the rows of INSERT INTO a SELECT …, or CREATE TABLE a AS SELECT …; None for anything else."""
+    is_made = isinstance(statement, exp.Create) and str(statement.args.get("kind")).upper() in ("TABLE", "VIEW")
+    rows, place = statement.args.get("expression"), statement.this
+    while isinstance(rows, (exp.Subquery, exp.Paren)) and _is_bare(rows):
+        rows = rows.this
+    if not (is_made or isinstance(statement, exp.Insert)) or not isinstance(rows, exp.Select):
+        return None
+    names = place.expressions if isinstance(place, exp.Schema) else []
+    table = place.this if isinstance(place, exp.Schema) else place
+    if not isinstance(table, exp.Table) or table.db or (names and len(names) != len(rows.expressions)):
+        return None
+    if names:
+        pairs = zip(rows.expressions, names, strict=True)
+        rows.set("expressions", [exp.alias_(e.unalias(), n.name, quoted=True) for e, n in pairs])
+    return table.name, rows
 
 
 def _parse_statements(sql: str) -> list[Expr]:

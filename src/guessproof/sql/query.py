@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import Expr, exp
 
@@ -24,6 +25,9 @@ from guessproof.sql.rules.truth import read_flag
 from guessproof.sql.terms import Condition, Node, NoFilter, Reader
 from guessproof.world.kinds import Kind
 
+if TYPE_CHECKING:
+    from guessproof.sql.nested import InnerQuery
+
 MOST_GROUPS = 10_000
 
 
@@ -42,6 +46,7 @@ class AnalyzedQuery:
     limit: int | None = None
     joins: tuple[PublicJoin, ...] = ()
     bare: frozenset[str] = frozenset()  # names of columns that must be in one of the joined tables only
+    inner: InnerQuery | None = None  # the grouped subquery that it puts together
 
     @property
     def groups(self) -> int:
@@ -53,7 +58,8 @@ class AnalyzedQuery:
         """The columns that are read."""
         used = self.where.columns.union(*(m.contribution.columns | m.filter.columns for m in self.measurements))
         joined = frozenset[str]().union(*(join.columns | join.read for join in self.joins))
-        return used | joined | {k.column for k in self.keys}
+        inner = frozenset[str]() if self.inner is None else self.inner.query.columns
+        return used | joined | inner | {k.column for k in self.keys}
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -91,6 +97,12 @@ def analyze(sql: str, declared: DeclaredTable) -> AnalyzedQuery:
 
 
 def _analyze_select(sql: str, declared: DeclaredTable, select: exp.Select) -> AnalyzedQuery:
+    if any(inner.args.get("group") for inner in select.find_all(exp.Select) if inner is not select):
+        from guessproof.sql.nested import analyze_nested, find_grouped
+
+        grouped = find_grouped(select)
+        if grouped is not None:
+            return analyze_nested(sql, select, _analyze_select(sql, declared, grouped))
     public = {table.name: frozenset(map(folded, (*table.columns, *table.key))) for table in declared.public}
     flat = flatten(select, sql, declared.table, frozenset(map(folded, declared.columns)), public)
     if folded(flat.table) != folded(declared.table):
@@ -106,12 +118,29 @@ def _analyze_select(sql: str, declared: DeclaredTable, select: exp.Select) -> An
 
 
 def _read_query(reader: Reader, flat: FlatSelect) -> AnalyzedQuery:
-    clauses = ClauseReader.of(flat, reader)
+    return read_query(ClauseReader.of(flat, reader), flat.bare)
+
+
+def read_query(clauses: ClauseReader, bare: frozenset[str]) -> AnalyzedQuery:
+    """All clauses of one SELECT."""
     outputs = clauses.outputs()
     having, order, limit = clauses.having(outputs), tuple(clauses.order(outputs)), clauses.limit()
     measurements = tuple(clauses.aggregates.measurements.values())
-    found = clauses.where, measurements, outputs, clauses.keys, having, order, limit, clauses.joins, flat.bare
-    return AnalyzedQuery(reader.sql, reader.declared, *found)
+    found = clauses.where, measurements, outputs, clauses.keys, having, order, limit, clauses.joins, bare
+    return AnalyzedQuery(clauses.reader.sql, clauses.reader.declared, *found)
+
+
+class MeasurementReader(Protocol):
+    """Reads aggregates, and collects what they measure."""
+
+    @property
+    def measurements(self) -> Mapping[Any, Measurement]:
+        """What was measured so far."""
+        ...
+
+    def read(self, node: Expr) -> Expr:
+        """The formula of an aggregate."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -123,7 +152,7 @@ class ClauseReader:
     where: Condition
     keys: tuple[Key, ...]
     joins: tuple[PublicJoin, ...]
-    aggregates: AggregateReader
+    aggregates: MeasurementReader
 
     @staticmethod
     def of(flat: FlatSelect, reader: Reader) -> ClauseReader:

@@ -118,6 +118,10 @@ class RewrittenQuery:
 
 def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> RewrittenQuery:
     """The query to run, with measurement j in units of 2^exponents[j] once it was read."""
+    if query.inner is not None:
+        from guessproof.sql.nested import rewrite_nested
+
+        return rewrite_nested(query, exponents, target)
     places = tuple(_count_places(query, target)) if any(m.picks for m in query.measurements) else ()
     if all(m.picks for m in query.measurements):
         return RewrittenQuery("", query, tuple(exponents), places)
