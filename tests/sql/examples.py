@@ -110,9 +110,7 @@ MONTHS = PublicTable("months", {"n": DeclaredColumn("n", bounds=(1, 12))}, max_m
 JOINABLE = DeclaredTable("t", COLUMNS, public=(PRICES, MONTHS))
 JOINS = [
     Example("SELECT SUM(t.salary * p.rate) AS pay FROM t JOIN prices AS p ON t.faculty = p.faculty", JOINABLE),
-    Example(
-        "SELECT side, SUM(age * n) AS s FROM t LEFT JOIN prices USING (faculty), months GROUP BY side", JOINABLE
-    ),
+    Example("SELECT side, SUM(age * n) AS s FROM t LEFT JOIN prices USING (faculty), months GROUP BY side", JOINABLE),
     Example("SELECT MAX(time * rate) AS most FROM prices, t WHERE prices.faculty = t.faculty AND rate > 1", JOINABLE),
 ]
 PAGES: dict[str, list[Example]] = {

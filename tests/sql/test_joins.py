@@ -200,3 +200,15 @@ def test_refusals_say_why(sql: str, said: str) -> None:
         analyze(sql, declared)
     assert said in caught.value.problem
     assert caught.value.remedy
+
+
+def test_levels_of_a_public_table_count_once_for_each_match() -> None:
+    """One record matches three rows, each with a level of its own: all of them may vanish with it."""
+    table = PublicTable("m", {"v": DeclaredColumn("v", levels=("a", "b", "c"))}, max_matches=3)
+    columns = {"x": DeclaredColumn("x", bounds=(0, 10), missing=False)}
+    declared = DeclaredTable("t", columns, public=(table,))
+    question = analyze("SELECT COUNT(DISTINCT v) AS o FROM t JOIN m ON t.g = m.k WHERE x > 3", declared)
+    assert question.measurements[0].guarantee.change == 3
+    repeated = DeclaredTable("t", {**columns, "g": DeclaredColumn("g", levels=("a", "b"), protected=False)}, copies=2)
+    question = analyze("SELECT COUNT(DISTINCT g) AS o FROM t WHERE x > 3", repeated)
+    assert question.measurements[0].guarantee.change == 2

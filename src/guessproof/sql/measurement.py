@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from sqlglot import Expr, exp
 
@@ -37,8 +37,9 @@ from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row, Term
 from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
 from guessproof.world.metrics import Matrix
 
+AnyMeasurement = TypeVar("AnyMeasurement", bound="Measurement")
 AggregateKind = Literal["count", "sum", "min", "max", "quantile", "distinct"]
-ONCE = ("min", "max", "distinct")  # in one group, several rows of one record move these no further than one
+EXTREMES = ("min", "max")
 LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
 REMEDY = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, QUANTILE, VARIANCE or STDDEV"
 KINDS: dict[type[Expr], AggregateKind] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
@@ -430,11 +431,18 @@ class AggregateReader:
             self.measurements[known] = self._measurement(text, kind, contribution, own, call, divisor)
         return formula.mark_measured(list(self.measurements).index(known))
 
-    def _copies(self, kind: AggregateKind) -> int:
+    def _copies(self, kind: AggregateKind, contribution: Contribution) -> int:
         """How many rows of one record can move the answers. In one group an extreme moves by one of them at most."""
-        copies = (self.reader.declared.copies or 1) if kind not in ONCE or self.keys else 1
-        spread = any(self.reader.declared.is_joined(key.column) for key in self.keys)  # matches in several groups
-        return copies * count_matches(self.joins) if kind not in ONCE or spread else copies
+        declared, once = self.reader.declared, self._moves_once(kind, contribution)
+        copies = 1 if once and not self.keys else declared.copies or 1
+        spread = any(declared.is_joined(key.column) for key in self.keys)  # matches in several groups
+        return copies if once and not spread else copies * count_matches(self.joins)
+
+    def _moves_once(self, kind: AggregateKind, contribution: Contribution) -> bool:
+        """Whether in one group several rows of a record move it no further than one: levels, if all hold the same."""
+        counted = contribution.term.columns
+        same = kind == "distinct" and all(self.reader.declared.column(name).protected for name in counted)
+        return same or kind in EXTREMES
 
     def _look_up(self, kind: AggregateKind, contribution: Contribution) -> Contribution | None:
         """The same as a table of a protected key, matches included, where nothing else of the record enters."""
@@ -452,7 +460,7 @@ class AggregateReader:
         declared = declared if divisor == 1 else declared.complete()
         if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
-        copies = self._copies(kind)
+        copies = self._copies(kind, contribution)
         total = declared.unit.bound_total(
             bound_range(contribution, declared),
             math.prod(len(key.levels) for key in self.keys) if self.keys else 0,
@@ -474,7 +482,7 @@ class AggregateReader:
             )
         secret = list_secret_keys(self.keys, declared, self.joins) if total is None else ()
         measurement = Measurement(text, kind, contribution, own, found, declared, divisor, copies, secret, total=total)
-        return _link_records(replace(measurement, account=describe(measurement)))
+        return link_records(replace(measurement, account=describe(measurement)))
 
 
 def spell(node: Expr) -> str:
@@ -483,7 +491,7 @@ def spell(node: Expr) -> str:
     return node.sql(dialect).replace(" <-> ", " <@> ")
 
 
-def _link_records(measurement: Measurement) -> Measurement:
+def link_records(measurement: AnyMeasurement) -> AnyMeasurement:
     """The same where records tell of each other; also columns that the query does not read may tell of the others."""
     declared, guarantee = measurement.declared, measurement.guarantee
     if declared.linked == 1:

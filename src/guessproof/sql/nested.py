@@ -20,7 +20,7 @@ from guessproof.names import folded
 from guessproof.sql import formula
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.distances import Contribution
-from guessproof.sql.measurement import Measurement
+from guessproof.sql.measurement import Measurement, link_records
 from guessproof.sql.parse import locate, name_construct
 from guessproof.sql.query import AnalyzedQuery, ClauseReader, read_keys, read_query
 from guessproof.sql.relation import count_matches
@@ -348,7 +348,8 @@ class FoldReader:
         shown = f"{text} of groups, each {inner.text}"
         account = f"{shown}: one unit moves it by at most {values['guarantee'].sensitivity:g}"
         values |= {"text": shown, "account": account, "keys": (), "copies": 2 * inner.copies}
-        return FoldedMeasurement(**values, how=how, tests=tests, inner=inner)
+        made = FoldedMeasurement(**values, how=how, tests=tests, inner=inner)
+        return link_records(made) if tests else made  # otherwise the inner value's guarantee counts them already
 
     def _jump(self, inner: Measurement) -> Guarantee:
         """Each group that a unit is in may pass or not."""

@@ -36,8 +36,8 @@ JOIN (
   ON "faculty" COLLATE C = "p.faculty" COLLATE C
   AND "faculty" COLLATE C IN ('math', 'law');
 
--- values: SELECT side, SUM(salary * n) AS s FROM t LEFT JOIN prices USING (faculty), months GROUP BY side
--- SUM(salary * months.n): one person moves it by at most 144·|x − x'|, at most 432000
+-- values: SELECT side, SUM(age * n) AS s FROM t LEFT JOIN prices USING (faculty), months GROUP BY side
+-- SUM(age * months.n): one person moves it by at most 144·|x − x'|, at most 14400
 SELECT
   "prices.side" COLLATE C AS "side",
   COALESCE(
@@ -45,13 +45,12 @@ SELECT
       CAST((
         (
           CASE
-            WHEN TRY_CAST("salary" AS DOUBLE) BETWEEN 1000.0e0 AND 4000.0e0
-            THEN TRY_CAST("salary" AS DOUBLE)
-            WHEN TRY_CAST("salary" AS DOUBLE) < 1000.0e0
-            THEN 1000.0e0
-            WHEN TRY_CAST("salary" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
-            THEN 4000.0e0
-            ELSE 1000.0e0
+            WHEN TRY_CAST("age" AS DOUBLE) BETWEEN 0.0e0 AND 100.0e0
+            THEN TRY_CAST("age" AS DOUBLE)
+            WHEN TRY_CAST("age" AS DOUBLE) < 0.0e0
+            THEN 0.0e0
+            WHEN TRY_CAST("age" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+            THEN 100.0e0
           END * CASE
             WHEN TRY_CAST("months.n" AS DOUBLE) BETWEEN 1.0e0 AND 12.0e0
             THEN TRY_CAST("months.n" AS DOUBLE)

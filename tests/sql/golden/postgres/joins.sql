@@ -48,8 +48,8 @@ JOIN (
   ON CAST("faculty" AS TEXT) COLLATE "C" = CAST("p.faculty" AS TEXT) COLLATE "C"
   AND CAST("faculty" AS TEXT) COLLATE "C" IN ('math', 'law');
 
--- values: SELECT side, SUM(salary * n) AS s FROM t LEFT JOIN prices USING (faculty), months GROUP BY side
--- SUM(salary * months.n): one person moves it by at most 144·|x − x'|, at most 432000
+-- values: SELECT side, SUM(age * n) AS s FROM t LEFT JOIN prices USING (faculty), months GROUP BY side
+-- SUM(age * months.n): one person moves it by at most 144·|x − x'|, at most 14400
 SELECT
   CAST("prices.side" AS TEXT) COLLATE "C" AS "side",
   COALESCE(
@@ -60,13 +60,12 @@ SELECT
             (
               (
                 CASE
-                  WHEN "salary" BETWEEN CAST('1000.0' AS DOUBLE PRECISION) AND CAST('4000.0' AS DOUBLE PRECISION)
-                  THEN "salary"
-                  WHEN "salary" < CAST('1000.0' AS DOUBLE PRECISION)
-                  THEN CAST('1000.0' AS DOUBLE PRECISION)
-                  WHEN "salary" <= CAST('Infinity' AS DOUBLE PRECISION)
-                  THEN CAST('4000.0' AS DOUBLE PRECISION)
-                  ELSE CAST('1000.0' AS DOUBLE PRECISION)
+                  WHEN "age" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('100.0' AS DOUBLE PRECISION)
+                  THEN "age"
+                  WHEN "age" < CAST('0.0' AS DOUBLE PRECISION)
+                  THEN CAST('0.0' AS DOUBLE PRECISION)
+                  WHEN "age" <= CAST('Infinity' AS DOUBLE PRECISION)
+                  THEN CAST('100.0' AS DOUBLE PRECISION)
                 END
               ) + CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
             ) - CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
