@@ -239,7 +239,8 @@ class _NestedReader:
         """The inner values that can be put together, by name."""
         outputs = [o for o in self.inner.outputs if o.is_plain]
         found = {folded(o.name): self.inner.measurements[formula.read_index(o.formula)] for o in outputs}
-        return {name: m for name, m in found.items() if m.divisor == 1 and m.kind in EMPTY}
+        numbers = {name: m for name, m in found.items() if m.divisor == 1 and not m.contribution.term.is_time}
+        return {name: m for name, m in numbers.items() if m.kind in EMPTY}
 
     def _key_index(self, name: str) -> int:
         return next(formula.read_index(made) for n, made in self._names().items() if folded(n) == folded(name))
@@ -312,6 +313,10 @@ class FoldReader:
             return measured
         # The number of groups is public: it is that of the declared levels.
         return exp.Div(this=measured, expression=exp.Literal.number(self._groups(node)))
+
+    def is_time(self, node: Expr) -> bool:
+        """Inner values are numbers: a time is not put together."""
+        return False
 
     def _groups(self, node: Expr) -> int:
         """How many inner groups each outer one has."""

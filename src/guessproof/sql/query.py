@@ -142,6 +142,10 @@ class MeasurementReader(Protocol):
         """The formula of an aggregate."""
         ...
 
+    def is_time(self, node: Expr) -> bool:
+        """Whether an aggregate gives a time."""
+        ...
+
 
 @dataclass(frozen=True)
 class ClauseReader:
