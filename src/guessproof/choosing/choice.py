@@ -17,6 +17,7 @@ from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.sql import AnalyzedQuery
 
+OWNED = "Each row of {name} belongs to one row of {owner}: no two rows of {owner} have the key that it is joined on."
 BINDS = 1e-3  # an ε so near a limit leaves no room for a wrong prior
 ASSUMPTIONS = {
     "independence": "Records are independent of each other given what the attacker knows; columns with separate "
@@ -190,7 +191,9 @@ class Choice:
         failure = None if self.plan.attacker is None else self.plan.attacker.failure
         keys += ["failure"] if failure is not None else []
         keys += ["prior"] if self.plan.attacker is not None else []
-        return self.plan.unit.assumption, *_worded(keys, copies=copies, failure=failure, linked=linked)
+        owned = [j.joined.table for j in self.question.joins if j.joined.table.owner is not None]
+        unique = (OWNED.format(name=table.name, owner=table.owner) for table in owned)
+        return self.plan.unit.assumption, *_worded(keys, copies=copies, failure=failure, linked=linked), *unique
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -22,7 +23,25 @@ DAYS = ("infinity", "-infinity", "epoch")
 EDGES = {"DATE": ("5881580-07-10", "0001-01-01"), "TIMESTAMP_NS": ("2262-04-11", "1677-09-22")}
 
 
-PublicSources = Mapping[str, str | None]  # the file of each public table; None: it is in the same database
+@dataclass(frozen=True)
+class SecretSource:
+    """A second table of the same persons: joined like a public one, and as confidential as the first."""
+
+    file: str | None
+
+
+# The file of each table that may be joined; None: it is in the same database.
+PublicSources = Mapping[str, str | SecretSource | None]
+
+
+def file_of(source: str | SecretSource | None) -> str | None:
+    """The file of a table beside the first; None where it is in the same database."""
+    return source.file if isinstance(source, SecretSource) else source
+
+
+def list_secret(public: PublicSources) -> frozenset[str]:
+    """The tables among them that are no public ones."""
+    return frozenset(name for name, source in public.items() if isinstance(source, SecretSource))
 
 
 class Engine(Protocol):
@@ -107,8 +126,9 @@ def _open_file(source: str, table: str, timeout: float | None, public: PublicSou
     from guessproof.engines.duckdb import DuckDB
     from guessproof.engines.files import find
 
-    files = {name: None if file is None else find(file) for name, file in public.items()}
-    return DuckDB(find(source), table, timeout=timeout, public=files)
+    named = {name: file_of(beside) for name, beside in public.items()}
+    files = {name: None if file is None else find(file) for name, file in named.items()}
+    return DuckDB(find(source), table, timeout=timeout, public=files, secret=list_secret(public))
 
 
 def _open_frame(source: Any, table: str, timeout: float | None, public: PublicSources) -> Engine | None:
@@ -119,12 +139,13 @@ def _open_frame(source: Any, table: str, timeout: float | None, public: PublicSo
     from guessproof.engines.files import find
     from guessproof.engines.frames import frame_of
 
-    beside = [name for name, file in public.items() if file is None]
+    named = {name: file_of(beside) for name, beside in public.items()}
+    beside = [name for name, file in named.items() if file is None]
     if beside:
         remedy = f'write its file as source = "…" under [tables.{beside[0]}]'
         raise SourceError(f"table {beside[0]!r}: a frame has no database with other tables beside it; {remedy}")
-    files = {name: find(file) for name, file in public.items() if file is not None}
-    return DuckDB(frame_of(source), table, timeout=timeout, public=files)
+    files = {name: find(file) for name, file in named.items() if file is not None}
+    return DuckDB(frame_of(source), table, timeout=timeout, public=files, secret=list_secret(public))
 
 
 def _open_database(source: str, table: str, timeout: float | None, public: PublicSources) -> Engine | None:

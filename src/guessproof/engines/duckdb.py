@@ -60,11 +60,18 @@ class DuckDB:
     dialect = "duckdb"
 
     def __init__(
-        self, source: Source, table: str, *, timeout: float | None, public: Mapping[str, Source | None] | None = None
+        self,
+        source: Source,
+        table: str,
+        *,
+        timeout: float | None,
+        public: Mapping[str, Source | None] | None = None,
+        secret: frozenset[str] = frozenset(),
     ) -> None:
         self._source = source
         self._table = table
         self._public_sources = dict(public or {})
+        self._secret = secret  # those of them that are no public ones
         self._public_types: dict[str, dict[str, str]] = {}
         self._timeout = timeout
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
@@ -193,14 +200,18 @@ class DuckDB:
         if source is not None and source.form == "duckdb":
             raise SourceError(f"table {name!r}: a public table is a csv or parquet file, or one of the same database")
         own = source or self._source
-        _, failure = _try(lambda: self._placed_public(name, _reader(own, name), copied=source is not None))
+        is_copied = source is not None and name not in self._secret
+        _, failure = _try(lambda: self._placed_public(name, _reader(own, name), copied=is_copied))
         if failure:
             raise SourceError(f"table {name!r}: {_unreadable(own, name, failure)}")
 
     def _placed_public(self, name: str, reader: str, *, copied: bool) -> None:
         run, quoted = self._con.execute, _name(name)
         run(f"CREATE {'TABLE' if copied else 'VIEW'} {quoted} AS SELECT * FROM {reader}")  # noqa: S608
-        run(f"CREATE VIEW gp_twin.main.{quoted} AS SELECT * FROM memory.main.{quoted}")  # noqa: S608
+        if name in self._secret:
+            run(f"CREATE TABLE gp_twin.main.{quoted} AS SELECT * FROM memory.main.{quoted} LIMIT 0")  # noqa: S608
+        else:
+            run(f"CREATE VIEW gp_twin.main.{quoted} AS SELECT * FROM memory.main.{quoted}")  # noqa: S608
         self._public_types[name] = dict(run(f"SELECT column_name, column_type FROM (DESCRIBE {quoted})").fetchall())  # noqa: S608
 
     def _placed(self, reader: str) -> None:
@@ -245,7 +256,8 @@ class DuckDB:
         if "\0" in sql:  # a text may end there for one reader and go on for the next
             return "it holds a character that no query has"
         found = self._blank.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
-        return find_fault(found[0][0], *([self._table] if own else []), *self._public_sources)
+        beside = self._public_sources.keys() - (frozenset() if own else self._secret)
+        return find_fault(found[0][0], *([self._table] if own else []), *beside)
 
     def _run(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
         """One query in a transaction that cannot write, stopped when its time is over."""

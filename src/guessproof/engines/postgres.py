@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from guessproof.addresses import Address, attempt, connect
-from guessproof.engines.base import BITS, WORDS, PublicSources, quoted_rows
+from guessproof.engines.base import BITS, WORDS, PublicSources, file_of, list_secret, quoted_rows
 from guessproof.engines.postgres_query import find_fault
 from guessproof.errors import EngineError, SourceError
 
@@ -137,7 +137,12 @@ class Postgres:
         self._con = self._connect()
         try:
             self._found = self._look(table)
-            files = {name: file for name, file in (public or {}).items() if file is not None}
+            self._secret = list_secret(public or {})
+            named = {name: file_of(beside) for name, beside in (public or {}).items()}
+            files = {name: file for name, file in named.items() if file is not None}
+            for name in sorted(self._secret & set(files)):
+                problem = "a second table of the same persons is not sent to PostgreSQL"
+                raise SourceError(f"table {name!r}: {problem}; load it into the database and leave out its source")
             self._public: dict[str, Found | PublicRows] = {
                 name: read_rows(name, files[name]) if name in files else self._look(name) for name in public or {}
             }
@@ -189,7 +194,8 @@ class Postgres:
         return {name: dict(found.types) for name, found in self._public.items()}
 
     def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = attempt(lambda: None if find_fault(sql, *self._public) else self._run(_empty, sql))
+        known = self._public.keys() - self._secret
+        rows, failure = attempt(lambda: None if find_fault(sql, *known) else self._run(_empty, sql))
         if failure or rows is None:
             raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
         return rows
@@ -215,7 +221,8 @@ class Postgres:
     def _asked(self, stand_in: StandIn, sql: str) -> str:
         tables = {self._table: stand_in(self._found)}
         for name, found in self._public.items():  # without rows of the table, public ones may stay as they are
-            tables[name] = (_hostile if stand_in is _hostile else _whole)(found)
+            whole = stand_in if name in self._secret else _whole
+            tables[name] = (_hostile if stand_in is _hostile else whole)(found)
         with_clause = ", ".join(f"{_name(name)} AS {rows}" for name, rows in tables.items())
         return f"WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
 

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from guessproof.engines import Engine, open_engine
+from guessproof.engines.base import SecretSource
 from guessproof.engines.files import find
 from guessproof.errors import SourceError
+from guessproof.guarantee.unit import UNITS
 from guessproof.names import folded
 from guessproof.plan.checks import check_column, check_kind
 from guessproof.plan.places import Key, Place, is_secret
@@ -35,14 +37,35 @@ def check_beside(file: PlanFile, place: Place, folder: Path, source: Path | None
         if other != name or folded(name) == folded(file.data.table):
             problem = "is the name of the protected table" if other == file.data.table else f"is called as {other}"
             raise place.error(path, name, problem, "rename one of the tables")
-        _check_matches(path, table, place)
+        if table.is_secret:
+            _check_secret(path, table, file, place)
+        else:
+            _check_matches(path, table, place)
         for column, declared in table.columns.items():
             _check_column((*path, "columns", column), column, declared, place)
         if table.source is None:
             _check_database((*path, "source"), file.data.source, place)
-        else:
+        elif not table.is_secret:  # what is confidential is not looked at
             digests[table.source] = _digest_file((*path, "source"), table.source, place, folder, source)
     return digests
+
+
+def _check_secret(path: Key, table: OtherTable, file: PlanFile, place: Place) -> None:
+    """A second table of the same persons: it says how its rows belong to them, and nothing else."""
+    key, value = ("person", table.person) if table.person is not None else ("owner", table.owner)
+    if UNITS[file.data.protects].identity is None:
+        problem, remedy = "has a meaning only where persons are protected", 'leave it out, or use protects = "persons"'
+        raise place.error((*path, key), value, problem, remedy)
+    if table.person is not None and table.owner is not None:
+        raise place.error((*path, "owner"), table.owner, "says again whose its rows are", "leave out person or owner")
+    if table.max_matches is not None:
+        problem = "all joined rows of a person are bounded together by max_rows"
+        raise place.error((*path, "max_matches"), table.max_matches, problem, "leave it out")
+    if table.owner is not None and not table.key:
+        problem = "nothing says to which row its rows belong"
+        raise place.error((*path, "owner"), table.owner, problem, 'add key = ["…"], its columns that name that row')
+    if table.owner is not None and folded(table.owner) not in map(folded, (file.data.table, *file.tables)):
+        raise place.error((*path, "owner"), table.owner, "is no table of this plan", "name one of its tables")
 
 
 def _check_matches(path: Key, table: OtherTable, place: Place) -> None:
@@ -91,6 +114,7 @@ def digest_file(source: str) -> str:
 def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
     """The rows of a public table."""
     file = plan.public_sources[name]
+    assert not isinstance(file, SecretSource)
     if file is not None:
         with open_engine(file, name) as engine:
             engine.check()
@@ -121,6 +145,8 @@ def digest_rows(rows: Iterable[Mapping[str, Any]]) -> str:
 def check_unchanged(plan: Plan, engine: Engine) -> None:
     """What the engine reads is what the plan was understood with."""
     for name, source in plan.public_sources.items():
+        if isinstance(source, SecretSource):
+            continue
         if source is None:
             same = digest_rows(read_from(engine, name)) == plan.stored_digests[f"table {name}"]
         else:

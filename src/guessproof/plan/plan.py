@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from guessproof.calculate import Limits
+from guessproof.engines.base import SecretSource
 from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS, PrivacyUnit
 from guessproof.outputs import Kept
@@ -121,10 +122,11 @@ class Plan:
         return Path(ledger) if is_elsewhere(ledger) else self.folder / ledger
 
     @property
-    def public_sources(self) -> dict[str, str | None]:
-        """The public tables as an engine opens them: a path beside the plan, or None for one of the same database."""
+    def public_sources(self) -> dict[str, str | SecretSource | None]:
+        """The joined tables as an engine opens them: a path beside the plan, or None for one of the same database."""
         tables = self.file.tables.items()
-        return {name: None if t.source is None else str(self.folder / t.source) for name, t in tables}
+        files = {name: None if t.source is None else str(self.folder / t.source) for name, t in tables}
+        return {name: SecretSource(files[name]) if t.is_secret else files[name] for name, t in tables}
 
     @cached_property
     def stored_digests(self) -> Mapping[str, str]:
@@ -353,4 +355,6 @@ def inputs_of(plan: Plan, *, ledger: str | Path | None = None, key_file: str | P
         kept += [("the ledger", book.with_name(book.name + part)) for part in LEDGER_PARTS]
     if key_file is not None:
         kept.append(("the key of the ledger", Path(key_file)))
+    beside = [(name, t.source) for name, t in plan.file.tables.items() if t.is_secret and t.source is not None]
+    kept += [(f"the table {name}", plan.folder / source) for name, source in beside]
     return kept + [(f"the public file {name}", plan.folder / name) for name in plan.digests]

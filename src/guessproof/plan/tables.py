@@ -527,7 +527,7 @@ class ReleaseTable(PlanTable):
 
 
 class OtherTable(PlanTable):
-    """A table that everybody may know, beside the protected one: the query may join it."""
+    """A table beside the protected one that the query may join: one that everybody may know, or the same persons'."""
 
     source: str | None = Field(
         default=None,
@@ -544,6 +544,26 @@ class OtherTable(PlanTable):
     max_matches: Whole | None = Field(
         default=None, ge=1, description="the most rows that one record can match; checked before any charge"
     )
+    person: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the column that names the person: the table is as confidential as the first, and joined on it; "
+        'only with protects = "persons"',
+        examples=["patient_id"],
+    )
+    owner: str | None = Field(
+        default=None,
+        min_length=1,
+        description="the table to one row of which each of its rows belongs, by the columns of key, which name only "
+        'one row there: as confidential as the first; only with protects = "persons"',
+        examples=["orders"],
+    )
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it tells of the same persons as the first."""
+        return self.person is not None or self.owner is not None
+
     columns: dict[str, ColumnTable] = Field(
         default_factory=dict[str, ColumnTable], description="what is declared of its columns, by name"
     )

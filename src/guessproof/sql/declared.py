@@ -260,7 +260,9 @@ class DeclaredColumn:
 class PublicTable:
     """A table that everybody may know, and how many of its rows can match one record: one a `key`, or `max_matches`.
 
-    `read` gives its rows, by names of columns, where a query needs to look into it.
+    `read` gives its rows, by names of columns, where a query needs to look into it. One with a `person` or an `owner`
+    is no public table: its rows belong to the same persons as those of the first, by that column, or by its key, which
+    names one row of the owner.
     """
 
     name: str
@@ -268,11 +270,18 @@ class PublicTable:
     key: tuple[str, ...] = ()
     max_matches: int | None = None
     read: Callable[[], Sequence[Mapping[str, Any]]] | None = field(default=None, compare=False, repr=False)
+    person: str | None = None
+    owner: str | None = None
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether it tells of the same persons as the first."""
+        return self.person is not None or self.owner is not None
 
     def column(self, name: str, alias: str, *, outer: bool) -> DeclaredColumn:
         """A column of it as a joined row has it: nobody's secret, and missing where a LEFT JOIN finds no row."""
         found = next((c for n, c in self.columns.items() if folded(n) == folded(name)), DeclaredColumn(name))
-        return replace(found, name=f"{alias}.{name}", protected=False, missing=found.missing or outer)
+        return replace(found, name=f"{alias}.{name}", protected=self.is_secret, missing=found.missing or outer)
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,7 @@ class JoinReader:
             if not flat.outer:
                 rest = [e for e in rest if not any(e is key for key in keys)]
             found.append(self._join(flat, keys, conditions))
+            self._check_owner(found[-1], found[:-1], keys)
             placed.add(folded(flat.alias))
         return tuple(found), rest
 
@@ -198,8 +199,37 @@ class JoinReader:
         used = [self.reader.use_as(c, kinds[0], expression, "join columns of one kind") for c in columns]
         return JoinKey(used[0], used[1])
 
+    def _check_owner(self, join: PublicJoin, before: Sequence[PublicJoin], places: Sequence[Expr]) -> None:
+        """A second table of the same persons is joined so that both rows are one person's; else refused."""
+        table, declared = join.joined.table, self.reader.declared
+        if not table.is_secret:
+            return
+        place = places[0] if places else None
+        equal = {(folded(str(join.joined.name_inside(k.right.name))), folded(k.left.name)) for k in join.keys}
+        if any(key.left.kind != "label" or key.right.kind != "label" for key in join.keys):
+            problem = "columns that name persons are compared as texts, and one of these is declared as a number"
+            raise self.reader.refuse(problem, place, 'declare kind = "label" for both')
+        if table.person is not None:
+            named = {folded(str(declared.unit.identity))}
+            named |= {folded(f"{j.joined.alias}.{j.joined.table.person}") for j in before if j.joined.table.person}
+            if not any(right == folded(table.person) and left in named for right, left in equal):
+                problem = f"{table.name} is as confidential as {declared.table}, and is not joined on the person"
+                remedy = f"join it on {declared.table}.{declared.unit.identity} = {table.name}.{table.person}"
+                raise self.reader.refuse(problem, place, remedy)
+            return
+        owners = [j.joined for j in before if j.joined.table.is_secret]
+        aliases = [joined.alias for joined in owners if folded(joined.table.name) == folded(str(table.owner))]
+        starts = [f"{folded(alias)}." for alias in aliases]
+        is_first = folded(str(table.owner)) == folded(declared.table)
+        owned = {r for r, left in equal if any(left.startswith(s) for s in starts) or (is_first and "." not in left)}
+        if not owned >= {folded(name) for name in table.key}:
+            problem = f"each row of {table.name} belongs to one of {table.owner}, and is not joined on all of its key"
+            raise self.reader.refuse(problem, place, f"join {table.owner} on {', '.join(table.key)}")
+
     def _matches(self, joined: JoinedTable, known: set[str], pairs: Sequence[JoinKey], places: Sequence[Expr]) -> int:
         table, place = joined.table, places[0] if places else None
+        if table.is_secret:
+            return 1  # all joined rows of a person are bounded together, however many there are
         if table.key and {folded(name) for name in table.key} <= {folded(name) for name in known}:
             return 1
         if table.max_matches is not None:
