@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +16,7 @@ from guessproof.mechanisms.sampling import pick
 from guessproof.mechanisms.selection import Selection
 from guessproof.noise import noise_for
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, find_target, rewrite
-from guessproof.sql.places import Aim, PlaceGrid
+from guessproof.sql.places import Aim, PlaceGrid, RankContribution
 from sql.running import run
 
 SCALE = 1.5
@@ -25,7 +24,7 @@ PLACES = 4
 AIMS = [Aim(Fraction(1, 2)), Aim(Fraction(1, 10)), Aim(Fraction(3, 4)), Aim(Fraction(1), -2), Aim(Fraction(0), 1)]
 
 
-def chances(aim: Aim, counts: Sequence[int], scale: float = SCALE) -> Any:
+def chances(aim: Aim, counts: Any, scale: float = SCALE) -> Any:
     """The exact probability of every value."""
     parts = aim.level.denominator
     return Selection(scale, 1.0, len(counts)).chances([s / parts for s in aim.scores(tuple(counts))])
@@ -133,7 +132,7 @@ def hard_numbers(grid: PlaceGrid) -> list[float]:
 
 def rows_of(question: AnalyzedQuery, count: int, seed: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(seed)
-    grids = [m.contribution.grid for m in question.measurements if hasattr(m.contribution, "grid")]
+    grids = [m.contribution.grid for m in question.measurements if isinstance(m.contribution, RankContribution)]
     pool = [None, *(v for grid in grids for v in hard_numbers(grid)), 0.0, 1.0, 2.0, 3.0]
 
     def one(name: str) -> Any:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+from guessproof.choosing.ratios import RatioError
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee, total
@@ -16,6 +17,7 @@ from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.sql import AnalyzedQuery
+from guessproof.sql.formula import Output
 
 OWNED = "Each row of {name} belongs to one row of {owner}: no two rows of {owner} have the key that it is joined on."
 BINDS = 1e-3  # an ε so near a limit leaves no room for a wrong prior
@@ -197,8 +199,15 @@ class Choice:
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""
-        found = {output.name: None for output in self.question.outputs if output.measured}
+        found = {o.name: self._ratio_error(o, confidence) for o in self.question.outputs if o.measured}
         return {**found, **self._errors_in("", confidence)}
+
+    def _ratio_error(self, output: Output, confidence: float) -> float | None:
+        """Of an average of noisy numbers, from a public minimum of rows."""
+        ratio = RatioError.of(output, self.plan.data.rows_at_least)
+        if ratio is None or not self.noises:
+            return None
+        return ratio.error(self.noises, self.targets.get(output.name, (0.0, confidence))[1])
 
     def rank_errors(self, confidence: float = 0.95) -> dict[str, float]:
         """The same in ranks, for each output that is picked by its rank."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from guessproof.choosing.choice import Choice, Limit, error_units
+from guessproof.choosing.ratios import RatioError
 from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
 from guessproof.exposure import Attacker, Exposure
@@ -18,6 +19,7 @@ from guessproof.plan import Plan
 from guessproof.plan.checks import kind_of
 from guessproof.plan.tables import ColumnTable
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, PublicTable, analyze
+from guessproof.sql.formula import Output
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import Kind, label_of
 
@@ -123,10 +125,13 @@ class Chooser:
         targets = self.plan.accuracy.targets(names, ranked)
         self._check_ranked(ranked, targets)
         for output in self.question.outputs:
-            if output.name in targets and not output.is_plain:
+            if output.name in targets and not output.is_plain and self._ratio(output) is None:
                 spot = ("accuracy", output.name) if output.name in self.plan.accuracy.outputs else ("accuracy",)
                 problem = f"the error of {output.name} depends on its answer, so no target can be promised for it"
-                remedy = 'declare data.rows with protects = "values", or set targets for SUM and COUNT as outputs'
+                remedy = (
+                    'declare data.rows with protects = "values", or rows_at_least for an AVG, or set targets for SUM '
+                    "and COUNT as outputs"
+                )
                 raise self.plan.error(spot, output.name, problem, remedy)
         return targets
 
@@ -157,9 +162,18 @@ class Chooser:
         """The targets of each measurement: one number may be asked for under several names."""
         found: dict[int, list[tuple[float, float]]] = {}
         for output in self.question.outputs:
-            if output.name in self.targets:
-                found.setdefault(output.measured[0], []).append(self.targets[output.name])
+            if output.name not in self.targets:
+                continue
+            ratio = self._ratio(output)
+            split = {output.measured[0]: self.targets[output.name]}
+            if ratio is not None:
+                split = ratio.split(self.question.measurements, *self.targets[output.name])
+            for index, target in split.items():
+                found.setdefault(index, []).append(target)
         return found
+
+    def _ratio(self, output: Output) -> RatioError | None:
+        return RatioError.of(output, self.plan.data.rows_at_least)
 
     def _required_epsilon(self, index: int, level: float) -> float:
         """The least ε that meets all targets of a measurement with noise that is shaped for one confidence."""

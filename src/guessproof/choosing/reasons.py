@@ -26,7 +26,7 @@ def changes(chooser: Chooser, exposure: Exposure | None, interval: tuple[float, 
     ratio = needed / highest
     noises = chooser.noises(highest)
     for output in chooser.question.outputs:
-        if output.name in chooser.targets:
+        if output.name in chooser.targets and output.is_plain:
             yield from _accuracy_changes(chooser, output.name, noises[output.measured[0]])
     if chooser.plan.data.rows is not None and all(m.divisor != 1 for m in chooser.question.measurements):
         rows = math.ceil(chooser.plan.data.rows * ratio)

@@ -34,6 +34,7 @@ LATER = (
     ("data", "linked_records"),
     ("attacker", "failure"),
     ("data", "rows_each"),
+    ("data", "rows_at_least"),
     ("accuracy", "ranks"),
     ("release", "ranks_inside"),
 )  # keys that came later: left out at their default, so that older requests keep their name

@@ -278,6 +278,12 @@ class DataTable(PlanTable):
         "persons: all rows of a person"
     )
     rows: Whole | None = Field(default=None, ge=1, description='public number of rows; only with protects = "values"')
+    rows_at_least: Whole | None = Field(
+        default=None,
+        ge=1,
+        description="a public minimum of the values behind an AVG without a public count, in each group; "
+        "for its stated error only, and never checked",
+    )
     copies: Whole | None = Field(
         default=None,
         ge=1,

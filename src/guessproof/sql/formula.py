@@ -72,6 +72,14 @@ def mark_ratio(total: int, count: int, low: float, high: float, centre: float = 
     return exp.Anonymous(this=RATIO, expressions=parts)
 
 
+def read_ratio(node: Expr) -> tuple[float, float, float, float, float] | None:
+    """Sum, count, range and centre of an average of two noisy numbers; None for anything else."""
+    if not isinstance(node, exp.Anonymous) or node.this != RATIO:
+        return None
+    total, count, low, high, centre = (float(part.this) for part in node.expressions)
+    return total, count, low, high, centre
+
+
 def mark_key(index: int) -> Expr:
     """The place of a group's key."""
     return exp.Anonymous(this=KEY, expressions=[exp.Literal.number(index)])

@@ -97,7 +97,7 @@ def _targets(facts: Facts) -> Markup | None:
     for name, (within, confidence) in facts.choice.targets.items():
         output = next(o for o in facts.outputs if o.name == name)
         noise = facts.choice.noises[output.measured[0]]
-        reached = noise.confidence(within)
+        reached = noise.confidence(within) if output.is_plain else confidence  # an average's two numbers share it
         asked = f"{number(within)}{' ' * bool(noise.unit)}{noise.unit}"
         rows.append([name, asked, percent(confidence, "near"), _surely(reached, confidence)])
     return table(

@@ -78,8 +78,9 @@ def _stays(column: ColumnChange) -> bool:
 def read_distinct(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
     """The place of a count of levels."""
     reader, inner = aggregates.reader, call.this
+    assert isinstance(inner, Expr)
     if isinstance(inner, exp.Distinct):
-        inner = inner.expressions[0] if len(inner.expressions) == 1 and not inner.args.get("on") else None
+        inner = inner.expressions[0] if len(inner.expressions) == 1 and not inner.args.get("on") else inner
     while isinstance(inner, exp.Paren):
         inner = inner.this
     if not isinstance(inner, exp.Column):
