@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from servers import Place
 
 from guessproof.choosing import asked, choose
 from guessproof.engines import open_engine
@@ -167,3 +168,27 @@ def test_nothing_of_a_second_table_is_read_before_the_charge(tmp_path: Path) -> 
         for table in ("orders", "items", "customers"):
             with pytest.raises(SourceError):
                 engine.ask_public(f"SELECT COUNT(*) FROM {table}")
+
+
+def test_postgresql_joins_them_as_well(tmp_path: Path, postgres: Place) -> None:
+    persons = [draw(random.Random(n), n) for n in range(12)]
+    write(tmp_path, persons)
+    postgres.con.execute("CREATE TABLE customers (c bigint, city text)")
+    postgres.con.execute("CREATE TABLE orders (o text, c bigint, year double precision)")
+    postgres.con.execute("CREATE TABLE items (o text, price double precision)")
+    for table in TABLES:
+        for row in (row for person in persons for row in person[table]):
+            postgres.con.execute(f"INSERT INTO {table} VALUES ({', '.join(['%s'] * len(row))})", row)
+    for sql in QUESTIONS:
+        here = plan(tmp_path, sql)
+        there = plan(tmp_path, sql, text=HEAD.replace('"shop.duckdb"', '"env:DATABASE_URL"'))
+        question = asked(here)
+        exponents = [0 if m.is_whole else -8 for m in question.measurements]
+        found: list[Any] = []
+        for one in (here, there):
+            with open_engine(one.source, one.data.table, public=one.public_sources) as engine:
+                rewritten = prepare_query(engine, question, exponents)
+                found.append(rewritten.read(engine.aggregates(rewritten.sql)))
+                with pytest.raises(SourceError):
+                    engine.ask_public("SELECT COUNT(*) FROM items")
+        assert found[0] == found[1]
