@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 
 from guessproof.guarantee import Persons, unit_named
@@ -20,7 +19,7 @@ COLUMNS = {
     "smoker": DeclaredColumn("smoker", levels=("true", "false"), missing=False),
     "faculty": DeclaredColumn("faculty", levels=("math", "law"), protected=False),
     "speed": DeclaredColumn("speed", bounds=(20, 90), missing=False, protected=False),
-    "born": DeclaredColumn("born", bounds=(datetime.date(1920, 1, 1), datetime.date(2025, 12, 31))),
+    "born": DeclaredColumn("born", bounds=(-18263, 20453), kind="time"),
 }
 VALUES = DeclaredTable("t", COLUMNS)
 COUNTED = DeclaredTable("t", COLUMNS, rows=120)

@@ -5,7 +5,6 @@ The table is shown in docs/queries.md; `T` marks the table's name in it.
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 
 from guessproof.guarantee import unit_named
@@ -21,7 +20,7 @@ COLUMNS = {
     "smoker": DeclaredColumn("smoker", levels=("true", "false")),
     "lon": DeclaredColumn("lon", bounds=(-180, 180)),
     "lat": DeclaredColumn("lat", bounds=(-90, 90)),
-    "born": DeclaredColumn("born", bounds=(datetime.date(1920, 1, 1), datetime.date(2025, 12, 31))),
+    "born": DeclaredColumn("born", bounds=(-18263, 20453), kind="time"),
 }
 TABLE = DeclaredTable("t", COLUMNS)
 RECORDS = DeclaredTable("t", COLUMNS, unit_named("records"))

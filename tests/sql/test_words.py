@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from random import Random
 
+import duckdb
 import pytest
 
 from guessproof.errors import QueryError
-from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze
+from guessproof.guarantee import RECORDS
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, find_target, rewrite
 from sql.running import whole_numbers
 
 SPEED = DeclaredColumn("speed", bounds=(20, 80), missing=False, protected=False)
@@ -112,3 +114,18 @@ def test_letters_of_any_size_need_levels() -> None:
     assert whole_numbers(question, [[{"c": v}] for v in ("Black", "blue", "red", None)], 0) == [0, 0, 1, 0]
     with pytest.raises(QueryError, match="depends on the database"):
         ask("COUNT(*) FILTER (WHERE c ILIKE 'B%')", DeclaredColumn("c"))
+
+
+@pytest.mark.parametrize(("kind", "shown"), [("DOUBLE", "{}"), ("VARCHAR", "'{}'"), ("DECIMAL(9,2)", "{}")])
+def test_a_group_of_numbers_is_the_level_that_it_equals(kind: str, shown: str) -> None:
+    """1 may be stored as 1.0, and −0 is 0: which level a number is, is looked up once a group."""
+    key = DeclaredColumn("k", levels=("0", "1", "2.5"), kind="number")
+    question = analyze("SELECT k, COUNT(*) AS n FROM t GROUP BY k", DeclaredTable("t", {"k": key}, RECORDS))
+    rewritten = rewrite(question, [0], find_target("duckdb", {"k": kind}))
+    values = ("0", "-0.0", "0.0", "1", "1.00", "2.50", "7")
+    with duckdb.connect(":memory:") as con:
+        con.execute(f"CREATE TABLE t (k {kind})")
+        for value in values:
+            con.execute(f"INSERT INTO t VALUES ({shown.format(value)})")
+        found = rewritten.read(con.execute(rewritten.sql).fetchall())
+    assert {group: cells[0][0] for group, cells in found.items()} == {("0",): 3, ("1",): 2, ("2.5",): 1}

@@ -12,7 +12,7 @@ from typing import Any
 from guessproof.choosing.ratios import RatioError
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
-from guessproof.guarantee import Guarantee, total
+from guessproof.guarantee import Guarantee, total_of_families
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
@@ -138,7 +138,7 @@ class Choice:
     def guarantee(self) -> Guarantee:
         """What the whole release promises about one protected unit, as its noise is really drawn."""
         step = math.fsum(n.step for n in self.noises)
-        return total([n.guarantee for n in self.noises]).rounded(step)
+        return total_of_families([n.guarantee for n in self.noises], self.question.families).rounded(step)
 
     @cached_property
     def failure_under_prior(self) -> Bracket | None:
@@ -167,7 +167,10 @@ class Choice:
     @property
     def epsilon_add_remove(self) -> float | None:
         """For adding or removing one record, where records are protected."""
-        return self.plan.unit.add_remove(total([n.guarantee for n in self.noises])) if self.noises else None
+        if not self.noises:
+            return None
+        whole = total_of_families([n.guarantee for n in self.noises], self.question.families)
+        return self.plan.unit.add_remove(whole)
 
     @property
     def epsilon_per_unit(self) -> dict[str, float]:

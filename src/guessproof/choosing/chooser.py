@@ -12,7 +12,7 @@ from guessproof.choosing.ratios import RatioError
 from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
 from guessproof.exposure import Attacker, Exposure
-from guessproof.guarantee import Guarantee, total
+from guessproof.guarantee import Guarantee, total_of_families
 from guessproof.mechanisms import BEST, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
@@ -217,7 +217,8 @@ class Chooser:
     def guarantee(self) -> Guarantee:
         """What the whole release promises per unit of ε, of which each measurement has its share."""
         parts = zip(self.budget_shares, self.question.measurements, strict=True)
-        return total([m.guarantee.scaled(share / m.guarantee.sensitivity) for share, m in parts])
+        scaled = [m.guarantee.scaled(share / m.guarantee.sensitivity) for share, m in parts]
+        return total_of_families(scaled, self.question.families)
 
     def noises(self, epsilon: float) -> tuple[Noise, ...]:
         """The noise of every measurement when all of it costs ε, the rounding to a grid included.

@@ -1,7 +1,7 @@
 """What one protected unit can do to an answer, or to a whole release."""
 
 from guessproof.guarantee.bells import Bell
-from guessproof.guarantee.guarantee import Guarantee, Response, total
+from guessproof.guarantee.guarantee import Guarantee, Response, total, total_of_families
 from guessproof.guarantee.stored import (
     bells_of_dicts,
     guarantee_from_dict,
@@ -44,6 +44,7 @@ __all__ = [
     "metric_to_dict",
     "total",
     "total_of_dicts",
+    "total_of_families",
     "unit_named",
     "with_bells",
 ]

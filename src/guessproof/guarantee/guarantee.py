@@ -186,6 +186,22 @@ class Guarantee:
         return True
 
 
+def total_of_families(parts: Sequence[Guarantee], families: Sequence[Sequence[int]]) -> Guarantee:
+    """Several answers of one query, of which some, a family, never get anything from one unit together.
+
+    Coming or going moves one of a family, a change at most two: it is taken from one and given to another.
+    """
+    whole = total(parts)
+    presence, change = whole.presence, whole.change
+    for family in families:
+        own = [parts[i] for i in family]
+        furthest = max(part.presence for part in own)
+        presence -= math.fsum(part.presence for part in own) - furthest
+        change -= max(math.fsum(part.change for part in own) - 2 * furthest, 0.0)
+    room = 1 + 1e-13  # what subtracting rounded away
+    return replace(whole, presence=min(presence * room, whole.presence), change=min(change * room, whole.change))
+
+
 def total(parts: Sequence[Guarantee]) -> Guarantee:
     """Several answers, or several releases: metrics add. A column that one of them does not read adds nothing."""
     if len(parts) == 1:

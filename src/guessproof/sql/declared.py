@@ -115,7 +115,7 @@ class DeclaredColumn:
         if self.kind is not None and self.kind not in KINDS:
             raise ParameterError("kind", self.kind, "is no kind of column", f"use one of {', '.join(KINDS)}")
         if self.bounds is not None:
-            low, high = self._bounds_on_line(self.bounds)
+            low, high = self.bounds
             if not (math.isfinite(low) and math.isfinite(high) and low <= high):
                 raise ParameterError("bounds", self.bounds, "are not two numbers in order", "write [smallest, largest]")
             if self.kind not in (None, "number", "time"):
@@ -138,14 +138,6 @@ class DeclaredColumn:
         if (high - low) % width or high == low:
             problem = f"the bounds {self.bounds[0]:g} … {self.bounds[1]:g} are no whole number of steps apart"
             raise ParameterError("step", step, problem, "choose bounds or step so that they are")
-
-    def _bounds_on_line(self, bounds: tuple[Any, Any]) -> tuple[float, float]:
-        """Bounds that are written as times make a column of times, and count in days."""
-        if any(isinstance(end, datetime.date) for end in bounds):
-            bounds = tuple(days_of(end) if isinstance(end, datetime.date) else end for end in bounds)
-            object.__setattr__(self, "bounds", bounds)
-            object.__setattr__(self, "kind", self.kind or "time")
-        return bounds
 
     def _check_levels(self, levels: tuple[str, ...]) -> None:
         if not levels or len(set(levels)) < len(levels):

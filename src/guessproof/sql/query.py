@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlglot import Expr, exp
@@ -52,6 +53,15 @@ class AnalyzedQuery:
     def groups(self) -> int:
         """How many rows the answer can have."""
         return math.prod(len(k.levels) for k in self.keys)
+
+    @cached_property
+    def families(self) -> tuple[tuple[int, ...], ...]:
+        """Measurements to which one record contributes one at a time, by their places."""
+        if len(self.measurements) < 2:
+            return ()
+        from guessproof.sql.exclusive import find_families
+
+        return find_families(self.measurements)
 
     @property
     def columns(self) -> frozenset[str]:

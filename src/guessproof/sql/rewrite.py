@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from sqlglot import Expr, exp
@@ -85,8 +86,18 @@ class RewrittenQuery:
         width, found = len(self.query.keys), dict[Group, list[int]]()
         for row in rows:
             place, count = int(row[width]), int(row[width + 1])  # pyright: ignore[reportArgumentType]
-            found.setdefault(tuple(map(str, row[:width])), [0] * places)[place] = count
+            found.setdefault(self._group(row[:width]), [0] * places)[place] = count
         return {group: tuple(counts) for group, counts in found.items()}
+
+    def _group(self, keys: Sequence[object]) -> Group:
+        """The levels of a group: a text is its own, a number is the first that it equals."""
+        return tuple(table.get(found, str(found)) for table, found in zip(self._levels, keys, strict=True))
+
+    @cached_property
+    def _levels(self) -> list[dict[object, str]]:
+        numeric = [self.query.declared.column(key.column).is_number for key in self.query.keys]
+        pairs = zip(self.query.keys, numeric, strict=True)
+        return [{float(v): v for v in reversed(key.levels)} if is_number else {} for key, is_number in pairs]
 
     def read(self, rows: Rows) -> dict[Group, list[Cell]]:
         """For each group its (whole number or None, count or None) per measurement."""
@@ -101,7 +112,7 @@ class RewrittenQuery:
                     continue
                 whole = self.units(index, _read_whole(next(rest)))
                 values.append((whole, _read_whole(next(rest)) if measurement.divisor != 1 else None))
-            found[tuple(str(k) for k in row[:width])] = values
+            found[self._group(row[:width])] = values
         return found
 
     def units(self, index: int, found: int | None) -> int | None:
@@ -250,14 +261,14 @@ def _write_key(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
 
 
 def write_text(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
-    """A key as the level it is. Numbers are compared as numbers: 1 may be stored as 1.0."""
+    """What a key is grouped by: a text, or a number as a number, for 1 may be stored as 1.0.
+
+    Which level a number is, is looked up for each group and not for each row; 0 is added so that −0 is 0.
+    """
     column = query.declared.column(key.column)
     if not column.is_number:
         return target.label(column)
-    x, found = target.number(column), exp.case()
-    for level in key.levels:
-        found = found.when(exp.EQ(this=x.copy(), expression=target.double(float(level))), exp.Literal.string(level))
-    return found
+    return exp.paren(exp.Add(this=target.number(column), expression=target.double(0.0)), copy=False)
 
 
 def _write_levels(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
