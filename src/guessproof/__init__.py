@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from guessproof.mechanisms.gaussian import Gaussian
     from guessproof.mechanisms.geometric import Geometric
     from guessproof.mechanisms.laplace import Laplace
+    from guessproof.mechanisms.words import OtherWords, other_words, relative_risk_between
     from guessproof.plan import Plan, load_plan, loads_plan, plan_of
     from guessproof.releasing import release
     from guessproof.releasing.row_bounds import bound_rows
@@ -74,6 +75,7 @@ _HOMES = {
     "guessproof.mechanisms.gaussian": ("Gaussian",),
     "guessproof.mechanisms.geometric": ("Geometric",),
     "guessproof.mechanisms.laplace": ("Laplace",),
+    "guessproof.mechanisms.words": ("OtherWords", "other_words", "relative_risk_between"),
     "guessproof.plan": ("Plan", "load_plan", "loads_plan", "plan_of"),
     "guessproof.releasing": ("release",),
     "guessproof.releasing.row_bounds": ("bound_rows",),
@@ -146,6 +148,7 @@ __all__ = [
     "Laplace",
     "Ledger",
     "Matrix",
+    "OtherWords",
     "Outcome",
     "Plan",
     "Published",
@@ -178,9 +181,11 @@ __all__ = [
     "mixture",
     "near",
     "normal",
+    "other_words",
     "partly_known",
     "plan_of",
     "relative_risk",
+    "relative_risk_between",
     "release",
     "split_budget",
     "student_t",

@@ -12,6 +12,7 @@ from guessproof.choosing import Chooser, asked
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.explain import Explanation, explain
 from guessproof.exposure import Exposure
+from guessproof.mechanisms.words import OtherWords, other_words
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
@@ -53,6 +54,11 @@ class Meaning:
         found = self.exposure.largest_prior_factor(self.epsilon, self.promise)
         return None if found is None else max(found, self.exposure.attacker.prior_factor)
 
+    @cached_property
+    def words(self) -> OtherWords:
+        """The same release in the words of hypothesis testing: trade-off curve, TPR at FPR, GDP, zCDP."""
+        return other_words([n.mechanism for n in self.noises])
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {
@@ -63,6 +69,7 @@ class Meaning:
             "posterior": None if self.posterior is None else self.posterior.to_dict(),
             "largest_prior_factor": "any" if self.largest_prior_factor == math.inf else self.largest_prior_factor,
             "errors": self.errors,
+            "other_words": self.words.to_dict(),
             "rank_errors": self.rank_errors,
             "limits": [{**vars(k), "epsilon": k.epsilon if math.isfinite(k.epsilon) else None} for k in self.limits],
             "general": self.general.to_dict(),

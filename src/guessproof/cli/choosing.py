@@ -307,6 +307,10 @@ def _show_meaning(found: Meaning) -> None:
         table.add_row("advantage, at most", percent(found.advantage))
     if found.largest_prior_factor is not None:
         table.add_row("if the prior is wrong", misjudged_words(found.largest_prior_factor))
+    words = found.words
+    table.add_row("TPR at FPR 1 %, at most", percent_up(words.tpr(0.01), 2))
+    table.add_row("membership advantage (TPR − FPR), at most", percent_up(words.advantage, 2))
+    table.add_row("as Gaussian DP and zCDP", f"μ = {up(words.gdp)}, ρ = {up(words.zcdp)}")
     for limit in found.limits:
         verdict = "kept" if limit.kept else "broken"
         shown = "any" if limit.epsilon == float("inf") else f"{limit.epsilon:.6g}"

@@ -221,6 +221,8 @@ def _show_account(account: Account) -> None:
         for charge in charges:
             table.add_row(*_row(charge, delta=bool(budget.delta)))
         Screen().print(table)
+    if charges:
+        _show_words(charges)
     if any(charge.outcome == "no answer" for charge in charges):
         say("NO ANSWER: that run died or is still at work. Its charge stays; asking again is charged again.")
     for amendment in account.amendments:
@@ -229,6 +231,21 @@ def _show_account(account: Account) -> None:
         say(f"amended {amendment.seq}, {_when(amendment.time)}:{more}{raised}")
     for note in account.notes:
         say(f"note {note.seq}, {_when(note.time)}{' (scan)' if note.scan else ''}: {note.text}")
+
+
+def _show_words(charges: list[Charge]) -> None:
+    """Everything under one name in the words of hypothesis testing, where each charge describes its noise."""
+    from guessproof.mechanisms.words import words_of_noise
+    from guessproof.rounded import percent_up, up
+
+    tables = [noise for charge in charges for noise in charge.describe.get("noise", ())]
+    if not all(charge.describe.get("noise") for charge in charges):
+        return
+    words = words_of_noise(tables)
+    say(
+        f"in other words: TPR at FPR 1 % at most {percent_up(words.tpr(0.01), 2)}, TPR − FPR at most "
+        f"{percent_up(words.advantage, 2)}, μ-GDP with μ = {up(words.gdp)}, zCDP with ρ = {up(words.zcdp)}"
+    )
 
 
 def _row(charge: Charge, *, delta: bool) -> list[Any]:
