@@ -170,7 +170,7 @@ def relative_risk_between(*, p: float, q: float, before: float, then: float) -> 
     """The largest ratio of the belief after further releases (ε = `then`) to that after earlier ones (ε = `before`).
 
     Kazan & Reiter compare with the prior; metrics add, so beliefs can be compared with each other too. The earlier
-    releases can have moved the belief as far as they may: by e^{ε} to "not included", by e^{2ε} to "included, not in S".
+    releases can have moved the belief as far as they may: e^{ε} to "not included", e^{2ε} to "included, not in S".
 
     >>> round(relative_risk_between(p=0.5, q=0.2, before=0.0, then=1.0), 4)
     2.9579
