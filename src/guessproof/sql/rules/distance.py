@@ -55,8 +55,12 @@ class Distance(Term):
         return max(lengths) if len(read) == len(set(read)) else math.hypot(*lengths) * (1 + 2.0**-50)
 
     def write(self, target: SqlTarget) -> Expr:
-        squares = [target.times(t.write(target), t.write(target)) for t in self.sides]
-        return exp.Sqrt(this=reduce(lambda a, b: exp.Add(this=a, expression=b), squares))
+        squares: list[Expr] = [target.times(t.write(target), t.write(target)) for t in self.sides]
+        return exp.Sqrt(this=reduce(_add, squares))
+
+
+def _add(a: Expr, b: Expr) -> Expr:
+    return exp.Add(this=a, expression=b)
 
 
 def _length(sides: Sequence[Interval]) -> Interval:
