@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from guessproof.risk.attack import Attack
     from guessproof.risk.bracket import Bracket
     from guessproof.risk.cumulative import cumulative_advantage
+    from guessproof.risk.curve import Curve
     from guessproof.risk.finite import FiniteWorld
     from guessproof.risk.gaussian.gaussian_attack import GaussianAttack
     from guessproof.risk.profile import Published, RiskProfile, lee_clifton, relative_risk, wood
@@ -83,6 +84,7 @@ _HOMES = {
     "guessproof.risk.attack": ("Attack",),
     "guessproof.risk.bracket": ("Bracket",),
     "guessproof.risk.cumulative": ("cumulative_advantage",),
+    "guessproof.risk.curve": ("Curve",),
     "guessproof.risk.finite": ("FiniteWorld",),
     "guessproof.risk.gaussian.gaussian_attack": ("GaussianAttack",),
     "guessproof.risk.profile": (
@@ -140,6 +142,7 @@ __all__ = [
     "Budget",
     "Cauchy",
     "Clamped",
+    "Curve",
     "Discrete",
     "FiniteWorld",
     "Gaussian",

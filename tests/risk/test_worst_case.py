@@ -129,5 +129,5 @@ def test_what_lies_beyond_a_cut_stays_below_its_bound(
         if kind == "memoryless" and (cut < 2 if side == 1 else cut > -1):
             continue  # the Laplace density has its own bend near the middle
         for epsilon in (0.2, 1.5):
-            bound = goal._beyond(cut, side, kind, epsilon, aim)
+            bound = goal.beyond(cut, side, kind, epsilon, aim)
             assert np.all(values(goal, beyond, epsilon, aim) <= bound + 1e-9)

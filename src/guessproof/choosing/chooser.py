@@ -379,7 +379,7 @@ class Chooser:
         believed = exposure is not None and askable and exposure.attacker.has_prior
         posterior = exposure.posterior(asked_at) if believed and exposure else None
         decides = binding_name(bounds, feasible, self.plan.release.epsilon)
-        possible = tuple(changes(self, exposure, interval))
+        possible = tuple(changes(self, exposure, interval, (asked_at, advantage, posterior)))
         profile, unit = self.plan.risk, self.plan.unit
         return Choice(
             plan=self.plan,

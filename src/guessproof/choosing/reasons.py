@@ -18,8 +18,16 @@ if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
 
 
-def changes(chooser: Chooser, exposure: Exposure | None, interval: tuple[float, float]) -> Iterator[Change]:
-    """Single changes of the plan, each of which alone would make targets and limits meet, or would still let them."""
+Learnt = tuple[float, Bracket | None, Bracket | None]  # ε, advantage, belief
+
+
+def changes(
+    chooser: Chooser, exposure: Exposure | None, interval: tuple[float, float], learnt: Learnt
+) -> Iterator[Change]:
+    """Single changes of the plan, each of which alone would make targets and limits meet, or would still let them.
+
+    `learnt` is what the attacker learns at the ε that was chosen, where that is worked out already.
+    """
     needed, highest = interval
     if not chooser.required_epsilon or not math.isfinite(highest) or highest <= 0:
         return
@@ -32,7 +40,7 @@ def changes(chooser: Chooser, exposure: Exposure | None, interval: tuple[float, 
         rows = math.ceil(chooser.plan.data.rows * ratio)
         yield Change("data.rows", f"{chooser.plan.data.rows}", f"{rows}", ratio)
     if exposure is not None:
-        yield from _risk_changes(chooser, exposure, needed)
+        yield from _risk_changes(chooser, exposure, needed, learnt)
 
 
 def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Change]:
@@ -55,14 +63,15 @@ def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Cha
         )
 
 
-def _risk_changes(chooser: Chooser, exposure: Exposure, needed: float) -> Iterator[Change]:
+def _risk_changes(chooser: Chooser, exposure: Exposure, needed: float, learnt: Learnt) -> Iterator[Change]:
     limits = chooser.plan.limits
+    at, advantage, posterior = learnt if learnt[0] == needed else (needed, None, None)
     try:
         if limits.advantage is not None:
-            there = float(exposure.advantage(needed, limits.both).bound)
+            there = float((advantage or exposure.advantage(at, limits.both)).bound)
             yield Change("attacker: advantage", f"{limits.advantage:g}", up(there), there / limits.advantage)
         if limits.posterior is not None:
-            there = float(exposure.posterior(needed).bound)
+            there = float((posterior or exposure.posterior(at)).bound)
             yield Change("attacker: posterior", f"{limits.posterior:g}", up(there), there / limits.posterior)
     except GuessproofError:
         return

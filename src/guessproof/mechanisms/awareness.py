@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from guessproof.mechanisms.base import Mechanism, checked_positive, checked_probability
 from guessproof.mechanisms.integrals import ABOVE, BELOW, GOAL, integrals
@@ -200,6 +199,8 @@ class Awareness:
 
     def _polished(self, at: float, edges: Any) -> float:
         """The largest log-odds near an output."""
+        from scipy.optimize import minimize_scalar  # heavy, and often not needed
+
         width = float(np.max(np.diff(edges)))
         found = minimize_scalar(
             lambda y: -float(self._log_odds(np.array([y]))[0]),

@@ -15,8 +15,6 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Protocol
 
-from scipy.optimize import brentq
-
 from guessproof.errors import ParameterError
 
 FINE = 40  # a noise scale spans about 2^40 grid steps: the rounding costs 1e-12, and 64-bit integers suffice
@@ -320,6 +318,8 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     >>> round(root(lambda x: x * x - 2, 1.0, 2.0), 12)
     1.414213562373
     """
+    from scipy.optimize import brentq  # heavy, and often not needed
+
     solve: Any = brentq
     return float(solve(function, low, high, xtol=1e-300, rtol=8.9e-16))
 

@@ -20,7 +20,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincinv, expit
 
 from guessproof.errors import ParameterError
@@ -308,6 +307,8 @@ def _log_abs(z: Any, scale: float) -> Any:
 
 def _least(loss: Callable[[float], float], low: float, high: float, points: int = 24) -> float:
     """Minimise over an interval: a coarse geometric grid, then a bounded search around its best point."""
+    from scipy.optimize import minimize_scalar  # heavy, and often not needed
+
     grid = np.geomspace(low, high, points)
     best = int(np.argmin([loss(float(x)) for x in grid]))
     ends = float(grid[max(0, best - 1)]), float(grid[min(points - 1, best + 1)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -93,6 +93,10 @@ class Attack:
         for field in ("at", "knows"):
             self._check_names(field, getattr(self, field))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What an attack is; what was worked out from it is worked out again."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     def _check_names(self, field: str, table: Any) -> None:
         names = [a.name for a in self.goal.attributes]
         if table is None:
@@ -110,15 +114,16 @@ class Attack:
     @cached_property
     def attribute(self) -> Attribute:
         """The goal's attribute, with its prior conditioned on what the attacker knows."""
-        return self._attributes[self.goal.attributes[0].name]
+        return self.conditioned[self.goal.attributes[0].name]
 
     @cached_property
-    def _attributes(self) -> dict[str, Attribute]:
+    def conditioned(self) -> dict[str, Attribute]:
+        """The goal's attributes, with their priors given what the attacker knows."""
         known = {name: value for name, value in (self.knows or {}).items() if value is not None}
         return conditioned(self.goal.attributes, known)
 
     @cached_property
-    def _several(self) -> Several | None:
+    def several(self) -> Several | None:
         """Who answers where the goal speaks of several attributes."""
         if len(self.goal.attributes) == 1:
             return None
@@ -127,18 +132,18 @@ class Attack:
         missing = [name for name in needed if name not in given]
         if given and missing:
             raise TrueValueError("at", dict(given), f"the true value of {missing[0]} is missing", "give all or none")
-        return Several(self.goal, self._attributes, None if missing else given, self.norm)
+        return Several(self.goal, self.conditioned, None if missing else given, self.norm)
 
     @cached_property
     def _unknown(self) -> UnknownSeveral | None:
         """Who answers where one of several attributes has no prior."""
-        several = self._several
+        several = self.several
         if several is None or not any(lacks_prior(a) for a in several.attributes.values()):
             return None
         return UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
 
     @cached_property
-    def _alternatives(self) -> list[Attack]:
+    def alternatives(self) -> list[Attack]:
         """The alternatives of an OR that are to be protected each on its own; empty for the usual reading."""
         goals = alternatives(self.goal) if self.or_ == "each" else ()
         if len(goals) < 2:
@@ -155,10 +160,10 @@ class Attack:
     @property
     def prior(self) -> Any:
         """P(goal) before the release."""
-        if self._alternatives:
+        if self.alternatives:
             raise ParameterError("or_", self.or_, "each alternative has a prior of its own", "ask each, or or_='any'")
-        if self._several is not None:
-            return self._several.prior
+        if self.several is not None:
+            return self.several.prior
         value = np.exp(self._belief("prior").log_p)
         return float(value) if value.ndim == 0 else value
 
@@ -175,9 +180,9 @@ class Attack:
         epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
         if side not in ("upper", "lower"):
             raise ParameterError("side", side, "is not a side", "say 'upper' or 'lower'")
-        if self._alternatives:
+        if self.alternatives:
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
-            return joined([a.posterior(epsilon, side, **options) for a in self._alternatives], side)  # pyright: ignore[reportArgumentType]
+            return joined([a.posterior(epsilon, side, **options) for a in self.alternatives], side)  # pyright: ignore[reportArgumentType]
         found = self._declared_posterior(epsilon, side, effort)
         return (
             found
@@ -186,9 +191,9 @@ class Attack:
         )
 
     def _declared_posterior(self, epsilon: Array, side: str, effort: Effort | None) -> Bracket:
-        if self._several is not None:
-            return self._several.posterior(epsilon, side, effort)
-        if self._known_truth:
+        if self.several is not None:
+            return self.several.posterior(epsilon, side, effort)
+        if self.known_truth:
             return posterior_bracket(self._belief("posterior"), epsilon, side)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             self._belief("posterior")  # says that there is none
@@ -207,20 +212,20 @@ class Attack:
     ) -> Bracket:
         """How far the belief can rise after the worst output; with both=True, move in either direction."""
         epsilon, effort = checked_epsilon(epsilon), checked_effort(tolerance, time_limit, progress, _clock.now)
-        if self._alternatives:
+        if self.alternatives:
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
-            return joined([a.advantage(epsilon, both, **options) for a in self._alternatives])  # pyright: ignore[reportArgumentType]
+            return joined([a.advantage(epsilon, both, **options) for a in self.alternatives])  # pyright: ignore[reportArgumentType]
         if self._free is not None:
             return self._free.advantage(epsilon, both)
         if self.prior_factor > 1:
             return self._misjudged.advantage(epsilon, both)
         if self._unknown is not None:
             return self._unknown.advantage(epsilon, both)
-        if self._several is not None:
-            return self._several.advantage(epsilon, both, effort)
+        if self.several is not None:
+            return self.several.advantage(epsilon, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             return self._priorless.advantage(epsilon, both)
-        if self._known_truth:
+        if self.known_truth:
             return advantage_bracket(self._belief("advantage"), epsilon, both)
         rise = self._worst(epsilon, "rise")
         if not both:
@@ -240,10 +245,10 @@ class Attack:
     ) -> Any:
         """The largest ε at which every limit is proven to hold; math.inf where nothing can break it."""
         effort = checked_effort(tolerance, time_limit, progress, _clock.now)
-        if self._alternatives:
+        if self.alternatives:
             limits = {"advantage": advantage, "posterior": posterior, "both": both}
             options = {"tolerance": tolerance, "time_limit": time_limit, "progress": progress}
-            least = np.min(np.broadcast_arrays(*(a.epsilon(**limits, **options) for a in self._alternatives)), axis=0)  # pyright: ignore[reportArgumentType]
+            least = np.min(np.broadcast_arrays(*(a.epsilon(**limits, **options) for a in self.alternatives)), axis=0)  # pyright: ignore[reportArgumentType]
             return float(least) if least.ndim == 0 else least
         if self.prior_factor > 1:
             return self._misjudged_epsilon(*checked_limits(advantage, posterior), both)
@@ -251,13 +256,13 @@ class Attack:
             if posterior is not None or advantage is None:
                 raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
             return self._unknown.epsilon(checked_limits(advantage, None)[0], both)
-        if self._several is not None:
-            return self._several.epsilon(advantage, posterior, both, effort)
+        if self.several is not None:
+            return self.several.epsilon(advantage, posterior, both, effort)
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             if posterior is not None or advantage is None:
                 raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
             return self._priorless.epsilon(checked_limits(advantage, None)[0], both)
-        if self._known_truth:
+        if self.known_truth:
             return safe_epsilon(self._belief("epsilon"), advantage=advantage, posterior=posterior, both=both)
         return self._worst_epsilon(*checked_limits(advantage, posterior), both)
 
@@ -268,9 +273,9 @@ class Attack:
         any two values, rounded down; math.inf where nothing breaks the limits, 0 where the declared prior does.
         """
         checked_limits(advantage, posterior)
-        if self._alternatives:
+        if self.alternatives:
             limits = {"advantage": advantage, "posterior": posterior}
-            return min(a.largest_prior_factor(epsilon=epsilon, both=both, **limits) for a in self._alternatives)
+            return min(a.largest_prior_factor(epsilon=epsilon, both=both, **limits) for a in self.alternatives)
         found = [math.inf]
         if posterior is not None:
             declared = replace(self, prior_factor=1.0).posterior(epsilon)
@@ -307,47 +312,56 @@ class Attack:
         if isinstance(self.attribute.prior, PartlyKnown):
             problem, remedy = "needs a whole prior, of which this knows one probability", "leave prior_factor out"
             raise ParameterError("prior_factor", self.prior_factor, problem, remedy)
-        if self._several is not None:
-            belief = several_belief(self._several.engine, None)
-            return misjudged_belief(belief, self._attributes, self.norm, self.prior_factor)
-        if self._known_truth:
-            return misjudged_at(self.attribute, self.goal, self._true_value, self.prior_factor)
-        return misjudged_anywhere(self.attribute, self.goal, lambda: self._truth_search, self.prior_factor)
+        if self.several is not None:
+            belief = several_belief(self.several.engine, None)
+            return misjudged_belief(belief, self.conditioned, self.norm, self.prior_factor)
+        if self.known_truth:
+            return misjudged_at(self.attribute, self.goal, self.true_value, self.prior_factor)
+        return misjudged_anywhere(self.attribute, self.goal, lambda: self.truth_search, self.prior_factor)
 
     @cached_property
     def _free(self) -> Priorless | None:
         """Who answers where the prior may be anything on its range."""
-        if self._several is not None or self.prior_factor == 1:
+        if self.several is not None or self.prior_factor == 1:
             return None
         if isinstance(self.attribute.prior, Unknown):
             return self._priorless
         if not math.isinf(self.prior_factor) or not isinstance(self.attribute.prior, LinePrior):
             return None
         low, high = self.attribute.prior.support
-        return Priorless(replace(self.attribute, prior=Unknown(low, high)), self.goal, self._true_value)
+        return Priorless(replace(self.attribute, prior=Unknown(low, high)), self.goal, self.true_value)
 
     @property
-    def _known_truth(self) -> bool:
-        return not self.goal.depends_on_truth or self._true_value is not None
+    def known_truth(self) -> bool:
+        """Whether the true value is stated, or does not matter."""
+        return not self.goal.depends_on_truth or self.true_value is not None
 
     @property
-    def _true_value(self) -> Any:
+    def states_truth(self) -> bool:
+        """Whether P(goal) before the release is one number: all true values are stated, and there is a prior."""
+        if self.several is not None:
+            return self.several.truth is not None and self._unknown is None
+        return self.known_truth and not isinstance(self.attribute.prior, (Unknown, PartlyKnown))
+
+    @property
+    def true_value(self) -> Any:
+        """The stated true value of the goal's attribute, if there is one."""
         return (self.at or {}).get(self.goal.attributes[0].name)
 
     @cached_property
     def _known_belief(self) -> Belief:
-        return belief_of(self.attribute, self.goal, self._true_value)
+        return belief_of(self.attribute, self.goal, self.true_value)
 
     def _belief(self, asked: str) -> Belief:
         if isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             raise ParameterError(asked, self.attribute.prior, "is undefined without a prior", "ask for the advantage")
-        if not self._known_truth:
+        if not self.known_truth:
             raise ParameterError(asked, None, "depends on the true value", "give at={…}, or ask for the advantage")
         return self._known_belief
 
     @cached_property
     def _priorless(self) -> Priorless:
-        return Priorless(self.attribute, self.goal, self._true_value)
+        return Priorless(self.attribute, self.goal, self.true_value)
 
     # Without a true value: the worst one.
 
@@ -375,7 +389,7 @@ class Attack:
     def _worst_at(self, epsilon: float, direction: Direction) -> Worst:
         if isinstance(self.attribute.prior, Finite):
             return self._finite.worst(epsilon, direction)
-        return worst_true_value(self._truth_search, epsilon, direction)
+        return worst_true_value(self.truth_search, epsilon, direction)
 
     @cached_property
     def _finite(self) -> Runs | Listed:
@@ -383,7 +397,8 @@ class Attack:
         return Runs.of(self.attribute, self.goal) or Listed(self.attribute, self.goal)
 
     @cached_property
-    def _truth_search(self) -> TruthSearch:
+    def truth_search(self) -> TruthSearch:
+        """The search for the worst true value, where there is one."""
         prior, form = self.attribute.prior, self.attribute.distance.line_form
         assert isinstance(prior, LinePrior)
         if form is None or not np.isinf(form.cap) or not isinstance(self.goal, Within):
@@ -424,7 +439,7 @@ class Attack:
             candidate = self._follow_worst(value, direction) if direction == "rise" and 0 < value < 1 else None
             if candidate is not None:
                 return candidate
-            return float(_each_limit(np.asarray(value), partial(self._worst_bound, direction), self._typical))
+            return float(_each_limit(np.asarray(value), partial(self._worst_bound, direction), self.typical))
 
         return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
 
@@ -434,11 +449,11 @@ class Attack:
         Each step solves for ε at the last worst value, which can only be too large, and looks for a worse value there.
         By the envelope theorem the error squares in each step. What is returned was proven for every true value.
         """
-        if not self._truth_search.sharp:
+        if not self.truth_search.sharp:
             return None
-        epsilon = self._typical
+        epsilon, there = self.typical, None
         for _ in range(8):
-            there = likely_worst(self._truth_search, epsilon, direction)
+            there = likely_worst(self.truth_search, epsilon, direction, there)
             try:
                 belief = belief_of(self.attribute, self.goal, there)
                 candidate = float(safe_epsilon(belief, advantage=limit, start=epsilon))
@@ -453,7 +468,7 @@ class Attack:
         return None
 
     @property
-    def _typical(self) -> float:
+    def typical(self) -> float:
         """An ε at which the bulk of the prior is about one unit wide: where a search may start."""
         prior, form = self.attribute.prior, self.attribute.distance.line_form
         if not isinstance(prior, LinePrior) or form is None:

@@ -14,9 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
@@ -201,6 +198,8 @@ def _log_kept(high: float, low: float, fall: float) -> float:
 
 def _classes(distance: Array) -> tuple[Any, Array]:
     """Points that no release may tell apart count as one: the class of each point, and distances between classes."""
+    from scipy.sparse.csgraph import connected_components  # heavy, and often not needed
+
     count, label = connected_components((distance == 0) & (distance.T == 0), directed=False)
     if count == len(distance):
         return np.arange(count), distance
@@ -323,6 +322,9 @@ def _solve(
     cost: Array, fixed: Array, rows: Any, cols: Any, ratio: Array, room: Array, *, free: bool = False
 ) -> tuple[Array, Array] | None:
     """min cost·m with fixed·m = 1 (0 when free) and ratio·m_row − m_col ≤ room; (m, duals ≥ 0)."""
+    from scipy.optimize import linprog  # heavy, and often not needed
+    from scipy.sparse import coo_array
+
     n, e = cost.size, len(rows)
     index = np.arange(e)
     matrix = coo_array(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from scipy.optimize import brentq
-
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """The root between low and high, to the last bits, or the end where it would be.
@@ -14,6 +12,8 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     >>> round(root(lambda x: x * x - 2, 0.0, 2.0), 12)
     1.414213562373
     """
+    from scipy.optimize import brentq  # heavy, and often not needed
+
     if not low < high:
         return low
     at_low, at_high = function(low), function(high)

@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.limits import advantage_of, posterior_of
@@ -72,28 +73,28 @@ class TruthSearch:
         self,
         lo: Array,
         hi: Array,
-        epsilon: float,
+        epsilon: ArrayLike,
         direction: Direction,
         before: tuple[Array, Array] | None = None,
         guess: Array | None = None,
     ) -> Tents:
         """The best likelihoods for each goal [lo, hi], and what they gain with the step."""
-        k = -epsilon if direction == "fall" else epsilon
+        k = _signed(epsilon, direction)
         step = k * self.form.step
         if self.form.is_flat:
-            flat = np.full(lo.shape, step)
+            flat = np.broadcast_to(step, lo.shape)
             return Tents(flat, flat, lo, np.zeros(lo.shape))
         found = best_tents(self.prior, self.form, lo, hi, k, before, guess)
         return replace(found, attack=found.attack + step, bound=found.bound + step)
 
     def gain(
-        self, lo: Array, hi: Array, epsilon: float, direction: Direction, before: tuple[Array, Array] | None = None
+        self, lo: Array, hi: Array, epsilon: ArrayLike, direction: Direction, before: tuple[Array, Array] | None = None
     ) -> tuple[Array, Array]:
         """(attack, bound) of the signed gain for each goal [lo, hi]."""
         found = self.tents(lo, hi, epsilon, direction, before)
         return found.attack, found.bound
 
-    def box(self, t1: Array, t2: Array, epsilon: float, direction: Direction) -> Array:
+    def box(self, t1: Array, t2: Array, epsilon: ArrayLike, direction: Direction) -> Array:
         """What no true value in [t1, t2] exceeds."""
         (lo1, hi1), (lo2, hi2) = self.edges(t1), self.edges(t2)
         outer, inner = (lo1, hi2), (lo2, np.maximum(hi1, lo2))
@@ -136,15 +137,15 @@ class TruthSearch:
         middle = float(self.prior.quantile(0.5))
         far = 1e-9 if kind == "memoryless" else 1e-13
         t = float(self.prior.quantile(far if side == 0 else 1 - far))
-        bound = self._beyond(t, side, kind, epsilon, direction)
+        bound = self.beyond(t, side, kind, epsilon, direction)
         for _ in range(60):
             if bound <= 1e-12 or (kind == "memoryless" and bound < 1):
                 break
             t = middle + 1.5 * (t - middle)
-            bound = self._beyond(t, side, kind, epsilon, direction)
+            bound = self.beyond(t, side, kind, epsilon, direction)
         return t, bound
 
-    def _beyond(self, t: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
+    def beyond(self, t: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
         """What no true value beyond t exceeds."""
         lo, hi = (float(e) for e in self.edges(np.asarray(t)))
         edge = hi if side == 0 else lo
@@ -172,7 +173,18 @@ class TruthSearch:
         straight = LineForm(slopes=(self.form.slopes[-1 if side == 1 else 0],), step=self.form.step)
         ends = (bend, np.inf) if side == 1 else (-np.inf, bend)
         outside = replace(self, prior=self.prior.given(*ends), form=straight)
-        return outside._beyond(t, side, kind, epsilon, direction)
+        return outside.beyond(t, side, kind, epsilon, direction)
+
+
+def _signed(epsilon: ArrayLike, direction: Direction) -> Array:
+    """k = +ε for the largest belief, −ε for the smallest."""
+    return (-1.0 if direction == "fall" else 1.0) * np.asarray(epsilon)
+
+
+def _of(epsilon: ArrayLike, which: Any) -> Array:
+    """The ε of some boxes: one for all, or one for each."""
+    epsilon = np.asarray(epsilon)
+    return epsilon[which] if epsilon.ndim else epsilon
 
 
 def _measure(log_p: Array, log_q: Array, gain: Array, direction: Direction) -> Array:
@@ -188,7 +200,7 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
         return Worst(float(middle), 0.0, 0.0, float(goal.prior.mass(*goal.edges(middle))))
     low, high, beyond = goal.tails(epsilon, direction)
     tolerance = 1e-10 if goal.sharp else 1e-3
-    ends = Ends.at(goal, _first_points(goal, low, high), epsilon, direction)
+    ends = Ends.at(goal, first_points(goal, low, high), epsilon, direction)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond
     if beyond > best.value:  # a supremum at infinity is approached slowly
@@ -217,20 +229,23 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
     return Worst(best.at, best.value, max(settled, best.bound), best.prior)
 
 
-def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction) -> float:
-    """Where the worst true value seems to lie: a quick look, not proven."""
+def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction, near: float | None = None) -> float:
+    """Where the worst true value seems to lie, or the worst one near another: a quick look, not proven."""
     low, high, _ = goal.tails(epsilon, direction)
-    t = _first_points(goal, low, high)
-    for _ in range(_ZOOMS):
+    t, zooms = first_points(goal, low, high, 24), _ZOOMS
+    if near is not None:
+        reach = 0.02 * (t[-1] - t[0])
+        t, zooms = np.clip(near + reach * np.linspace(-1, 1, 2 * _PARTS + 1), low, high), _ZOOMS - 1
+    for _ in range(zooms):
         i = int(np.argmax(Ends.at(goal, t, epsilon, direction).value))
         around = t[max(i - 1, 0)], t[min(i + 1, t.size - 1)]
         t = np.append(np.linspace(*around, _PARTS + 1), t[i])
     return float(t[-1])
 
 
-def _first_points(goal: TruthSearch, low: float, high: float) -> Array:
+def first_points(goal: TruthSearch, low: float, high: float, most: int = 64) -> Array:
     """Ends of the first boxes: evenly over the range, over the bulk of the prior, and where a goal bends."""
-    count = 64 if goal.sharp else 8
+    count = most if goal.sharp else 8
     bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
     return np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(goal, low, high)]))
 
@@ -258,7 +273,9 @@ class Ends:
     plain: Array  # the belief without the step
 
     @classmethod
-    def at(cls, goal: TruthSearch, t: Array, epsilon: float, direction: Direction, guess: Array | None = None) -> Ends:
+    def at(
+        cls, goal: TruthSearch, t: Array, epsilon: ArrayLike, direction: Direction, guess: Array | None = None
+    ) -> Ends:
         """What these true values give; `guess` says where their tents about peak."""
         lo, hi = goal.edges(t)
         log_p, log_q = log_prior(goal.prior, lo, hi)
@@ -270,7 +287,7 @@ class Ends:
         values = (_measure(log_p, log_q, gain, direction) for gain in (attack, bound))
         possible = goal.prior.log_density(t) > -np.inf
         attack, bound = (np.where(np.isnan(v), 0.0, v) for v in values)
-        k = -epsilon if direction == "fall" else epsilon
+        k = _signed(epsilon, direction)
         with np.errstate(invalid="ignore"):
             plain = posterior_of(log_p, log_q, gain - k * goal.form.step)
         value = np.where(possible, attack, -np.inf)
@@ -288,10 +305,10 @@ class Ends:
 
 
 def slope_range(
-    goal: TruthSearch, left: Ends, right: Ends, epsilon: float, direction: Direction
+    goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike, direction: Direction
 ) -> tuple[Array, Array]:
     """An enclosure of the derivative of what the attacker gets, over each box."""
-    k = -epsilon if direction == "fall" else epsilon
+    k = _signed(epsilon, direction)
     psi = goal.form.psi
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
@@ -320,15 +337,15 @@ def slope_range(
 Range = tuple[Array, Array]
 
 
-def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: float) -> Range:
+def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike) -> Range:
     """ln Z over each box: it is ε-Lipschitz in the peak, which stays between the peaks of the two ends."""
-    drift = epsilon * (goal.form.psi(right.peak) - goal.form.psi(left.peak))
+    drift = np.asarray(epsilon) * (goal.form.psi(right.peak) - goal.form.psi(left.peak))
     return np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
 
 
-def _step_factor(left: Ends, right: Ends, slope: Range, step: float) -> Range:
+def _step_factor(left: Ends, right: Ends, slope: Range, step: ArrayLike) -> Range:
     """The range of e^w/(1 + P·(e^w − 1))² over a box, P being the belief without the step."""
-    if step == 0:
+    if not np.any(step):
         return np.ones(left.t.shape), np.ones(left.t.shape)
     room = (right.t - left.t) * np.maximum(np.abs(slope[0]), np.abs(slope[1]))
     beliefs = np.minimum(left.plain, right.plain) - room, np.maximum(left.plain, right.plain) + room
@@ -352,7 +369,7 @@ def box_bound(
     right: Ends,
     low_slope: Array,
     high_slope: Array,
-    epsilon: float,
+    epsilon: ArrayLike,
     direction: Direction,
     enough: float = np.inf,
 ) -> Array:
@@ -373,7 +390,7 @@ def box_bound(
         least -= np.minimum(sign * left.prior, sign * right.prior)
     ask = np.flatnonzero((least < bound) & ((least <= enough) | np.isposinf(bound)))
     if ask.size:
-        bound[ask] = np.fmin(goal.box(left.t[ask], right.t[ask], epsilon, direction), bound[ask])
+        bound[ask] = np.fmin(goal.box(left.t[ask], right.t[ask], _of(epsilon, ask), direction), bound[ask])
     return bound
 
 

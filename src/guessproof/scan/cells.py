@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.scan.columns import SPECIAL, Codes, GridColumn, Mask
-from guessproof.scan.curve import CellBounds, Curve, join, pick
+from guessproof.scan.curve import CellBounds, TruthCurve, join, pick
 from guessproof.world.checks import Array
 
 RELATIVE = 0.01  # how wide an enclosure may be, against its own upper end …
@@ -37,7 +37,11 @@ class GridCells:
 
 
 def enclosed(
-    grid: GridColumn, curve: Curve, occupied: Mask | None = None, limit: float | None = None, most: int | None = None
+    grid: GridColumn,
+    curve: TruthCurve,
+    occupied: Mask | None = None,
+    limit: float | None = None,
+    most: int | None = None,
 ) -> GridCells:
     """Cut until every cell that holds records is narrow enough, and tells whether they exceed the limit."""
     edges, some = grid.edges(), _counted(grid, occupied)
@@ -64,7 +68,7 @@ def enclosed(
     return GridCells(node, first, last, over.lower, over.upper)
 
 
-def _start(grid: GridColumn, curve: Curve, occupied: Mask | None) -> Codes:
+def _start(grid: GridColumn, curve: TruthCurve, occupied: Mask | None) -> Codes:
     """Equal cells from the first record to the last."""
     held = np.flatnonzero(True if occupied is None else occupied[: grid.count])
     low, high = (0, grid.count) if occupied is None or not held.size else (int(held[0]), int(held[-1]) + 1)
@@ -132,7 +136,7 @@ def _beside(values: Array) -> Array:
     return np.stack([padded[:-2], padded[1:-1], padded[2:]])
 
 
-def _far(curve: Curve, grid: GridColumn, occupied: Mask | None) -> CellBounds:
+def _far(curve: TruthCurve, grid: GridColumn, occupied: Mask | None) -> CellBounds:
     """The wide cells beyond the grid, asked for only where records lie."""
     first, last = grid.beyond()
     over = CellBounds(np.zeros(first.shape), np.ones(first.shape), np.full(first.shape, np.inf))

@@ -41,7 +41,7 @@ class CellBounds:
     steep: Array
 
 
-class Curve(Protocol):
+class TruthCurve(Protocol):
     """The advantage along the line."""
 
     @property

@@ -16,7 +16,7 @@ from guessproof.risk.attack import Attack
 from guessproof.risk.worst_case import Direction as Side
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.scan.columns import ListedColumn
-from guessproof.scan.curve import Curve, FlatCurve, RangeCurve, TentCurve
+from guessproof.scan.curve import FlatCurve, RangeCurve, TentCurve, TruthCurve
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -29,7 +29,7 @@ _AT_ONCE = 1 << 20  # values asked about × values of the prior
 _FEW = 64
 
 
-def curve_of(exposure: Exposure, name: str, epsilon: float, both: bool) -> tuple[Curve, str]:
+def curve_of(exposure: Exposure, name: str, epsilon: float, both: bool) -> tuple[TruthCurve, str]:
     """The advantage along one column of numbers, and how it is enclosed."""
     attacker, attribute = exposure.attacker, exposure.attacker.attributes[name]
     if isinstance(attribute.prior, (Unknown, PartlyKnown)):

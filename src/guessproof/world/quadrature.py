@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize_scalar
 
 from guessproof.errors import PriorError
 from guessproof.world.checks import Array, Mask
@@ -364,6 +363,8 @@ class FrozenScipy(QuadraturePrior):
     @cached_property
     def _found_turns(self) -> tuple[float, ...]:
         """Found on a fine grid of values and refined: like the integrals checked, not proven."""
+        from scipy.optimize import minimize_scalar  # heavy, and often not needed
+
         ends = self.panel_ends
         x = np.unique(np.concatenate([np.linspace(a, b, 17) for a, b in pairwise(ends)]))
         height = self.log_density(x)

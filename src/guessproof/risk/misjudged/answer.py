@@ -33,22 +33,26 @@ MOST_TRUTHS = 300  # true values that are asked one by one
 def with_odds(bracket: Bracket, factor: float) -> Bracket:
     """Beliefs whose odds are multiplied: what the worst wrong prior makes of them, exactly."""
 
-    def times(value: Any) -> Any:
-        p = np.asarray(value, dtype=np.float64)
-        with np.errstate(divide="ignore"):
-            return expit(np.log(p) - np.log1p(-p) + math.log(factor))
-
     how = f"{bracket.how}; odds times {factor:g}" if bracket.how else f"odds times {factor:g}"
     return Bracket.meet(
-        times(bracket.attack), times(bracket.bound), how, worst_at=bracket.worst_at, worst_prior=bracket.worst_prior
+        with_odds_of(bracket.attack, factor),
+        with_odds_of(bracket.bound, factor),
+        how,
+        worst_at=bracket.worst_at,
+        worst_prior=bracket.worst_prior,
     )
+
+
+def with_odds_of(belief: Any, factor: float) -> Any:
+    """A belief whose odds are multiplied."""
+    p = np.asarray(belief, dtype=np.float64)
+    with np.errstate(divide="ignore"):
+        return expit(np.log(p) - np.log1p(-p) + np.log(factor))
 
 
 def posterior_before(posterior: Any, factor: float) -> Any:
     """The belief that becomes this one when its odds are multiplied."""
-    p = np.asarray(posterior, dtype=np.float64)
-    with np.errstate(divide="ignore"):
-        return expit(np.log(p) - np.log1p(-p) - math.log(factor))
+    return with_odds_of(posterior, 1 / factor)
 
 
 def factor_between(belief: float, limit: float) -> float:
@@ -158,7 +162,7 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
 
 def misjudged_belief(belief: Belief, attributes: Mapping[str, Attribute], norm: Norm, factor: float) -> Misjudged:
     """Any goal whose declared gain is known: a bound by odds."""
-    sizes = [_across(attribute) for attribute in attributes.values()]
+    sizes = [farthest(attribute) for attribute in attributes.values()]
     across = {"l1": sum(sizes), "l2": math.hypot(*sizes), "linf": max(sizes)}[norm]
     widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
     engine = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
@@ -211,7 +215,7 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPr
             )
             widths = _widths_on(prior, form, float(lo), float(hi), log_odds)
             return WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
-        across = _across(attribute)
+        across = farthest(attribute)
         return OddsRange(
             factor, Widths(across, across, across, log_odds), replace(belief, gain=_remembered(belief.gain))
         )
@@ -240,7 +244,7 @@ def _widths_of(attribute: Attribute, prior: Finite, correct: Any, log_odds: floa
     return Widths(within, beside, across, log_odds)
 
 
-def _across(attribute: Attribute) -> float:
+def farthest(attribute: Attribute) -> float:
     """The largest distance between two possible values."""
     prior, metric = attribute.prior, attribute.distance
     if isinstance(prior, Finite):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit
 
 from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
@@ -107,6 +106,8 @@ class WrongPrior(ABC):
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """The largest factor at which the limit is proven at this ε, for one that 1 keeps; inf where none breaks it."""
+        from scipy.optimize import brentq  # heavy, and often not needed
+
         if self.wrong_by(1.01).reached(epsilon, move) > limit:
             return 1.0
         if self.wrong_by(LARGEST_FACTOR).reached(epsilon, move) <= limit:

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,7 @@ def block_part(joint_attack: JointAttack, goal: Goal) -> Part:
     log_p, log_q = _block_prior(joint_attack, goal)
     base = log_p - log_q
 
+    @cache  # attack and bound are asked apart, and advantage and belief at the same ε
     def gain(k: float) -> Pair:
         if k < 0:
             attack, bound = _largest(joint_attack, ~goal, -k, -base)

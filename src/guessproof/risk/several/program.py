@@ -14,9 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from guessproof.world.checks import Array
 
@@ -64,6 +61,9 @@ def best_odds(inside: Array, outside: Array, edges: Edges, seconds: float = 600.
 
 def reference(inside: Array, edges: Edges) -> Array:
     """ln of a feasible likelihood: minus the shortest way to the goal."""
+    from scipy.sparse import csr_array  # heavy, and often not needed
+    from scipy.sparse.csgraph import dijkstra
+
     n = inside.size
     # A step along an edge from its column to its row may lose at most the edge's cost, in both directions alike.
     graph = csr_array((np.maximum(edges.cost, 1e-300), (edges.rows, edges.cols)), shape=(n, n))
@@ -82,6 +82,9 @@ def certify(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> fl
 
 def _mended(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> Array:
     """Prices whose small violations are carried along a tree to the heaviest cell of the goal."""
+    from scipy.sparse import csr_array  # heavy, and often not needed
+    from scipy.sparse.csgraph import breadth_first_order
+
     n, root = a.size, int(np.argmax(a))
     moved = np.bincount(edges.rows, ratio * prices, n) - np.bincount(edges.cols, prices, n)
     some = a > 0.01 * np.max(a)
@@ -106,6 +109,9 @@ def _mended(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> Ar
 
 
 def _solve(o: Array, a: Array, edges: Edges, ratio: Array, seconds: float) -> tuple[Array, Array] | None:
+    from scipy.optimize import linprog  # heavy, and often not needed
+    from scipy.sparse import coo_array
+
     n, e = o.size, edges.rows.size
     index = np.arange(e)
     entries = np.concatenate([ratio, -np.ones(e)])

@@ -16,7 +16,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
 
 from guessproof.risk.several.formula import GoalBlock, Tree
 from guessproof.risk.several.joint_attack import JointAttack
@@ -122,6 +121,8 @@ def _search(climb: Climb) -> Array:
     start, unit = climb.start, climb.unit
     shifts = np.concatenate([np.zeros((1, start.size)), _STEP * np.eye(start.size), -_STEP * np.eye(start.size)])
     n = start.size
+
+    from scipy.optimize import minimize  # heavy, and often not needed
 
     def loss(z: Array) -> tuple[float, Array]:
         values = -climb.log_odds(start + unit * (z + shifts))

@@ -1,0 +1,154 @@
+"""The worst true value for many ε at once: one branch and bound over all of them, and where the worst can lie at each.
+
+The boxes are those of `worst_case`; each has an ε of its own. Thousands of them cost little more than one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.worst_case import Direction, Ends, TruthSearch, box_bound, first_points, slope_range
+from guessproof.world.checks import Array
+
+_CLOSE = 5e-5  # how far, as a share, the bound may exceed the worst value found
+_PARTS = 8
+_ROUNDS = 24
+_FAR = 40  # doublings of the range that a typical ε needs
+_MOST = 30_000  # boxes
+_LITTLE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class WorstAt:
+    """For each ε: the worst value found, what no true value exceeds, and the same for each of the first boxes."""
+
+    epsilon: Array
+    value: Array
+    bound: Array
+    boxes: Array
+    beyond: Array
+
+
+@dataclass(frozen=True, eq=False)
+class WorstAlong:
+    """A goal whose true value is unknown, asked for many ε up to the largest one that its range was made for."""
+
+    goal: TruthSearch
+    direction: Direction
+    typical: float
+    largest: float
+
+    @cached_property
+    def points(self) -> Array:
+        """Ends of the first boxes, the same for every ε: dense where a typical ε needs them, ever wider outside."""
+        low, high, _ = self.goal.tails(self.typical, self.direction)
+        first, last, _ = self.goal.tails(self.largest, self.direction)
+        kinds = self.goal.prior.tails  # beyond memoryless tails the belief only falls, for every ε
+        first, last = (low if kinds[0] == "memoryless" else first), (high if kinds[1] == "memoryless" else last)
+        middle, half = 0.5 * (low + high), 0.5 * (high - low)
+        far = middle + half * np.array([-1.0, 1.0])[:, None] * 2.0 ** np.arange(1, _FAR)
+        far = np.concatenate([far.ravel(), [first, last]])
+        outside = far[((far < low) | (far > high)) & (far >= first) & (far <= last)]
+        return np.union1d(first_points(self.goal, low, high, 24), outside)
+
+    @cached_property
+    def _possible(self) -> NDArray[np.bool_]:
+        return np.asarray(self.goal.prior.mass(self.points[:-1], self.points[1:]) > 0)
+
+    def at(self, epsilon: Array, above: Array | None = None, floor: Array | None = None) -> WorstAt:
+        """The worst true values; `above` bounds each box at some larger ε, so that boxes below `floor` need no look."""
+        shape = epsilon.size, self.points.size - 1
+        known = np.ones(shape) if above is None else above
+        asked = np.broadcast_to(self._possible, shape) & (known >= (0.0 if floor is None else floor[:, None]))
+        with np.errstate(all="ignore"):
+            return self._searched(epsilon, np.where(self._possible, known, 0.0), asked)
+
+    def _searched(self, epsilon: Array, boxes: Array, asked: NDArray[np.bool_]) -> WorstAt:
+        ends, places = self._ends(epsilon, asked)
+        which, box = np.nonzero(asked)
+        left, right = ends.pick(places[which, box]), ends.pick(places[which, box + 1])
+        value, beyond = np.full(epsilon.size, -np.inf), self._beyond(epsilon)
+        np.maximum.at(value, which, np.maximum(left.value, right.value))
+        bound = self._bounds(left, right, epsilon[which])
+        boxes = boxes.copy()
+        boxes[which, box] = np.minimum(boxes[which, box], bound)
+        settled = np.maximum(beyond, np.max(np.where(asked, 0.0, boxes), axis=1, initial=0.0))
+        for _ in range(_ROUNDS):
+            enough = np.maximum(value, settled) * (1 + _CLOSE) + 1e-13
+            wide = bound > enough[which]
+            np.maximum.at(settled, which[~wide], bound[~wide])
+            if not wide.any() or np.count_nonzero(wide) > _MOST:
+                break
+            which = which[wide]
+            left, right, inner = _split(self.goal, left.pick(wide), right.pick(wide), epsilon[which], self.direction)
+            np.maximum.at(value, np.tile(which, _PARTS - 1), inner.value)
+            which = np.tile(which, _PARTS)
+            bound = self._bounds(left, right, epsilon[which])
+        np.maximum.at(settled, which, bound)
+        return WorstAt(epsilon, value, np.maximum(settled, value), boxes, beyond)
+
+    def _ends(self, epsilon: Array, asked: NDArray[np.bool_]) -> tuple[Ends, NDArray[np.int64]]:
+        """The ends of the boxes that are asked, each once, and where each point of each ε is among them."""
+        needed = np.zeros((epsilon.size, self.points.size), dtype=bool)
+        needed[:, :-1] |= asked
+        needed[:, 1:] |= asked
+        row, point = np.nonzero(needed)
+        places = np.cumsum(needed.ravel()).reshape(needed.shape) - 1
+        return Ends.at(self.goal, self.points[point], epsilon[row], self.direction), places
+
+    def _bounds(self, left: Ends, right: Ends, epsilon: Array) -> Array:
+        low, high = slope_range(self.goal, left, right, epsilon, self.direction)
+        one_end = (low >= 0) | (high <= 0)
+        found = np.maximum(left.bound, right.bound)
+        rest = np.flatnonzero(~one_end)
+        if rest.size:
+            parts = left.pick(rest), right.pick(rest), low[rest], high[rest], epsilon[rest]
+            found[rest] = box_bound(self.goal, *parts, self.direction)
+        return self._falling(left, right, np.where(np.isnan(found), 1.0, found))
+
+    def _falling(self, left: Ends, right: Ends, bound: Array) -> Array:
+        """Along memoryless tails the belief itself only falls, and an advantage is at most the belief."""
+        goal = self.goal
+        if self.direction == "fall" or not goal.fixed_radius or not goal.form.is_straight:
+            return bound
+        before = 0.0 if self.direction == "posterior" else 1.0
+        corners = [x for x in (*goal.prior.support, *goal.prior.breaks) if np.isfinite(x)]
+        for side, near in ((0, right), (1, left)):
+            if goal.prior.tails[side] == "memoryless" and corners:
+                lo, hi = goal.edges(near.t)
+                outside = lo >= max(corners) if side else hi <= min(corners)
+                bound = np.where(outside, np.minimum(bound, near.bound + before * near.prior), bound)
+        return bound
+
+    def _beyond(self, epsilon: Array) -> Array:
+        """What no true value beyond the first and the last point exceeds."""
+        found = np.zeros(epsilon.size)
+        for side, end in ((0, self.goal.low), (1, self.goal.high)):
+            if np.isfinite(end):
+                continue
+            t, kind = float(self.points[-side]), self.goal.prior.tails[side]
+            most = self.goal.beyond(t, side, kind, float(np.max(epsilon)), self.direction)  # it rises with ε
+            each = (
+                [self.goal.beyond(t, side, kind, float(e), self.direction) for e in epsilon] if most > _LITTLE else most
+            )
+            found = np.maximum(found, each)
+        return found
+
+    def near(self, boxes: Array, value: Array) -> tuple[Array, Array]:
+        """Between which true values all boxes lie that exceed a value: where the worst one can be for a smaller ε."""
+        some = boxes >= value[:, None]
+        first = np.argmax(some, axis=1)
+        last = some.shape[1] - 1 - np.argmax(some[:, ::-1], axis=1)
+        return self.points[first], self.points[last + 1]
+
+
+def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: Array, direction: Direction) -> tuple[Ends, Ends, Ends]:
+    share = (np.arange(1, _PARTS) / _PARTS)[:, None]
+    t = (1 - share) * left.t + share * right.t
+    guess = (1 - share) * left.peak + share * right.peak
+    inner = Ends.at(goal, t.ravel(), np.tile(epsilon, _PARTS - 1), direction, guess.ravel())
+    return left.join(inner), inner.join(right), inner

@@ -1,0 +1,182 @@
+"""The curve of an attack: never above the safe ε, never more than 0.1 % below, whatever the attack is."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.errors import InfeasibleError, ParameterError
+from guessproof.risk.gaps import gap_across, gap_of_tents
+from guessproof.risk.rising import Rising
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.world.line_form import LineForm
+
+DENSITIES: dict[str, Any] = {
+    "normal": gp.normal(2, 3),
+    "uniform": gp.uniform(-4, 7),
+    "exponential": gp.exponential(2),
+    "laplace": gp.laplace(1, 2),
+    "histogram": gp.histogram([-3, -1, 0, 4, 5], [0.1, 0.4, 0.2, 0.3]),
+}
+
+
+def drawn_attack(name: str, rng: np.random.Generator, **more: Any) -> gp.Attack:
+    x = gp.Attribute("x", prior=DENSITIES[name], scale=float(rng.choice([1.0, 2.5])))
+    return gp.Attack(gp.within(x, float(rng.uniform(0.3, 1.5))), at={"x": float(rng.uniform(0.1, 3.5))}, **more)
+
+
+def check_limits(curve: gp.Curve, limits: dict[str, Any], room: float = 1e-3) -> None:
+    try:
+        exact = curve.attack.epsilon(**limits)
+    except InfeasibleError:
+        with pytest.raises(InfeasibleError):
+            curve.epsilon(**limits)
+        return
+    found = curve.epsilon(**limits)
+    assert found <= exact, limits
+    assert found >= (1 - room) * exact or (math.isinf(exact) and math.isinf(found)), (limits, found, exact)
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_a_stated_true_value(name: str) -> None:
+    numbers = np.random.default_rng(len(name))
+    attack = drawn_attack(name, numbers)
+    curve = gp.Curve(attack)
+    assert curve.within <= 1e-3
+    for limit in numbers.uniform(0, 1, 6) ** 2:
+        check_limits(curve, {"advantage": limit})
+        check_limits(curve, {"advantage": limit, "both": True}, room=max(1e-3, curve.fall.loose))
+        check_limits(curve, {"posterior": limit})
+        check_limits(curve, {"posterior": limit, "advantage": limit / 3})
+    epsilons = attack.attribute.scale * 10.0 ** numbers.uniform(-5, 2, 40)
+    exact, after = attack.advantage(epsilons).bound, attack.posterior(epsilons).bound
+    for epsilon, rise, belief in zip(epsilons, np.asarray(exact), np.asarray(after), strict=True):
+        assert curve.advantage(epsilon) >= rise * (1 - 1e-12)
+        assert curve.posterior(epsilon) >= belief * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("name", ["normal", "uniform"])
+def test_the_worst_true_value(name: str) -> None:
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior=DENSITIES[name]), 0.7))
+    curve = gp.Curve(attack)
+    assert curve.within <= 1.2e-3
+    for limit in (0.003, 0.1, 0.5):
+        check_limits(curve, {"advantage": limit})
+    check_limits(curve, {"advantage": 0.1, "both": True}, room=max(1e-3, curve.fall.loose))
+    check_limits(curve, {"posterior": 0.7})
+    for epsilon in (0.02, 0.11, 0.9):
+        assert curve.advantage(epsilon) >= attack.advantage(epsilon).attack
+
+
+def test_the_worst_true_value_of_a_percentage_and_of_a_clamped_distance() -> None:
+    x = gp.Attribute("x", prior=gp.normal(20, 6.28), metric=gp.Clamped(0, 40, 1.0))
+    for goal in (gp.within(x, 2), gp.within(x, percent=10)):
+        curve = gp.Curve(gp.Attack(goal))
+        for limit in (0.02, 0.15):
+            check_limits(curve, {"advantage": limit})
+
+
+def test_other_engines() -> None:
+    faculty = gp.Attribute("faculty", prior=gp.categorical({"math": 0.5, "cs": 0.3, "law": 0.2}))
+    places = gp.Attribute("place", prior=gp.empirical([1, 2, 2, 5, 9, 9.5, 14]))
+    range_only = gp.Attribute("x", prior=gp.unknown(0, 10))
+    for attack in (
+        gp.Attack(gp.exactly(faculty), at={"faculty": "cs"}),
+        gp.Attack(gp.exactly(faculty)),
+        gp.Attack(gp.within(places, 1)),
+        gp.Attack(gp.within(range_only, 1)),
+    ):
+        curve = gp.Curve(attack)
+        for limit in (0.01, 0.1, 0.3):
+            check_limits(curve, {"advantage": limit})
+
+
+def test_a_prior_that_may_be_wrong() -> None:
+    faculty = gp.Attribute("faculty", prior=gp.categorical({"math": 0.5, "cs": 0.3, "law": 0.2}))
+    attack = gp.Attack(gp.exactly(faculty), at={"faculty": "cs"}, prior_factor=1.5)
+    curve = gp.Curve(attack)
+    for limit in (0.03, 0.2):
+        check_limits(curve, {"advantage": limit}, room=max(curve.within, 1e-3))
+    check_limits(curve, {"posterior": 0.6}, room=2e-3)
+    assert curve.posterior(0.3) >= attack.posterior(0.3).bound * (1 - 1e-9)
+
+
+def test_several_attributes_say_how_near_they_are() -> None:
+    colour = gp.Attribute("colour", prior=gp.categorical({"red": 0.2, "white": 0.8}))
+    sex = gp.Attribute("sex", prior=gp.categorical({"M": 0.5, "F": 0.5}))
+    attack = gp.Attack(gp.exactly(colour) | gp.exactly(sex), at={"colour": "red", "sex": "M"})
+    curve = gp.Curve(attack)
+    check_limits(curve, {"advantage": 0.1}, room=max(curve.within, 1e-9))
+    each = gp.Curve(gp.Attack(attack.goal, attack.at, or_="each"))
+    check_limits(each, {"advantage": 0.1})
+
+
+def test_it_is_a_value() -> None:
+    curve = gp.Curve(drawn_attack("normal", np.random.default_rng(4)))
+    again = pickle.loads(pickle.dumps(curve))
+    assert again.epsilon(advantage=0.1) == curve.epsilon(advantage=0.1)
+    points = curve.points(50)
+    assert all(a[0] < b[0] and a[1] <= b[1] for a, b in pairwise(points))
+    with pytest.raises(AttributeError):
+        curve.attack = None  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_what_has_no_curve_is_refused() -> None:
+    x = gp.Attribute("x", prior=gp.normal(0, 1))
+    with pytest.raises(ParameterError, match="one curve for each"):
+        gp.Curve(gp.Attack(gp.within(x, 1), at={"x": [0, 1]}))
+    with pytest.raises(ParameterError, match="is not an attack"):
+        gp.Curve(x)  # pyright: ignore[reportArgumentType]
+    curve = gp.Curve(gp.Attack(gp.within(x, 1), at={"x": 0}))
+    for wrong in (-1, math.nan, [1, 2]):
+        with pytest.raises(ParameterError):
+            curve.advantage(wrong)  # pyright: ignore[reportArgumentType]
+
+
+def test_gaps_hold_for_every_peak_far_between_two_epsilons() -> None:
+    """With few and wide intervals the room above the line is what keeps the bound above the truth."""
+    rng = np.random.default_rng(5)
+    for form in (LineForm(slopes=(1.0,)), LineForm((0.0,), (1.0, 0.5), (0.4,)), LineForm(slopes=(1.0,), step=0.3)):
+        for prior in (gp.normal(1, 2), gp.laplace(0, 1.5), gp.uniform(-3, 5)):
+            x = gp.Attribute("x", prior=prior, metric=gp.Absolute(1.0))
+            world = TiltedIntegrals(x.prior, form)  # pyright: ignore[reportArgumentType]
+            low, width = float(rng.uniform(-1, 1)), float(rng.uniform(0.2, 2))
+            grid = prior.quantile((np.arange(20_000) + 0.5) / 20_000)
+            inside = (grid >= low) & (grid <= low + width)
+            for first, second in ((0.05, 0.4), (0.3, 1.5), (1.0, 1.3)):
+                ends = np.array([low]), np.array([low + width])
+                gap = gap_of_tents(world, *ends, np.array([first]), np.array([second]), 1)[0]
+                for peak in rng.uniform(low, low + width, 6):
+                    s = -np.abs(form.psi(grid) - form.psi(peak)) + form.step * inside
+                    beliefs = [belief(s, inside, e) for e in (first, 0.5 * (first + second), second)]
+                    assert beliefs[1] <= (1 + gap) * 0.5 * (beliefs[0] + beliefs[2]) * (1 + 1e-3 * gap) + 1e-9
+                    across = gap_across(float(np.ptp(s)), np.array(first), np.array(second))
+                    assert beliefs[1] <= (1 + across) * 0.5 * (beliefs[0] + beliefs[2]) + 1e-12
+
+
+def belief(s: Any, inside: Any, epsilon: float) -> float:
+    weight = np.exp(epsilon * s)
+    return float(weight[inside].sum() / weight.sum())
+
+
+def test_a_rising_function_with_few_knots_stays_above() -> None:
+    """tanh lies above its chords: without room the look-up would be too low."""
+
+    def measure(e: Any) -> tuple[Any, Any]:
+        return np.tanh(e), np.tanh(e)
+
+    def room(a: Any, b: Any, _: Any) -> Any:
+        return 0.1 * (b - a) ** 2  # |tanh''| ≤ 0.77, and chords are missed by an eighth of that
+
+    made = Rising.through(measure, room, 0.3, 40)
+    for e in np.geomspace(1e-4, 2, 200):
+        known = made.at(float(e))
+        assert known is None or known >= np.tanh(e)
+        back = made.inverse(float(np.tanh(e)))
+        assert back is None or back <= e * (1 + 1e-12)
