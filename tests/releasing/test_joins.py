@@ -13,6 +13,7 @@ from servers import Place
 
 from guessproof.auditing import audit
 from guessproof.choosing import choose
+from guessproof.engines import open_engine
 from guessproof.errors import InfeasibleError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, loads_plan
@@ -164,6 +165,16 @@ def test_a_public_table_that_changes_under_way_is_seen(make: Maker) -> None:
     write_csv(plan.folder / "grades.csv", "grade,rate,side", [("a", 2.0, "x")])
     with pytest.raises(SourceError, match="has changed since the plan was read"):
         release(plan)
+
+
+def test_a_public_table_that_changes_between_check_and_query_is_seen(postgres: Place) -> None:
+    """What was checked is what is read: the query's own snapshot is compared."""
+    fill_postgres(postgres)
+    with open_engine("env:DATABASE_URL", "t", public={"p": None}) as engine:
+        assert engine.ask_public('SELECT COUNT(*) FROM "p"') == [(3,)]
+        postgres.con.execute("UPDATE p SET rate = 7 WHERE grade = 'a'")
+        with pytest.raises(SourceError, match="changed meanwhile"):
+            engine.aggregates('SELECT COUNT(*) FROM "t"')
 
 
 def test_a_name_that_two_tables_have_is_refused(make: Maker) -> None:

@@ -146,6 +146,7 @@ class Postgres:
             self._public: dict[str, Found | PublicRows] = {
                 name: read_rows(name, files[name]) if name in files else self._look(name) for name in public or {}
             }
+            self._marks = self._read_marks()
         except BaseException:
             self.close()
             raise
@@ -228,6 +229,8 @@ class Postgres:
 
     def _run(self, stand_in: StandIn, sql: str, *, read: bool = True) -> list[tuple[Any, ...]]:
         with self._reading(self._con) as con:
+            if self._find_marks(con) != self._marks:  # in one snapshot with the query: what was checked is what is read
+                raise SourceError("a public table has changed meanwhile; run it again")
             # In binary form a text is one statement, whatever it holds.
             found = con.execute(_as_query(self._asked(stand_in, sql)), binary=True)
             return found.fetchall() if read else []  # a dry run has days that Python has not
@@ -268,6 +271,23 @@ class Postgres:
         finally:
             if not con.closed:
                 con.execute("ROLLBACK")
+
+    def _read_marks(self) -> list[Any] | None:
+        found, failure = attempt(self._marked)
+        if failure:
+            raise SourceError(f"source 'env:{self._address.variable}': a public table cannot be read; try psql")
+        return found
+
+    def _marked(self) -> list[Any]:
+        with self._reading(self._con) as con:
+            return self._find_marks(con)
+
+    def _find_marks(self, con: Connection[Any]) -> list[Any]:
+        """How many rows the public tables of the database have, and a sum of hashes of them."""
+        stored = [found for found in self._public.values() if isinstance(found, Found)]
+        rows = (f"(SELECT {found.columns} FROM {found.qualified}) AS x" for found in stored)  # noqa: S608
+        marks = "SELECT count(*)::text, coalesce(sum(hashtextextended(x::text, 0)), 0)::text"
+        return [con.execute(_as_query(f"{marks} FROM {row}")).fetchall() for row in rows]
 
     def _look(self, table: str) -> Found:
         found, failure = attempt(lambda: self._find(table))
