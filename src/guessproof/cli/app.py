@@ -11,6 +11,7 @@ import typer
 from guessproof.cli.audit import audit
 from guessproof.cli.bounds import bounds
 from guessproof.cli.choosing import choose, explain
+from guessproof.cli.doctor import doctor
 from guessproof.cli.init import init
 from guessproof.cli.ledger import ledger_app
 from guessproof.cli.printing import AsJson
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (init, choose, explain, bounds, release, audit, scan, report):
+for command in (init, choose, explain, bounds, release, audit, scan, report, doctor):
     app.command()(command)
 app.add_typer(ledger_app)
 

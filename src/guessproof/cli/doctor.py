@@ -1,0 +1,109 @@
+"""`guessproof doctor`: which parts are ready, and the command that readies the others. Nothing but imports is tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from guessproof.cli.printing import AsJson, print_json, say
+
+EXTRAS = ("postgres",)  # of those below, what this version offers
+JAVA = "install Java 17 or 21, on Debian: apt-get install openjdk-17-jre-headless"
+
+
+@dataclass(frozen=True)
+class InstallPart:
+    """What can be there or not: the modules that it needs, and the extra of guessproof that brings them."""
+
+    name: str
+    what: str
+    modules: tuple[str, ...]
+    extra: str | None = None  # None: part of every install
+    needs_java: bool = False
+
+
+PARTS = (
+    InstallPart("noise", "noise that is safe in floating point", ("opendp", "flint")),
+    InstallPart("duckdb", "tables in files: csv, parquet, duckdb", ("duckdb", "pyarrow")),
+    InstallPart("postgres", "tables and ledgers on a PostgreSQL server (env:NAME)", ("psycopg",), "postgres"),
+    InstallPart("spark", "tables that Spark reads", ("pyspark",), "spark", needs_java=True),
+    InstallPart("charts", "pictures in reports", ("altair", "vl_convert")),
+    InstallPart("web", "the local page", ("fastapi", "uvicorn"), "web"),
+)
+
+
+@dataclass(frozen=True)
+class PartState:
+    """A part as it is on this machine."""
+
+    part: InstallPart
+    missing: tuple[str, ...]
+    version: str | None
+    remedy: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "name": self.part.name,
+            "for": self.part.what,
+            "ready": not self.missing,
+            "version": self.version,
+            "missing": list(self.missing),
+            "remedy": self.remedy,
+        }
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Which engines and parts are ready, and the command that readies the others.
+
+    Nothing is opened, asked or sent: only imports are tried. No address is read.
+
+    Example: guessproof doctor
+    """
+    from guessproof import __version__
+
+    found = [look(part) for part in PARTS]
+    if as_json:
+        print_json({"version": __version__, "parts": [one.to_dict() for one in found]})
+        return
+    say(f"guessproof {__version__}")
+    for one in found:
+        mark, version = ("✗", "") if one.missing else ("✓", f" ({one.version})" if one.version else "")
+        say(f"{mark} {one.part.name:<9} {one.part.what}{version}")
+        if one.remedy is not None:
+            say(f"            {', '.join(one.missing)} missing: {one.remedy}")
+
+
+def look(part: InstallPart) -> PartState:
+    """Try the imports of one part."""
+    import importlib
+    import os
+    import shutil
+
+    missing: list[str] = []
+    version: str | None = None
+    for name in part.modules:
+        try:
+            module = importlib.import_module(name)
+        except Exception:  # a part that breaks while it is imported is not ready either
+            missing.append(name)
+        else:
+            version = version or _version(module)
+    has_java = shutil.which("java") is not None or bool(os.environ.get("JAVA_HOME"))
+    lacks_java = part.needs_java and not has_java
+    remedies = [*([_install(part)] if missing else []), *([JAVA] if lacks_java else [])]
+    lacking = (*missing, *(("Java",) if lacks_java else ()))
+    return PartState(part, lacking, version, "; ".join(remedies) or None)
+
+
+def _install(part: InstallPart) -> str:
+    """The command, if this version has the extra at all."""
+    if part.extra is None:
+        return "pip install --upgrade --force-reinstall guessproof"
+    return f"pip install 'guessproof[{part.extra}]'" if part.extra in EXTRAS else "not part of this version"
+
+
+def _version(module: Any) -> str | None:
+    """The version that a module says it has."""
+    said = getattr(module, "__version__", None)
+    return said if isinstance(said, str) else None

@@ -1,0 +1,63 @@
+"""The doctor tries imports and nothing else, and says what to run for what is missing."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from guessproof.cli.app import app
+from guessproof.cli.doctor import EXTRAS, PARTS, look
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*words: str) -> str:
+    done = CliRunner().invoke(app, ["doctor", *words])
+    assert done.exit_code == 0
+    return done.output
+
+
+def test_every_part_is_named_and_what_is_there_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", "postgresql://me:hunter2@host/db")
+    text, told = run(), json.loads(run("--json"))
+    found = {part["name"]: part for part in told["parts"]}
+    assert list(found) == ["noise", "duckdb", "postgres", "spark", "charts", "web"]
+    for name in ("noise", "duckdb", "postgres", "charts"):
+        assert found[name]["ready"]
+        assert found[name]["remedy"] is None
+        assert f"✓ {name}" in text
+    assert "hunter2" not in text + json.dumps(told)
+
+
+def test_what_is_missing_comes_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.import_module
+
+    def without(name: str, *rest: Any) -> Any:
+        if name in ("psycopg", "pyspark"):
+            raise ImportError(name)
+        if name == "duckdb":
+            raise RuntimeError("broken on this machine")
+        return real(name, *rest)
+
+    monkeypatch.setattr(importlib, "import_module", without)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setattr("guessproof.cli.doctor.EXTRAS", ("postgres", "spark"))
+    found = {part.name: look(part) for part in PARTS}
+    assert found["postgres"].remedy == "pip install 'guessproof[postgres]'"
+    assert found["spark"].missing == ("pyspark", "Java")
+    assert "pip install 'guessproof[spark]'; install Java 17 or 21" in str(found["spark"].remedy)
+    assert found["duckdb"].missing == ("duckdb",)
+    assert "✗ postgres" in run()
+
+
+def test_an_extra_that_is_named_is_one_that_this_version_has() -> None:
+    """A command that pip would only warn about is no remedy."""
+    offered = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert set(EXTRAS) == {part.extra for part in PARTS} & set(offered)
