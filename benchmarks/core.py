@@ -33,8 +33,22 @@ def rows() -> Iterator[tuple[str, str, str]]:
     worst = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(2000, 235.7)), 100))
     yield "worst true value, certified to 1e-9: advantage", shown(seconds(lambda: worst.advantage(epsilon=0.002))), ""
     yield "worst true value: ε", shown(seconds(lambda: worst.epsilon(advantage=0.1), repeats=3)), ""
+    yield from _curves(worst)
     yield from _samples()
     yield from _riskcal(slowest)
+
+
+def _curves(worst: gp.Attack) -> Iterator[tuple[str, str, str]]:
+    """All ε at once, beside asking for one: at one true value and at the worst."""
+    known = gp.Attack(worst.goal, at={"x": 1900})
+    for name, attack in (("one true value", known), ("the worst true value", worst)):
+        made = seconds(lambda attack=attack: gp.Curve(attack), repeats=2)
+        curve = gp.Curve(attack)
+        looked = seconds(lambda curve=curve: curve.epsilon(advantage=0.1))
+        asked = seconds(lambda attack=attack: attack.epsilon(advantage=0.1), repeats=3)
+        yield f"curve of {name}: made", shown(made), "≤ 0.5 s"
+        yield "an ε from it", shown(looked), "≤ 1 ms"
+        yield "the attack itself against that", f"{asked / looked:.0f} ×", ""
 
 
 def _samples() -> Iterator[tuple[str, str, str]]:

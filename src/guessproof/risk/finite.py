@@ -198,11 +198,12 @@ def _log_kept(high: float, low: float, fall: float) -> float:
 
 def _classes(distance: Array) -> tuple[Any, Array]:
     """Points that no release may tell apart count as one: the class of each point, and distances between classes."""
+    alike = (distance == 0) & (distance.T == 0)
+    if np.count_nonzero(alike) == np.count_nonzero(np.diagonal(alike)):  # none but each with itself
+        return np.arange(len(distance)), distance
     from scipy.sparse.csgraph import connected_components  # heavy, and often not needed
 
-    count, label = connected_components((distance == 0) & (distance.T == 0), directed=False)
-    if count == len(distance):
-        return np.arange(count), distance
+    count, label = connected_components(alike, directed=False)
     order = np.argsort(label, kind="stable")
     starts = np.searchsorted(label[order], np.arange(count))
     gathered = np.minimum.reduceat(np.minimum.reduceat(distance[np.ix_(order, order)], starts, axis=0), starts, axis=1)

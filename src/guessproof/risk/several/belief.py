@@ -85,15 +85,20 @@ class JointEngine:
             return 0.0, 0.0
         if self.whole is not None:
             return self.whole.gain(k)
-        return widened(self._attack(k) if attack else 0.0, self._bound(k), k)
+        return widened(self._attack(k) if attack else 0.0, self._bound(k, attack), k)
 
-    def _bound(self, k: float) -> float:
+    def _bound(self, k: float, attack: bool) -> float:
         better: Any = (
             None
             if self.joint_attack.norm == "l1"
             else lambda gate, parts, k: leaf_bound(self.joint_attack, gate, parts, k)
         )
-        product = product_shift(self.tree, k, lambda b, k: self.part(b.goal).shift(k, 1), better).gain
+
+        def one(block: GoalBlock, k: float) -> BeliefShift:
+            part = self.part(block.goal)
+            return part.shift(k, 1) if attack else part.bounded(k)
+
+        product = product_shift(self.tree, k, one, better).gain
         diameter = k * self.joint_attack.diameter(self.goal)
         return min(product, diameter) if k > 0 else max(product, diameter)
 
@@ -186,24 +191,27 @@ def block_part(joint_attack: JointAttack, goal: Goal) -> Part:
     log_p, log_q = _block_prior(joint_attack, goal)
     base = log_p - log_q
 
+    def signed(k: float, attack: bool) -> Pair:
+        if k < 0:
+            reached, bound = _largest(joint_attack, ~goal, -k, -base, attack)
+            return -reached, -bound
+        return _largest(joint_attack, goal, k, base, attack)
+
     @cache  # attack and bound are asked apart, and advantage and belief at the same ε
     def gain(k: float) -> Pair:
-        if k < 0:
-            attack, bound = _largest(joint_attack, ~goal, -k, -base)
-            return -attack, -bound
-        return _largest(joint_attack, goal, k, base)
+        return signed(k, True)
 
-    return Part(log_p, log_q, gain)
+    return Part(log_p, log_q, gain, lambda k: signed(k, False)[1])
 
 
-def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float) -> Pair:
+def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float, look: bool) -> Pair:
     attack, bound = 0.0, epsilon * joint_attack.diameter(goal)
     bound = min(bound, _frechet(joint_attack, goal, epsilon, base))
     if isinstance(goal, Near):
         bound = min(bound, ray_bound(joint_attack, goal, epsilon) - base)
-        attack = max(attack, cone_attack(joint_attack, goal, epsilon) - base)
+        attack = max(attack, cone_attack(joint_attack, goal, epsilon) - base)  # quick; where it meets, cells are spared
     if can_cut(joint_attack, goal) and bound - attack > _EXACT:
-        cells = certified_cells(joint_attack, goal, epsilon, _COARSE)
+        cells = certified_cells(joint_attack, goal, epsilon, _COARSE, attack=look)
         attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
     return min(attack, bound), bound
 

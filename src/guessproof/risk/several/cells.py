@@ -55,9 +55,15 @@ def can_cut(joint_attack: JointAttack, goal: Goal) -> bool:
 
 
 def certified_cells(
-    joint_attack: JointAttack, goal: Goal, epsilon: float, target: int, seconds: float = 600.0
+    joint_attack: JointAttack,
+    goal: Goal,
+    epsilon: float,
+    target: int,
+    seconds: float = 600.0,
+    *,
+    attack: bool = True,
 ) -> Certified:
-    """The bracket of ln odds at ε > 0 from about `target` cells."""
+    """The bracket of ln odds at ε > 0 from about `target` cells, or only its bound."""
     cells, joint = cut(joint_attack, goal, epsilon, target)
     low, high = goal_shares(cells, goal, joint_attack)
     diameter = cells.diameter
@@ -65,13 +71,13 @@ def certified_cells(
         held = high / (high + (1 - high) * np.exp(-epsilon * diameter))
     share = np.where((low == high) & ((high == 0) | (high == 1)), high, np.where(high > 0, held, 0.0))
     solved = best_odds(cells.mass * share, cells.mass * (1 - share), edges_between(cells, epsilon), seconds)
-    if not _is_straight(cells) or np.isinf(solved.bound):
+    if not attack or not _is_straight(cells) or np.isinf(solved.bound):
         return Certified(-np.inf, solved.bound, None, cells.mass.size)
     peaks = peak_attack(cells, solved.log_m, share, epsilon)
     lines = sum(not a.is_finite for a in cells.axes)
     parts = max(1, round(((_BOXES + 30 * cells.mass.size) / cells.mass.size) ** (1 / max(lines, 1))))
-    attack = peak_odds(peaks, goal, joint_attack, joint, min(parts, 12))
-    return Certified(min(attack, solved.bound), solved.bound, peaks, cells.mass.size)
+    reached = peak_odds(peaks, goal, joint_attack, joint, min(parts, 12))
+    return Certified(min(reached, solved.bound), solved.bound, peaks, cells.mass.size)
 
 
 def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> tuple[Lattice, JointHistogram | None]:

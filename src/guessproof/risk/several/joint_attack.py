@@ -33,6 +33,7 @@ class Part:
     log_p: float
     log_q: float
     gain: Gain
+    bound: Callable[[float], float] | None = None  # the bound alone, where an attack takes time of its own
 
     @property
     def is_open(self) -> bool:
@@ -42,6 +43,12 @@ class Part:
     def shift(self, k: float, which: int) -> BeliefShift:
         """The attack (0) or the bound (1) as a shift of belief."""
         return BeliefShift(self.log_p, self.log_q, self.gain(k)[which] if k and self.is_open else 0.0)
+
+    def bounded(self, k: float) -> BeliefShift:
+        """The bound as a shift of belief, without looking for an attack."""
+        if self.bound is None or not k or not self.is_open:
+            return self.shift(k, 1)
+        return BeliefShift(self.log_p, self.log_q, self.bound(k))
 
 
 @dataclass(frozen=True)
