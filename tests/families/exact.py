@@ -8,6 +8,7 @@ from guessproof.choosing import Choice
 from guessproof.engines import open_engine
 from guessproof.releasing import prepare_query
 from guessproof.releasing.answer import Found, list_groups
+from guessproof.sql import RewrittenQuery
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,11 @@ class Moved:
     rounding: float
 
 
-def exact(choice: Choice) -> Found:
-    """For each group what the engine adds up, in whole steps of each measurement's grid."""
+def prepared(choice: Choice) -> RewrittenQuery:
+    """The query that a release would run, tried as a release would try it."""
     plan = choice.plan
     with open_engine(plan.source, plan.data.table) as engine:
-        query = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
-        return query.read(engine.aggregates(query.sql))
+        return prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
 
 
 def moved(choice: Choice, before: Found, after: Found) -> list[Moved]:

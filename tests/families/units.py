@@ -28,19 +28,15 @@ class Walk:
     """Changes a database in drawn ways, one unit at a time. Which one, and to what, depends on the seed alone."""
 
     def __init__(self, question: Question, source: Path, seed: int) -> None:
-        self.question, self.source = question, source
+        self.question, self.con = question, duckdb.connect(str(source), config={"threads": 1})
         self.rng = np.random.default_rng(seed)
         self.table = str(question.data["table"])
         self.unit = str(question.data["protects"])
 
     def step(self) -> Step:
         """One more change."""
-        with duckdb.connect(str(self.source)) as con:
-            if self.unit == "values":
-                return self._change_values(con)
-            if self.unit == "records":
-                return self._change_record(con)
-            return self._change_person(con)
+        change = {"values": self._change_values, "records": self._change_record, "persons": self._change_person}
+        return change[self.unit](self.con)
 
     def _change_values(self, con: duckdb.DuckDBPyConnection) -> Step:
         secret = [n for n, c in self.question.columns.items() if not c.get("public")]
@@ -176,8 +172,5 @@ def _insert(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Values]) 
 
 
 def _cast(con: duckdb.DuckDBPyConnection, table: str, column: str) -> str:
-    found = con.execute(
-        f"SELECT data_type FROM duckdb_columns() WHERE table_name = '{table}' AND column_name = '{column}'"
-    ).fetchone()
-    assert found is not None
-    return f"CAST(? AS {found[0]})"
+    types = dict(row[:2] for row in con.execute(f"DESCRIBE {table}").fetchall())
+    return f"CAST(? AS {types[column]})"
