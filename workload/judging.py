@@ -14,12 +14,12 @@ import duckdb
 from guessproof.choosing import Choice, choose
 from guessproof.errors import GuessproofError
 from guessproof.ledger import Budget, Ledger
-from guessproof.plan import plan_of
+from guessproof.plan import Plan, plan_of
 from guessproof.releasing import Answer, release
 from workload.questions import Question
 
 EPSILON = 1.0
-DRAWS = 9
+DRAWS = 5
 Cell = tuple[tuple[str, ...], str]  # a group and an output
 
 
@@ -65,7 +65,9 @@ def measured(question: Question, source: Path, draws: int = DRAWS) -> Verdict:
         return found
     truth = plain_answer(question, source)
     try:
-        answers = [released(question, source) for _ in range(draws)]
+        plan = plan_of(question.plan(source))
+        choice = choose(plan)
+        answers = [_released(plan, choice) for _ in range(draws)]
     except GuessproofError as error:  # what only the table itself shows, as a key that is not unique
         return Verdict(question.title, False, reason=_reason(error))
     misses = [abs(v - truth[cell]) / max(abs(truth[cell]), 1) for a in answers for cell, v in cells(a) if cell in truth]
@@ -73,11 +75,17 @@ def measured(question: Question, source: Path, draws: int = DRAWS) -> Verdict:
 
 
 def released(question: Question, source: Path, epsilon: float = EPSILON) -> Answer:
-    """One release, from a book of its own: the same request would be answered from the record."""
+    """One release."""
+    plan = plan_of(question.plan(source, epsilon))
+    return _released(plan, choose(plan))
+
+
+def _released(plan: Plan, choice: Choice) -> Answer:
+    """From a book of its own: the same request would be answered from the record."""
     with tempfile.TemporaryDirectory() as folder:
         book = Path(folder) / "workload.ledger"
-        Ledger.create(book, question.family, Budget(10 * epsilon))
-        return release(plan_of(question.plan(source, epsilon)), ledger=book)
+        Ledger.create(book, plan.data.name, Budget(10 * choice.cost))
+        return release(plan, choice=choice, ledger=book)
 
 
 def cells(answer: Answer) -> Iterator[tuple[Cell, float]]:

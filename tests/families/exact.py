@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from guessproof.choosing import Choice
 from guessproof.engines import open_engine
+from guessproof.noise import Noise
 from guessproof.releasing import prepare_query
 from guessproof.releasing.answer import Found, list_groups
 from guessproof.sql import RewrittenQuery
+from guessproof.sql.places import RankContribution
 
 
 @dataclass(frozen=True)
@@ -26,31 +28,36 @@ class Moved:
 def prepared(choice: Choice) -> RewrittenQuery:
     """The query that a release would run, tried as a release would try it."""
     plan = choice.plan
-    with open_engine(plan.source, plan.data.table) as engine:
+    beside = plan.public_sources if choice.question.joins else {}
+    with open_engine(plan.source, plan.data.table, public=beside) as engine:
         return prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
 
 
 def moved(choice: Choice, before: Found, after: Found) -> list[Moved]:
-    """The movement of each measurement between two states of the database."""
-    found: list[Moved] = []
-    for index, noise in enumerate(choice.noises):
-        empty = noise.grid.units(noise.measurement.contribution.absent)
+    """The movement of each measurement between two states of the database, over all groups together."""
+    groups = list_groups(choice.question)
+    return [_moved(noise, index, groups, before, after) for index, noise in enumerate(choice.noises)]
 
-        def units(state: Found, group: tuple[str, ...], index: int = index, empty: int = empty) -> int:
-            whole = state[group][index][0] if group in state else None
-            return empty if whole is None else whole
 
-        total = sum(abs(units(after, g) - units(before, g)) for g in list_groups(choice.question))
-        promise = noise.measurement.guarantee
-        rounding = noise.grid.step * noise.measurement.copies
-        found.append(
-            Moved(
-                noise.measurement.text,
-                total * noise.grid.step,
-                noise.mechanism.scale,
-                promise.change,
-                promise.presence,
-                rounding,
-            )
-        )
-    return found
+def _moved(noise: Noise, index: int, groups: list[tuple[str, ...]], before: Found, after: Found) -> Moved:
+    measurement = noise.measurement
+    by = _ranks if measurement.picks else _units
+    total = sum(by(noise, *(state[g][index][0] if g in state else None for state in (before, after))) for g in groups)
+    promise, rounding = measurement.guarantee, 0.0 if measurement.picks else noise.grid.step * measurement.copies
+    return Moved(measurement.text, total, noise.mechanism.scale, promise.change, promise.presence, rounding)
+
+
+def _units(noise: Noise, before: int | None, after: int | None) -> float:
+    """How far a number moved; nothing is what nothing adds up to."""
+    empty = noise.grid.units(noise.measurement.contribution.absent)
+    return abs((empty if after is None else after) - (empty if before is None else before)) * noise.grid.step
+
+
+def _ranks(noise: Noise, before: tuple[int, ...] | None, after: tuple[int, ...] | None) -> float:
+    """How far apart the scores of two values of the grid moved: the largest rise less the smallest."""
+    places = noise.measurement.contribution
+    assert isinstance(places, RankContribution)
+    nobody = (0,) * len(places.grid.values)
+    pairs = zip(places.aim.scores(before or nobody), places.aim.scores(after or nobody), strict=True)
+    rises = [b - a for a, b in pairs]
+    return (max(rises) - min(rises)) / places.aim.level.denominator

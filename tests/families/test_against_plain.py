@@ -8,18 +8,11 @@ from pathlib import Path
 import pytest
 
 from workload.judging import cells, plain_answer, released
-from workload.making import make_database
 from workload.page import read_record
-from workload.questions import FAMILIES, Question, read_families
+from workload.questions import Question, read_families
 
 ACCEPTED = [q for f in read_families() for q in f.questions if read_record()[q.title].accepted]
 PRECISE = 1e8  # so large an ε that noise is next to nothing
-
-
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("families")
-    return {family: make_database(folder / f"{family}.duckdb", family) for family in FAMILIES}
 
 
 @pytest.mark.parametrize("question", ACCEPTED, ids=lambda q: q.title)

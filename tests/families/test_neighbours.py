@@ -18,26 +18,18 @@ from families.exact import Moved, moved, prepared
 from families.units import Step, Walk
 from guessproof.choosing import Choice
 from workload.judging import chosen
-from workload.making import make_database
 from workload.page import read_record
-from workload.questions import FAMILIES, Question, read_families
+from workload.questions import Question, read_families
 
 ACCEPTED = [q for f in read_families() for q in f.questions if read_record()[q.title].accepted]
 STEPS = int(os.environ.get("FAMILY_STEPS", "8"))
-SMALL = 0.02
-
-
-@pytest.fixture(scope="module")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("small")
-    return {family: make_database(folder / f"{family}.duckdb", family, SMALL) for family in FAMILIES}
 
 
 @pytest.mark.parametrize("question", ACCEPTED, ids=lambda q: q.title)
 def test_no_neighbour_moves_an_answer_further_than_claimed(
-    question: Question, sources: dict[str, Path], tmp_path: Path
+    question: Question, small_sources: dict[str, Path], tmp_path: Path
 ) -> None:
-    source = Path(shutil.copy(sources[question.family], tmp_path / "walked.duckdb"))
+    source = Path(shutil.copy(small_sources[question.family], tmp_path / "walked.duckdb"))
     assert escapes(question, source, STEPS) == []
 
 
@@ -47,11 +39,11 @@ def escapes(question: Question, source: Path, steps: int) -> list[str]:
     choice = chosen(asked, source)
     query = prepared(choice)
     walk = Walk(asked, source, zlib.crc32(question.title.encode()))
-    before = query.read(walk.con.execute(query.sql).fetchall())
+    before = query.run(walk.ask)
     found: list[str] = []
     for _ in range(steps):
         step = walk.step()
-        after = query.read(walk.con.execute(query.sql).fetchall())
+        after = query.run(walk.ask)
         found += _beyond(choice, step, moved(choice, before, after))
         before = after
     walk.con.close()

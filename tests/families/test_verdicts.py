@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from workload.judging import DRAWS, analysed, measured
-from workload.making import make_database
 from workload.page import PAGE, page, read_record
 from workload.questions import FAMILIES, Question, read_families
 
@@ -21,8 +20,8 @@ RECORD = read_record()
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda q: q.title)
-def test_the_verdict_is_as_recorded(question: Question, tmp_path: Path) -> None:
-    found, known = analysed(question, tmp_path / "nowhere.duckdb"), RECORD[question.title]
+def test_the_verdict_is_as_recorded(question: Question, sources: dict[str, Path]) -> None:
+    found, known = analysed(question, sources[question.family]), RECORD[question.title]
     assert (found.accepted, found.reason) == (known.accepted, known.reason)
     assert [text for text, _ in found.scales] == [text for text, _ in known.scales]
     for (_, scale), (_, recorded) in zip(found.scales, known.scales, strict=True):
@@ -41,9 +40,9 @@ def test_there_are_enough_questions_of_each_family() -> None:
 
 
 @pytest.mark.parametrize("title", ["cats/tabby_queens", "payments/by_channel", "tpch/q1"])
-def test_the_error_is_about_as_recorded(title: str, tmp_path: Path) -> None:
+def test_the_error_is_about_as_recorded(title: str, sources: dict[str, Path]) -> None:
     question = next(q for q in QUESTIONS if q.title == title)
-    error = measured(question, make_database(tmp_path / "made.duckdb", question.family)).error
+    error = measured(question, sources[question.family]).error
     recorded = RECORD[title].error
     assert error is not None
     assert recorded is not None

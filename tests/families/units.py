@@ -33,6 +33,10 @@ class Walk:
         self.table = str(question.data["table"])
         self.unit = str(question.data["protects"])
 
+    def ask(self, sql: str) -> list[tuple[Any, ...]]:
+        """What the database answers as it stands."""
+        return self.con.execute(sql).fetchall()
+
     def step(self) -> Step:
         """One more change."""
         change = {"values": self._change_values, "records": self._change_record, "persons": self._change_person}
