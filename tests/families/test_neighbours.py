@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from families import exact
 from families.exact import Moved, moved, prepared
 from families.units import Step, Walk
 from guessproof.choosing import Choice
+from guessproof.releasing.answer import Found
 from workload.judging import chosen
 from workload.page import read_record
 from workload.questions import Question, read_families
@@ -68,3 +70,18 @@ def _beyond(choice: Choice, step: Step, parts: list[Moved]) -> list[str]:
 def _small(question: Question) -> Question:
     """The same for a table with few rows: a public number of rows must not exceed them."""
     return replace(question, data={**question.data, "rows": 1}) if "rows" in question.data else question
+
+
+@pytest.mark.parametrize("title", ["cats/by_colour", "payments/of_clients", "ships/dues"])
+def test_a_claim_that_is_too_small_is_seen(
+    title: str, small_sources: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A multiplicity forgotten, a second group not counted: what is claimed is a fraction of the truth."""
+    question = next(q for q in ACCEPTED if q.title == title)
+    source = Path(shutil.copy(small_sources[question.family], tmp_path / "walked.duckdb"))
+    monkeypatch.setattr("families.test_neighbours.moved", _understated)
+    assert escapes(question, source, 40) != []
+
+
+def _understated(choice: Choice, before: Found, after: Found) -> list[Moved]:
+    return [replace(m, change=m.change / 4, presence=m.presence / 4) for m in exact.moved(choice, before, after)]
