@@ -12,6 +12,7 @@ from guessproof.choosing import Chooser, asked
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.explain import Explanation, explain
 from guessproof.exposure import Exposure
+from guessproof.guarantee import list_moved
 from guessproof.mechanisms.words import OtherWords, other_words
 from guessproof.noise import Noise
 from guessproof.plan import Plan
@@ -45,6 +46,7 @@ class Meaning:
     general: Explanation
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
     promise: Limits = field(default_factory=Limits, repr=False, compare=False)
+    families: tuple[tuple[int, ...], ...] = ()  # noises of which one unit moves two at most
 
     @cached_property
     def largest_prior_factor(self) -> float | None:
@@ -57,7 +59,7 @@ class Meaning:
     @cached_property
     def words(self) -> OtherWords:
         """The same release in the words of hypothesis testing: trade-off curve, TPR at FPR, GDP, zCDP."""
-        return other_words([n.mechanism for n in self.noises])
+        return other_words(list_moved([n.mechanism for n in self.noises], self.families, key=lambda m: m.epsilon))
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -111,6 +113,7 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         general=explain(epsilon),
         exposure=exposure,
         promise=plan.limits,
+        families=chooser.question.families,
     )
 
 

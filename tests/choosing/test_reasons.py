@@ -41,7 +41,7 @@ def test_limits_and_targets_in_words() -> None:
     assert "may rise by 0.05" in words
     assert "may reach 0.4" in words
     assert "time within 2" in words
-    assert target_words({"y": (1.5, 0.9)}) == "y within 1.5 with 90% confidence"
+    assert target_words({"y": (1.5, 0.9)}, {}) == "y within 1.5 with 90% confidence"
 
 
 def test_the_explanation_names_what_was_decided() -> None:

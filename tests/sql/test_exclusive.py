@@ -9,21 +9,21 @@ import numpy as np
 import pytest
 
 from guessproof.guarantee import RECORDS, VALUES, PrivacyUnit, total, total_of_families
-from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, PublicTable, analyze
 from sql.neighbours import EXPONENT, Bench, allowed
 
 UNIT = 2.0**EXPONENT
 BENCH = Bench()
 
 
-def ask(outputs: str, unit: PrivacyUnit = RECORDS, missing: bool = True) -> AnalyzedQuery:
+def ask(outputs: str, unit: PrivacyUnit = RECORDS, missing: bool = True, linked: int = 1) -> AnalyzedQuery:
     columns = {
         "x": DeclaredColumn("x", bounds=(-2, 10), missing=missing),
         "y": DeclaredColumn("y", bounds=(1, 6.5), missing=missing),
         "c": DeclaredColumn("c", levels=("black", "white", "bay"), missing=missing),
         "f": DeclaredColumn("f", levels=("true", "false"), missing=missing),
     }
-    return analyze(f"SELECT {outputs} FROM t", DeclaredTable("t", columns, unit))
+    return analyze(f"SELECT {outputs} FROM t", DeclaredTable("t", columns, unit, linked=linked))
 
 
 EXCLUSIVE = [
@@ -84,3 +84,24 @@ def test_what_may_overlap_is_charged_in_full(outputs: str) -> None:
     assert question.families == ()
     parts = [m.guarantee for m in question.measurements]
     assert total_of_families(parts, question.families).presence == total(parts).presence
+
+
+@pytest.mark.parametrize("unit", [VALUES, RECORDS])
+def test_linked_records_change_while_one_comes_or_goes(unit: PrivacyUnit) -> None:
+    question = ask("COUNT(*) FILTER (WHERE x < 3) AS a, COUNT(*) FILTER (WHERE x >= 3) AS b", unit, linked=3)
+    joint = total_of_families([m.guarantee for m in question.measurements], question.families)
+    assert question.families == ((0, 1),)
+    # One comes into a, and two more go from a to b, or all three do.
+    assert joint.change >= 6
+    if unit.hides_presence:
+        assert joint.presence >= 5
+
+
+def test_a_record_that_a_join_makes_several_rows_of_may_count_in_all() -> None:
+    rows = [{"c": "black", "v": 1.0}, {"c": "black", "v": 5.0}]
+    public = PublicTable("s", {"v": DeclaredColumn("v", bounds=(0, 9))}, max_matches=2, read=lambda: rows)
+    declared = DeclaredTable("t", {"c": DeclaredColumn("c", levels=("black", "white"))}, RECORDS, public=(public,))
+    counts = "COUNT(*) FILTER (WHERE s.v < 3) AS a, COUNT(*) FILTER (WHERE s.v >= 3) AS b"
+    question = analyze(f"SELECT {counts} FROM t JOIN s ON t.c = s.c", declared)
+    parts = [m.guarantee for m in question.measurements]
+    assert total_of_families(parts, question.families).presence >= 2  # black is in both

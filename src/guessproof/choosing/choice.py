@@ -12,7 +12,7 @@ from typing import Any
 from guessproof.choosing.ratios import RatioError
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
-from guessproof.guarantee import Guarantee, total_of_families
+from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
@@ -151,12 +151,18 @@ class Choice:
     @property
     def delta(self) -> float:
         """The δ of the whole release."""
-        return math.fsum(n.cost[1] for n in self.noises)
+        return math.fsum(list_moved([n.cost[1] for n in self.noises], self._families, key=float))
 
     @property
     def exact_cost(self) -> Fraction:
         """The ε that is charged: as the noise is really drawn, rounding included."""
-        return sum((Fraction(n.cost[0]) for n in self.noises), Fraction(0))
+        costs = [Fraction(n.cost[0]) for n in self.noises]
+        return sum(list_moved(costs, self._families, key=lambda cost: cost), Fraction(0))
+
+    @property
+    def _families(self) -> tuple[tuple[int, ...], ...]:
+        """Measurements of which one unit moves two at most; none where there is no noise to speak of."""
+        return self.question.families if self.noises else ()
 
     @property
     def cost(self) -> float:
@@ -199,6 +205,16 @@ class Choice:
         owned = [j.joined.table for j in self.question.joins if j.joined.table.owner is not None]
         unique = (OWNED.format(name=table.name, owner=table.owner) for table in owned)
         return self.plan.unit.assumption, *_worded(keys, copies=copies, failure=failure, linked=linked), *unique
+
+    @property
+    def exclusions(self) -> tuple[str, ...]:
+        """Which measurements exclude each other, and what that saves, in words."""
+        measured, noun = self.question.measurements, self.plan.unit.noun
+        return tuple(
+            f"{', '.join(measured[i].text for i in family)} exclude each other: changing one {noun} moves at most two "
+            "of them, and the ε of no more than two is counted."
+            for family in self.question.families
+        )
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""

@@ -12,7 +12,7 @@ from guessproof.choosing.ratios import RatioError
 from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
 from guessproof.exposure import Attacker, Exposure
-from guessproof.guarantee import Guarantee, total_of_families
+from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.mechanisms import BEST, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
@@ -101,7 +101,8 @@ class Chooser:
         self.remaining = remaining
         self.data_dependent = data_dependent
         self.mechanism = plan.release.mechanism
-        self.delta = (plan.release.delta or 0.0) / len(question.measurements)
+        moved = list_moved(question.measurements, question.families, key=lambda m: m.guarantee.sensitivity)
+        self.delta = (plan.release.delta or 0.0) / len(moved)
         self._check_mechanism()
         self.targets = self._read_targets()
         self.levels = self._pick_levels()
@@ -196,13 +197,19 @@ class Chooser:
         return {index: self._required_epsilon(index, level) for index, level in self.levels.items()}
 
     def _split_budget(self) -> list[float]:
-        """Each measurement's part of ε: in proportion to what the targets need, equal parts without targets."""
-        count = len(self.question.measurements)
-        if not self.required_epsilon:
-            return [1 / count] * count
-        typical = math.fsum(self.required_epsilon.values()) / len(self.required_epsilon)
-        parts = [self.required_epsilon.get(j, typical) for j in range(count)]
-        return [p / math.fsum(parts) for p in parts]
+        """Each measurement's part of ε: in proportion to what the targets need, equal parts without targets.
+
+        Those to which a record contributes one at a time have parts that add up to more: it moves two of them at most.
+        """
+        count, families = len(self.question.measurements), self.question.families
+        if self.required_epsilon:
+            typical = math.fsum(self.required_epsilon.values()) / len(self.required_epsilon)
+            parts = [self.required_epsilon.get(j, typical) for j in range(count)]
+        else:
+            together = {j for family in families for j in family}
+            parts = [0.5 if j in together else 1.0 for j in range(count)]
+        whole = math.fsum(list_moved(parts, families, key=float))
+        return [p / whole for p in parts]
 
     @property
     def needed(self) -> float:
@@ -350,7 +357,8 @@ class Chooser:
     def _check_delta(self, noises: tuple[Noise, ...]) -> None:
         """What the grid adds to δ grows with ε; all of it must stay within what the plan allows."""
         allowed = self.plan.release.delta
-        if allowed is not None and math.fsum(n.cost[1] for n in noises) > allowed:
+        given = list_moved([n.cost[1] for n in noises], self.question.families if noises else (), key=float)
+        if allowed is not None and math.fsum(given) > allowed:
             problem = "this little Gaussian noise on numbers this large needs a larger failure probability"
             raise self.plan.error(("release", "delta"), allowed, problem, "ask for less accuracy, or use laplace noise")
 

@@ -94,6 +94,8 @@ def show_choice(choice: Choice) -> None:
         _show_changes(console, choice)
     for measurement in choice.question.measurements:
         console.print(f"• {measurement.account}.", style="dim")
+    for words in choice.exclusions:
+        console.print(f"• {words}", style="dim")
     data = choice.plan.data
     for assumption in choice.assumptions[: 1 + (data.copies is not None) + (data.linked_records > 1)]:
         console.print(f"• {assumption}", style="dim")

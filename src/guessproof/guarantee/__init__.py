@@ -1,7 +1,7 @@
 """What one protected unit can do to an answer, or to a whole release."""
 
 from guessproof.guarantee.bells import Bell
-from guessproof.guarantee.guarantee import Guarantee, Response, total, total_of_families
+from guessproof.guarantee.guarantee import Guarantee, Response, list_moved, total, total_of_families
 from guessproof.guarantee.stored import (
     bells_of_dicts,
     guarantee_from_dict,
@@ -40,6 +40,7 @@ __all__ = [
     "bells_of_dicts",
     "guarantee_from_dict",
     "guarantee_to_dict",
+    "list_moved",
     "metric_from_dict",
     "metric_to_dict",
     "total",

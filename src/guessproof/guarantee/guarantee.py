@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from guessproof.guarantee.unit import PrivacyUnit
 from guessproof.names import likeness
@@ -21,6 +21,7 @@ from guessproof.world.metrics import Discrete, Matrix
 
 MOST_POINTS = 80  # beyond this a curve is not compared point by point
 Values = Mapping[str, Any]
+Cost = TypeVar("Cost")
 
 
 class Response(Protocol):
@@ -189,17 +190,29 @@ class Guarantee:
 def total_of_families(parts: Sequence[Guarantee], families: Sequence[Sequence[int]]) -> Guarantee:
     """Several answers of one query, of which some, a family, never get anything from one unit together.
 
-    Coming or going moves one of a family, a change at most two: it is taken from one and given to another.
+    Coming or going moves one of a family, a change at most two: it is taken from one and given to another. Of linked
+    records one may come or go while the others change; what each form adds for them is the most of so many records.
     """
     whole = total(parts)
     presence, change = whole.presence, whole.change
     for family in families:
         own = [parts[i] for i in family]
-        furthest = max(part.presence for part in own)
-        presence -= math.fsum(part.presence for part in own) - furthest
-        change -= max(math.fsum(part.change for part in own) - 2 * furthest, 0.0)
+        pair = math.fsum(sorted(min(part.presence, part.change) for part in own)[-2:])
+        if whole.linked == 1:
+            furthest, coming = max(part.change for part in own), max(part.presence for part in own)
+        else:
+            furthest = coming = max(pair, *(part.sensitivity for part in own))
+        presence -= math.fsum(part.presence for part in own) - coming
+        change -= max(math.fsum(part.change for part in own) - max(pair, furthest), 0.0)
     room = 1 + 1e-13  # what subtracting rounded away
     return replace(whole, presence=min(presence * room, whole.presence), change=min(change * room, whole.change))
+
+
+def list_moved(costs: Sequence[Cost], families: Sequence[Sequence[int]], key: Callable[[Cost], Any]) -> list[Cost]:
+    """Of what each answer costs, all that one unit can make add up: of a family the two largest, by the key."""
+    apart = sorted(set(range(len(costs))).difference(*families))
+    moved = [sorted((costs[i] for i in family), key=key)[-2:] for family in families]
+    return [*(costs[i] for i in apart), *itertools.chain.from_iterable(moved)]
 
 
 def total(parts: Sequence[Guarantee]) -> Guarantee:

@@ -8,6 +8,7 @@ from guessproof.intervals import ZERO
 from guessproof.sql.distances import MOST_LEVELS, Contribution, list_cuts, split_line
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.movement import OTHER, ColumnChange, ColumnState
+from guessproof.sql.relation import count_matches
 
 MOST_STATES = 200
 
@@ -28,7 +29,12 @@ def find_families(measurements: Sequence[Measurement]) -> tuple[tuple[int, ...],
 
 
 def _may_exclude(measurement: Measurement) -> bool:
-    """A sum or a count of rows: extremes, ranks, averages and what persons add up are left alone."""
+    """A sum or a count of rows: extremes, ranks, averages and what persons add up are left alone.
+
+    So are records that a join makes several rows of: each row tells the filters apart, not the record.
+    """
+    if count_matches(measurement.contribution.joins) > 1:
+        return False
     plain = measurement.kind in ("count", "sum") and not measurement.picks and measurement.divisor == 1
     return plain and measurement.declared.unit.identity is None and measurement.contribution.absent == 0
 

@@ -52,10 +52,10 @@ def _promise(facts: Facts) -> Markup:
 
 def _added(facts: Facts) -> str:
     if facts.choice.delta:
-        return "where ε and δ are the sums of those of the measurements."
+        return f"where ε and δ are the sums of those of the measurements.{_apart(facts)}"
     text = (
         "where D(T, T′) is the sum over the measurements of (how far the true number moves) / b, with b the scale of "
-        "its noise. ε is the largest D."
+        f"its noise. ε is the largest D.{_apart(facts)}"
     )
     if facts.choice.exposure is not None:
         text += (
@@ -63,6 +63,10 @@ def _added(facts: Facts) -> str:
             "the metric with which the attacker’s belief was worked out."
         )
     return text
+
+
+def _apart(facts: Facts) -> str:
+    return "".join(f" {words}" for words in facts.choice.exclusions)
 
 
 def _noises(facts: Facts) -> Markup:
