@@ -44,6 +44,7 @@ class Meaning:
     rank_errors: dict[str, float]
     limits: tuple[Kept, ...]
     general: Explanation
+    times: int = 1  # how often the plan is released; beliefs are after all of them
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
     promise: Limits = field(default_factory=Limits, repr=False, compare=False)
     families: tuple[tuple[int, ...], ...] = ()  # noises of which one unit moves two at most
@@ -65,6 +66,7 @@ class Meaning:
         """Ready for JSON."""
         return {
             "epsilon": self.epsilon,
+            "times": self.times,
             "noise": [n.to_dict() for n in self.noises],
             "prior": self.prior,
             "advantage": None if self.advantage is None else self.advantage.to_dict(),
@@ -111,6 +113,7 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         rank_errors=ranks,
         limits=tuple(_kept(chooser, epsilon)),
         general=explain(epsilon),
+        times=plan.release.times,
         exposure=exposure,
         promise=plan.limits,
         families=chooser.question.families,

@@ -22,6 +22,8 @@ from guessproof.sql.formula import Output
 OWNED = "Each row of {name} belongs to one row of {owner}: no two rows of {owner} have the key that it is joined on."
 BINDS = 1e-3  # an ε so near a limit leaves no room for a wrong prior
 ASSUMPTIONS = {
+    "times": "The plan is released {times} times. The attacker sees all {times} answers, and a record may be in all of "
+    "them, with the same values: what they tell adds up, and every limit and belief is for all {times} together.",
     "independence": "Records are independent of each other given what the attacker knows; columns with separate "
     "priors are independent of each other.",
     "mechanism": "The attacker knows the query, the mechanism and its noise scale.",
@@ -82,12 +84,23 @@ class Choice:
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
 
     @property
+    def times(self) -> int:
+        """How often the plan is released. ε, noise and cost are those of each; beliefs are after all of them."""
+        return self.plan.release.times
+
+    @property
+    def cost_of_all(self) -> float:
+        """The ε that all releases cost together, rounded up: what the budget needs."""
+        total = float(self.exact_cost * self.times)
+        return total if Fraction(total) >= self.exact_cost * self.times else math.nextafter(total, math.inf)
+
+    @property
     def prior_free_epsilon(self) -> float | None:
-        """4·artanh η: the ε that keeps an advantage whatever the attacker believes beforehand."""
+        """4·artanh η, over all releases: the ε of each that keeps an advantage whatever the attacker believes."""
         advantage = self.plan.limits.advantage
         if advantage is None or advantage >= 1 or any(n.mechanism.has_delta for n in self.noises):
             return None
-        return 4 * math.atanh(advantage) * (1 - 1e-15)
+        return 4 * math.atanh(advantage) * (1 - 1e-15) / self.times
 
     @cached_property
     def narrower_prior_epsilon(self) -> float | None:
@@ -202,9 +215,11 @@ class Choice:
         failure = None if self.plan.attacker is None else self.plan.attacker.failure
         keys += ["failure"] if failure is not None else []
         keys += ["prior"] if self.plan.attacker is not None else []
+        keys += ["times"] if self.times > 1 else []
         owned = [j.joined.table for j in self.question.joins if j.joined.table.owner is not None]
         unique = (OWNED.format(name=table.name, owner=table.owner) for table in owned)
-        return self.plan.unit.assumption, *_worded(keys, copies=copies, failure=failure, linked=linked), *unique
+        words = _worded(keys, copies=copies, failure=failure, linked=linked, times=self.times)
+        return self.plan.unit.assumption, *words, *unique
 
     @property
     def exclusions(self) -> tuple[str, ...]:
@@ -271,6 +286,8 @@ class Choice:
                 "feasible": self.feasible,
                 "epsilon": self.epsilon if self.feasible else None,
                 "epsilon_charged": self.cost if self.noises else None,
+                "times": self.times,
+                "epsilon_charged_for_all": self.cost_of_all if self.noises else None,
                 "delta": self.delta,
                 "epsilon_add_remove": self.epsilon_add_remove,
                 "epsilon_per_unit": self.epsilon_per_unit,

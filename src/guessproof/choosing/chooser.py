@@ -26,12 +26,22 @@ from guessproof.world.kinds import Kind, label_of
 ROUNDING = 2.0**-38  # what the noise's grid adds to one answer, in log-likelihood; checked against the noise itself
 
 
-def choose(plan: Plan, *, remaining: float | None = None, data_dependent: bool = False) -> Choice:
+def choose(
+    plan: Plan, *, remaining: float | None = None, to_come: int | None = None, data_dependent: bool = False
+) -> Choice:
     """The feasible interval of ε, the recommendation and its reasons. Never opens the table.
 
-    `remaining` is what is left of the budget, where a ledger is at hand.
+    ε is that of each release, where the plan has several (`times`). `remaining` is what is left of the budget, where a
+    ledger is at hand, and `to_come` how many of the plan's releases it still has to pay for; left out: all.
     """
-    return Chooser(plan, asked(plan), remaining, data_dependent).choice()
+    count = plan.release.times if to_come is None else to_come
+    share = None if remaining is None or count == 0 else shared(remaining, count)
+    return Chooser(plan, asked(plan), share, data_dependent).choice()
+
+
+def shared(epsilon: float, times: int) -> float:
+    """The part of each of so many releases, never above it."""
+    return epsilon if times == 1 else math.nextafter(epsilon / times, 0.0)
 
 
 def asked(plan: Plan) -> AnalyzedQuery:
@@ -98,6 +108,7 @@ class Chooser:
     def __init__(self, plan: Plan, question: AnalyzedQuery, remaining: float | None, data_dependent: bool) -> None:
         self.plan = plan
         self.question = question
+        self.times = plan.release.times
         self.remaining = remaining
         self.data_dependent = data_dependent
         self.mechanism = plan.release.mechanism
@@ -245,7 +256,7 @@ class Chooser:
         return tuple(found)
 
     def exposure(self) -> Exposure | None:
-        """What the plan's attacker learns from this release."""
+        """What the plan's attacker learns from all its releases together; ε is that of each of them."""
         attacker = attacker_of(self.plan)
         if attacker is None:
             return None
@@ -253,13 +264,15 @@ class Chooser:
             from guessproof.choosing.gaussian import gaussian_exposure
 
             return gaussian_exposure(self, attacker)
-        return Exposure(attacker, self.guarantee, ROUNDING * len(self.budget_shares))
+        step = ROUNDING * len(self.budget_shares) * self.times
+        return Exposure(attacker, self.guarantee.repeated(self.times), step)
 
     def rounded(self, exposure: Exposure, epsilon: float) -> Exposure:
         """The same with the step that the noise really has at ε: a small scale may need a coarser grid."""
         if not 0 < epsilon < math.inf:
             return exposure
-        return replace(exposure, step=max(exposure.step, math.fsum(n.step for n in self.noises(min(epsilon, 1e9)))))
+        steps = math.fsum(n.step for n in self.noises(min(epsilon, 1e9)))
+        return replace(exposure, step=max(exposure.step, self.times * steps))
 
     def limits(self, exposure: Exposure | None) -> list[Limit]:
         """Every bound on ε from above."""
@@ -270,7 +283,8 @@ class Chooser:
         if self.plan.risk is not None:
             found.append(self._risk())
         if self.remaining is not None:
-            found.append(Limit("budget", self.remaining, "at most", "what the ledger has left for this data"))
+            each = "" if self.times == 1 else ", for each of the releases to come"
+            found.append(Limit("budget", self.remaining, "at most", f"what the ledger has left for this data{each}"))
         return found
 
     def _attacker(self, exposure: Exposure) -> float:
@@ -316,9 +330,8 @@ class Chooser:
             problem = "no ratio of a belief after to the belief before holds for every answer of such noise"
             remedy = f"use {', '.join(pure[:-1])} or {pure[-1]} with [risk]"
             raise self.plan.error(("release", "mechanism"), self.mechanism, problem, remedy)
-        return Limit(
-            "risk", unit.profile_epsilon(profile, self.guarantee), "at most", f"{profile!r}{unit.takes_profiles}"
-        )
+        epsilon = shared(unit.profile_epsilon(profile, self.guarantee), self.times)
+        return Limit("risk", epsilon, "at most", f"{profile!r}{unit.takes_profiles}")
 
     def bounds(self, exposure: Exposure | None = None) -> list[Limit]:
         """Every bound on ε, from above and from below."""
@@ -389,6 +402,7 @@ class Chooser:
         decides = binding_name(bounds, feasible, self.plan.release.epsilon)
         possible = tuple(changes(self, exposure, interval, (asked_at, advantage, posterior)))
         profile, unit = self.plan.risk, self.plan.unit
+        aware = None if profile is None else unit.query_aware_epsilon(profile, self.guarantee)
         return Choice(
             plan=self.plan,
             question=self.question,
@@ -402,7 +416,7 @@ class Chooser:
             advantage=advantage,
             posterior=posterior,
             prior=exposure.prior if exposure is not None else None,
-            query_aware_epsilon=None if profile is None else unit.query_aware_epsilon(profile, self.guarantee),
+            query_aware_epsilon=None if aware is None else shared(aware, self.times),
             changes=possible,
             explanation=explain_choice(
                 plan=self.plan,

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 def gaussian_exposure(chooser: Chooser, attacker: Attacker) -> GaussianExposure:
     """What the attacker learns, from the noise that each ε stands for; refused where it is not proven."""
     plan = chooser.plan
-    failure = failure_of(plan)
     for measurement in chooser.question.measurements:
         found = answer_curve(measurement)
         if isinstance(found, str):
@@ -28,28 +27,29 @@ def gaussian_exposure(chooser: Chooser, attacker: Attacker) -> GaussianExposure:
         return GaussianExposure(
             attacker,
             chooser.guarantee,
-            bells=lambda epsilon: bells_of(chooser.noises(epsilon), failure),
-            failure=failure,
+            bells=lambda epsilon: tuple(b.repeated(chooser.times) for b in bells_of(plan, chooser.noises(epsilon))),
+            failure=failure_of(plan),
         )
     except InputError as error:
         raise plan.error(("attacker", "goal"), attacker.goal, error.problem, error.remedy) from None
 
 
 def failure_of(plan: Plan) -> float:
-    """How probable an answer that breaks the attacker's limits may be."""
+    """How probable an answer that breaks the attacker's limits may be, over all releases together."""
     return 0.0 if plan.attacker is None or plan.attacker.failure is None else plan.attacker.failure
 
 
-def bells_of(noises: tuple[Noise, ...], failure: float) -> tuple[Bell, ...]:
-    """What noises tell; each holds its part of the failure."""
+def bells_of(plan: Plan, noises: tuple[Noise, ...]) -> tuple[Bell, ...]:
+    """What the noises of one release tell; each holds its part of the failure."""
     found: list[Bell] = []
+    failure = failure_of(plan) / (len(noises) * plan.release.times)
     for noise in noises:
         curve = answer_curve(noise.measurement)
         if not isinstance(curve, str):
             name, form, rounding = curve
             sd = noise.mechanism.scale
             grid = noise.grid.step * noise.measurement.copies
-            found.append(Bell(name, form.times((1 + 1e-14) / sd), (rounding + grid) / sd, failure / len(noises)))
+            found.append(Bell(name, form.times((1 + 1e-14) / sd), (rounding + grid) / sd, failure))
     return tuple(found)
 
 

@@ -11,6 +11,7 @@ from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.noise import Noise
 from guessproof.plan import Plan
+from guessproof.plan.tables import MOST_TIMES
 from guessproof.risk.bracket import Bracket
 from guessproof.rounded import down, up
 
@@ -39,8 +40,12 @@ def changes(
     if chooser.plan.data.rows is not None and all(m.divisor != 1 for m in chooser.question.measurements):
         rows = math.ceil(chooser.plan.data.rows * ratio)
         yield Change("data.rows", f"{chooser.plan.data.rows}", f"{rows}", ratio)
-    if exposure is not None:
+    others = () if ratio <= 1 else chooser.limits(None)  # another attacker is no way out of a budget that is too small
+    if exposure is not None and all(limit.epsilon >= needed for limit in others):
         yield from _risk_changes(chooser, exposure, needed, learnt)
+    fewer = min(math.floor(chooser.times / ratio * (1 - 1e-9)), MOST_TIMES)
+    if chooser.times > 1 and fewer >= 1 and (exposure is None or exposure.is_shared_evenly):
+        yield Change("release.times", f"{chooser.times}", f"{fewer}", max(ratio, 1 / ratio))
 
 
 def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Change]:
@@ -129,12 +134,16 @@ def explain_choice(
     if not math.isfinite(epsilon):
         return "No release can break these limits: any ε will do. Set an accuracy target or release.epsilon."
     parts = [_reason(bounds, epsilon, interval, plan.release.epsilon)]
+    times = plan.release.times
+    if times > 1:
+        cost = times * math.fsum(n.cost[0] for n in noises)
+        parts.append(f"That is each of {times} releases; all of them cost ε = {up(cost)}, and the budget must hold it.")
     if advantage is not None:
         failure = None if plan.attacker is None else plan.attacker.failure
         but = "" if failure is None else f", but with probability {failure:g} given any true value"
-        parts.append(
-            f"The attacker's belief then rises by at most {up(float(advantage.bound))} ({advantage.status}){but}."
-        )
+        when = "then" if times == 1 else f"after all {times}"
+        risen = f"rises by at most {up(float(advantage.bound))} ({advantage.status}){but}"
+        parts.append(f"The attacker's belief {when} {risen}.")
     if len(noises) == 1:
         noise = noises[0]
         parts.append(f"Noise of scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")

@@ -73,9 +73,9 @@ def _choose_plan(path: str, as_json: bool) -> None:
     from guessproof.plan import load_plan
 
     plan = load_plan(path)
-    left, scanned = budget_left(plan)
+    left, to_come, scanned = budget_left(plan)
     with Screen(stderr=True).status("weighing limits and targets …"):
-        choice = chosen(plan, remaining=left, data_dependent=scanned)
+        choice = chosen(plan, remaining=left, to_come=to_come, data_dependent=scanned)
     print_json(choice.to_dict()) if as_json else show_choice(choice)
     if not choice.feasible:
         raise typer.Exit(3)
@@ -123,6 +123,9 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
 
     table = Table(show_header=False)
     rows: list[tuple[str, str | Text]] = [("ε", styled(down(choice.epsilon), "bold"))]
+    after = "" if choice.times == 1 else f" all {choice.times} releases"
+    if choice.times > 1:
+        rows = [("ε of each release", rows[0][1]), (f"ε of all {choice.times}", up(choice.cost_of_all))]
     if choice.epsilon_add_remove is not None:
         rows.append((f"ε for adding or removing a {choice.plan.unit.noun}", down(choice.epsilon_add_remove)))
     rows += [(f"ε per unit of {n}", down(e)) for n, e in choice.epsilon_per_unit.items() if e]
@@ -140,9 +143,9 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         rows.append(("belief before", f"{choice.prior:.2%}, {in_people(choice.prior)}"))
     if choice.posterior is not None:
         bound = float(choice.posterior.bound)
-        rows.append(("belief after, at most", f"{percent(choice.posterior)}, {in_people(bound)}"))
+        rows.append((f"belief after{after}, at most", f"{percent(choice.posterior)}, {in_people(bound)}"))
     if choice.advantage is not None:
-        rows.append(("advantage, at most", percent(choice.advantage)))
+        rows.append((f"advantage{after and ' after' + after}, at most", percent(choice.advantage)))
         if choice.advantage.worst_at is not None:
             at = choice.advantage.worst_at
             shown = show_truth(choice, at)
@@ -295,7 +298,8 @@ def _show_meaning(found: Meaning) -> None:
     from guessproof.cli.screen import Screen
 
     console = Screen()
-    table = Table(show_header=False, title=f"ε = {found.epsilon:g} for this plan", title_justify="left")
+    often = "" if found.times == 1 else f", in each of {found.times} releases; beliefs are after all of them"
+    table = Table(show_header=False, title=f"ε = {found.epsilon:g} for this plan{often}", title_justify="left")
     for noise in found.noises:
         table.add_row(f"noise on {noise.measurement.text}", _noise_words(noise))
     for name, error in found.errors.items():

@@ -20,6 +20,9 @@ def release(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Also write the answers: .csv, .json or .parquet.")
     ] = None,
+    number: Annotated[
+        int | None, typer.Option(help="Which of the plan's releases, where it has several (times = 12): 1, 2, …")
+    ] = None,
     key_file: Annotated[str | None, typer.Option("--key-file", help="The key of a sealed ledger.")] = None,
     timeout: Annotated[float | None, typer.Option(help="Seconds after which the query is stopped.")] = None,
     as_json: AsJson = False,
@@ -40,7 +43,7 @@ def release(
     if output is not None:
         check_target(output, loaded, key_file)  # before anything is charged
     with Screen(stderr=True).status("charging, asking, adding noise …"):
-        answer = released(loaded, key=read_key(key_file), timeout=timeout)
+        answer = released(loaded, number=number, key=read_key(key_file), timeout=timeout)
     print_json(answer.to_dict()) if as_json else show_answer(answer, loaded)
     if output is not None:  # last: an answer that was paid for is shown even if the disk is full
         write_answers(answer, output, loaded)
@@ -82,6 +85,9 @@ def show_answer(answer: Answer, plan: Plan) -> None:
         )
     _show_learned(console, answer)
     left = answer.remaining
+    if answer.times > 1:
+        seen = f"whoever sees all {answer.times} learns at most what is said above"
+        console.print(f"Release {answer.number} of {answer.times}; {seen}.")
     console.print(f"Charged ε = {up(answer.epsilon)}; left: ε = {down(left.get('epsilon'))}.")
     console.print(f"Ledger head {answer.head}\n", style="dim")
 

@@ -38,6 +38,11 @@ class Exposure:
         return True
 
     @property
+    def is_shared_evenly(self) -> bool:
+        """Whether each of n releases that keep a limit together has an n-th of the ε that one would have."""
+        return True
+
+    @property
     def may_fail(self) -> bool:
         """Whether what is said may be broken by an answer, with a stated probability."""
         return False

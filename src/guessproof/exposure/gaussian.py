@@ -54,6 +54,10 @@ class GaussianExposure(Exposure):
         return False
 
     @property
+    def is_shared_evenly(self) -> bool:
+        return False
+
+    @property
     def may_fail(self) -> bool:
         return self.failure > 0
 

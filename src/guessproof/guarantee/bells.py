@@ -25,6 +25,13 @@ class Bell:
     rounding: float = 0.0
     failure: float = 0.0
 
+    def repeated(self, times: int) -> Bell:
+        """So many such answers about the same value: precisions add, as do what rounding adds and what may fail."""
+        if times == 1:
+            return self
+        curve = self.curve.times(math.sqrt(times) * (1 + 1e-14))  # a hair above: never less than their sum
+        return Bell(self.column, curve, self.rounding * times, self.failure * times)
+
     def to_dict(self) -> dict[str, Any]:
         """As a ledger keeps it."""
         curve = LineMetric(self.curve).to_dict()
@@ -38,8 +45,7 @@ class Bell:
             curve = LineMetric.from_dict(dict(table["curve"])).form
             if not 0 <= failure < 1 or not rounding >= 0 or curve.step or math.isfinite(curve.cap):
                 raise ValueError
-            factor = 1.0 if times == 1 else math.sqrt(times) * (1 + 1e-14)
-            return Bell(str(table["column"]), curve.times(factor), rounding * times, failure * times)
+            return Bell(str(table["column"]), curve, rounding, failure).repeated(times)
         except (KeyError, TypeError, ValueError, MetricError):
             raise LedgerError(
                 "what Gaussian noise told is not understood; was it written by another program?"

@@ -73,18 +73,13 @@ def total_of_dicts(
     """
     parts = [_linked(guarantee_from_dict(table), names, linked).merged() for table in tables]
     counted = zip(parts, times or [1] * len(parts), strict=True)
-    return total([part.scaled(_factor(count)) for part, count in counted]).spelled(names)
+    return total([part.repeated(count) for part, count in counted]).spelled(names)
 
 
 def _linked(guarantee: Guarantee, names: Sequence[str], count: int) -> Guarantee:
     """What one release told of so many records. A column that it did not read may tell of them as well."""
     unread = [n for n in names if likeness(n) not in {likeness(known) for known in guarantee.columns}]
     return guarantee.linked_with(count, labels=unread)
-
-
-def _factor(count: int) -> float:
-    """So often, and a hair above: a product of floats must not fall below their sum."""
-    return 1 if count == 1 else count * (1 + 1e-14)
 
 
 def _read(table: Mapping[str, Any]) -> Guarantee:

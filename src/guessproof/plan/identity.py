@@ -37,6 +37,7 @@ LATER = (
     ("data", "rows_at_least"),
     ("accuracy", "ranks"),
     ("release", "ranks_inside"),
+    ("release", "times"),
 )  # keys that came later: left out at their default, so that older requests keep their name
 SILENT = (("release", "ledger"), ("data", "engine"), ("data", "rows_each"))  # what can change no answer
 NAMED = (("columns",), ("prior",), ("attacker", "at"), ("attacker", "knows"))  # tables whose keys are columns
@@ -72,10 +73,19 @@ FIRST: dict[type[tables.PlanTable], tuple[str, ...]] = {
 }
 
 
-def request_of(plan: Plan, epsilon: float | None = None) -> str:
-    """The digest of a request; `epsilon` where a choice, rather than the plan alone, decided on it."""
+def request_of(plan: Plan, epsilon: float | None = None, number: int | None = None) -> str:
+    """The digest of a request; `epsilon` where a choice, rather than the plan alone, decided on it.
+
+    `number` says which of the plan's releases is meant, where there are several.
+    """
     parts = [FORMAT, plan.data.name, identity_text(plan.file, {**plan.digests, **plan.stored_digests})]
-    return _digest(parts if epsilon is None else [*parts, epsilon.hex()])
+    parts += [] if epsilon is None else [epsilon.hex()]
+    return _digest(parts if plan.release.times == 1 else [*parts, f"number {number}"])
+
+
+def requests_of(plan: Plan) -> frozenset[str]:
+    """The digests of all releases of a plan."""
+    return frozenset(request_of(plan, number=number) for number in range(1, plan.release.times + 1))
 
 
 def first_requests(plan: Plan, charges: Iterable[Charge]) -> frozenset[str]:

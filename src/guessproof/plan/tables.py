@@ -39,6 +39,7 @@ def _pair(value: Any) -> Any:
     return (value, value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
+MOST_TIMES = 1000  # releases of one plan
 Whole = Annotated[int, BeforeValidator(_whole)]
 Positive = Annotated[float, Field(gt=0, le=1e100)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -529,6 +530,13 @@ class ReleaseTable(PlanTable):
         default=None,
         ge=1,
         description="MIN and MAX pick a value so many ranks inside the outermost, instead of noise by their range",
+    )
+    times: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_TIMES,
+        strict=True,
+        description="how often this plan will be released in all, on new data; limits hold for all of them together",
     )
 
 

@@ -60,6 +60,8 @@ class Answer:
     remaining: dict[str, Any] = field(default_factory=dict[str, Any])
     head: str = ""
     replayed: bool = False
+    number: int | None = None  # which of the plan's releases this is, where it has several
+    times: int = 1
 
     @property
     def value(self) -> float | None:
@@ -77,6 +79,7 @@ class Answer:
         """Ready for JSON."""
         return {
             "answers": [a.to_dict() for a in self.answers],
+            **({} if self.times == 1 else {"number": self.number, "times": self.times}),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "epsilon_add_remove": self.epsilon_add_remove,
@@ -122,6 +125,8 @@ class Answer:
             remaining,
             head,
             True,
+            table.get("number"),
+            table.get("times", 1),
         )
 
 
@@ -153,6 +158,7 @@ def add_noise(choice: Choice, found: Found) -> Answer:
         sampling_error(choice),
         choice.assumptions,
         choice.data_dependent,
+        times=choice.times,
     )
 
 

@@ -37,6 +37,7 @@ def release(
     plan: Plan,
     *,
     choice: Choice | None = None,
+    number: int | None = None,
     ledger: str | Path | Ledger | None = None,
     key: bytes | None = None,
     timeout: float | None = None,
@@ -45,11 +46,13 @@ def release(
     """Charge the ledger, ask the table, add noise, record, and give the answer.
 
     The same request gives the recorded answer without a new charge. `choice` is one made for this very plan, where it
-    is at hand already; `timeout` is in seconds. `source` is a frame that is at hand (pandas, polars, Arrow, a relation
-    of DuckDB), read instead of what the plan names.
+    is at hand already; `timeout` is in seconds. `number` says which of the plan's releases is meant, where it has
+    several (`times`): it is part of the request. `source` is a frame that is at hand (pandas, polars,
+    Arrow, a relation of DuckDB), read instead of what the plan names.
     """
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
-    settled = _find_settled(book, plan, choice)
+    number = which_release(plan, number)
+    settled = _find_settled(book, plan, choice, number)
     if settled is not None:  # what was paid for is given whatever has become of the table
         return _show_again(book, settled)
     choice = _rehearse(book, plan, choice)
@@ -58,22 +61,35 @@ def release(
         if joined:
             check_joins(engine, plan, choice.question)
         query = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
-        charged = _charge(book, plan, choice)
+        charged = _charge(book, plan, choice, number)
         if not isinstance(charged, Charged):  # somebody else was faster
             return _show_again(book, charged)
-        answer = _run(book, charged, engine, query, choice)
+        answer = replace(_run(book, charged, engine, query, choice), number=number)
     head = book.record(charged, answer.record())
     return replace(answer, remaining=_remaining(book, plan), head=head)
+
+
+def which_release(plan: Plan, number: int | None) -> int | None:
+    """The number of a release, checked; None for a plan that is released once."""
+    times = plan.release.times
+    if number is None and times > 1:
+        problem, remedy = f"this plan is released {times} times", f"say which one: --number 1 … {times}"
+        raise ParameterError("number", None, problem, remedy)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= times):
+        said = "once" if times == 1 else f"{times} times"
+        remedy = "leave it out, or write times under [release]" if times == 1 else f"use one from 1 to {times}"
+        raise ParameterError("number", number, f"this plan is released {said}", remedy)
+    return None if times == 1 else number
 
 
 # Before the charge -------------------------------------------------------------------------------------------------
 
 
-def _find_settled(book: Ledger, plan: Plan, choice: Choice | None) -> Recorded | Failed | None:
+def _find_settled(book: Ledger, plan: Plan, choice: Choice | None, number: int | None) -> Recorded | Failed | None:
     """What this request was given before, under whatever name."""
     if choice is not None and choice.plan is not plan:
         raise ParameterError("choice", "…", "was made for another plan", "choose for this plan, or leave it out")
-    return book.settled(plan.data.name, _name_request(book, plan, choice))
+    return book.settled(plan.data.name, _name_request(book, plan, choice, number))
 
 
 def _show_again(book: Ledger, settled: Recorded | Failed) -> Answer:
@@ -143,16 +159,16 @@ def check_rows(engine: Engine, declared: DeclaredTable) -> None:
 # Charge ------------------------------------------------------------------------------------------------------------
 
 
-def request_digest(plan: Plan, choice: Choice | None = None) -> str:
-    """The same for the same plan; a choice that what is left of a budget decided on is a request of its own."""
+def request_digest(plan: Plan, choice: Choice | None = None, number: int | None = None) -> str:
+    """The same for the same plan and number; a choice that what is left decided on is a request of its own."""
     limited = choice is not None and choice.binding == "budget"
-    return request_of(plan, choice.epsilon if choice is not None and limited else None)
+    return request_of(plan, choice.epsilon if choice is not None and limited else None, number)
 
 
-def _name_request(book: Ledger, plan: Plan, choice: Choice | None) -> frozenset[str]:
+def _name_request(book: Ledger, plan: Plan, choice: Choice | None, number: int | None) -> frozenset[str]:
     """The names under which this request may have been charged."""
-    request = request_digest(plan, choice)
-    earlier = _first_requests(book, plan) if request == request_of(plan) else frozenset[str]()
+    request = request_digest(plan, choice, number)
+    earlier = _first_requests(book, plan) if request == request_of(plan, number=number) else frozenset[str]()
     return earlier | {request}
 
 
@@ -160,7 +176,7 @@ def _first_requests(book: Ledger, plan: Plan) -> frozenset[str]:
     return first_requests(plan, book.unsaid(plan.data.name, plan.query.sql))
 
 
-def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Failed:
+def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Charged | Recorded | Failed:
     """Pay for what was chosen; where the budget is too small for it, say what it would allow."""
     guarantee = with_bells(guarantee_to_dict(choice.guarantee), _bells(plan, choice))
     describe = {
@@ -169,9 +185,11 @@ def _charge(book: Ledger, plan: Plan, choice: Choice) -> Charged | Recorded | Fa
         "noise": [n.to_dict() for n in choice.noises],
         "data_dependent": choice.data_dependent,
     }
+    if number is not None:
+        describe["number"] = f"{number} of {plan.release.times}"
     judge = make_judge(plan, book)
     cost = Cost(choice.exact_cost, choice.delta)
-    request, aliases = request_digest(plan, choice), _name_request(book, plan, choice)
+    request, aliases = request_digest(plan, choice, number), _name_request(book, plan, choice, number)
     protection = protection_of(choice.question)
     try:
         return book.charge(
@@ -246,9 +264,9 @@ def _bells(plan: Plan, choice: Choice) -> tuple[Bell, ...]:
     """What Gaussian noise tells; nothing for other noise."""
     if choice.exposure is None or not any(n.mechanism.has_delta for n in choice.noises):
         return ()
-    from guessproof.choosing.gaussian import bells_of, failure_of
+    from guessproof.choosing.gaussian import bells_of
 
-    return bells_of(choice.noises, failure_of(plan))
+    return bells_of(plan, choice.noises)
 
 
 # Run ---------------------------------------------------------------------------------------------------------------

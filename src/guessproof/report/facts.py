@@ -11,9 +11,9 @@ from typing import Any
 
 from guessproof.choosing import Choice, Limit, asked, choose
 from guessproof.errors import InfeasibleError, PlanError
-from guessproof.ledger import Account, Ledger, is_there
+from guessproof.ledger import Account, Charge, Ledger, is_there
 from guessproof.plan import Plan, loads_plan
-from guessproof.plan.identity import first_requests, request_of
+from guessproof.plan.identity import first_requests, requests_of
 from guessproof.plan.places import hide_secrets, is_secret
 from guessproof.report.shift import ShownShift, shift_of
 from guessproof.report.words import goal_words
@@ -151,7 +151,7 @@ def _decided(plan: Plan, account: Account | None) -> tuple[Choice, frozenset[str
     try:
         if account is None:
             return choose(plan), frozenset()
-        requests = first_requests(plan, account.charges.values()) | {request_of(plan)}
+        requests = first_requests(plan, account.charges.values()) | requests_of(plan)
         if account.answered(*requests) is not None:
             return choose(plan, data_dependent=scanned), requests
         left = float(account.left.to_dict()["epsilon"])
@@ -196,7 +196,7 @@ def _made(book: Ledger, account: Account, requests: frozenset[str]) -> tuple[Mad
         Made(
             seq=charge.seq,
             time=charge.time,
-            query=str(charge.describe.get("query", "")),
+            query=_asked(charge),
             epsilon=charge.cost.epsilon,
             delta=charge.cost.delta,
             outcome=charge.outcome,
@@ -207,6 +207,12 @@ def _made(book: Ledger, account: Account, requests: frozenset[str]) -> tuple[Mad
         )
         for charge in account.charges.values()
     )
+
+
+def _asked(charge: Charge) -> str:
+    """What was asked, and which of a plan's releases it was."""
+    query, number = str(charge.describe.get("query", "")), charge.describe.get("number")
+    return query if number is None else f"{query} (release {number})"
 
 
 def _written(plan: Plan, text: str | None) -> str:
