@@ -20,10 +20,11 @@ COLUMNS = {
     "faculty": DeclaredColumn("faculty", levels=("math", "law"), protected=False),
     "speed": DeclaredColumn("speed", bounds=(20, 90), missing=False, protected=False),
     "born": DeclaredColumn("born", bounds=(-18263, 20453), kind="time"),
+    "income": DeclaredColumn("income", bounds=(0, 90000), edges=(0, 10000, 20000, 50000), missing=False),
 }
 VALUES = DeclaredTable("t", COLUMNS)
 COUNTED = DeclaredTable("t", COLUMNS, rows=120)
-SECRET = {n: DeclaredColumn(n, c.bounds, c.levels, c.kind, step=c.step) for n, c in COLUMNS.items()}
+SECRET = {n: DeclaredColumn(n, c.bounds, c.levels, c.kind, step=c.step, edges=c.edges) for n, c in COLUMNS.items()}
 RECORDS = DeclaredTable("t", SECRET, unit_named("records"))
 PERSONS = DeclaredTable("t", SECRET, Persons("card", 3))
 FEW_GROUPS = DeclaredTable("t", SECRET, Persons("card", 3, 1))
@@ -79,6 +80,11 @@ QUERIES = {
         Example("SELECT faculty, SUM(time) AS total FROM t GROUP BY faculty HAVING total > 100", RECORDS),
         Example("SELECT colour, COUNT(*) AS n FROM t GROUP BY colour"),
         Example("SELECT smoker, AVG(time) AS mean FROM t GROUP BY smoker", COUNTED),
+    ],
+    "bins": [
+        Example("SELECT income, COUNT(*) AS n FROM t GROUP BY income"),
+        Example("SELECT income, SUM(income) AS total FROM t WHERE smoker GROUP BY income ORDER BY income", RECORDS),
+        Example("SELECT income, COUNT(*) AS n FROM t GROUP BY income", PERSONS),
     ],
     "persons": [
         Example("SELECT COUNT(*) AS meals, COUNT(DISTINCT card) AS people FROM t WHERE time > 30", PERSONS),

@@ -61,7 +61,8 @@ class Bench:
         found = self.con.execute(tree.select("variant").group_by("variant").sql("duckdb")).fetchnumpy()
         levels = question.keys[0].levels if question.keys else ("all",)
         keys = found[question.keys[0].name] if question.keys else np.full(len(found["variant"]), "all")
-        groups = np.array([levels.index(k) for k in keys], dtype=int)
+        binned = bool(question.keys) and question.keys[0].bins is not None  # a bin comes back as its place
+        groups = np.array([k if binned else levels.index(k) for k in keys], dtype=int)
         return [
             self._filled(measurement, found[f"m{i}"], found["variant"], groups, len(levels), used)
             for i, measurement in enumerate(question.measurements)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from guessproof.auditing.columns import Field, Row
-from guessproof.auditing.tables import Group, PlainAnswer, contributes, in_group, is_level, plain_answer
+from guessproof.auditing.tables import Group, PlainAnswer, contributes, in_group, level_of, plain_answer
 from guessproof.sql import AnalyzedQuery
+from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
 
 OTHERS = 24  # other records in a table, unless a public count asks for more
@@ -149,7 +150,7 @@ def _make_case(
     rng: Any,
 ) -> AuditCase:
     frame = parts[0][1]
-    group = tuple(_level(frame[key.column], key.levels) for key in question.keys)
+    group = tuple(_level(key, frame[key.column]) for key in question.keys)
     pairs = {index: (near, far) for index, _, near, far in parts}
     others = [row for row in _strangers(fields, rng) if not _hides(question, row, pairs)]
     for index in pairs:
@@ -157,8 +158,10 @@ def _make_case(
     return AuditCase(question, steps, group, frame, tuple(others), pairs)
 
 
-def _level(value: Any, levels: tuple[str, ...]) -> str:
-    return next(level for level in levels if is_level(value, level))
+def _level(key: Key, value: Any) -> str:
+    found = level_of(key, value)
+    assert found is not None
+    return found
 
 
 def _strangers(fields: dict[str, Field], rng: Any) -> Iterator[Row]:

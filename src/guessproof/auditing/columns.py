@@ -70,7 +70,7 @@ def fields_of(plan: Plan, question: AnalyzedQuery) -> dict[str, Field]:
         column = declared.column(name)
         kind = told.get(name) or column.kind or "label"
         if name in keys:
-            values: Iterable[Any] = keys[name].levels
+            values: Iterable[Any] = keys[name].levels if column.edges is None else _bin_values(column.edges)
         elif kind == "number":
             values = _numbers(plan, name, column.bounds, nodes)
         elif kind == "time" and (column.bounds is not None or name in plan.attributes()):
@@ -116,6 +116,11 @@ def _numbers(plan: Plan, name: str, bounds: tuple[float, float] | None, nodes: l
     elif isinstance(prior, LinePrior):
         found += [float(v) for v in prior.quantile(np.array([0.01, 0.25, 0.5, 0.75, 0.99]))]
     return [v for v in found or [0.0, 1.0, 10.0] if math.isfinite(v)]
+
+
+def _bin_values(edges: tuple[float, ...]) -> list[float]:
+    """Both ends of each bin: a number at an edge belongs to the upper one, but for the last."""
+    return [e for a, b in itertools.pairwise(edges) for e in (a, math.nextafter(b, -math.inf))] + [edges[-1]]
 
 
 def _labels(plan: Plan, name: str, levels: tuple[str, ...] | None, nodes: list[Node], kind: str) -> list[Any]:

@@ -33,7 +33,7 @@ from guessproof.auditing.columns import Field, Row
 from guessproof.auditing.failures import failure_check
 from guessproof.auditing.plan import AuditPlan, CaseAttack, complete_rows, cuts_of, expected_of, store_row
 from guessproof.auditing.result import Check
-from guessproof.auditing.tables import Group, is_level
+from guessproof.auditing.tables import Group, level_of
 from guessproof.auditing.trials import TrialCounts
 from guessproof.choosing import Choice
 from guessproof.exposure import Attacker
@@ -233,7 +233,7 @@ def beliefs_over_groups(audit_plan: AuditPlan, attacker: Attacker, rng: Any) -> 
 
 
 def _group(choice: Choice, row: Row) -> Group | None:
-    found = [next((x for x in k.levels if is_level(row.get(k.column), x)), None) for k in choice.question.keys]
+    found = [level_of(key, row.get(key.column)) for key in choice.question.keys]
     return None if None in found else tuple(x for x in found if x is not None)
 
 

@@ -185,7 +185,15 @@ def plain_answer(measurement: Measurement, rows: Sequence[Row], step: float) -> 
 
 def in_group(question: AnalyzedQuery, group: Group, row: Row) -> bool:
     """Whether a row is counted in a group; without groups, always."""
-    return all(is_level(row.get(key.column), level) for key, level in zip(question.keys, group, strict=True))
+    return all(level_of(key, row.get(key.column)) == level for key, level in zip(question.keys, group, strict=True))
+
+
+def level_of(key: Key, value: Any) -> str | None:
+    """The level of a key that a stored value is, or the bin that it lies in."""
+    if key.bins is not None:
+        place = key.bins.find_stored(value)
+        return None if place is None else key.levels[place]
+    return next((level for level in key.levels if is_level(value, level)), None)
 
 
 def is_level(value: Any, level: str) -> bool:

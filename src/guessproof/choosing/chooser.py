@@ -88,7 +88,9 @@ def _column(plan: Plan, name: str) -> DeclaredColumn:
 
 def _declare(name: str, column: ColumnTable, kind: Kind | None, values: list[Any], protected: bool) -> DeclaredColumn:
     levels = tuple(label_of(v) for v in values) or None
-    told = DeclaredColumn(name, column.bounds, levels, kind, column.missing, protected, step=column.step)
+    told = DeclaredColumn(
+        name, column.bounds, levels, kind, column.missing, protected, step=column.step, edges=column.edges
+    )
     if column.true is None or column.false is None:
         return told
     return replace(told, true=tuple(map(label_of, column.true)), false=tuple(map(label_of, column.false)))

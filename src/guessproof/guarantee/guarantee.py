@@ -151,10 +151,16 @@ class Guarantee:
             responses=None if made is None else (*made, (1.0, LinkedResponse(extra))),
         )
 
-    def regrouped(self, leaving: Mapping[str, Metric], change: float) -> Guarantee:
-        """The same over groups by protected keys: a unit whose key changes moves two groups, so far by each key."""
-        lines = {name: metric for name, metric in self.lines.items() if name not in leaving}
-        return replace(self, columns={**self.columns, **leaving}, lines=lines, change=change)
+    def regrouped(
+        self, leaving: Mapping[str, Metric], change: float, known: Mapping[str, LineMetric] | None = None
+    ) -> Guarantee:
+        """The same over groups by protected keys: a unit whose key changes moves two groups, so far by each key.
+
+        `known` are line forms of keys that are bins of a number: there the answer jumps, and has no slope.
+        """
+        lines = {name: metric for name, metric in self.lines.items() if name not in leaving} | dict(known or {})
+        slope = None if known else self.slope
+        return replace(self, columns={**self.columns, **leaving}, lines=lines, change=change, slope=slope)
 
     def merged(self) -> Guarantee:
         """The same with one name for all columns whose names look alike, as several plans may spell one column."""

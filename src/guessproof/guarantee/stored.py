@@ -19,6 +19,7 @@ from guessproof.guarantee.bells import Bell
 from guessproof.guarantee.guarantee import Guarantee, total
 from guessproof.guarantee.unit import VALUES, PrivacyUnit, unit_named
 from guessproof.names import likeness
+from guessproof.world.binned import Binned
 from guessproof.world.line_form import LineMetric, Metric, Multiple, Sum
 from guessproof.world.metrics import Discrete, Matrix, Outcome
 
@@ -120,6 +121,8 @@ def metric_to_dict(metric: Metric) -> dict[str, Any]:
             return {"line": metric.to_dict()}
         case Matrix():
             return {"levels": [str(v) for v in metric.values], "distances": metric.distances.tolist()}
+        case Binned():
+            return {"bins": metric.to_dict()}
         case Outcome():
             return {"inside": [[_end(a), _end(b)] for a, b in metric.intervals]}
         case Discrete():
@@ -139,6 +142,8 @@ def metric_from_dict(table: Mapping[str, Any]) -> Metric:
             return LineMetric.from_dict(form)
         case {"levels": levels, "distances": distances}:
             return Matrix([str(v) for v in levels], distances)
+        case {"bins": bins}:
+            return Binned.from_dict(bins)
         case {"inside": intervals}:
             return Outcome(*((_back(a, -math.inf), _back(b, math.inf)) for a, b in intervals))
         case {"any": _}:

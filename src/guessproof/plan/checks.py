@@ -30,6 +30,8 @@ from guessproof.world.checks import LARGEST
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import HOLDS, Kind, label_of
 
+MOST_EDGES = 1001
+
 _ENV = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*\Z")
 _ODDS = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s+in\s+([0-9]+(?:\.[0-9]+)?)\s*\Z")
 _BETTING = re.compile(r"\s*([0-9.]+)\s*(?::|to|/|-)\s*([0-9.]+)\s*\Z")
@@ -158,6 +160,8 @@ def check_column(path: Key, column: ColumnTable, place: Place) -> None:
             raise place.error((*path, "bounds"), [low, high], problem, "write the smaller number first")
     if column.step is not None:
         _check_step(path, column, column.step, place)
+    if column.edges is not None:
+        _check_edges(path, column, column.edges, place)
     if column.levels is not None:
         _check_levels(path, column, place)
 
@@ -169,6 +173,19 @@ def _check_step(path: Key, column: ColumnTable, step: float, place: Place) -> No
     if high == low or (high - low) % width:
         problem = f"the bounds {column.bounds[0]:g} … {column.bounds[1]:g} are no whole number of steps apart"
         raise place.error((*path, "step"), step, problem, "choose bounds or step so that they are")
+
+
+def _check_edges(path: Key, column: ColumnTable, edges: tuple[float, ...], place: Place) -> None:
+    if column.levels is not None or column.kind in ("label", "truth"):
+        raise place.error((*path, "edges"), list(edges), "only numbers and times have edges", "leave out one of them")
+    if not 2 <= len(edges) <= MOST_EDGES:
+        problem = f"two edges make a bin, and at most {MOST_EDGES} are taken"
+        raise place.error((*path, "edges"), list(edges[:3]), problem, "write for instance [0, 10, 20]")
+    for i, (edge, after) in enumerate(pairwise(edges)):
+        if max(abs(edge), abs(after)) > LARGEST:
+            raise place.error((*path, "edges"), [edge, after], "is too large to compute with", "change the unit")
+        if not edge < after:
+            raise place.error((*path, "edges", i + 1), after, f"does not lie above {edge:g}", "write them in order")
 
 
 def _check_levels(path: Key, column: ColumnTable, place: Place) -> None:
@@ -320,7 +337,7 @@ def kind_of(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
 
 
 def _kind_from_values(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
-    if column.bounds is not None:
+    if column.bounds is not None or column.edges is not None:
         return "number"
     if attribute is not None and not isinstance(attribute.prior, Finite):
         return "number"

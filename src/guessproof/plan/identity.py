@@ -175,6 +175,10 @@ def canonical_text(file: tables.PlanFile, digests: Mapping[str, str]) -> str:
     for column in table["columns"].values():
         if column["step"] is None:
             del column["step"]
+    for columns in (table["columns"], *(beside["columns"] for beside in table["tables"].values())):
+        for column in columns.values():
+            if column["edges"] is None:
+                del column["edges"]
     if not table["tables"]:
         del table["tables"]
     table["public files"] = dict(digests)

@@ -41,6 +41,7 @@ _WRITTEN = {
     "at": "write for instance { time = 20 }",
     "knows": "write for instance { time = [10, 40] }",
     "levels": 'write for instance ["yes", "no"]',
+    "edges": "write for instance [0, 10, 20]",
 }
 
 

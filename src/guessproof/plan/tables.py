@@ -340,6 +340,12 @@ class ColumnTable(PlanTable):
         default=None,
         description="distance of the values, between the bounds, of which MEDIAN and QUANTILE pick one",
     )
+    edges: tuple[float, ...] | None = Field(
+        default=None,
+        description="rising numbers, or dates, that cut the values into bins for GROUP BY: [0, 10, 20] makes [0, 10) "
+        "and [10, 20]; what lies outside is in no bin",
+        examples=[[0, 10000, 20000, 50000]],
+    )
     kind: Literal["number", "label", "truth", "time"] | None = Field(
         default=None, description="what the column holds; left out: what bounds, levels, prior or the query tell"
     )

@@ -32,7 +32,7 @@ def settle_times(raw: Mapping[str, Any]) -> dict[str, Any]:
 def _holds_times(column: Any) -> bool:
     if not isinstance(column, Mapping):
         return False
-    told = column.get("kind") == "time" or _has_date(column.get("bounds"))
+    told = column.get("kind") == "time" or _has_date(column.get("bounds")) or _has_date(column.get("edges"))
     return told or (column.get("kind") is None and _has_date(column.get("prior")))
 
 
@@ -45,7 +45,7 @@ def _has_date(value: Any) -> bool:
 
 
 def _settle_column(column: Mapping[str, Any]) -> dict[str, Any]:
-    settled = {key: _in_days(column[key]) for key in ("bounds", "prior") if key in column}
+    settled = {key: _in_days(column[key]) for key in ("bounds", "edges", "prior") if key in column}
     return {**column, "kind": "time", **settled} if column.get("kind") is None else {**column, **settled}
 
 

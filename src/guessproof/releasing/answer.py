@@ -184,8 +184,13 @@ def _filter_and_sort(
     if question.having is not None:
         rows = [row for row in rows if formulas.evaluate(question.having, row[1], row[0])]
     for formula, descending in reversed(question.order):
-        rows = sorted(rows, key=lambda row: _sort_key(formulas.evaluate(formula, row[1], row[0])), reverse=descending)
+        rows = sorted(rows, key=lambda row: _sort_key(_sort_value(question, formula, row)), reverse=descending)
     return rows if question.limit is None else rows[: question.limit]
+
+
+def _sort_value(question: AnalyzedQuery, formula: Any, row: tuple[Group, dict[int, float]]) -> Any:
+    group = tuple(key.rank(level) for key, level in zip(question.keys, row[0], strict=True))
+    return formulas.evaluate(formula, row[1], group)
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:

@@ -110,6 +110,7 @@ class DeclaredColumn:
     true: tuple[str, ...] = TRUE_WORDS
     false: tuple[str, ...] = FALSE_WORDS
     step: float | None = None  # of the grid on which a quantile of the column lies
+    edges: tuple[float, ...] | None = None  # of the bins that GROUP BY makes of numbers or times
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
@@ -122,12 +123,22 @@ class DeclaredColumn:
                 problem = f"{self.name} holds {HOLDS[self.kind]}"
                 raise ParameterError("bounds", self.bounds, problem, "declare levels instead")
             object.__setattr__(self, "kind", self.kind or "number")
+        if self.edges is not None:
+            self._check_edges(self.edges)
         if self.levels is not None:
             self._check_levels(self.levels)
         if self.step is not None:
             self._check_step(self.step)
         if both := [label for label in self.true if label in self.false]:
             raise ParameterError("true", both[0], "is also among false", "name each label once")
+
+    def _check_edges(self, edges: tuple[float, ...]) -> None:
+        if len(edges) < 2 or not all(map(math.isfinite, edges)) or list(edges) != sorted(set(edges)):
+            raise ParameterError("edges", edges, "are not two or more rising numbers", "write [0, 10, 20]")
+        if self.levels is not None or self.kind not in (None, "number", "time"):
+            raise ParameterError("edges", edges, f"{self.name} holds {HOLDS[self.kind or 'label']}", "leave them out")
+        object.__setattr__(self, "edges", tuple(float(e) + 0.0 for e in edges))  # −0 is 0
+        object.__setattr__(self, "kind", self.kind or "number")
 
     def _check_step(self, step: float) -> None:
         if self.bounds is None:

@@ -343,6 +343,8 @@ def build_guarantee(
     unit = declared.unit
     repeated = declared.copies is not None
     secret = list_secret_keys(keys, declared, contribution.joins)
+    response = ContributionResponse(contribution, declared, secret)
+    furthest = _narrow(furthest, response)
     change = unit.whole_change(furthest.change, furthest.presence, grouped=bool(secret), repeated=repeated)
     lines: dict[str, LineMetric] = {}
     columns: dict[str, Metric] = {}
@@ -352,15 +354,29 @@ def build_guarantee(
             columns[name], lines[name] = measure_numbers(contribution, declared, name)
         elif column.protected:
             columns[name] = measure_labels(contribution, declared, column)
-    response = ContributionResponse(contribution, declared, secret)
     slope, rounding = bound_gradient(contribution, declared), 2 * furthest.error
     alone = Guarantee(unit, columns, lines, furthest.change, furthest.presence, slope, rounding, ((1.0, response),))
-    leaving = {
-        name: _measure_leaving(response, key, declared.column(name), change)
-        for key in secret
-        for name in _list_deciding(key, declared, contribution.joins)
-    }
-    return alone.regrouped(leaving, change).scaled(copies)
+    leaving: dict[str, Metric] = {}
+    known: dict[str, LineMetric] = {}
+    for key in secret:
+        for name in _list_deciding(key, declared, contribution.joins):
+            if key.bins is None or name != key.column:
+                leaving[name] = _measure_leaving(response, key, declared.column(name), change)
+            else:
+                from guessproof.sql.bins import measure_bins
+
+                inside = lines[name].form if name in lines else LineForm()
+                leaving[name], known[name] = measure_bins(response, key.bins, inside, change)
+    return alone.regrouped(leaving, change, known).scaled(copies)
+
+
+def _narrow(furthest: Sensitivity, response: ContributionResponse) -> Sensitivity:
+    """The same where only what lies in a bin of a key counts: it moves a group by no more than it is worth there."""
+    for key in response.keys:
+        if key.bins is not None and key.column in response.contribution.columns:
+            presence = min(furthest.presence, max(response.worths(key.column, key.bins.cuts)[1:-1]))
+            furthest = replace(furthest, presence=presence, change=min(furthest.change, 2 * presence))
+    return furthest
 
 
 def list_secret_keys(keys: Sequence[Key], declared: DeclaredTable, joins: Sequence[PublicJoin]) -> tuple[Key, ...]:
@@ -400,8 +416,7 @@ class ContributionResponse:
 
     def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
         """How far the number can move when the named columns go from one set of values to another, at most."""
-        deciding = {name for key in self.keys for name in find_roots(self.contribution.joins, key.column)}
-        if any(before.get(name) != after.get(name) for name in deciding):
+        if any(self._decide(key, before) != self._decide(key, after) for key in self.keys):
             return math.fsum(self.alone(values) for values in (before, after) if self._is_shown(values))
         neighbours = dict(self.declared.at_rest(self.contribution.columns))
         read = {folded(name): name for name in neighbours}
@@ -423,9 +438,26 @@ class ContributionResponse:
                 neighbours[name] = ColumnChange(side, side)
         return bound_presence(self.contribution, neighbours)
 
+    def worths(self, name: str, cuts: tuple[float, ...]) -> list[float]:
+        """How far the number can move when a record comes or goes whose column lies in a piece, at most: for each."""
+        neighbours = dict(self.declared.at_rest(self.contribution.columns))
+        if name not in neighbours:
+            return [self.alone({})] * (len(cuts) + 1)
+        sides = [ColumnState(piece) for piece in split_line(cuts)]
+        return [bound_presence(self.contribution, {**neighbours, name: ColumnChange(s, s)}) for s in sides]
+
+    def _decide(self, key: Key, values: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What decides on a record's group: the bin, or every value that the key is or is looked up by."""
+        if key.bins is not None and not self.declared.is_joined(key.column):
+            return (key.bins.find_stored(values.get(key.column)),)
+        return tuple(values.get(name) for name in sorted(find_roots(self.contribution.joins, key.column)))
+
     def _is_shown(self, values: Mapping[str, Any]) -> bool:
         """Whether a record can be in a group of the answer: one whose key is no level is in none."""
-        given = [(values[key.column], key.levels) for key in self.keys if key.column in values]
+        placed = [key.bins.find_stored(values[key.column]) for key in self.keys if key.bins and key.column in values]
+        if None in placed:
+            return False
+        given = [(values[key.column], key.levels) for key in self.keys if key.column in values and key.bins is None]
         return not any(value is None or (isinstance(value, str) and value not in levels) for value, levels in given)
 
 

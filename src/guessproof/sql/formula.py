@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlglot import Expr, exp
 
@@ -15,6 +15,9 @@ from guessproof.intervals import EVERYTHING, Interval, point
 from guessproof.sql.parse import locate, name_construct
 from guessproof.sql.rules.signs import HOLDS, SIGNS
 from guessproof.sql.rules.values import parse_number
+
+if TYPE_CHECKING:
+    from guessproof.sql.bins import Bins
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,16 @@ class Output:
 
 @dataclass(frozen=True)
 class Key:
-    """A column to group by, and its public list of values."""
+    """A column to group by, and its public list of values; with `bins` these are the names of the bins."""
 
     name: str
     column: str
     levels: tuple[str, ...]
+    bins: Bins | None = None
+
+    def rank(self, level: str) -> int | str:
+        """What its levels are sorted by: bins by their place, labels as texts."""
+        return level if self.bins is None else self.levels.index(level)
 
 
 MEASURED = "measured"  # exp.Anonymous(this=MEASURED, expressions=[index]) stands for a noisy number

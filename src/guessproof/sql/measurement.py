@@ -34,6 +34,7 @@ from guessproof.sql.rules.missing import write_presence
 from guessproof.sql.rules.values import Number, NumberColumn, parse_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row, Term
+from guessproof.world.binned import Binned
 from guessproof.world.line_form import LineForm, LineMetric, Metric, Multiple
 from guessproof.world.metrics import Matrix
 
@@ -230,6 +231,8 @@ def _matters(metric: Metric) -> bool:
         return bool(metric.distances.max())
     if isinstance(metric, Multiple):
         return metric.factor > 0
+    if isinstance(metric, Binned):
+        return any(metric.worth)
     assert isinstance(metric, LineMetric)
     return not metric.form.is_flat or metric.form.step > 0
 
@@ -238,7 +241,7 @@ def _describe_remedy(measurement: Measurement) -> str:
     """What it would help to know that no value is missing."""
     declared = measurement.declared
     complete = declared.complete()
-    if complete == declared:
+    if complete == declared or measurement.keys:  # whoever changes the group moves both, missing or not
         return ""
     present = measurement.copies * bound_sensitivity(measurement.contribution, complete).change / measurement.divisor
     if measurement.per_answer.change <= present * (1 + 1e-9):

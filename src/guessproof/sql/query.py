@@ -306,12 +306,19 @@ def _resolve(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
 
 def _read_key(expression: Expr, reader: Reader, joins: tuple[PublicJoin, ...]) -> Key:
     column = reader.column(expression)
-    if column.levels is None:
+    bins = None
+    if column.edges is not None:
+        from guessproof.sql.bins import Bins
+
+        bins = Bins(column)
+    levels = column.levels if bins is None else bins.names
+    if levels is None:
         problem = f"the values of {column.name} are not declared, and rare ones would be revealed"
-        remedy = f'declare levels = ["…", "…"] for {column.name}, from public knowledge'
+        listed = 'levels = ["…", "…"]' if not column.is_on_line else "edges = [0, 10, 20]"
+        remedy = f"declare {listed} for {column.name}, from public knowledge"
         raise reader.refuse(problem, expression, remedy)
     inside = (join.joined.name_inside(column.name) for join in joins)
-    return Key(next(filter(None, inside), column.name), column.name, column.levels)
+    return Key(next(filter(None, inside), column.name), column.name, levels, bins)
 
 
 def _index_by_name(outputs: tuple[Output, ...]) -> dict[str, Expr]:

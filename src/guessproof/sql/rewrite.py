@@ -95,9 +95,14 @@ class RewrittenQuery:
 
     @cached_property
     def _levels(self) -> list[dict[object, str]]:
-        numeric = [self.query.declared.column(key.column).is_number for key in self.query.keys]
-        pairs = zip(self.query.keys, numeric, strict=True)
-        return [{float(v): v for v in reversed(key.levels)} if is_number else {} for key, is_number in pairs]
+        return [self._names(key) for key in self.query.keys]
+
+    def _names(self, key: Key) -> dict[object, str]:
+        """What the engine calls a level, where that is no text."""
+        if key.bins is not None:
+            return dict(enumerate(key.levels))
+        is_number = self.query.declared.column(key.column).is_number
+        return {float(v): v for v in reversed(key.levels)} if is_number else {}
 
     def read(self, rows: Rows) -> dict[Group, list[Cell]]:
         """For each group its (whole number or None, count or None) per measurement."""
@@ -261,11 +266,13 @@ def _write_key(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
 
 
 def write_text(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
-    """What a key is grouped by: a text, or a number as a number, for 1 may be stored as 1.0.
+    """What a key is grouped by: a text, a bin by its place, or a number as a number, for 1 may be stored as 1.0.
 
     Which level a number is, is looked up for each group and not for each row; 0 is added so that −0 is 0.
     """
     column = query.declared.column(key.column)
+    if key.bins is not None:
+        return key.bins.write(target)
     if not column.is_number:
         return target.label(column)
     return exp.paren(exp.Add(this=target.number(column), expression=target.double(0.0)), copy=False)
@@ -273,6 +280,8 @@ def write_text(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
 
 def _write_levels(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
     column = query.declared.column(key.column)
+    if key.bins is not None:
+        return key.bins.write_inside(target)
     if column.is_number:
         return exp.In(this=target.number(column), expressions=[target.double(float(level)) for level in key.levels])
     return target.among(target.label(column), key.levels)

@@ -59,7 +59,7 @@ GROUP BY
   "faculty" COLLATE C;
 
 -- values: SELECT colour, COUNT(*) AS n FROM t GROUP BY colour
--- COUNT(*): one person moves it by at most 2 (0 if no value can be missing: say missing = false), in both groups together, when colour changes
+-- COUNT(*): one person moves it by at most 2, in both groups together, when colour changes
 SELECT
   "colour" COLLATE C AS "colour",
   COUNT(*) AS "m0"
@@ -70,8 +70,8 @@ GROUP BY
   "colour" COLLATE C;
 
 -- values, 120 rows: SELECT smoker, AVG(time) AS mean FROM t GROUP BY smoker
--- SUM(time): one person moves it by at most 240 (120 if no value can be missing: say missing = false), in both groups together, when smoker changes
--- COUNT(time): one person moves it by at most 2 (0 if no value can be missing: say missing = false), in both groups together, when smoker changes
+-- SUM(time): one person moves it by at most 240, in both groups together, when smoker changes
+-- COUNT(time): one person moves it by at most 2, in both groups together, when smoker changes
 SELECT
   "smoker" COLLATE C AS "smoker",
   COALESCE(

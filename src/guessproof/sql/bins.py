@@ -1,0 +1,120 @@
+"""Bins of a number or a time as a GROUP BY key: [e0, e1), [e1, e2), …, the last one closed; nothing lies beyond.
+
+A record of which the number changes inside one bin stays in its group; across an edge it leaves one group and enters
+another. What lies outside all edges is in no group, as a label that is no level.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from sqlglot import Expr, exp
+
+from guessproof.sql.declared import DeclaredColumn
+from guessproof.sql.target import SqlTarget
+from guessproof.world.binned import Binned
+from guessproof.world.kinds import label_of
+from guessproof.world.line_form import LineForm, LineMetric
+from guessproof.world.times import show_time
+
+if TYPE_CHECKING:
+    from guessproof.sql.distances import ContributionResponse
+
+MOST_CUTS = 130  # of a line form, as for other expressions
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The bins of a column that lies on a line: numbers, or times as days since 1970."""
+
+    column: DeclaredColumn
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        """Where they begin and end."""
+        assert self.column.edges is not None
+        return self.column.edges
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the groups are called.
+
+        >>> Bins(DeclaredColumn("x", edges=(0.0, 2.5, 10.0))).names
+        ('[0, 2.5)', '[2.5, 10]')
+        """
+        shown = [show_time(e) if self.column.kind == "time" else label_of(e) for e in self.edges]
+        pairs = list(pairwise(shown))
+        return (*(f"[{a}, {b})" for a, b in pairs[:-1]), f"[{pairs[-1][0]}, {pairs[-1][1]}]")
+
+    @cached_property
+    def cuts(self) -> tuple[float, ...]:
+        """A number is in the piece of how many of these it exceeds: the first and the last piece are no bins."""
+        return (*(math.nextafter(e, -math.inf) for e in self.edges[:-1]), self.edges[-1])
+
+    def find(self, x: float | None) -> int | None:
+        """The bin of a number; None where it is in none.
+
+        >>> [Bins(DeclaredColumn("x", edges=(0.0, 2.5, 10.0))).find(x) for x in (-0.0, 2.5, 10.0, 11.0)]
+        [0, 1, 1, None]
+        """
+        piece = 0 if x is None or math.isnan(x) else bisect_left(self.cuts, x)
+        return piece - 1 if 0 < piece < len(self.edges) else None
+
+    def find_stored(self, value: object) -> int | None:
+        """The bin of what is stored; what is missing is in none, whatever was declared."""
+        return self.find(self._open.place(value))
+
+    @cached_property
+    def _open(self) -> DeclaredColumn:
+        return replace(self.column, missing=True)
+
+    # As it is run.
+
+    def write_inside(self, target: SqlTarget) -> Expr:
+        """Whether there is a bin: NULL and NaN, which is above everything, have none."""
+        low, high = target.double(self.edges[0]), target.double(self.edges[-1])
+        return exp.Between(this=self._write_number(target), low=low, high=high)
+
+    def write(self, target: SqlTarget) -> Expr:
+        """Which bin a number inside is in, by halving: as many comparisons as it takes to tell them apart."""
+        x = self._write_number(target)
+        if len(self.names) == 1:  # a bare 0 in GROUP BY would mean a place in SELECT
+            below = exp.LT(this=x, expression=target.double(self.edges[1]))
+            return exp.case().when(below, exp.Literal.number(0)).else_(exp.Literal.number(0))
+        return self._write_search(x, 0, len(self.names) - 1, target)
+
+    def _write_number(self, target: SqlTarget) -> Expr:
+        if self.column.kind == "time":
+            return target.days(target.time(self.column))
+        return target.number(self.column)
+
+    def _write_search(self, x: Expr, first: int, last: int, target: SqlTarget) -> Expr:
+        if first == last:
+            return exp.Literal.number(first)
+        middle = (first + last + 1) // 2
+        below = exp.LT(this=x.copy(), expression=target.double(self.edges[middle]))
+        lower, upper = (self._write_search(x, *part, target) for part in ((first, middle - 1), (middle, last)))
+        return exp.case().when(below, lower).else_(upper)
+
+
+def measure_bins(
+    response: ContributionResponse, bins: Bins, inside: LineForm, change: float
+) -> tuple[Binned, LineMetric]:
+    """How far a record moves two groups together when its number changes, and the same or more as a line form."""
+    worth = (0.0, *response.worths(bins.column.name, bins.cuts)[1:-1], 0.0)
+    return Binned(bins.cuts, worth, change, inside), LineMetric(_make_line(bins.cuts, worth, inside, change))
+
+
+def _make_line(cuts: Sequence[float], worth: Sequence[float], inside: LineForm, change: float) -> LineForm:
+    """A jump at each edge by what is lost and what is won: over several edges these add up to more than needed."""
+    jumps = tuple(a + b for a, b in pairwise(worth))
+    if len(cuts) + len(inside.cuts) > MOST_CUTS:
+        return LineForm(step=change)
+    found = LineForm(tuple(cuts), (0.0,) * len(worth), jumps).plus(replace(inside, cap=math.inf))
+    return LineForm(step=change) if found is None else found.capped(change)
