@@ -11,7 +11,7 @@ import pytest
 from guessproof import sql
 from guessproof.errors import GuessproofError, ParameterError, PlanError, PriorError
 from guessproof.plan import Plan, loads_plan
-from guessproof.plan.checks import find_blanks
+from guessproof.plan.refusals import find_blanks
 from guessproof.starting import TEMPLATES, Wishes, first_plan
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed
 

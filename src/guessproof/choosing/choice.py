@@ -238,8 +238,9 @@ class Choice:
 
     def _ratio_error(self, output: Output, confidence: float) -> float | None:
         """Of an average of noisy numbers, from a public minimum of rows."""
-        ratio = RatioError.of(output, self.plan.data.rows_at_least)
-        if ratio is None or not self.noises:
+        rows = self.plan.data.rows_at_least
+        ratio = None if rows is None or not self.noises else RatioError.of(output, rows)
+        if ratio is None:
             return None
         return ratio.error(self.noises, self.targets.get(output.name, (0.0, confidence))[1])
 

@@ -187,7 +187,8 @@ class Chooser:
         return found
 
     def _ratio(self, output: Output) -> RatioError | None:
-        return RatioError.of(output, self.plan.data.rows_at_least)
+        rows = self.plan.data.rows_at_least
+        return None if rows is None else RatioError.of(output, rows)
 
     def _required_epsilon(self, index: int, level: float) -> float:
         """The least ε that meets all targets of a measurement with noise that is shaped for one confidence."""

@@ -28,10 +28,10 @@ class RatioError:
     rows: int
 
     @staticmethod
-    def of(output: Output, rows: int | None) -> RatioError | None:
-        """None where an output is no average of noisy numbers, or nothing is known of how many rows there are."""
+    def of(output: Output, rows: int) -> RatioError | None:
+        """None where an output is no average of noisy numbers."""
         parts = read_ratio(output.formula)
-        if parts is None or rows is None:
+        if parts is None:
             return None
         total, count, low, high, centre = parts
         return RatioError(int(total), int(count), max(abs(low - centre), abs(high - centre)), high - low, rows)

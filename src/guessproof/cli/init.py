@@ -38,7 +38,7 @@ def init(
     """
     from pathlib import Path
 
-    from guessproof.plan.checks import find_blanks
+    from guessproof.plan.refusals import find_blanks
     from guessproof.starting import Wishes, first_plan, read_schema, write_plan
 
     path = Path(output)

@@ -1,6 +1,5 @@
 """What an attacker can learn from releases whose guarantee is known."""
 
-from guessproof.exposure.attacker import Attacker
-from guessproof.exposure.exposure import Exposure
+from guessproof.exposure.exposure import Attacker, Exposure
 
 __all__ = ["Attacker", "Exposure"]

@@ -12,8 +12,7 @@ from functools import cached_property
 
 from guessproof.calculate import Limits
 from guessproof.errors import GoalError, InfeasibleError, MetricError, ParameterError
-from guessproof.exposure.attacker import Attacker
-from guessproof.exposure.exposure import Exposure
+from guessproof.exposure.exposure import Attacker, Exposure
 from guessproof.guarantee.bells import Bell, joined_bell
 from guessproof.guarantee.guarantee import Guarantee
 from guessproof.risk.bracket import Bracket

@@ -11,13 +11,12 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from guessproof.calculate import Limits
 from guessproof.errors import GoalError, GuessproofError, InfeasibleError
-from guessproof.exposure.attacker import Attacker
 from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
@@ -32,6 +31,9 @@ from guessproof.world.goals import Near, Norm
 from guessproof.world.kinds import label_of
 from guessproof.world.line_form import LineMetric, Metric, Multiple
 from guessproof.world.metrics import Absolute, Discrete, Matrix
+
+if TYPE_CHECKING:
+    from guessproof.exposure.exposure import Attacker
 
 MOST_COMBINATIONS = 250  # of values for which the exact table is built
 

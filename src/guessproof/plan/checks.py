@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
@@ -13,7 +13,7 @@ from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS
 from guessproof.mechanisms import MECHANISMS
 from guessproof.names import folded
-from guessproof.plan.places import Key, Place, find_lines, is_secret, spell_key
+from guessproof.plan.places import Key, Place, is_secret
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
@@ -327,6 +327,27 @@ def _present(kind: str, place: Place) -> PlanError:
     return place.error(("risk", kind), kind, problem, 'use protects = "records", or a profile with p = 1')
 
 
+def find_timely(raw: Mapping[str, Any]) -> set[str]:
+    """The columns that hold times, by their kind or by a date among their values, before the tables are read."""
+    columns = raw.get("columns")
+    return {name for name, column in columns.items() if _is_timely(column)} if isinstance(columns, Mapping) else set()
+
+
+def _is_timely(column: Any) -> bool:
+    if not isinstance(column, Mapping):
+        return False
+    told = column.get("kind") == "time" or _has_date(column.get("bounds")) or _has_date(column.get("edges"))
+    return told or (column.get("kind") is None and _has_date(column.get("prior")))
+
+
+def _has_date(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_date, value.values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_date, value))
+    return isinstance(value, datetime.date)
+
+
 def kind_of(column: ColumnTable, attribute: Attribute | None) -> Kind | None:
     """The kind that is declared, or that bounds, levels and prior tell; None for texts, which may be truth values."""
     if column.kind is not None:
@@ -398,71 +419,17 @@ def _check_truth(path: Key, column: ColumnTable, values: list[Any], place: Place
 BLANK = "?"
 
 
-def describe_blank(path: Key) -> str:
-    """What is asked for at a place of the plan.
-
-    >>> describe_blank(("columns", "time", "bounds"))
-    'the smallest and largest time that can occur, from public knowledge'
-    """
-    name = "".join(map(str, path[1:2]))
-    key = next((str(part) for part in reversed(path) if isinstance(part, str)), "")
-    if path[:1] == ("columns",):
-        if "bounds" in path:
-            return f"the smallest and largest {name} that can occur, from public knowledge"
-        if "levels" in path:
-            return f"every {name} that can occur, from public knowledge and not from the table"
-        if "prior" in path:
-            return f"what an attacker believes about {name} before the release, from public knowledge"
-    if path[:2] in (("attacker", "at"), ("attacker", "knows")):
-        return f"a hypothetical true value of {key}" if name == "at" else f"what he knows about {key}"
-    return _QUESTIONS.get(key, "a value for it")
-
-
-_QUESTIONS = {
-    "rows": "how many rows the query reads; it must be public knowledge, otherwise delete the line",
-    "goal": "which guesses count as correct, as: time within 2",
-    "sql": "the question, as: SELECT AVG(time) AS mean_time FROM t",
-    "p": "the probability that a person is in the data, as 0.05 if one in twenty was asked",
-    "q": "the probability that the person has the value, given that the person is in the data",
-    "within": "how far the answer may be off",
-    "source": "the file that holds the table, or env:NAME",
-    "name": "the ledger's name for this data",
-    "person": "the column that names the person",
-    "max_rows": "the most rows that one person may have",
-}
-
-
-def find_blanks(text: str) -> list[tuple[int | None, str, str]]:
-    """Line, key and question of every blank of a plan's text.
-
-    >>> find_blanks('[columns.time]\\nbounds = "?"')
-    [(2, 'columns.time.bounds', 'the smallest and largest time that can occur, from public knowledge')]
-    """
-    where = find_lines(text)
-    found = [(where.find(path), spell_key(path), describe_blank(path)) for path in _blanks(tomllib.loads(text), ())]
-    return sorted(found, key=lambda blank: blank[0] or 0)
-
-
-def refuse_blanks(raw: Mapping[str, Any], place: Place) -> None:
-    """One error that lists every blank."""
-    found = sorted(_blanks(raw, ()), key=lambda path: place.lines.find(path) or 0)
-    if not found:
-        return
-    first, *others = found
-    more = "".join(f"\n  line {place.lines.find(p)}: fill in {spell_key(p)}: {describe_blank(p)}" for p in others)
-    raise place.error(first, BLANK, "is blank", f"fill in {first[-1]}: {describe_blank(first)}{more}")
-
-
-def _blanks(value: Any, path: Key) -> Iterator[Key]:
+def list_blanks(value: Any, path: Key = ()) -> Iterator[Key]:
+    """Where something is left to be filled in."""
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _blanks(item, (*path, key))
+            yield from list_blanks(item, (*path, key))
     elif isinstance(value, (list, tuple)):
         asked = path[:1] == ("columns",) and path[-1] in ("bounds", "levels")
         if (asked and not value) or any(item == BLANK for item in value):
             yield path  # a list with blanks in it is one blank
         else:
             for i, item in enumerate(value):
-                yield from _blanks(item, (*path, i))
+                yield from list_blanks(item, (*path, i))
     elif isinstance(value, str) and value.strip() == BLANK:
         yield path

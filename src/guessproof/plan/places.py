@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from guessproof.errors import InputError, PlanError
@@ -178,10 +179,18 @@ class _Scanner:
 
 @dataclass(frozen=True)
 class Place:
-    """Makes errors that name the file and the line."""
+    """Makes errors that name the file and the line, which is looked for when there is an error."""
 
-    lines: Lines
+    text: str
     file: str | None = None
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Where each key stands; none where the text is not followed: without lines errors still name the key."""
+        try:
+            return find_lines(self.text)
+        except (IndexError, RecursionError, ValueError):
+            return Lines({})
 
     def error(self, path: Key, value: Any, problem: str, remedy: str) -> PlanError:
         """An error about a key."""

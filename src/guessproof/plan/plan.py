@@ -27,16 +27,17 @@ from guessproof.plan.checks import (
     check_kind,
     check_limits,
     check_tables,
+    find_timely,
     kind_of,
+    list_blanks,
     read_posterior_limit,
     read_profile,
-    refuse_blanks,
 )
 from guessproof.plan.goals import GoalText, read_attacker
 from guessproof.plan.identity import canonical_text
-from guessproof.plan.places import Key, Lines, Place, find_lines, hide_secrets
+from guessproof.plan.places import Key, Place, hide_secrets
 from guessproof.plan.priors import Beliefs
-from guessproof.plan.refusals import explain_refusal
+from guessproof.plan.refusals import explain_blanks, explain_refusal
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
@@ -199,19 +200,21 @@ def plan_of(tables: Mapping[str, Any], *, folder: str | Path = ".") -> Plan:
     """
     if not isinstance(tables, Mapping):
         raise PlanError("plan", tables, "is not a table of tables", 'write {"data": {…}, "query": {…}, …}')
-    return _understand(dict(tables), Place(_lines(""), None), None, Path(folder).absolute())
+    return _understand(dict(tables), Place("", None), None, Path(folder).absolute())
 
 
 def _plan(text: str, path: Path | None, folder: Path | None = None, name: str | None = None) -> Plan:
     folder = path.absolute().parent if path is not None else (folder or Path(".")).absolute()
     name = str(path) if path is not None else name
     raw = _parse(text, name)
-    return _understand(raw, Place(_lines(text), name), path, folder)
+    return _understand(raw, Place(text, name), path, folder)
 
 
 def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
-    refuse_blanks(raw, place)
-    raw = settle_times(raw)
+    blanks, timely = list(list_blanks(raw)), find_timely(raw)
+    if blanks:
+        raise explain_blanks(blanks, place)
+    raw = settle_times(raw, timely) if timely else raw
     try:
         file = PlanFile.model_validate(_tuples(raw))
     except ValidationError as error:
@@ -320,13 +323,6 @@ _SYNTAX = (
     ("initial character for a key", "a key is missing or needs quotes", 'write key = value; odd names as "a b"'),
     ("Exceeds the limit", "a number has too many digits", "write it as 1e20"),
 )
-
-
-def _lines(text: str) -> Lines:
-    try:
-        return find_lines(text)
-    except (IndexError, RecursionError, ValueError):  # lines are a courtesy: without them errors still name the key
-        return Lines({})
 
 
 def _tuples(value: Any) -> Any:

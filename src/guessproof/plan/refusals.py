@@ -1,8 +1,9 @@
-"""What is wrong with a table of a plan, in plain words and with its line."""
+"""What is wrong with a table of a plan, or still blank, in plain words and with its line."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
@@ -10,7 +11,8 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from guessproof.errors import PlanError
-from guessproof.plan.places import Key, Place, spell_key, suggest_name
+from guessproof.plan.checks import BLANK, list_blanks
+from guessproof.plan.places import Key, Place, find_lines, spell_key, suggest_name
 from guessproof.plan.tables import PlanFile, PlanTable
 
 _QUOTED_NUMBER = re.compile(r"\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\Z")
@@ -170,3 +172,55 @@ def _fields(table: type[PlanTable] | None) -> dict[str, FieldInfo]:
 
 def _keys(table: type[PlanTable] | None) -> list[str]:
     return list(_fields(table))
+
+
+def describe_blank(path: Key) -> str:
+    """What is asked for at a place of the plan.
+
+    >>> describe_blank(("columns", "time", "bounds"))
+    'the smallest and largest time that can occur, from public knowledge'
+    """
+    name = "".join(map(str, path[1:2]))
+    key = next((str(part) for part in reversed(path) if isinstance(part, str)), "")
+    if path[:1] == ("columns",):
+        if "bounds" in path:
+            return f"the smallest and largest {name} that can occur, from public knowledge"
+        if "levels" in path:
+            return f"every {name} that can occur, from public knowledge and not from the table"
+        if "prior" in path:
+            return f"what an attacker believes about {name} before the release, from public knowledge"
+    if path[:2] in (("attacker", "at"), ("attacker", "knows")):
+        return f"a hypothetical true value of {key}" if name == "at" else f"what he knows about {key}"
+    return _QUESTIONS.get(key, "a value for it")
+
+
+_QUESTIONS = {
+    "rows": "how many rows the query reads; it must be public knowledge, otherwise delete the line",
+    "goal": "which guesses count as correct, as: time within 2",
+    "sql": "the question, as: SELECT AVG(time) AS mean_time FROM t",
+    "p": "the probability that a person is in the data, as 0.05 if one in twenty was asked",
+    "q": "the probability that the person has the value, given that the person is in the data",
+    "within": "how far the answer may be off",
+    "source": "the file that holds the table, or env:NAME",
+    "name": "the ledger's name for this data",
+    "person": "the column that names the person",
+    "max_rows": "the most rows that one person may have",
+}
+
+
+def find_blanks(text: str) -> list[tuple[int | None, str, str]]:
+    """Line, key and question of every blank of a plan's text.
+
+    >>> find_blanks('[columns.time]\\nbounds = "?"')
+    [(2, 'columns.time.bounds', 'the smallest and largest time that can occur, from public knowledge')]
+    """
+    where = find_lines(text)
+    found = [(where.find(path), spell_key(path), describe_blank(path)) for path in list_blanks(tomllib.loads(text))]
+    return sorted(found, key=lambda blank: blank[0] or 0)
+
+
+def explain_blanks(blanks: Sequence[Key], place: Place) -> PlanError:
+    """One error that lists every blank."""
+    first, *others = sorted(blanks, key=lambda path: place.lines.find(path) or 0)
+    more = "".join(f"\n  line {place.lines.find(p)}: fill in {spell_key(p)}: {describe_blank(p)}" for p in others)
+    return place.error(first, BLANK, "is blank", f"fill in {first[-1]}: {describe_blank(first)}{more}")

@@ -13,35 +13,15 @@ from typing import Any
 from guessproof.world.times import days_of, length_of
 
 
-def settle_times(raw: Mapping[str, Any]) -> dict[str, Any]:
+def settle_times(raw: Mapping[str, Any], timely: set[str]) -> dict[str, Any]:
     """The tables of a plan with times as days, and kind = "time" for the columns that hold them."""
-    columns = raw.get("columns")
-    if not isinstance(columns, Mapping):
-        return dict(raw)
-    timely = {name for name, column in columns.items() if _holds_times(column)}
-    if not timely:
-        return dict(raw)
+    columns = raw["columns"]
     settled = {name: _settle_column(column) if name in timely else column for name, column in columns.items()}
     found = {**raw, "columns": settled}
     attacker = raw.get("attacker")
     if isinstance(attacker, Mapping):
         found["attacker"] = {key: _settle_named(part, timely) for key, part in attacker.items()}
     return found
-
-
-def _holds_times(column: Any) -> bool:
-    if not isinstance(column, Mapping):
-        return False
-    told = column.get("kind") == "time" or _has_date(column.get("bounds")) or _has_date(column.get("edges"))
-    return told or (column.get("kind") is None and _has_date(column.get("prior")))
-
-
-def _has_date(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_has_date, value.values()))
-    if isinstance(value, (list, tuple)):
-        return any(map(_has_date, value))
-    return isinstance(value, datetime.date)
 
 
 def _settle_column(column: Mapping[str, Any]) -> dict[str, Any]:

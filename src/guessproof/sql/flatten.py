@@ -5,7 +5,7 @@ Public tables stay beside the protected one as joins. What is not understood is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import Expr, exp
@@ -13,7 +13,6 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql.parse import locate
-from guessproof.sql.scope import FlatJoin, Scope, ScopeItem, split_conjunction
 
 MOST_NODES = 5000  # x + x in a subquery of a subquery … doubles each time
 OUTER = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_"}
@@ -36,8 +35,110 @@ CLAUSES = {
     "kind": ("SELECT AS STRUCT", "name the columns"),
     "hint": ("a hint", "leave it out"),
 }
-KINDS = ("", "INNER", "CROSS", "OUTER")
-SIDES = ("", "LEFT", "RIGHT")
+
+Refusal = Callable[[str, Expr | None, str], QueryError]
+
+
+@dataclass(frozen=True)
+class FlatJoin:
+    """A public table that is joined: `outer` keeps records that match none of its rows. An inner join's ON is WHERE."""
+
+    table: str
+    alias: str
+    outer: bool = False
+    on: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScopeItem:
+    """One name after FROM: a table, by the qualifier of its columns, or a subquery, by what its names stand for."""
+
+    alias: str
+    qualifier: str = ""  # none for the protected table
+    known: frozenset[str] = frozenset()  # the columns that the plan declares
+    names: Mapping[str, Expr] | None = None  # None: a table's own columns
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether it is the protected table itself."""
+        return self.names is None and not self.qualifier
+
+    def offers(self, name: str) -> bool:
+        """Whether it is known to have such a column."""
+        return folded(name) in self.known if self.names is None else name.casefold() in self.names
+
+    def column(self, name: str) -> Expr:
+        """What a column of it stands for."""
+        if self.names is None:
+            return exp.column(name, self.qualifier or None)
+        return self.names[name.casefold()].copy()
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The tables of one FROM, the conditions that they bring along, and the names that SELECT can use."""
+
+    items: tuple[ScopeItem, ...]
+    refuse: Refusal
+    table: str | None = None  # the protected one
+    joins: tuple[FlatJoin, ...] = ()
+    where: tuple[Expr, ...] = ()
+    merged: Mapping[str, Expr] = field(default_factory=dict[str, Expr])  # by USING
+
+    @property
+    def only(self) -> ScopeItem | None:
+        """The one table or subquery, where nothing is joined."""
+        return self.items[0] if len(self.items) == 1 else None
+
+    def find(self, node: exp.Column, bare: set[str]) -> Expr:
+        """What a column that is written stands for; `bare` collects names of tables that no qualifier decides on."""
+        if node.args.get("db"):
+            raise self._foreign(node)
+        if node.table:
+            item = next((i for i in self.items if i.alias.casefold() == node.table.casefold()), None)
+            if item is None:
+                raise self._foreign(node)
+            return self._of(item, node)
+        if folded(node.name) in self.merged:
+            return self.merged[folded(node.name)].copy()
+        return self._of(self._bare(node, bare), node)
+
+    def _bare(self, node: exp.Column, bare: set[str]) -> ScopeItem:
+        """The table of a name without a qualifier: the one that the plan declares it for, or else the protected one."""
+        if self.only is not None:
+            return self.only
+        found = [item for item in self.items if item.offers(node.name)]
+        if len(found) > 1:
+            several = " and ".join(f"{item.alias}.{node.name}" for item in found)
+            raise self.refuse(f"{node.name} may be {several}", node, "write which one is meant")
+        tables = [item for item in self.items if item.names is None]
+        found = found or [item for item in tables if item.is_protected] or (tables if len(tables) == 1 else [])
+        if not found:
+            raise self.refuse(f"no table is known to have a column {node.name}", node, "write table.column")
+        if found[0].names is None:
+            bare.add(folded(node.name))
+        return found[0]
+
+    def _of(self, item: ScopeItem, node: exp.Column) -> Expr:
+        if item.names is None:
+            written = node.copy()
+            written.set("table", exp.to_identifier(item.qualifier) if item.qualifier else None)
+            return written
+        if node.name.casefold() not in item.names:
+            remedy = f"use {', '.join(sorted(item.names))}"
+            raise self.refuse(f"the subquery has no column {node.name}", node, remedy)
+        return item.column(node.name)
+
+    def _foreign(self, node: exp.Column) -> QueryError:
+        several = " or ".join(item.alias for item in self.items)
+        return self.refuse(f"{node.sql()} belongs to another table", node, f"columns are of {several}")
+
+    def named(self, alias: str) -> Scope:
+        """The same, under the name by which an outer query sees it."""
+        assert self.only is not None
+        item = self.only
+        renamed = ScopeItem(alias, item.qualifier, item.known, item.names)
+        return Scope((renamed,), self.refuse, self.table, self.joins, self.where)
 
 
 @dataclass(frozen=True)
@@ -145,17 +246,11 @@ class _Flattener:
         joins = select.args.get("joins") or []
         scope = self._item(clause.this, ctes, depth, alone=not joins)
         for join in joins:
-            self._check_rows(join, ctes)
-            scope = self._join(scope, self._item(join.this, ctes, depth, alone=False), join)
-        return scope
+            from guessproof.sql.joined import check_rows, join_scopes
 
-    def _check_rows(self, join: exp.Join, ctes: dict[str, exp.Select]) -> None:
-        """What is joined has rows of a table, not values that all rows of a group have made."""
-        what = join.this
-        inner = ctes.get(what.name.casefold()) if isinstance(what, exp.Table) else what.this
-        if isinstance(inner, exp.Select) and inner.args.get("group") is not None:
-            problem = "an inner value that is joined back to rows moves all of them when one record changes"
-            raise self._refuse(problem, join.this, "ask for the inner values first, and write them as constants")
+            check_rows(join, ctes, self._refuse)
+            scope = join_scopes(scope, self._item(join.this, ctes, depth, alone=False), join, self._seen, self.bare)
+        return scope
 
     def _item(self, what: Expr, ctes: dict[str, exp.Select], depth: int, *, alone: bool) -> Scope:
         if isinstance(what, exp.Subquery) and isinstance(what.this, exp.Select):
@@ -186,42 +281,6 @@ class _Flattener:
             found = f"{alias}_{number}"
         self.taken.add(folded(found))
         return found
-
-    def _join(self, left: Scope, right: Scope, join: exp.Join) -> Scope:
-        side, kind = str(join.side or "").upper(), str(join.kind or "").upper()
-        if join.args.get("method") or side not in SIDES or kind not in KINDS:
-            word = " ".join(filter(None, (str(join.args.get("method") or ""), side, kind)))
-            raise self._refuse(f"{word} JOIN is not supported", join.this, "write JOIN or LEFT JOIN, with ON or USING")
-        if side == "RIGHT":
-            left, right = right, left
-        both = left.beside(right, join.this)
-        both = replace(both, merged={**both.merged, **self._merged(left, right, join)})
-        on = join.args.get("on")
-        conditions = list(split_conjunction(self._seen(on, both))) if on is not None else []
-        for name in join.args.get("using") or []:
-            conditions.append(exp.EQ(this=both.merged[folded(name.name)].copy(), expression=self._using(right, name)))
-        if not side:
-            return replace(both, where=(*both.where, *conditions))
-        return self._outer_join(left, right, both, conditions, join)
-
-    def _outer_join(self, left: Scope, right: Scope, both: Scope, on: list[Expr], join: exp.Join) -> Scope:
-        """A LEFT JOIN: conditions decide on the match, not on the row."""
-        if right.table is not None:
-            problem = f"{right.table} is joined to a public table, whose rows without a record would be counted too"
-            raise self._refuse(problem, join.this, f"write FROM {right.table} LEFT JOIN …, or JOIN")
-        computed = [n for item in right.items for n in (item.names or {}).values() if not isinstance(n, exp.Column)]
-        if len(right.joins) != 1 or right.joins[0].outer or computed:
-            problem = "a LEFT JOIN with a subquery that computes or joins is not supported"
-            raise self._refuse(problem, join.this, "join the public tables one after the other")
-        joined = replace(right.joins[0], outer=True, on=(*right.where, *on))
-        return replace(both, joins=(*left.joins, joined), where=left.where)
-
-    def _merged(self, left: Scope, right: Scope, join: exp.Join) -> dict[str, Expr]:
-        """What the names of USING stand for: the same on both sides, so the left one."""
-        return {folded(n.name): self._using(left, n) for n in join.args.get("using") or []}
-
-    def _using(self, scope: Scope, name: Expr) -> Expr:
-        return scope.find(exp.column(exp.to_identifier(name.name)), self.bare)
 
     # Inside --------------------------------------------------------------------------------------------------------
 
@@ -299,3 +358,14 @@ class _Flattener:
 
     def _refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
         return QueryError(problem, self.sql, None if expression is None else locate(expression, self.sql), remedy)
+
+
+def split_conjunction(expression: Expr) -> Iterator[Expr]:
+    """The parts of a AND b AND c."""
+    while isinstance(expression, exp.Paren):
+        expression = expression.this
+    if isinstance(expression, exp.And):
+        yield from split_conjunction(expression.this)
+        yield from split_conjunction(expression.expression)
+    else:
+        yield expression

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar
+from typing import Literal, TypeGuard, TypeVar
 
 from sqlglot import Expr, exp
 
@@ -13,7 +13,7 @@ from guessproof.intervals import Interval
 from guessproof.names import folded
 from guessproof.rounded import up
 from guessproof.sql import formula
-from guessproof.sql.aggregates import find_aggregate
+from guessproof.sql.aggregates import AGGREGATES
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.distances import (
     Contribution,
@@ -293,11 +293,21 @@ class AggregateReader:
         text = spell(node)
         if self._counts_units(call):
             return self.measure(text, "count", OncePresent(1.0), own, call)
-        read = find_aggregate(call, self.reader.declared)
-        if read is not None:
-            return read(self, call, own, text)
-        if not isinstance(call, (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)):
+        if self._is_plain(call):
+            return self._plain(call, own, text)
+        if type(call) not in AGGREGATES:
             raise self.reader.refuse(f"{name_construct(call, self.reader.sql)} is not supported", call, REMEDY)
+        return AGGREGATES[type(call)](self, call, own, text)
+
+    def _is_plain(self, call: Expr) -> TypeGuard[exp.AggFunc]:
+        """Whether rows are counted or added up, or a bound extreme is found; levels and ranks are read elsewhere."""
+        if isinstance(call, exp.Count):
+            return not isinstance(call.this, exp.Distinct)
+        if isinstance(call, (exp.Min, exp.Max)):
+            return self.reader.declared.ranks_inside is None
+        return isinstance(call, (exp.Sum, exp.Avg))
+
+    def _plain(self, call: exp.AggFunc, own: Condition, text: str) -> Expr:
         inner = self.argument(call)
         if isinstance(call, exp.Avg):
             return self._average(call, inner, own, text)
@@ -439,7 +449,9 @@ class AggregateReader:
         declared, once = self.reader.declared, self._moves_once(kind, contribution)
         copies = 1 if once and not self.keys else declared.copies or 1
         spread = any(declared.is_joined(key.column) for key in self.keys)  # matches in several groups
-        return copies if once and not spread else copies * count_matches(self.joins)
+        if not self.joins or (once and not spread):
+            return copies
+        return copies * count_matches(self.joins)
 
     def _moves_once(self, kind: AggregateKind, contribution: Contribution) -> bool:
         """Whether in one group several rows of a record move it no further than one: levels, if all hold the same."""

@@ -20,6 +20,7 @@ from guessproof.names import folded
 from guessproof.sql import formula
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.distances import Contribution
+from guessproof.sql.flatten import split_conjunction
 from guessproof.sql.measurement import Measurement, link_records
 from guessproof.sql.parse import locate, name_construct
 from guessproof.sql.query import AnalyzedQuery, ClauseReader, read_keys, read_query
@@ -29,7 +30,6 @@ from guessproof.sql.rules import RULES
 from guessproof.sql.rules.signs import HOLDS, MIRRORED, SIGNS
 from guessproof.sql.rules.truth import read_flag
 from guessproof.sql.rules.values import Number, parse_number
-from guessproof.sql.scope import split_conjunction
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, NoFilter, Reader
 from guessproof.world.line_form import Multiple

@@ -14,11 +14,11 @@ from sqlglot import Expr, exp
 
 from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable, JoinedTable
+from guessproof.sql.flatten import FlatJoin
 from guessproof.sql.movement import ALWAYS, EITHER, OTHER, ColumnChange, Neighbours, OutcomePair
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.time import write_time
 from guessproof.sql.rules.values import write_number
-from guessproof.sql.scope import FlatJoin
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, Node, NoFilter, Reader, Row
 from guessproof.world.kinds import Kind
@@ -272,12 +272,10 @@ def joining(declared: DeclaredTable, flats: Sequence[FlatJoin]) -> DeclaredTable
 # Writing -----------------------------------------------------------------------------------------------------------
 
 
-def write_from(
+def write_joins(
     select: exp.Select, declared: DeclaredTable, joins: Sequence[PublicJoin], read: Iterable[str], target: SqlTarget
-) -> exp.Select:
-    """FROM the table and the public ones beside it, whose columns are called as the joined row has them."""
-    table = exp.Table(this=exp.to_identifier(declared.table, quoted=True))
-    select = select.from_(table, copy=False)
+) -> None:
+    """The public tables beside the one in FROM; their columns are called as the joined row has them."""
     names = sorted(read)
     for join in joins:
         on = [key.write(target) for key in join.keys]
@@ -293,7 +291,6 @@ def write_from(
                 on=exp.and_(*on, copy=False) if on else exp.true() if join.joined.outer else None,
             ),
         )
-    return select
 
 
 def write_public(join: PublicJoin, declared: DeclaredTable, read: Iterable[str], target: SqlTarget) -> exp.Subquery:

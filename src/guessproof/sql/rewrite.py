@@ -21,7 +21,7 @@ from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.places import GridPlace
 from guessproof.sql.query import AnalyzedQuery
-from guessproof.sql.relation import write_from
+from guessproof.sql.relation import write_joins
 from guessproof.sql.rules.values import Number, NumberColumn, write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, NoFilter, Term
@@ -164,7 +164,9 @@ def _write_rows(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarge
 
 def select_rows(query: AnalyzedQuery, columns: Sequence[Expr], by: Sequence[Expr], target: SqlTarget) -> exp.Select:
     """These columns of the rows that are asked about, grouped."""
-    select = write_from(exp.select(*columns, copy=False), query.declared, query.joins, query.columns, target)
+    select = _select_from(query.declared, columns)
+    if query.joins:
+        write_joins(select, query.declared, query.joins, query.columns, target)
     conditions = [] if isinstance(query.where, NoFilter) else [query.where.keeps(target)]
     conditions += [_write_levels(key, query, target) for key in query.keys]
     if conditions:
@@ -293,6 +295,9 @@ def _read_whole(value: object) -> int | None:
 
 def write_listing(columns: Sequence[tuple[str, Expr]], declared: DeclaredTable, target: SqlTarget) -> str:
     """The rows themselves, as the query sees them: for the owner's own scan."""
+    return target.sql(_select_from(declared, [exp.alias_(column, name, quoted=True) for name, column in columns]))
+
+
+def _select_from(declared: DeclaredTable, columns: Sequence[Expr]) -> exp.Select:
     table = exp.Table(this=exp.to_identifier(declared.table, quoted=True))
-    chosen = [exp.alias_(column, name, quoted=True) for name, column in columns]
-    return target.sql(exp.select(*chosen, copy=False).from_(table, copy=False))
+    return exp.select(*columns, copy=False).from_(table, copy=False)

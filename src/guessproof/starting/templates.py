@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from guessproof.plan.checks import describe_blank
+from guessproof.plan.refusals import describe_blank
 from guessproof.starting.helpers import Preset, ReadyAttacker, WrittenBelief
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
 

@@ -1,4 +1,6 @@
-"""Aggregates beyond COUNT, SUM, AVG, MIN and MAX: one file each, read when a query uses it.
+"""Aggregates beyond plain COUNT, SUM, AVG, MIN and MAX: one file each, read when a query uses it.
+
+COUNT stands here for levels, COUNT(DISTINCT …), and MIN and MAX for extremes that are picked by their ranks.
 
 An entry names the node of a parsed query and what reads it: the reader of aggregates, the call, its own FILTER and
 its text in, the formula of its place in the outputs out.
@@ -12,7 +14,6 @@ from typing import TYPE_CHECKING
 from sqlglot import Expr, exp
 
 if TYPE_CHECKING:
-    from guessproof.sql.declared import DeclaredTable
     from guessproof.sql.measurement import AggregateReader
     from guessproof.sql.terms import Condition
 
@@ -55,13 +56,7 @@ AGGREGATES: dict[type[Expr], Read] = {
     exp.StddevPop: _read_variance,
     exp.StddevSamp: _read_variance,
     exp.ApproxDistinct: _read_distinct,
+    exp.Count: _read_distinct,
+    exp.Min: _read_extreme,
+    exp.Max: _read_extreme,
 }
-
-
-def find_aggregate(call: Expr, declared: DeclaredTable) -> Read | None:
-    """What reads a call; COUNT(DISTINCT …) is none of the plain counts, and MIN and MAX may be picked by rank."""
-    if isinstance(call, (exp.Min, exp.Max)) and declared.ranks_inside is not None:
-        return _read_extreme
-    if isinstance(call, exp.Count) and isinstance(call.this, exp.Distinct):
-        return _read_distinct
-    return AGGREGATES.get(type(call))

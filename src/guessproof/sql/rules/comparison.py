@@ -233,13 +233,12 @@ def read_column_test(left: Expr, sign: str, right: Expr, reader: Reader) -> Cond
         raise reader.refuse("nothing equals NULL", right, "write IS NULL or IS NOT NULL")
     if isinstance(right, exp.Boolean):
         return read_flag_test(left, sign, right, reader)
-    value, label, moment = parse_number(right), parse_label(right), parse_time(right, reader)
+    value, label = parse_number(right), parse_label(right)
     if value is not None:
         return read_number_test(left, sign, value, right, reader)
-    if moment is not None:
-        return read_time_test(left, sign, moment, right, reader)
     if label is None:
-        return None
+        moment = parse_time(right, reader)
+        return None if moment is None else read_time_test(left, sign, moment, right, reader)
     moment = time_of(label) if reader.column(left).kind == "time" else None
     if moment is not None:
         return read_time_test(left, sign, moment, right, reader)
