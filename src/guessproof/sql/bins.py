@@ -26,6 +26,7 @@ from guessproof.world.times import show_time
 if TYPE_CHECKING:
     from guessproof.sql.distances import ContributionResponse
 
+FEW = 40  # bins that are told apart by comparisons as fast as by arithmetic
 MOST_CUTS = 130  # of a line form, as for other expressions
 
 
@@ -82,8 +83,10 @@ class Bins:
         return exp.Between(this=self._write_number(target), low=low, high=high)
 
     def write(self, target: SqlTarget) -> Expr:
-        """Which bin a number inside is in, by halving: as many comparisons as it takes to tell them apart."""
+        """Which bin a number inside is in: computed where edges are evenly spaced, elsewhere by halving."""
         x = self._write_number(target)
+        if self._width is not None:
+            return self._write_computed(x, self._width, target)
         if len(self.names) == 1:  # a bare 0 in GROUP BY would mean a place in SELECT
             below = exp.LT(this=x, expression=target.double(self.edges[1]))
             return exp.case().when(below, exp.Literal.number(0)).else_(exp.Literal.number(0))
@@ -93,6 +96,31 @@ class Bins:
         if self.column.kind == "time":
             return target.days(target.time(self.column))
         return target.number(self.column)
+
+    @cached_property
+    def _width(self) -> float | None:
+        """The distance of many edges, where the operations of an engine give each of them exactly."""
+        low, count = self.edges[0], len(self.names)
+        width = (self.edges[-1] - low) / count
+        even = count >= FEW and all(low + float(k) * width == edge for k, edge in enumerate(self.edges))
+        return width if even else None
+
+    def _write_computed(self, x: Expr, width: float, target: SqlTarget) -> Expr:
+        """The nearest edge, exactly; below it, and at the last one, the bin before.
+
+        What has no bin stands at the first edge, so that nothing can overflow in whatever order an engine works.
+        """
+        low, step = target.double(self.edges[0]), target.double(width)
+        y = exp.paren(exp.case().when(self.write_inside(target), x).else_(low.copy()), copy=False)
+        away = exp.paren(exp.Sub(this=y, expression=low), copy=False)
+        nearest = target.whole(target.divide(away, step))
+        edge = exp.Add(
+            this=low.copy(), expression=exp.Mul(this=target.as_double(nearest.copy()), expression=step.copy())
+        )
+        last = exp.EQ(this=nearest.copy(), expression=exp.Literal.number(len(self.names)))
+        below = exp.or_(last, exp.LT(this=y.copy(), expression=edge), copy=False)
+        before = exp.Sub(this=nearest.copy(), expression=exp.Literal.number(1))
+        return exp.case().when(below, before).else_(nearest.copy())
 
     def _write_search(self, x: Expr, first: int, last: int, target: SqlTarget) -> Expr:
         if first == last:
