@@ -1,9 +1,9 @@
 """A ledger under stress: many processes, kills at any moment, a server that dies. Nothing lost, nothing free.
 
-    python benchmarks/soak.py [file|server] [CHARGES] [KILLS]         default: both, 2000 charges, 50 kills
+    python benchmarks/soak.py [file|server] [CHARGES] [KILLS] [PROCESSES] [RESTARTS]
 
-Eight processes charge, draw and record as fast as they can. One of them is killed now and then, and on a server the
-server too. At the end:
+Both, 2000 charges, 50 kills, 8 processes and 6 restarts of the server, where nothing is said. The processes charge,
+draw and record as fast as they can. One of them is killed now and then, and on a server the server too. At the end:
 
 - nothing lost: whatever a process was told is in the chain, and the ledger verifies;
 - nothing free: each draw belongs to one charge, no charge was drawn for twice, what was spent is what they all cost.
@@ -21,6 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,6 @@ from typing import Any
 from guessproof.errors import LedgerError
 from guessproof.ledger import Budget, Charged, Cost, Ledger, verify
 
-PROCESSES = 8
-RESTARTS = 6
 COST = "0.001"
 
 
@@ -57,29 +56,40 @@ def _mark(marks: str, line: str) -> None:
         file.write(line + "\n")
 
 
-def soak(path: str, charges: int, kills: int, restart: Callable[[], None] | None, folder: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Stress:
+    """How much of it."""
+
+    charges: int = 2000
+    kills: int = 50
+    processes: int = 8
+    restarts: int = 6
+
+
+def soak(path: str, stress: Stress, restart: Callable[[], None] | None, folder: Path) -> dict[str, Any]:
     """Run it, and count."""
+    charges, kills, restarts = stress.charges, stress.kills, 0 if restart is None else stress.restarts
     moments, marks = random.Random(1), str(folder / "marks")
     Ledger.create(path, "soak", Budget("1000000"))
     start = time.monotonic()
-    slots = [0] * PROCESSES
+    slots = [0] * stress.processes
 
     def started(slot: int) -> subprocess.Popen[bytes]:
         slots[slot] += 1
         return subprocess.Popen([sys.executable, __file__, "work", path, marks, f"{slot}.{slots[slot]}"])
 
-    processes = [started(slot) for slot in range(PROCESSES)]
+    processes = [started(slot) for slot in range(stress.processes)]
     killed = restarted = 0
     try:
-        while _count(marks) < charges or killed < kills or (restart is not None and restarted < RESTARTS):
+        while _count(marks) < charges or killed < kills or restarted < restarts:
             done = _count(marks) / charges
             if killed < kills and killed <= done * kills:
-                slot = moments.randrange(PROCESSES)
+                slot = moments.randrange(stress.processes)
                 processes[slot].kill()
                 processes[slot].wait()
                 processes[slot] = started(slot)
                 killed += 1
-            if restart is not None and restarted < RESTARTS and restarted <= done * RESTARTS:
+            if restart is not None and restarted < restarts and restarted <= done * restarts:
                 restart()
                 restarted += 1
             time.sleep(moments.uniform(0, 0.5))
@@ -149,20 +159,20 @@ def server(folder: Path) -> Iterator[Callable[[], None]]:
         running.cleanup()
 
 
-def run(kind: str, charges: int, kills: int) -> dict[str, Any]:
+def run(kind: str, stress: Stress) -> dict[str, Any]:
     """One soak, on a file or on a server."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if kind == "file":
-            return soak(str(folder / "soak.ledger"), charges, kills, None, folder)
+            return soak(str(folder / "soak.ledger"), stress, None, folder)
         with server(Path(tempfile.gettempdir()) / f"guessproof-soak-{os.getpid()}") as restart:
-            return soak("env:LEDGER_URL", charges, kills, restart, folder)
+            return soak("env:LEDGER_URL", stress, restart, folder)
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
     """For the table of all benchmarks."""
     for kind in ("file", "server"):
-        found = run(kind, 2000, 50)
+        found = run(kind, Stress())
         measured = f"{found['lost']} lost, {found['free']} free of {found['charges']}"
         yield f"soak on a {kind}: 8 processes, 50 kills", measured, "0 lost, 0 free"
 
@@ -171,6 +181,6 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["work"]:
         work(*sys.argv[2:])
     chosen = [word for word in sys.argv[1:] if word in ("file", "server")] or ["file", "server"]
-    numbers = [int(word) for word in sys.argv[1:] if word.isdecimal()] or [2000, 50]
+    numbers = [int(word) for word in sys.argv[1:] if word.isdecimal()]
     for one in chosen:
-        print(one, run(one, *numbers), flush=True)
+        print(one, run(one, Stress(*numbers)), flush=True)

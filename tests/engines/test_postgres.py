@@ -447,3 +447,25 @@ def test_rounding_is_half_away_from_zero_to_the_last_bit(postgres: Place) -> Non
     found = [row[0] for row in postgres.con.execute(asked, [values]).fetchall()]
     expected = [math.copysign(int(Decimal(abs(y)).to_integral_value("ROUND_HALF_UP")), y) for y in values]
     assert found == expected
+
+
+def test_a_release_sends_few_messages(table: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each waits for a server that may be far away: settings go with BEGIN, and nothing is looked at for no table."""
+    sent: list[Any] = []
+    execute = psycopg.Connection.execute
+
+    def counted(con: Any, query: Any, *more: Any, **named: Any) -> Any:
+        sent.append(query)
+        return execute(con, query, *more, **named)
+
+    monkeypatch.setattr(psycopg.Connection, "execute", counted)
+    with open_engine(SOURCE, "t", timeout=2.5) as opened:
+        assert len(sent) == 6
+        opened.prepare("SELECT COUNT(*) FROM t")
+        assert opened.aggregates("SELECT COUNT(*) FROM t") == [(5,)]
+        assert len(sent) == 15
+        con = opened._con  # type: ignore[attr-defined]
+        with opened._reading(con):  # type: ignore[attr-defined]
+            named = ("search_path", "timezone", "statement_timeout", "transaction_read_only", "transaction_isolation")
+            found = [con.execute(f"SHOW {name}").fetchone()[0] for name in named]
+    assert found == ["pg_catalog", "UTC", "2500ms", "on", "repeatable read"]

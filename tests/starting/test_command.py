@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import typer
+from servers import Place
 from typer.testing import CliRunner
 
+import guessproof as gp
 from guessproof import engines
 from guessproof.cli.init import init
 from guessproof.errors import ParameterError, SourceError
@@ -121,3 +123,34 @@ def test_a_first_line_that_is_a_record_is_not_repeated(
     shown = done.output + str(done.exception) + "".join(p.read_text() for p in tmp_path.glob("*.toml"))
     assert "canary" not in shown.casefold()
     assert "flu" not in shown
+
+
+def test_the_tables_of_a_database_are_listed_by_name_and_one_is_picked(
+    postgres: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    empty = run("env:DATABASE_URL").exception
+    assert isinstance(empty, SourceError)
+    assert "GRANT USAGE" in str(empty)
+    postgres.con.execute("CREATE TABLE visits (days double precision, ward text)")
+    postgres.con.execute("INSERT INTO visits VALUES (4711, 's3cr3t')")
+    postgres.con.execute('CREATE VIEW "My Wards" AS SELECT ward FROM visits')
+    postgres.con.execute("CREATE SCHEMA clinic CREATE TABLE stays (days double precision)")
+    asked = run("env:DATABASE_URL").exception
+    assert isinstance(asked, ParameterError)
+    assert "the database has My Wards, clinic.stays, visits" in str(asked)
+    assert "--table" in str(asked)
+    assert not (tmp_path / "plan.toml").exists()
+    for name, data in (("visits", "visits"), ("clinic.stays", "stays")):
+        done = run("env:DATABASE_URL", "--table", name, "--column", "days", "--force", "--json")
+        assert done.exit_code == 0, done.output
+        text = (tmp_path / "plan.toml").read_text(encoding="utf-8")
+        assert f'table = "{name}"' in text
+        assert f'name = "{data}"' in text
+        assert f"SELECT AVG(days) AS mean_days FROM {name}" in text
+        assert "4711" not in text + done.output
+        filled = text.replace('rows = "?"', "rows = 9").replace('bounds = "?"', "bounds = [0, 9]")
+        filled = filled.replace('prior = "?"', 'prior = "unknown"').replace('goal = "?"', 'goal = "days within 2"')
+        assert gp.choose(gp.loads_plan(filled, folder=tmp_path)).feasible
+    with pytest.raises(SourceError, match="no table 'missing'"):
+        raise run("env:DATABASE_URL", "--table", "missing").exception

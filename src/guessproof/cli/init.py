@@ -11,7 +11,11 @@ from guessproof.cli.printing import print_json, say
 
 def init(
     table: Annotated[
-        str | None, typer.Argument(help="The table, as survey.csv: only its column names are read, never a value.")
+        str | None,
+        typer.Argument(help="The table, as survey.csv or env:NAME: only its column names are read, never a value."),
+    ] = None,
+    called: Annotated[
+        str | None, typer.Option("--table", help="Which table of a database; without it they are listed by name.")
     ] = None,
     template: Annotated[
         str | None,
@@ -39,12 +43,13 @@ def init(
     from pathlib import Path
 
     from guessproof.plan.refusals import find_blanks
-    from guessproof.starting import Wishes, first_plan, read_schema, write_plan
+    from guessproof.starting import Wishes, first_plan, pick_table, read_schema, write_plan
 
     path = Path(output)
-    schema = None if table is None else read_schema(table)
+    name = "t" if table is None else pick_table(table, called)
+    schema = None if table is None else read_schema(table, table=name)
     wishes = Wishes(template, tuple(column or ()), attacker, preset, prior)
-    text = first_plan(wishes, table=table, schema=schema, plan=path)
+    text = first_plan(wishes, table=table, schema=schema, plan=path, called=name)
     write_plan(path, text, force=force, table=table)
     blanks = find_blanks(text)
     if as_json:

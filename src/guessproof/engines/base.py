@@ -119,6 +119,16 @@ def open_engine(
     return next(engine for engine in found if engine is not None)
 
 
+def list_tables(source: str) -> list[str] | None:
+    """The tables of a database, by name; None for a source whose tables are not listed, as a file that is one."""
+    if not source.startswith("env:"):
+        return None
+    from guessproof.addresses import read_address
+    from guessproof.engines.postgres_tables import names_of_tables
+
+    return names_of_tables(read_address(source))
+
+
 def _open_file(source: str, table: str, timeout: float | None, public: PublicSources) -> Engine:
     """DuckDB reads every file, and nothing else."""
     if "://" in source:  # never repeated: an address may hold a password

@@ -134,6 +134,7 @@ class Postgres:
     ) -> None:
         self._address, self._table, self._timeout = address, table, timeout
         self._open: list[Connection[Any]] = []
+        self._read: dict[str, str | None] = {}
         self._con = self._connect()
         try:
             self._found = self._look(table)
@@ -172,7 +173,7 @@ class Postgres:
         """A server keeps its tables whole by itself; a right that is missing was found when it was opened."""
 
     def prepare(self, sql: str) -> None:
-        problem, failure = find_fault(sql, self._table, *self._public), None
+        problem, failure = self._fault(sql), None
         if not problem:
             _, failure = attempt(lambda: self._run(_empty, sql, read=False))
             problem = failure and _words(failure)
@@ -186,10 +187,16 @@ class Postgres:
             )
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = attempt(lambda: None if find_fault(sql, self._table, *self._public) else self._run(_whole, sql))
+        rows, failure = attempt(lambda: None if self._fault(sql) else self._run(_whole, sql))
         if failure or rows is None:
             raise EngineError
         return rows
+
+    def _fault(self, sql: str) -> str | None:
+        """Read once: what is run is the very text that was prepared."""
+        if sql not in self._read:
+            self._read[sql] = find_fault(sql, self._table, *self._public)
+        return self._read[sql]
 
     def public(self) -> Mapping[str, Mapping[str, str]]:
         return {name: dict(found.types) for name, found in self._public.items()}
@@ -262,17 +269,23 @@ class Postgres:
     @contextmanager
     def _reading(self, con: Connection[Any]) -> Generator[Connection[Any]]:
         """One snapshot, nothing written, stopped when its time is over."""
-        con.execute("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         try:
-            time = 0 if self._timeout is None else max(1, round(self._timeout * 1000))
-            for name, value in {**SETTINGS, "statement_timeout": str(time)}.items():
-                con.execute("SELECT pg_catalog.set_config(%s, %s, true)", [name, value])
+            con.execute(self._begin)  # all in one message: a server may be far away
             yield con
         finally:
             if not con.closed:
                 con.execute("ROLLBACK")
 
+    @property
+    def _begin(self) -> Any:
+        time = 0 if self._timeout is None else max(1, round(self._timeout * 1000))
+        settings = {**SETTINGS, "statement_timeout": str(time)}.items()
+        calls = ", ".join(f"pg_catalog.set_config({_text(name)}, {_text(value)}, true)" for name, value in settings)
+        return _as_query(f"BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT {calls}")
+
     def _read_marks(self) -> list[Any] | None:
+        if not self._marked_tables:
+            return []
         found, failure = attempt(self._marked)
         if failure:
             raise SourceError(f"source 'env:{self._address.variable}': a public table cannot be read; try psql")
@@ -282,10 +295,13 @@ class Postgres:
         with self._reading(self._con) as con:
             return self._find_marks(con)
 
+    @property
+    def _marked_tables(self) -> list[Found]:
+        return [found for found in self._public.values() if isinstance(found, Found)]
+
     def _find_marks(self, con: Connection[Any]) -> list[Any]:
         """How many rows the public tables of the database have, and a sum of hashes of them."""
-        stored = [found for found in self._public.values() if isinstance(found, Found)]
-        rows = (f"(SELECT {found.columns} FROM {found.qualified}) AS x" for found in stored)  # noqa: S608
+        rows = (f"(SELECT {found.columns} FROM {found.qualified}) AS x" for found in self._marked_tables)  # noqa: S608
         marks = "SELECT count(*)::text, coalesce(sum(hashtextextended(x::text, 0)), 0)::text"
         return [con.execute(_as_query(f"{marks} FROM {row}")).fetchall() for row in rows]
 

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from guessproof.engines.files import is_text_table
-from guessproof.errors import ParameterError, PriorError
+from guessproof.errors import ParameterError, PriorError, SourceError
 from guessproof.outputs import check_output, write_output
 from guessproof.plan.places import suggest_name
 from guessproof.plan.plan import is_elsewhere
@@ -17,6 +18,7 @@ from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
 from guessproof.starting.templates import TEMPLATES, Draft, Template
 from guessproof.starting.writing import note
 
+MOST_NAMES = 40  # of tables, in one message
 _FITTING = {"number": ("number",), "label": ("text", "boolean", "time", "other")}
 
 
@@ -31,13 +33,31 @@ class Wishes:
     prior: str | None = None
 
 
-def read_schema(source: str, opener: Callable[[str, str], Any] | None = None) -> dict[str, str]:
+def pick_table(source: str, wanted: str | None) -> str:
+    """What the query calls the table. Which one of a database it is, its owner says; the names are shown for it."""
+    if wanted is not None:
+        return _usable(wanted, "table")
+    from guessproof.engines.base import list_tables
+
+    names = list_tables(source)
+    if names is None:
+        return "t"
+    if not names:
+        raise SourceError(
+            f"source {source!r}: it has no table that this role may read; its owner can GRANT USAGE on a schema and "
+            "SELECT on a table"
+        )
+    shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
+    raise ParameterError("table", None, f"the database has {shown}", f"say which one: --table {quote(names[0])}")
+
+
+def read_schema(source: str, opener: Callable[[str, str], Any] | None = None, *, table: str = "t") -> dict[str, str]:
     """Names and kinds of a table's columns. No value is asked for."""
     if opener is None:
         from guessproof.engines import open_engine
 
         opener = open_engine
-    with opener(source, "t") as engine:
+    with opener(source, table) as engine:
         return dict(engine.schema())
 
 
@@ -47,8 +67,9 @@ def first_plan(
     table: str | None = None,
     schema: Mapping[str, str] | None = None,
     plan: Path = Path("plan.toml"),
+    called: str = "t",
 ) -> str:
-    """The text of a plan, with a blank wherever only the owner can answer."""
+    """The text of a plan, with a blank wherever only the owner can answer; `called` is the table in the query."""
     template = _template(wishes, schema)
     preset = chosen("preset", wishes.preset, PRESETS)
     if template.from_paper:
@@ -69,9 +90,9 @@ def first_plan(
         raise PriorError("prior", wishes.prior, problem, 'say "half between 10 and 30", or leave it out')
     told = table is None or not is_text_table(table)
     columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
-    name = _name(table, template)
+    name = _name(table if called == "t" else called.rpartition(".")[2], template)
     source = f"{name}.csv" if table is None else _beside(table, plan)
-    draft = Draft(name, source, columns, attacker, preset, belief)
+    draft = Draft(name, source, columns, attacker, preset, belief, called)
     return _text(template, draft, schema if told else None, plan)
 
 
@@ -142,9 +163,9 @@ def _named(name: str, schema: Mapping[str, str], told: bool) -> str:
     raise ParameterError("column", name, "the table has no such column", hint)
 
 
-def _usable(name: str) -> str:
+def _usable(name: str, what: str = "column") -> str:
     if not name.strip() or name != name.strip() or not name.isprintable():
-        raise ParameterError("column", name, "is not a name that a plan can hold", "rename the column")
+        raise ParameterError(what, name, "is not a name that a plan can hold", f"rename the {what}")
     return name
 
 

@@ -23,6 +23,11 @@ class Draft:
     attacker: ReadyAttacker
     preset: Preset
     belief: WrittenBelief | None = None
+    table: str = "t"
+
+    def select(self, what: str, rest: str = "") -> str:
+        """A question to the table."""
+        return select(what, rest, self.table)
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ def _data(draft: Draft, protects: str, why: str, *extra: str) -> str:
         "data",
         pair("name", toml_text(draft.name), "The ledger's name for this data."),
         pair("source", toml_text(draft.source), "The confidential table: a csv, parquet or duckdb file, or env:NAME."),
-        pair("table", '"t"', "What the query calls it."),
+        pair("table", toml_text(draft.table), "What the query calls it."),
         pair("protects", toml_text(protects), why),
         *extra,
     )
@@ -113,7 +118,7 @@ def _ending(draft: Draft, mechanism: str | None = None) -> list[str]:
 def _average(draft: Draft) -> list[str]:
     (name,) = draft.columns
     rows = pair("rows", BLANK, f"Fill in: {describe_blank(('data', 'rows'))}.")
-    sql = select(f"AVG({sql_name(name)}) AS mean_{slug(name)}")
+    sql = draft.select(f"AVG({sql_name(name)}) AS mean_{slug(name)}")
     return [
         _data(draft, "values", _VALUES, rows),
         table("query", pair("sql", toml_text(sql), "The question.")),
@@ -125,7 +130,7 @@ def _average(draft: Draft) -> list[str]:
 
 def _count(draft: Draft) -> list[str]:
     (name,) = draft.columns
-    example = toml_text(select("COUNT(*) AS n", f"WHERE {sql_name(name)} = 'yes'"))
+    example = toml_text(draft.select("COUNT(*) AS n", f"WHERE {sql_name(name)} = 'yes'"))
     goal = toml_text(f"{goal_name(name)} exactly")
     return [
         _data(draft, "values", _VALUES),
@@ -138,7 +143,7 @@ def _count(draft: Draft) -> list[str]:
 
 def _location(draft: Draft) -> list[str]:
     one, two = draft.columns
-    sql = select(f"MIN(POINT({sql_name(one)}, {sql_name(two)}) <@> POINT(0, 0)) AS nearest")
+    sql = draft.select(f"MIN(POINT({sql_name(one)}, {sql_name(two)}) <@> POINT(0, 0)) AS nearest")
     example = toml_text(f"({goal_name(one)}, {goal_name(two)}) within 5 by l2")
     knows = f"{{ {toml_key(one)} = [10, 40] }}"
     place = pair(
@@ -178,7 +183,7 @@ def _survey(draft: Draft) -> list[str]:
         value = f"{{ p = {BLANK if stranger else 1}, absolute = {preset.absolute:g}, relative = 3 }}"
         asked = [f"Fill in p: {describe_blank(('risk', 'p'))}."] if stranger else []
         profile = _profile(draft, "fixed_inclusion", value, _RATIOS, steps, *asked)
-    sql = select(f"{sql_name(name)}, COUNT(*) AS n", f"GROUP BY {sql_name(name)}")
+    sql = draft.select(f"{sql_name(name)}, COUNT(*) AS n", f"GROUP BY {sql_name(name)}")
     return [
         _data(draft, "records", _RECORDS),
         table("query", pair("sql", toml_text(sql), "The question.")),
@@ -196,7 +201,7 @@ def _membership(draft: Draft) -> list[str]:
     value = f"{{ q = {BLANK if stranger else 1}, absolute = 0.25, relative = {preset.relative:g} }}"
     steps = f"relative for {preset.name} (cautious 1.5, middle 3, open 6)."
     who = _INSIDE if stranger else ""
-    sql = select(f"{sql_name(name)}, COUNT(*) AS n", f"GROUP BY {sql_name(name)}")
+    sql = draft.select(f"{sql_name(name)}, COUNT(*) AS n", f"GROUP BY {sql_name(name)}")
     return [
         _data(draft, "records", _RECORDS),
         table("query", pair("sql", toml_text(sql), "The question: how many there are of each.")),
@@ -211,7 +216,7 @@ _AGES_NOTE = "The groups of the answer. The paper speaks of demographic groups; 
 
 
 def _covid_count(draft: Draft) -> list[str]:
-    sql = "SELECT age_group, COUNT(*) AS diagnosed FROM t GROUP BY age_group"
+    sql = draft.select("age_group, COUNT(*) AS diagnosed", "GROUP BY age_group")
     why = (
         "An attacker who knows the person's age group (q = 1) and asks whether the person is among the diagnosed. "
         "Up to a prior of 0.25 / relative his posterior may reach 0.25, above it the ratio counts. "
@@ -228,7 +233,7 @@ def _covid_count(draft: Draft) -> list[str]:
 
 
 def _covid_survey(draft: Draft) -> list[str]:
-    sql = "SELECT age_group, had_covid, COUNT(*) AS n FROM t GROUP BY age_group, had_covid"
+    sql = draft.select("age_group, had_covid, COUNT(*) AS n", "GROUP BY age_group, had_covid")
     why = (
         "Five in a hundred were asked, and the attacker does not know who: p = 0.05. "
         "absolute = 0.025, 0.15 and 0.3 are the paper's three agencies and give ε = 1.09, 1.21 and 2.10 (Table 4)."

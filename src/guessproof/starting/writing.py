@@ -63,9 +63,14 @@ def slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "value"
 
 
-def select(what: str, rest: str = "") -> str:
-    """A question to the table."""
-    return " ".join(part for part in ("SELECT", what, "FROM t", rest) if part)
+def select(what: str, rest: str = "", name: str = "t") -> str:
+    """A question to the table, which may stand in a schema.
+
+    >>> select("COUNT(*) AS n", name="clinic.my visits")
+    'SELECT COUNT(*) AS n FROM clinic."my visits"'
+    """
+    own = ".".join(map(sql_name, name.split(".", 1)))
+    return " ".join(part for part in ("SELECT", what, f"FROM {own}", rest) if part)
 
 
 def note(*texts: str, width: int = 110) -> str:
