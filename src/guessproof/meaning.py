@@ -47,6 +47,7 @@ class Meaning:
     times: int = 1  # how often the plan is released; beliefs are after all of them
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
     promise: Limits = field(default_factory=Limits, repr=False, compare=False)
+    timely: frozenset[str] = frozenset()  # outputs that are times: their errors are in days
     families: tuple[tuple[int, ...], ...] = ()  # noises of which one unit moves two at most
 
     @cached_property
@@ -116,6 +117,7 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         times=plan.release.times,
         exposure=exposure,
         promise=plan.limits,
+        timely=frozenset(o.name for o in chooser.question.outputs if o.is_time),
         families=chooser.question.families,
     )
 

@@ -183,6 +183,7 @@ class Truths:
     values: tuple[Any, ...]
     before: tuple[float, ...]
     after: tuple[float, ...]
+    is_time: bool = False  # the true values are days since 1970
 
     @property
     def is_line(self) -> bool:
@@ -211,7 +212,8 @@ def truths(choice: Choice) -> Truths | None:
     if len(rows) < 2:
         return None
     values, before, after = (tuple(column) for column in zip(*rows, strict=True))
-    return Truths(name, values, before, after)
+    known = exposure.attacker.attributes.get(name)
+    return Truths(name, values, before, after, known is not None and known.is_time)
 
 
 def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] | None:
@@ -250,7 +252,9 @@ def by_truth(found: Truths, chosen: Any, width: int) -> Any:
 def _along(found: Truths, chosen: Any, width: int) -> Any:
     rows = [{"t": t, "before": b, "after": a} for t, b, a in zip(found.values, found.before, found.after, strict=True)]
     top = 1.18 * max(found.after)
-    x = alt.X("t:Q", title=f"true value of {found.name}", scale=alt.Scale(nice=False), axis=_axis(width))
+    x = alt.X(
+        "t:Q", title=f"true value of {found.name}", scale=alt.Scale(nice=False), axis=_axis(width, days=found.is_time)
+    )
     scale = alt.Scale(domain=[0, top], nice=False)
     y = alt.Y("before:Q", title="belief in a right guess", scale=scale, axis=alt.Axis(format="~%", tickCount=5))
     base = alt.Chart(alt.Data(values=rows))
@@ -348,8 +352,10 @@ def _ticks(low: float, high: float, most: int) -> list[float]:
     return found[::every]
 
 
-def _axis(width: int) -> Any:
-    return alt.Axis(tickCount=5 if width < 500 else 9, grid=False)
+def _axis(width: int, *, days: bool = False) -> Any:
+    """Few enough ticks for their labels; days since 1970 are shown as dates."""
+    shown: dict[str, Any] = {"labelExpr": "utcFormat(datum.value * 86400000, '%Y-%m-%d')"} if days else {}
+    return alt.Axis(tickCount=(3 if days else 5) if width < 500 else (6 if days else 9), grid=False, **shown)
 
 
 # Error, budget, profile.

@@ -231,6 +231,11 @@ class Choice:
             for family in self.question.families
         )
 
+    @property
+    def timely(self) -> frozenset[str]:
+        """Outputs that are times: their errors are in days."""
+        return frozenset(output.name for output in self.question.outputs if output.is_time)
+
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""
         found = {o.name: self._ratio_error(o, confidence) for o in self.question.outputs if o.measured}

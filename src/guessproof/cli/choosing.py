@@ -134,7 +134,9 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     ranks = choice.rank_errors()
     for name, error in choice.errors().items():
         level = choice.targets.get(name, (0.0, 0.95))[1]
-        rows.append((f"{name}: {level:.0%} of answers within", error_words(error, ranks.get(name))))
+        rows.append(
+            (f"{name}: {level:.0%} of answers within", error_words(error, ranks.get(name), name in choice.timely))
+        )
     if choice.bias:
         from guessproof.choosing.bias import describe_bias
 
@@ -303,7 +305,9 @@ def _show_meaning(found: Meaning) -> None:
     for noise in found.noises:
         table.add_row(f"noise on {noise.measurement.text}", _noise_words(noise))
     for name, error in found.errors.items():
-        table.add_row(f"{name}: answers usually within", error_words(error, found.rank_errors.get(name)))
+        table.add_row(
+            f"{name}: answers usually within", error_words(error, found.rank_errors.get(name), name in found.timely)
+        )
     if found.prior is not None:
         table.add_row("belief before", f"{found.prior:.2%}, {in_people(found.prior)}")
     if found.posterior is not None:

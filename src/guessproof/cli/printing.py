@@ -45,7 +45,7 @@ def in_people(probability: float) -> str:
     return f"fewer than 1 in {1_000_000}"
 
 
-def error_words(error: float | None, ranks: float | None, time: str | None = None) -> str:
+def error_words(error: float | None, ranks: float | None, time: object = None) -> str:
     """How near an answer is: in its own unit, in days where it is a time, or in ranks."""
     if ranks is not None:
         return f"± {up(ranks)} ranks"

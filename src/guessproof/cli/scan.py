@@ -190,4 +190,7 @@ def _ends(pair: Enclosed) -> tuple[str, str]:
 
 
 def _value(value: Any) -> str:
-    return f"{value[0]:.6g} … {value[1]:.6g}" if isinstance(value, tuple) else str(value)
+    if not isinstance(value, tuple):
+        return str(value)
+    ends: list[Any] = [*value]  # pyright: ignore[reportUnknownArgumentType]
+    return " … ".join(end if isinstance(end, str) else f"{end:.6g}" for end in ends)

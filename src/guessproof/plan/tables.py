@@ -42,8 +42,18 @@ def _pair(value: Any) -> Any:
 MOST_TIMES = 1000  # releases of one plan
 Whole = Annotated[int, BeforeValidator(_whole)]
 Positive = Annotated[float, Field(gt=0, le=1e100)]
+_DATE = {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}([T ].*)?$", "description": "a date, of a column of times"}
+_LENGTH = {
+    "type": "string",
+    "pattern": r"^\d+(\.\d*)? *(second|minute|hour|day|week|year)s?$",
+    "description": "as 10 years",
+}
+# Dates and lengths of time are days before the tables are checked; editors see what is written.
+Spot = Annotated[float, WithJsonSchema({"anyOf": [{"type": "number"}, _DATE]})]
+Length = Annotated[Positive, WithJsonSchema({"anyOf": [{"type": "number", "exclusiveMinimum": 0}, _LENGTH]})]
 Share = Annotated[float, Field(ge=0, le=1)]
 Numbers = tuple[float, ...]
+Spots = tuple[Spot, ...]
 Span = Annotated[tuple[Share, Share], BeforeValidator(_pair, json_schema_input_type=Share | tuple[Share, Share])]
 
 
@@ -67,8 +77,8 @@ class NormalPriorTable(FamilyTable):
 
     makes: ClassVar[type[LinePrior]] = Normal
 
-    mean: float = Field(description="its mean")
-    sd: Positive = Field(description="its standard deviation")
+    mean: Spot = Field(description="its mean")
+    sd: Length = Field(description="its standard deviation")
 
 
 class UniformPriorTable(FamilyTable):
@@ -76,8 +86,8 @@ class UniformPriorTable(FamilyTable):
 
     makes: ClassVar[type[LinePrior]] = Uniform
 
-    low: float = Field(description="its lower end")
-    high: float = Field(description="its upper end")
+    low: Spot = Field(description="its lower end")
+    high: Spot = Field(description="its upper end")
 
 
 class ExponentialPriorTable(FamilyTable):
@@ -93,8 +103,8 @@ class LaplacePriorTable(FamilyTable):
 
     makes: ClassVar[type[LinePrior]] = LaplacePrior
 
-    mean: float = Field(description="its mean")
-    scale: Positive = Field(description="the mean distance from it")
+    mean: Spot = Field(description="its mean")
+    scale: Length = Field(description="the mean distance from it")
 
 
 class HistogramPriorTable(FamilyTable):
@@ -102,7 +112,7 @@ class HistogramPriorTable(FamilyTable):
 
     makes: ClassVar[type[LinePrior]] = Histogram
 
-    edges: Numbers = Field(description="the edges, rising")
+    edges: Spots = Field(description="the edges, rising")
     weights: Numbers = Field(description="a probability for each interval, summing to 1")
 
 
@@ -133,8 +143,8 @@ class BetaPriorTable(FamilyTable):
 
     a: Positive = Field(description="exponent at the lower end; below 1 the density is infinite there")
     b: Positive = Field(description="exponent at the upper end")
-    low: float = Field(default=0.0, description="lower end")
-    high: float = Field(default=1.0, description="upper end")
+    low: Spot = Field(default=0.0, description="lower end")
+    high: Spot = Field(default=1.0, description="upper end")
 
 
 class StudentTPriorTable(FamilyTable):
@@ -143,24 +153,24 @@ class StudentTPriorTable(FamilyTable):
     makes: ClassVar[type[LinePrior]] = StudentT
 
     df: Positive = Field(description="degrees of freedom: the fewer, the heavier the tails")
-    mean: float = Field(default=0.0, description="its centre")
-    scale: Positive = Field(default=1.0, description="its scale")
+    mean: Spot = Field(default=0.0, description="its centre")
+    scale: Length = Field(default=1.0, description="its scale")
 
 
 class UnknownPriorTable(PlanTable):
     """Nothing but the range; without ends, the column's bounds."""
 
-    low: float | None = Field(default=None, description="lower end; left out: the lower bound")
-    high: float | None = Field(default=None, description="upper end; left out: the upper bound")
+    low: Spot | None = Field(default=None, description="lower end; left out: the lower bound")
+    high: Spot | None = Field(default=None, description="upper end; left out: the upper bound")
 
 
 class PartlyKnownPriorTable(PlanTable):
     """How much probability lies near the true value, and nothing else but the range."""
 
-    radius: Positive = Field(description="how near")
+    radius: Length = Field(description="how near")
     probability: Share = Field(description="how probable a value that near is")
-    low: float | None = Field(default=None, description="lower end; left out: the lower bound")
-    high: float | None = Field(default=None, description="upper end; left out: the upper bound")
+    low: Spot | None = Field(default=None, description="lower end; left out: the lower bound")
+    high: Spot | None = Field(default=None, description="upper end; left out: the upper bound")
 
 
 class DensityTable(PlanTable):
@@ -204,8 +214,8 @@ class TruncatedPriorTable(PlanTable):
     """A prior of which only a part can be."""
 
     prior: DensityTable = Field(description="a prior with a density")
-    low: float | None = Field(default=None, description="lower end; left out: the prior's own")
-    high: float | None = Field(default=None, description="upper end; left out: the prior's own")
+    low: Spot | None = Field(default=None, description="lower end; left out: the prior's own")
+    high: Spot | None = Field(default=None, description="upper end; left out: the prior's own")
 
 
 class PriorTable(DensityTable):
@@ -218,7 +228,7 @@ class PriorTable(DensityTable):
     categorical: dict[str, float] | tuple[tuple[Scalar, float], ...] | None = Field(
         default=None, description="value = probability for each value, or a list of pairs [value, probability]"
     )
-    empirical: Numbers | None = Field(default=None, description="a list of public numbers, each alike")
+    empirical: Spots | None = Field(default=None, description="a list of public numbers, each alike")
     from_: str | None = Field(default=None, alias="from", min_length=1, description="a public csv or parquet file")
     column: str | None = Field(default=None, min_length=1, description="its column; left out: the same name")
     unknown: UnknownPriorTable | None = Field(default=None, description='nothing but the range; also written "unknown"')
@@ -330,7 +340,7 @@ class QueryTable(PlanTable):
 class ColumnTable(PlanTable):
     """What is known to the public about one column, and what an attacker believes of it."""
 
-    bounds: tuple[float, float] | None = Field(
+    bounds: tuple[Spot, Spot] | None = Field(
         default=None, description="the smallest and largest value that can occur; the query clamps to them"
     )
     levels: tuple[Scalar, ...] | None = Field(

@@ -49,7 +49,7 @@ from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import Direction, TruthSearch, Worst, likely_worst, worst_true_value
 from guessproof.risk.worst_listed import Listed
 from guessproof.world.attributes import Attribute, conditioned, joint_of
-from guessproof.world.checks import Array
+from guessproof.world.checks import Array, in_days
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Goal, Norm, Within
 from guessproof.world.line import LinePrior
@@ -92,6 +92,7 @@ class Attack:
             raise ParameterError("or_", self.or_, "is not a reading of OR", "say 'any' or 'each'")
         for field in ("at", "knows"):
             self._check_names(field, getattr(self, field))
+            object.__setattr__(self, field, self._on_line(getattr(self, field)))
 
     def __getstate__(self) -> dict[str, Any]:
         """What an attack is; what was worked out from it is worked out again."""
@@ -110,6 +111,12 @@ class Attack:
                 raise UnknownAttributeError(
                     field, name, "no attribute of the goal has this name", f"use one of {names}"
                 )
+
+    def _on_line(self, table: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+        """Dates as days, but where they are labels."""
+        priors = {a.name: a.prior for a in self.goal.attributes}
+        labels = {name for name, prior in priors.items() if isinstance(prior, Finite) and not prior.is_line}
+        return table and {name: value if name in labels else in_days(value) for name, value in table.items()}
 
     @cached_property
     def attribute(self) -> Attribute:

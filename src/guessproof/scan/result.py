@@ -136,6 +136,8 @@ def _between(pair: tuple[Any, Any] | None) -> dict[str, Any] | None:
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
     """An open end is null."""
     return {
-        name: [v if math.isfinite(v) else None for v in value] if isinstance(value, tuple) else value
+        name: [v if isinstance(v, str) or math.isfinite(v) else None for v in value]
+        if isinstance(value, tuple)
+        else value
         for name, value in values.items()
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,9 +31,11 @@ from guessproof.scan.result import LEVELS, Bin, Enclosed, Exposed, Group, Identi
 from guessproof.scan.single import one_value
 from guessproof.sql import AnalyzedQuery, find_target
 from guessproof.sql.rewrite import write_listing
+from guessproof.sql.rules.time import write_days
 from guessproof.sql.rules.values import write_number
 from guessproof.world.checks import Array
 from guessproof.world.kinds import label_of
+from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,6 +128,8 @@ def _listing(engine: Engine, question: AnalyzedQuery, records: RecordJudge, colu
             found.append((name, target.held(column)))
         elif kinds[name] != "number":
             found.append((name, target.label(column)))
+        elif column.kind == "time":
+            found.append((name, write_days(column, target)))
         else:
             found.append((name, target.number(column) if column.missing else write_number(column, target)))
     return write_listing(found, question.declared, target)
@@ -230,7 +235,7 @@ def _told(
         mean=_mean(lower, upper, number),
         quantiles=_quantiles(lower, upper, number, LEVELS),
         histogram=_histogram(upper, number, limit),
-        exposed=tuple(_most_exposed(judged, counts, top)),
+        exposed=tuple(_with_times(plan, e) for e in _most_exposed(judged, counts, top)),
         limit=limit,
         exceeding=exceeding,
         by=by,
@@ -238,6 +243,16 @@ def _told(
         identified=None if counted.top is None else tuple(_identified(exposure, epsilon, plan, records, counted.top)),
         how=judged.how,
     )
+
+
+def _with_times(plan: Plan, exposed: Exposed) -> Exposed:
+    """The same with the values of columns of times as times."""
+    known = plan.attributes()
+    timely = {name for name in exposed.values if name in known and known[name].is_time}
+    if not timely:
+        return exposed
+    shown = {n: tuple(map(show_time, np.atleast_1d(v).tolist())) for n, v in exposed.values.items() if n in timely}
+    return replace(exposed, values={**exposed.values, **{n: v if len(v) > 1 else v[0] for n, v in shown.items()}})
 
 
 def _mean(lower: Array, upper: Array, number: Any) -> Enclosed | None:

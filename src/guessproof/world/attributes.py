@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ class Attribute:
     Numbers are |x − x'|/scale apart, categories 0/1, unless `metric` says otherwise. `bounds` are the
     declared range of the column: they say over which true values a worst case ranges, and never cut off the prior.
     Beside a sample they can also be wider than it: people whose values it does not hold are protected too.
+    Times are days since 1970: dates are taken for them, and lengths (`datetime.timedelta`) for days.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Attribute:
         if not isinstance(self.prior, (LinePrior, Finite, Unknown, PartlyKnown)):
             raise PriorError("prior", self.prior, "is not a prior", "use normal(…), categorical({…}), unknown(…), …")
         if self.bounds is not None:
+            if any(isinstance(end, datetime.date) for end in self.bounds):
+                object.__setattr__(self, "is_time", True)
             object.__setattr__(self, "bounds", ordered(ParameterError, "bounds", *self.bounds))
         if self.metric is None:
             positive(MetricError, "scale", self.scale)

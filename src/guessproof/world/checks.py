@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.errors import InputError, PriorError
+from guessproof.world.times import DAY, days_of
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -16,12 +19,26 @@ Mask = NDArray[np.bool_]
 LARGEST = 1e100  # beyond this squares overflow; no unit of measurement needs it
 
 
+def in_days(value: Any) -> Any:
+    """A date as days since 1970 and a length of time as days, also inside a list; anything else as it is.
+
+    >>> in_days([datetime.date(1970, 1, 3), datetime.timedelta(hours=12), "late"])
+    [2.0, 0.5, 'late']
+    """
+    if isinstance(value, (list, tuple)):
+        items: Iterable[Any] = value  # pyright: ignore[reportUnknownVariableType]
+        return [*map(in_days, items)] if isinstance(value, list) else (*map(in_days, items),)
+    if isinstance(value, datetime.date):
+        return days_of(value)
+    return value / DAY if isinstance(value, datetime.timedelta) else value
+
+
 def real(error: type[InputError], field: str, value: Any, *, infinite: bool = False) -> float:
     """A real number (infinite only where that makes sense), as a float."""
     if isinstance(value, (bool, np.bool_, str, bytes)):
         raise error(field, value, "is not a number", "give a number")
     try:
-        number = float(value)
+        number = float(in_days(value))
     except (TypeError, ValueError, OverflowError):
         raise error(field, value, "is not a number", "give a number") from None
     if math.isnan(number) or (math.isinf(number) and not infinite):
@@ -32,7 +49,9 @@ def real(error: type[InputError], field: str, value: Any, *, infinite: bool = Fa
 
 
 def positive(error: type[InputError], field: str, value: Any) -> float:
-    """A number above zero."""
+    """A number above zero; a length of time counts days."""
+    if isinstance(value, datetime.date):
+        raise error(field, value, "is a time, and a length is needed", "write datetime.timedelta(days=…)")
     number = real(error, field, value)
     if number <= 0:
         raise error(field, value, "must be positive", "give a number above 0")
@@ -60,7 +79,8 @@ def ordered(error: type[InputError], field: str, low: Any, high: Any) -> tuple[f
 def numbers(error: type[InputError], field: str, values: Any) -> Array:
     """A one-dimensional array of finite numbers, not empty."""
     try:
-        array = np.asarray(values, dtype=np.float64)
+        dated = isinstance(values, (list, tuple)) and any(isinstance(v, datetime.date) for v in values[:1])  # pyright: ignore[reportUnknownVariableType]
+        array = np.asarray(in_days(values) if dated else values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise error(field, values, "is not a list of numbers", "give a list of numbers") from None
     if array.ndim != 1 or array.size == 0:

@@ -71,7 +71,7 @@ class Within(Goal):
         if (self.radius is None) == (self.percent is None):
             raise GoalError("within", (self.radius, self.percent), "needs a radius or a percentage", "give one of them")
         if self.radius is not None:
-            positive(GoalError, "radius", self.radius)
+            object.__setattr__(self, "radius", positive(GoalError, "radius", self.radius))
         elif positive(GoalError, "percent", self.percent) > 100:
             raise GoalError("percent", self.percent, "is more than the value itself", "give at most 100")
 

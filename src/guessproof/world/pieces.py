@@ -133,7 +133,8 @@ class Uniform(LogLinear):
 
     def __post_init__(self) -> None:
         low, high = ordered(PriorError, "low, high", self.low, self.high)
-        low, high = real(PriorError, "low", low), real(PriorError, "high", high)
+        object.__setattr__(self, "low", real(PriorError, "low", low))
+        object.__setattr__(self, "high", real(PriorError, "high", high))
         self._set_pieces([low], [high], [-np.log(high - low)], [0.0])
 
     def __repr__(self) -> str:
@@ -164,6 +165,7 @@ class ExponentialPrior(LogLinear):
 
     def __post_init__(self) -> None:
         scale = positive(PriorError, "scale", self.scale)
+        object.__setattr__(self, "scale", scale)
         self._set_pieces([0.0], [np.inf], [-np.log(scale)], [-1 / scale])
 
     def __repr__(self) -> str:
@@ -190,6 +192,8 @@ class LaplacePrior(LogLinear):
 
     def __post_init__(self) -> None:
         mean, scale = real(PriorError, "mean", self.mean), positive(PriorError, "scale", self.scale)
+        object.__setattr__(self, "mean", mean)
+        object.__setattr__(self, "scale", scale)
         height = -np.log(2 * scale)
         self._set_pieces([-np.inf, mean], [mean, np.inf], [height, height], [1 / scale, -1 / scale])
 

@@ -26,7 +26,9 @@ class Unknown:
     high: float
 
     def __post_init__(self) -> None:
-        ordered(PriorError, "low, high", self.low, self.high)
+        low, high = ordered(PriorError, "low, high", self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
 
     def __repr__(self) -> str:
         return f"unknown({self.low:g}, {self.high:g})"
@@ -49,10 +51,12 @@ class PartlyKnown:
     high: float = np.inf
 
     def __post_init__(self) -> None:
-        positive(PriorError, "radius", self.radius)
+        object.__setattr__(self, "radius", positive(PriorError, "radius", self.radius))
         if probability(PriorError, "probability", self.probability) == 0:
             raise PriorError("probability", 0, "the true value would be impossible", "give a number above 0")
-        ordered(PriorError, "low, high", self.low, self.high)
+        low, high = ordered(PriorError, "low, high", self.low, self.high)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
 
     def __repr__(self) -> str:
         return f"partly_known(radius={self.radius:g}, probability={self.probability:g}, {self.low:g}, {self.high:g})"

@@ -6,6 +6,7 @@ import math
 
 from guessproof.charts import plan as charts
 from guessproof.choosing.bias import describe_bias
+from guessproof.noise import Noise
 from guessproof.releasing import sampling_error
 from guessproof.report.facts import Facts
 from guessproof.report.figures import figure
@@ -48,7 +49,7 @@ def _errors(facts: Facts) -> Markup:
     for output in facts.outputs:
         if output.is_plain:
             noise = facts.choice.noises[output.measured[0]]
-            rows.append([output.name, *(_plus_minus(noise.error(level), noise.unit) for level in LEVELS)])
+            rows.append([output.name, *(_plus_minus(noise.error(level), _unit(output, noise)) for level in LEVELS)])
         else:
             rows.append([output.name, *(["with the answer"] * len(LEVELS))])
     heads = ["output", *(f"{percent(level, 'near')} of answers" for level in LEVELS)]
@@ -61,6 +62,11 @@ def _errors(facts: Facts) -> Markup:
         "answer only."
     )
     return join([found, paragraph(note, class_="note")])
+
+
+def _unit(output: Output, noise: Noise) -> str:
+    """Of an error, where it has one."""
+    return noise.unit or "days" * output.is_time
 
 
 def _plus_minus(error: float, unit: str) -> str:
@@ -76,15 +82,15 @@ def _pictures(facts: Facts) -> list[Markup]:
 def _picture(facts: Facts, output: Output, index: int) -> Markup:
     noise = facts.choice.noises[output.measured[0]]
     level = facts.choice.targets.get(output.name, (0.0, 0.95))[1]
-    error = noise.error(level)
+    error, days = noise.error(level), " days" * output.is_time
     label = (
-        f"How the error of {output.name} is spread: {percent(level, 'near')} of answers lie within {up(error)} "
+        f"How the error of {output.name} is spread: {percent(level, 'near')} of answers lie within {up(error)}{days} "
         "of the true one."
     )
     shade = "dark bars" if noise.mechanism.is_whole else "shaded"
     caption = (
         f"How the error of {output.name} is spread; {percent(level, 'near')} of answers lie within ± "
-        f"{up(error)} ({shade})."
+        f"{up(error)}{days} ({shade})."
     )
     drawn = charts.error_spread(noise, level, output.name)
     return figure(f"error-{index}", lambda width: charts.fitted(drawn, width, 20), label, caption)
@@ -98,7 +104,8 @@ def _targets(facts: Facts) -> Markup | None:
         output = next(o for o in facts.outputs if o.name == name)
         noise = facts.choice.noises[output.measured[0]]
         reached = noise.confidence(within) if output.is_plain else confidence  # an average's two numbers share it
-        asked = f"{number(within)}{' ' * bool(noise.unit)}{noise.unit}"
+        unit = _unit(output, noise)
+        asked = f"{number(within)}{' ' * bool(unit)}{unit}"
         rows.append([name, asked, percent(confidence, "near"), _surely(reached, confidence)])
     return table(
         "Targets of the plan", ["output", "within", "confidence asked", "confidence reached"], rows, numbers=(1, 2, 3)

@@ -11,6 +11,7 @@ from guessproof.report.figures import figure
 from guessproof.report.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.report.parts.opening import LIMITS, epsilon, points, why_not
 from guessproof.report.words import change_name, down, listed, number, percent, profile_words, up
+from guessproof.world.times import show_time
 
 
 def choosing(facts: Facts) -> Markup:
@@ -176,7 +177,7 @@ def _truths(facts: Facts) -> Markup | None:
     marked = at if at is not None else choice.advantage.worst_at
     top = max(range(len(found.values)), key=lambda i: found.after[i] - found.before[i])
     where = found.values[top]
-    shown = f"{where:.4g}" if isinstance(where, float) else str(where)
+    shown = show_time(where) if found.is_time else f"{where:.4g}" if isinstance(where, float) else str(where)
     label = (
         f"The attacker's belief in a right guess for each true value of {found.name}, before and at most after the "
         f"release. The largest rise shown is {percent(found.after[top] - found.before[top])}, at {shown}."

@@ -98,7 +98,8 @@ def accuracy_words(facts: Facts) -> str:
     parts: list[str] = []
     for name, error in known.items():
         whose = each if len(facts.outputs) == 1 else name
-        far = f"{up(error)} ranks of the one that is asked for" if name in ranks else f"{up(error)} of the truth"
+        unit = " days" * (name in choice.timely)
+        far = f"{up(error)} ranks of the one that is asked for" if name in ranks else f"{up(error)}{unit} of the truth"
         near = "is exact" if error == 0 else f"lies within {far}"
         sure = f" with {percent(levels[name], 'near')} confidence"
         parts.append(f"{whose} {near}{sure if len(set(levels.values())) > 1 else ''}")

@@ -110,6 +110,12 @@ class TimeColumn(Term):
         return True
 
 
+def write_days(column: DeclaredColumn, target: SqlTarget) -> Expr:
+    """A column's time on the line, wherever it lies, and something instead of NULL where nothing may be missing."""
+    anywhere = TimeColumn(replace(column, missing=True), datetime.datetime.min, datetime.datetime.max).write(target)
+    return anywhere if column.missing else exp.func("COALESCE", anywhere, target.double(column.default))
+
+
 @dataclass(frozen=True)
 class TimeTest(Condition):
     """A column's time against a constant."""
