@@ -11,9 +11,12 @@ import guessproof as gp
 from guessproof.errors import InputError
 from guessproof.world.times import days_of
 
-BORN, LOW, HIGH = datetime.date(1980, 5, 17), datetime.date(1920, 1, 1), datetime.date(2025, 12, 31)
-YEARS = datetime.timedelta(days=3652.5)
-MONTH = datetime.timedelta(days=30)
+BORN: Any = datetime.date(1980, 5, 17)
+LOW: Any = datetime.date(1920, 1, 1)
+HIGH: Any = datetime.date(2025, 12, 31)
+YEARS: Any = datetime.timedelta(days=3652.5)
+MONTH: Any = datetime.timedelta(days=30)
+TEXT: Any = "1980-05-17"
 
 
 def pairs() -> list[tuple[Any, Any]]:
@@ -43,9 +46,9 @@ def test_a_prior_of_dates_is_one_of_days(dated: Any, days: Any) -> None:
 
 def test_what_is_known_may_be_dates() -> None:
     born = gp.Attribute("born", gp.normal(BORN, YEARS), scale=3652.5)
-    known = datetime.date(1975, 1, 1), datetime.datetime(1985, 1, 1, 12)
+    known: Any = datetime.date(1975, 1, 1), datetime.datetime(1985, 1, 1, 12)
     one = gp.Attack(gp.inside(born, known), at={"born": BORN}, knows={"born": (LOW, known[1])})
-    days = tuple(map(days_of, known))
+    days: Any = tuple(map(days_of, known))
     other = gp.Attack(gp.inside(born, days), at={"born": days_of(BORN)}, knows={"born": (days_of(LOW), days[1])})
     assert float(one.advantage(1.0).bound) == float(other.advantage(1.0).bound)
 
@@ -55,7 +58,7 @@ def test_dates_that_are_labels_stay_labels() -> None:
     assert float(gp.Attack(gp.exactly(visit), at={"visit": LOW}).advantage(1.0).bound) > 0
 
 
-@pytest.mark.parametrize("make", [lambda: gp.normal(BORN, BORN), lambda: gp.normal("1980-05-17", 3)])
+@pytest.mark.parametrize("make", [lambda: gp.normal(BORN, BORN), lambda: gp.normal(TEXT, 3)])
 def test_a_moment_is_no_length_and_a_text_is_no_moment(make: Any) -> None:
     with pytest.raises(InputError):
         make()

@@ -251,8 +251,12 @@ def _with_times(plan: Plan, exposed: Exposed) -> Exposed:
     timely = {name for name in exposed.values if name in known and known[name].is_time}
     if not timely:
         return exposed
-    shown = {n: tuple(map(show_time, np.atleast_1d(v).tolist())) for n, v in exposed.values.items() if n in timely}
-    return replace(exposed, values={**exposed.values, **{n: v if len(v) > 1 else v[0] for n, v in shown.items()}})
+    shown = {n: _shown(v) for n, v in exposed.values.items() if n in timely}
+    return replace(exposed, values={**exposed.values, **shown})
+
+
+def _shown(value: Any) -> Any:
+    return (show_time(value[0]), show_time(value[1])) if isinstance(value, tuple) else show_time(float(value))
 
 
 def _mean(lower: Array, upper: Array, number: Any) -> Enclosed | None:
