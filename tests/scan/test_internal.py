@@ -155,6 +155,10 @@ def test_a_refused_scan_reads_nothing_and_notes_nothing(tmp_path: Path) -> None:
     plan = made(folder, text(goal="x within 2 or x inside 40 50"), ["x"], [[1]])
     with pytest.raises(PlanError, match="several intervals"):
         scan(plan, epsilon=1.0)
+    bell = text(more="advantage = 0.05\nfailure = 1e-6\n[release]\nmechanism = 'gaussian'\ndelta = 1e-6")
+    plan = made(_new(tmp_path, "bell"), bell, ["x"], [[1]])
+    with pytest.raises(PlanError, match="Gaussian noise bounds no answer"):
+        scan(plan, epsilon=1.0)
     plan = made(_new(tmp_path, "two"), text(), ["y"], [[1]])
     with pytest.raises(SourceError, match="no column x"):
         scan(plan, epsilon=1.0)
@@ -167,7 +171,7 @@ def test_a_refused_scan_reads_nothing_and_notes_nothing(tmp_path: Path) -> None:
             scan(plan, epsilon=epsilon)
     with pytest.raises(ParameterError):
         scan(plan, epsilon=1.0, top=-1)
-    for name in ("", "one", "two", "three"):
+    for name in ("", "one", "bell", "two", "three"):
         assert not Ledger(tmp_path / name / "guessproof.ledger").scanned("d")
 
 

@@ -118,6 +118,11 @@ class Exposure:
         return True
 
     @property
+    def judges_records(self) -> bool:
+        """Whether each record's own exposure can be worked out: from distances, which bound every answer."""
+        return True
+
+    @property
     def may_fail(self) -> bool:
         """Whether what is said may be broken by an answer, with a stated probability."""
         return False

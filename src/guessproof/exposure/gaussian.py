@@ -57,6 +57,10 @@ class GaussianExposure(Exposure):
         return False
 
     @property
+    def judges_records(self) -> bool:
+        return False
+
+    @property
     def may_fail(self) -> bool:
         return self.failure > 0
 

@@ -82,6 +82,10 @@ def scan(
         what = "joins others" if question.joins else "puts groups of it together"
         raise InfeasibleError(f"the scan reads one table, and this query {what}; scan the query without that")
     exposure, epsilon, worst = _exposed(plan, question, epsilon)
+    if not exposure.judges_records:
+        problem = "a scan judges records by distances, and Gaussian noise bounds no answer by them"
+        remedy = 'scan a copy of the plan with mechanism = "laplace"; the limits of this one hold for every record'
+        raise plan.error(("release", "mechanism"), plan.release.mechanism, problem, remedy)
     limit = plan.limits.advantage
     records = records_of(plan, exposure, epsilon, worst, limit)
     with open_engine(source_of(plan, source), plan.data.table) as engine:
