@@ -47,3 +47,24 @@ def test_cells_hold_the_exact_answer(name: str, seed: int) -> None:
         size = 1e-7 * abs(truth.bound)
         assert sign * found.attack <= sign * truth.bound + size, (goals, cut, epsilon, jump, truth, found)
         assert sign * truth.attack <= sign * found.bound + size, (goals, cut, epsilon, jump, truth, found)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("name", ["normal", "laplace"])
+def test_a_filter_anywhere_is_a_world_of_two(name: str, seed: int) -> None:
+    """Which side of a filter a value is on is all that is seen: the belief follows from four masses, in tails too."""
+    prior, rng = PRIORS[name], np.random.default_rng([29, seed])
+    ends = np.sort(1 + rng.choice([-1, 1]) * rng.uniform(0, 14, 2))
+    passed = (float(ends[0]), float(ends[1]))
+    centre = float(rng.uniform(*passed)) if seed % 2 else float(rng.uniform(-14, 14))
+    goal = (centre - float(rng.uniform(0.1, 3)), centre + float(rng.uniform(0.1, 3)))
+    if seed % 4 == 1:
+        goal = passed
+    epsilon = float(rng.uniform(0.5, 25))
+    both = max(passed[0], goal[0]), min(passed[1], goal[1])
+    mass = [float(prior.mass(a, b)) for a, b in (goal, both if both[0] < both[1] else (0.0, 0.0), passed)]
+    found = gp.Attack(gp.inside(gp.Attribute("x", prior=prior, metric=gp.Outcome(passed)), goal)).posterior(epsilon)
+    weight = [np.exp(s * epsilon) for s in (1, -1)]
+    truth = max((mass[1] * w + mass[0] - mass[1]) / (mass[2] * w + 1 - mass[2]) for w in weight)
+    assert found.attack <= truth * (1 + 1e-6)
+    assert found.bound >= truth * (1 - 1e-9), (passed, goal, epsilon, truth, found)

@@ -120,7 +120,8 @@ def _reach_tails(prior: LinePrior, metric: Metric, k: float, left: Array, right:
         if np.isfinite(left[t]) and np.isfinite(right[t]):
             continue
         inner = np.isfinite(left) & np.isfinite(right)
-        here = np.full(left.shape, edge)
+        # From just inside the tail: the edge itself may lie on the other side of a break.
+        here = np.full(left.shape, np.nextafter(edge, sign * np.inf))
         to_edge = k * (metric.spread((left, right), (here, here)) + offset)
         # ln E[e^{±k·slope·|x − edge|} | tail]; infinite where the moment does not exist, which leaves the edge out.
         up, down = (

@@ -240,3 +240,14 @@ def test_cells_know_what_they_cannot_cut() -> None:
     assert not cells_module.can_cut(JointAttack({a.name: a for a in many}, at, "linf"), goal)
     attack = gp.Attack(goal, at=at)
     assert attack.posterior(0.3, tolerance=0.01) == replace(attack.posterior(0.3))
+
+
+@pytest.mark.parametrize("metric", [gp.Threshold(1.0), gp.Outcome((-1.0, 1.0)), gp.Threshold(-1.5)])
+@pytest.mark.parametrize("shape", ["and", "or"])
+def test_a_break_at_the_edge_of_a_tail_is_crossed(metric: gp.Outcome, shape: str) -> None:
+    """Beyond its last break a filter tells nothing more, so that the tail begins there, on the other side of it."""
+    x, y = gp.Attribute("x", gp.normal(0, 1), metric=metric), gp.Attribute("y", gp.normal(0, 2))
+    goal = gp.within(x, 1) & gp.within(y, 1) if shape == "and" else gp.within(x, 1) | gp.within(y, 1)
+    for epsilon in (0.5, 1.0):
+        found = gp.Attack(goal, at={"x": 0, "y": 0}).posterior(epsilon, tolerance=0.02, time_limit=3)
+        assert found.attack <= found.bound, (epsilon, found)

@@ -222,7 +222,8 @@ def _tails(prior: LinePrior, metric: Metric, left: Array, right: Array, epsilon:
             continue
         if not (np.isfinite(left[other]) and np.isfinite(right[other])):
             continue
-        here = np.asarray(edge)
+        # From just inside the tail: the edge itself may lie on the other side of a break.
+        here = np.asarray(np.nextafter(edge, sign * np.inf))
         to_edge = float(metric.spread((left[other], right[other]), (here, here))) + extra
         whole = float(prior.log_tilt(0.0, left[t], right[t]))
         up, down = (
