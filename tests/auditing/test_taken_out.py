@@ -149,7 +149,7 @@ def any_type(patch: Patch) -> None:
 
 def counts_in_steps(patch: Patch) -> None:
     """Counts are brought to their grid by the engine, in its own whole numbers."""
-    honest = rewriting._write_aggregate
+    honest = rewriting.write_aggregate
 
     def aggregate(measurement: Any, exponent: int, target: Any) -> Any:
         found = honest(measurement, exponent, target)
@@ -157,7 +157,7 @@ def counts_in_steps(patch: Patch) -> None:
             return found
         return exp.Mul(this=found, expression=exp.Literal.number(2**-exponent))
 
-    patch.setattr(rewriting, "_write_aggregate", aggregate)
+    patch.setattr(rewriting, "write_aggregate", aggregate)
     patch.setattr(rewriting.RewrittenQuery, "units", lambda self, index, found: found)
 
 

@@ -27,7 +27,7 @@ from guessproof.sql import AnalyzedQuery, analyze
 from guessproof.sql.targets.postgres import PostgresTarget
 
 EXPONENT = -24
-NUMBERS = ("time", "age", "salary", "lon", "lat", "speed")
+NUMBERS = ("time", "age", "salary", "lon", "lat", "speed", "grade", "income")
 HARD = (
     *(None, "nan", "inf", "-inf", "-0.0", "0", "0.5", "1.5", "2.5", "-2.5", "7", "30", "60", "90.5", "1e300", "-1e300"),
     *("1e-200", "5e-324", "-1e-170", "3.0000000000000004", "0.285", "29.999999999999996", "119.99999999999999"),
@@ -38,6 +38,7 @@ LABELS = {
     "faculty": ("math", "law", "Math", "other", None),
     "card": ("1", "2", "3", "a", "A", None),
 }
+BORN = ("1980-05-17", "2001-02-29", "1999-12-31 23:59:59.5", "0001-01-01", "x", None)
 EXAMPLES = [example for page in PAGES.values() for example in page]
 MORE = [
     "SELECT SUM(ROUND(time / 2)) AS a, SUM(ROUND(lon * lat, 2)) AS b FROM t",
@@ -74,25 +75,29 @@ def drawn(fits: Callable[[str], bool]) -> list[dict[str, str | None]]:
         return random.choice(hard) if random.random() < 0.6 else repr(float(f"{random.uniform(-10, 130):.6f}"))
 
     labels = list(itertools.islice(itertools.cycle(itertools.product(*LABELS.values())), 300))
-    return [{**{n: number() for n in NUMBERS}, **dict(zip(LABELS, label, strict=True))} for label in labels]
+    return [
+        {**{n: number() for n in NUMBERS}, **dict(zip(LABELS, label, strict=True)), "born": random.choice(BORN)}
+        for label in labels
+    ]
 
 
 @contextmanager
 def twins(folder: Path, place: Place, storage: str) -> Generator[Twins]:
     here, there = STORAGES[storage]
     rows = drawn(lambda v: storage != "singles" or v in ("nan", "inf", "-inf") or 1e-30 < abs(float(v)) < 1e30)
-    names = [*NUMBERS, *LABELS]
+    texts = [*LABELS, "born"]
+    names = [*NUMBERS, *texts]
     path = folder / f"{storage}.duckdb"
     with duckdb.connect(str(path)) as con:
         con.execute(
-            f"CREATE TABLE t ({', '.join(f'{n} {here}' for n in NUMBERS)}, {', '.join(f'{n} VARCHAR' for n in LABELS)})"
+            f"CREATE TABLE t ({', '.join(f'{n} {here}' for n in NUMBERS)}, {', '.join(f'{n} VARCHAR' for n in texts)})"
         )
         con.register("arriving", pa.table({n: pa.array([r[n] for r in rows], pa.string()) for n in names}))
         con.execute("INSERT INTO t SELECT * FROM arriving")
     place.con.execute(
-        f"CREATE TABLE t ({', '.join(f'{n} {there}' for n in NUMBERS)}, {', '.join(f'{n} text' for n in LABELS)})"
+        f"CREATE TABLE t ({', '.join(f'{n} {there}' for n in NUMBERS)}, {', '.join(f'{n} text' for n in texts)})"
     )
-    casts = ", ".join([f"%s::text::{there}"] * len(NUMBERS) + ["%s"] * len(LABELS))
+    casts = ", ".join([f"%s::text::{there}"] * len(NUMBERS) + ["%s"] * len(texts))
     with place.con.cursor() as cursor:
         cursor.executemany(f"INSERT INTO t VALUES ({casts})", [[r[n] for n in names] for r in rows])
     with open_engine(str(path), "t") as file, open_engine("env:DATABASE_URL", "t") as database:
@@ -181,4 +186,4 @@ def test_a_planted_mistake_is_seen(
 
 
 def test_the_declaration_covers_the_table() -> None:
-    assert {*COLUMNS, "card"} == {*NUMBERS, *LABELS}
+    assert {*COLUMNS, "card"} == {*NUMBERS, *LABELS, "born"}

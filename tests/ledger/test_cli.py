@@ -259,7 +259,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 
 def test_only_the_owners_command_amends_and_it_shows() -> None:
     commands = sorted(typer.main.get_command(ledger_app).commands)  # type: ignore[attr-defined]
-    assert commands == ["amend", "open", "show", "verify"]
+    assert commands == ["amend", "copy", "open", "show", "verify"]
     run("open", "cafeteria", "--budget", "1.0")
     code, text = run("amend", "cafeteria", "--protect", "salary", "--protect", "Age", "--budget", "2.5")
     assert code == 0

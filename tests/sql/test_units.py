@@ -290,7 +290,7 @@ def test_a_bound_before_the_filter_would_be_caught(monkeypatch: pytest.MonkeyPat
 
 def test_what_is_not_bounded_for_a_whole_person_is_refused() -> None:
     steps = {**COLUMNS, "x": DeclaredColumn("x", bounds=(5, 30), step=1)}
-    with pytest.raises(QueryError, match="bounded together"):
+    with pytest.raises(QueryError, match="of one person move is not bounded"):
         analyze("SELECT MEDIAN(x) AS m FROM t", DeclaredTable("t", steps, Persons("id", 3)))
 
 

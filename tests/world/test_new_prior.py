@@ -101,7 +101,7 @@ class TriangularTable(tables.FamilyTable):
 @pytest.fixture
 def entry() -> Iterator[None]:
     """The one entry: plans may say `triangular`."""
-    models = (tables.PriorTable, tables.ColumnTable, tables.PlanFile)
+    models = (tables.PriorTable, tables.ColumnTable, tables.OtherTable, tables.PlanFile)
     tables.PriorTable.model_fields["triangular"] = FieldInfo(annotation=TriangularTable | None, default=None)  # pyright: ignore[reportArgumentType]
     for model in models:
         model.model_rebuild(force=True)

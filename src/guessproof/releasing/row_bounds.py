@@ -23,8 +23,8 @@ from guessproof.engines import Engine, open_engine
 from guessproof.errors import EngineError, ParameterError
 from guessproof.guarantee import Guarantee, PrivacyUnit, guarantee_to_dict
 from guessproof.ledger import Charged, Cost, Failed, Ledger, Recorded
+from guessproof.mechanisms import BEST_WHOLE, Mechanism
 from guessproof.mechanisms.base import Grid, check_drawable, checked_positive, checked_probability
-from guessproof.mechanisms.geometric import Geometric
 from guessproof.mechanisms.sampling import sampler
 from guessproof.plan import Plan
 from guessproof.releasing.run import check_joins, list_types, make_judge, protection_of
@@ -95,7 +95,7 @@ def bound_rows(
 ) -> RowsBound:
     """Charge ε, count persons by their number of rows, add noise, record. The same request gives the same counts."""
     rows = _checked(candidates)
-    noise = Geometric(sensitivity=CHANGE, epsilon=checked_positive("epsilon", epsilon))
+    noise = BEST_WHOLE(sensitivity=CHANGE, epsilon=checked_positive("epsilon", epsilon))
     check_drawable(noise, Grid(0))
     question = asked(plan)
     if question.declared.unit.identity is None:
@@ -155,7 +155,7 @@ def _write(question: AnalyzedQuery, rows: tuple[int, ...], target: SqlTarget) ->
 
 
 def _charge(
-    book: Ledger, plan: Plan, question: AnalyzedQuery, request: str, noise: Geometric, rows: tuple[int, ...]
+    book: Ledger, plan: Plan, question: AnalyzedQuery, request: str, noise: Mechanism, rows: tuple[int, ...]
 ) -> Charged | Recorded | Failed:
     unit: PrivacyUnit = question.declared.unit
     guarantee = Guarantee(unit, {}, {}, noise.epsilon, noise.epsilon * PRESENCE / CHANGE, None)
@@ -176,7 +176,7 @@ def _charge(
     )
 
 
-def _run(book: Ledger, charged: Charged, engine: Engine, sql: str, noise: Geometric, width: int) -> list[int]:
+def _run(book: Ledger, charged: Charged, engine: Engine, sql: str, noise: Mechanism, width: int) -> list[int]:
     """Count and add noise; whatever fails is noted in constant words, and the charge stays."""
     try:
         found = {int(place): int(count) for place, count in engine.aggregates(sql)}
@@ -194,7 +194,7 @@ def _shown(book: Ledger, settled: Recorded | Failed, name: str) -> RowsBound:
 
 def _made(kept: Mapping[str, Any], remaining: dict[str, Any], head: str, *, replayed: bool) -> RowsBound:
     epsilon = float(kept["epsilon"])
-    error = Geometric(sensitivity=CHANGE, epsilon=epsilon).error(confidence=CONFIDENCE)
+    error = BEST_WHOLE(sensitivity=CHANGE, epsilon=epsilon).error(confidence=CONFIDENCE)
     counts, rows = tuple(kept["persons"]), tuple(kept["candidates"])
     return RowsBound(rows, counts, epsilon, epsilon * PRESENCE / CHANGE, error, remaining, head, replayed)
 
