@@ -64,7 +64,7 @@ class Twins:
 
     def said(self, engine: Engine, question: AnalyzedQuery, exponent: int) -> Any:
         rewritten = prepare_query(engine, question, [exponent] * len(question.measurements))
-        return rewritten.read(engine.aggregates(rewritten.sql))
+        return rewritten.run(engine.aggregates)
 
 
 def drawn(fits: Callable[[str], bool]) -> list[dict[str, str | None]]:

@@ -14,6 +14,7 @@ OWN = {"pg_input_is_valid", "replace", "trunc", "div"}  # functions that sqlglot
 KNOWN = (
     *(exp.Abs, exp.Sqrt, exp.Exp, exp.Ln, exp.Pow, exp.Sign, exp.Trunc, exp.Round, exp.Floor, exp.Ceil, exp.Replace),
     *(exp.Least, exp.Greatest, exp.Coalesce, exp.Nullif, exp.Case, exp.If, exp.Cast, exp.RegexpLike, exp.Extract),
+    exp.TimestampTrunc,
     *(exp.Count, exp.Sum, exp.Min, exp.Max, exp.Avg, exp.And, exp.Or, exp.Lower, exp.Upper, exp.Length, exp.Collate),
     *(exp.IntDiv, exp.RowNumber),
 )
