@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.errors import NotCertifiedError
+from guessproof.risk import cells as cells_of_one
 
 PRIORS = {
     "normal": gp.normal(1, 2),
@@ -68,3 +70,11 @@ def test_a_filter_anywhere_is_a_world_of_two(name: str, seed: int) -> None:
     truth = max((mass[1] * w + mass[0] - mass[1]) / (mass[2] * w + 1 - mass[2]) for w in weight)
     assert found.attack <= truth * (1 + 1e-6)
     assert found.bound >= truth * (1 - 1e-9), (passed, goal, epsilon, truth, found)
+
+
+def test_a_bound_below_an_attack_is_never_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tail that is reached from its edge, on the wrong side of a break, proves too little: the attack tells."""
+    monkeypatch.setattr(cells_of_one.np, "nextafter", lambda edge, _: edge)
+    x = gp.Attribute("x", prior=gp.normal(0, 1), metric=gp.Outcome((5.5, 6.0)))
+    with pytest.raises(NotCertifiedError, match="one of them is wrong"):
+        gp.Attack(gp.inside(x, (5.5, 6.0))).posterior(18.0)

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from guessproof.errors import ParameterError
+from guessproof.errors import NotCertifiedError, ParameterError
 from guessproof.world.checks import Array, positive
 
 Status = Literal["exact", "proven", "published"]
 Number = float | Array
 
 EXACT_WITHIN = 1e-8  # relative width up to which bound and attack are said to meet
+CONTRADICTION = 1e-6  # in ln odds: far more than rounding, far less than an error
 USUAL_TOLERANCE = 0.02
 USUAL_SECONDS = 10.0
 
@@ -104,6 +105,19 @@ def checked_effort(tolerance: Any, time_limit: Any, progress: Any, clock: Callab
     wanted = USUAL_TOLERANCE if tolerance is None else positive(ParameterError, "tolerance", tolerance)
     seconds = USUAL_SECONDS if time_limit is None else positive(ParameterError, "time_limit", time_limit)
     return Effort(min(wanted, 1e6), seconds, clock, progress)
+
+
+def agreed(attack: float, bound: float) -> tuple[float, float]:
+    """Attack and bound of a gain in ln odds, rounding apart in order.
+
+    An attack that exceeds a bound by more shows that the bound is wrong: nothing is answered then.
+    """
+    if attack - bound > CONTRADICTION:
+        raise NotCertifiedError(
+            f"an attack gains {attack:.6g} in ln odds where {bound:.6g} was proven to be the most; one of them is "
+            "wrong, so nothing is answered: please report the question"
+        )
+    return min(attack, bound), bound
 
 
 def width_in_odds(attack: float, bound: float) -> float:

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from guessproof.risk.bracket import agreed
 from guessproof.risk.finite import largest_gain, solve
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior, log_sum
@@ -58,7 +59,7 @@ def cells_gain(
     distance = abs(k) * _coupled(prior, metric, left, right)
     _reach_tails(prior, metric, abs(k), left, right, distance)
     _, bound = largest_gain(total, goal, distance)
-    attack = min(_attack(prior, metric, abs(k), left, right, total, goal, middle), bound)
+    attack, bound = agreed(_attack(prior, metric, abs(k), left, right, total, goal, middle), bound)
     return (attack, bound) if k > 0 else (-attack, -bound)
 
 

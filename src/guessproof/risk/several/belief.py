@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.bracket import Effort, Progress, width_in_odds
+from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
 from guessproof.risk.limits import Belief
 from guessproof.risk.several.cells import can_cut, certified_cells, cut
 from guessproof.risk.several.finite import finite_part, is_finite
@@ -213,7 +213,7 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
     if can_cut(joint_attack, goal) and bound - attack > _EXACT:
         cells = certified_cells(joint_attack, goal, epsilon, _COARSE, attack=look)
         attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
-    return min(attack, bound), bound
+    return agreed(attack, bound)
 
 
 def _frechet(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float) -> float:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from guessproof.risk.bracket import agreed
 from guessproof.risk.several.axes import Axis, class_axis, edges_of, finite_axis, line_axis
 from guessproof.risk.several.joint_attack import JointAttack, is_untouched
 from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares, lattice
@@ -77,7 +78,7 @@ def certified_cells(
     lines = sum(not a.is_finite for a in cells.axes)
     parts = max(1, round(((_BOXES + 30 * cells.mass.size) / cells.mass.size) ** (1 / max(lines, 1))))
     reached = peak_odds(peaks, goal, joint_attack, joint, min(parts, 12))
-    return Certified(min(reached, solved.bound), solved.bound, peaks, cells.mass.size)
+    return Certified(*agreed(float(reached), float(solved.bound)), peaks, cells.mass.size)
 
 
 def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> tuple[Lattice, JointHistogram | None]:
