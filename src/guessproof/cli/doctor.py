@@ -7,9 +7,6 @@ from typing import Any
 
 from guessproof.cli.printing import AsJson, print_json, say
 
-EXTRAS = ("postgres",)  # of those below, what this version offers
-JAVA = "install Java 17 or 21, on Debian: apt-get install openjdk-17-jre-headless"
-
 
 @dataclass(frozen=True)
 class InstallPart:
@@ -19,16 +16,14 @@ class InstallPart:
     what: str
     modules: tuple[str, ...]
     extra: str | None = None  # None: part of every install
-    needs_java: bool = False
 
 
 PARTS = (
     InstallPart("noise", "noise that is safe in floating point", ("opendp", "flint")),
     InstallPart("duckdb", "tables in files: csv, parquet, duckdb", ("duckdb", "pyarrow")),
     InstallPart("postgres", "tables and ledgers on a PostgreSQL server (env:NAME)", ("psycopg",), "postgres"),
-    InstallPart("spark", "tables that Spark reads", ("pyspark",), "spark", needs_java=True),
+    InstallPart("frames", "pandas and polars frames", ("pandas", "polars"), "frames"),
     InstallPart("charts", "pictures in reports", ("altair", "vl_convert")),
-    InstallPart("web", "the local page", ("fastapi", "uvicorn"), "web"),
 )
 
 
@@ -77,8 +72,6 @@ def doctor(as_json: AsJson = False) -> None:
 def look(part: InstallPart) -> PartState:
     """Try the imports of one part."""
     import importlib
-    import os
-    import shutil
 
     missing: list[str] = []
     version: str | None = None
@@ -89,18 +82,14 @@ def look(part: InstallPart) -> PartState:
             missing.append(name)
         else:
             version = version or _version(module)
-    has_java = shutil.which("java") is not None or bool(os.environ.get("JAVA_HOME"))
-    lacks_java = part.needs_java and not has_java
-    remedies = [*([_install(part)] if missing else []), *([JAVA] if lacks_java else [])]
-    lacking = (*missing, *(("Java",) if lacks_java else ()))
-    return PartState(part, lacking, version, "; ".join(remedies) or None)
+    return PartState(part, tuple(missing), version, _install(part) if missing else None)
 
 
 def _install(part: InstallPart) -> str:
-    """The command, if this version has the extra at all."""
+    """The command that brings the part."""
     if part.extra is None:
         return "pip install --upgrade --force-reinstall guessproof"
-    return f"pip install 'guessproof[{part.extra}]'" if part.extra in EXTRAS else "not part of this version"
+    return f"pip install 'guessproof[{part.extra}]'"
 
 
 def _version(module: Any) -> str | None:
