@@ -16,7 +16,7 @@ import duckdb
 from guessproof.engines import open_engine
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, loads_plan
-from guessproof.scan import scan
+from guessproof.scanning import scan
 
 ROWS = 10_000_000
 NUMBERS = "20 + 6.28 * sqrt(-2 * ln(random() + 1e-300)) * cos(2 * pi() * random())"

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from guessproof.ledger.amounts import shown
-from guessproof.report import words
+from guessproof.reporting import words
 from guessproof.rounded import HAIR, down, percent_down, percent_up, round_digits, round_places, up
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)

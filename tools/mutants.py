@@ -42,7 +42,7 @@ ROOMS = {
     "noise": ("tests/choosing", "tests/releasing", ROAD),
     "ledger": ("tests/ledger", "tests/releasing", ROAD),
     "auditing": ("tests/auditing",),
-    "scan": ("tests/scan",),
+    "scanning": ("tests/scanning",),
 }
 TWINS = {"max": "min", "min": "max", "any": "all", "all": "any", "ceil": "floor", "floor": "ceil"}
 TWINS |= {"maximum": "minimum", "minimum": "maximum", "up": "down", "down": "up", "nextafter": "max"}

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from guessproof.plan import Plan, load_plan, loads_plan, plan_of
     from guessproof.releasing import release
     from guessproof.releasing.row_bounds import bound_rows
-    from guessproof.report import write_report
+    from guessproof.reporting import report
     from guessproof.risk.attack import Attack
     from guessproof.risk.bracket import Bracket
     from guessproof.risk.cumulative import cumulative_advantage
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from guessproof.risk.finite import FiniteWorld
     from guessproof.risk.gaussian.gaussian_attack import GaussianAttack
     from guessproof.risk.profile import Published, RiskProfile, lee_clifton, relative_risk, wood
+    from guessproof.scanning import scan
     from guessproof.world.attributes import Attribute
     from guessproof.world.goals import among, exactly, inside, near, within
     from guessproof.world.joint import joint_histogram, joint_sample, joint_table
@@ -80,7 +81,7 @@ _HOMES = {
     "guessproof.plan": ("Plan", "load_plan", "loads_plan", "plan_of"),
     "guessproof.releasing": ("release",),
     "guessproof.releasing.row_bounds": ("bound_rows",),
-    "guessproof.report": ("write_report",),
+    "guessproof.reporting": ("report",),
     "guessproof.risk.attack": ("Attack",),
     "guessproof.risk.bracket": ("Bracket",),
     "guessproof.risk.cumulative": ("cumulative_advantage",),
@@ -94,6 +95,7 @@ _HOMES = {
         "relative_risk",
         "wood",
     ),
+    "guessproof.scanning": ("scan",),
     "guessproof.world.attributes": ("Attribute",),
     "guessproof.world.goals": (
         "among",
@@ -190,6 +192,8 @@ __all__ = [
     "relative_risk",
     "relative_risk_between",
     "release",
+    "report",
+    "scan",
     "split_budget",
     "student_t",
     "truncated",
@@ -197,7 +201,6 @@ __all__ = [
     "unknown",
     "within",
     "wood",
-    "write_report",
 ]
 
 

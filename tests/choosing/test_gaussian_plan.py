@@ -83,7 +83,7 @@ def test_a_failure_is_said_wherever_the_limit_is(tmp_path: Path) -> None:
     assert found.advantage is not None
     assert float(found.advantage.bound) <= 0.05
     page = tmp_path / "r.html"
-    gp.write_report(plan, page)
+    gp.report(plan, page)
     assert "probability 0.01" in page.read_text()
 
 

@@ -22,7 +22,7 @@ from guessproof.mechanisms.awareness import Awareness
 from guessproof.mechanisms.composition import compose
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import release
-from guessproof.report import report
+from guessproof.reporting import report
 from guessproof.world.priors import normal
 
 PLAN = """

@@ -18,7 +18,7 @@ from guessproof.errors import InfeasibleError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import release
-from guessproof.scan import scan
+from guessproof.scanning import scan
 
 PEOPLE = [(1000.0, "a"), (2000.0, "b"), (4000.0, "none"), (500.0, None), (99999.0, "a")]
 GRADES = [("a", 1.0, "x"), ("b", 5.0, "y"), ("c", 1.0, "x")]

@@ -17,7 +17,7 @@ from guessproof.guarantee import guarantee_from_dict, guarantee_to_dict
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import release
-from guessproof.scan import scan
+from guessproof.scanning import scan
 
 TYPES = {"patient": "VARCHAR", "ward": "VARCHAR", "days": "DOUBLE"}
 WARDS = ("north", "south")

@@ -19,7 +19,7 @@ from guessproof.ledger import Budget, Ledger
 from guessproof.plan import loads_plan
 from guessproof.plan.identity import request_of
 from guessproof.releasing.row_bounds import bound_rows
-from guessproof.report import write_report
+from guessproof.reporting import report
 from releasing.test_persons import COLUMNS, TYPES, plan
 
 COUNT = "SELECT COUNT(*) AS n FROM t WHERE days > 7"
@@ -140,7 +140,7 @@ def test_shares_that_cannot_be_meant_are_refused(tmp_path: Path, each: list[Any]
 
 def test_the_report_tells_of_persons_and_of_what_is_cut_off(tmp_path: Path) -> None:
     opened(tmp_path, [1, 2])
-    write_report(plan(tmp_path, COUNT, epsilon=1.0, rows_each=[[1, 0.5], [7, 0.5]]), tmp_path / "report.html")
+    report(plan(tmp_path, COUNT, epsilon=1.0, rows_each=[[1, 0.5], [7, 0.5]]), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Protected are all records of each person together" in page
     assert "about 50 % of it" in page

@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 import guessproof as gp
 from guessproof.cli.reading import read_prior
 from guessproof.plan import tables
-from guessproof.scan.run import scan
+from guessproof.scanning.run import scan
 from guessproof.world.checks import Array
 from guessproof.world.line import NODE_WEIGHTS, NODES, LinePrior, log_sum, split
 
@@ -168,7 +168,7 @@ def test_the_whole_road(plan: gp.Plan, tmp_path: Path) -> None:
     assert audited.passed
     seen = scan(plan, epsilon=choice.epsilon)
     assert seen.rows == 40
-    page = gp.write_report(plan, tmp_path / "report.html").html
+    page = gp.report(plan, tmp_path / "report.html").html
     assert "triangular" in page
     assert "<svg" in page
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from guessproof.scan.result import Scan
+from guessproof.scanning.result import Scan
 
 INK, ALARM, QUIET = "#1f3a5f", "#d1495b", "#8a94a3"
 WIDTH, HEIGHT = 620, 260

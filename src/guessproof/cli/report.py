@@ -30,12 +30,12 @@ def report(
     from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
     from guessproof.plan import load_plan
-    from guessproof.report import write_report
-    from guessproof.report.parts.opening import decision
+    from guessproof.reporting import report as reported
+    from guessproof.reporting.parts.opening import decision
 
     loaded = load_plan(plan)
     with Screen(stderr=True).status("writing the report …"):
-        made = write_report(loaded, output, ledger=ledger, key=read_key(key_file), key_file=key_file)
+        made = reported(loaded, output, ledger=ledger, key=read_key(key_file), key_file=key_file)
     facts = made.facts
     if as_json:
         written = {

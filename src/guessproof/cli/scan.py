@@ -11,8 +11,8 @@ from guessproof.rounded import percent_down, percent_up
 
 if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
-    from guessproof.scan import Scan
-    from guessproof.scan.result import Enclosed
+    from guessproof.scanning import Scan
+    from guessproof.scanning.result import Enclosed
 
 
 def scan(
@@ -41,7 +41,7 @@ def scan(
     from guessproof.plain import json_text
     from guessproof.plan import load_plan
     from guessproof.plan.plan import inputs_of
-    from guessproof.scan import scan as scanned
+    from guessproof.scanning import scan as scanned
 
     loaded = load_plan(plan)
     kept = inputs_of(loaded, key_file=key_file)

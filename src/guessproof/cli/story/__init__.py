@@ -87,8 +87,8 @@ def _audit(plan: Plan, place: Path) -> None:
 
 
 def _report(console: Screen, plan: Plan, place: Path) -> None:
-    from guessproof.report import write_report
+    from guessproof.reporting import report as reported
 
     with console.status("writing the report …"):
-        write_report(plan, place / "report.html")
+        reported(plan, place / "report.html")
     console.print(f"The report is in {place / 'report.html'}; the chart of the audit beside it.\n")
