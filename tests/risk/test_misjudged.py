@@ -129,7 +129,7 @@ def test_bad_factors(wrong: object) -> None:
         gp.Attack(NEAR, prior_factor=wrong)  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_the_bound_by_odds_dominates_every_wrong_prior(seed: int) -> None:
     """Any distances, any goal: a climb over h, each with the linear program's own answer, stays below the bound."""
     draw = np.random.default_rng(1000 + seed)

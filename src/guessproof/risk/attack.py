@@ -34,14 +34,13 @@ from guessproof.risk.misjudged.answer import (
     factor_between,
     misjudged_anywhere,
     misjudged_at,
-    misjudged_belief,
+    misjudged_several,
     posterior_before,
     rounded_down,
     with_odds,
 )
 from guessproof.risk.priorless import Priorless
 from guessproof.risk.several.answer import Several, joined
-from guessproof.risk.several.belief import several_belief
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.several.unknown import UnknownSeveral, lacks_prior
 from guessproof.risk.single import belief_of
@@ -320,8 +319,7 @@ class Attack:
             problem, remedy = "needs a whole prior, of which this knows one probability", "leave prior_factor out"
             raise ParameterError("prior_factor", self.prior_factor, problem, remedy)
         if self.several is not None:
-            belief = several_belief(self.several.engine, None)
-            return misjudged_belief(belief, self.conditioned, self.norm, self.prior_factor)
+            return misjudged_several(self.several.engine, self.prior_factor)
         if self.known_truth:
             return misjudged_at(self.attribute, self.goal, self.true_value, self.prior_factor)
         return misjudged_anywhere(self.attribute, self.goal, lambda: self.truth_search, self.prior_factor)

@@ -11,17 +11,28 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.limits import Belief, advantage_bracket, checked_epsilon, posterior_bracket, safe_epsilon
+from guessproof.risk.limits import (
+    Belief,
+    advantage_bracket,
+    checked_epsilon,
+    checked_factor,
+    checked_limits,
+    posterior_bracket,
+    safe_epsilon,
+)
 from guessproof.risk.trees import largest_log_odds
 from guessproof.world.checks import Array, frozen, numbers, weights
 from guessproof.world.line import log_sum
 from guessproof.world.metrics import check_matrix
+
+if TYPE_CHECKING:
+    from guessproof.risk.misjudged.answer import Misjudged
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 _FEW = 40  # classes of points up to which trees are faster than a solver
@@ -42,23 +53,58 @@ class FiniteWorld:
 
     prior: Any
     distance: Any
+    prior_factor: float = 1.0  # by how much the odds of any two points may differ from the prior's
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "prior_factor", checked_factor(self.prior_factor))
         mass = weights("prior", self.prior)
         object.__setattr__(self, "prior", frozen(mass))
         object.__setattr__(self, "distance", frozen(check_matrix(self.distance, mass.size)))
 
     def posterior(self, goal: Any, epsilon: Any, side: str = "upper") -> Bracket:
         """The largest (or smallest) belief in the goal after any ε·d-private release."""
-        return posterior_bracket(self.belief(goal), checked_epsilon(epsilon), side)
+        found = posterior_bracket(self.belief(goal), checked_epsilon(epsilon), side)
+        if self.prior_factor == 1:
+            return found
+        from guessproof.risk.misjudged.answer import with_odds  # the room above, entered by those who need it
+
+        return with_odds(found, self.prior_factor if side == "upper" else 1 / self.prior_factor)
 
     def advantage(self, goal: Any, epsilon: Any, both: bool = False) -> Bracket:
         """How far the belief in the goal can rise (or move, with both=True)."""
+        if self.prior_factor > 1:
+            return self._misjudged(goal, self.prior_factor).advantage(checked_epsilon(epsilon), both)
         return advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both)
 
     def epsilon(self, goal: Any, *, advantage: Any = None, posterior: Any = None, both: bool = False) -> Any:
         """The largest ε that keeps the limit, on the private side."""
-        return safe_epsilon(self.belief(goal), advantage=advantage, posterior=posterior, both=both)
+        if self.prior_factor == 1:
+            return safe_epsilon(self.belief(goal), advantage=advantage, posterior=posterior, both=both)
+        from guessproof.risk.misjudged.answer import posterior_before  # the room above, entered by those who need it
+
+        rise, most = checked_limits(advantage, posterior)
+        found: list[Any] = []
+        if most is not None:
+            found.append(safe_epsilon(self.belief(goal), posterior=posterior_before(most, self.prior_factor)))
+        if rise is not None:
+            found.append(self._misjudged(goal, self.prior_factor).epsilon(rise, both))
+        least = np.min(np.broadcast_arrays(*found), axis=0)
+        return float(least) if least.ndim == 0 else least
+
+    def largest_prior_factor(self, goal: Any, *, epsilon: float, advantage: float, both: bool = False) -> float:
+        """How wrong the prior may be while the limit is proven at this ε, rounded down; 0 where it is broken."""
+        from guessproof.risk.misjudged.answer import rounded_down  # the room above, entered by those who need it
+
+        kept = float(advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both).bound) <= advantage
+        return rounded_down(self._misjudged(goal, 1.0).largest_factor(epsilon, advantage, both)) if kept else 0.0
+
+    def _misjudged(self, goal: Any, factor: float) -> Misjudged:
+        from guessproof.risk.misjudged.answer import misjudged_world  # the room above, entered by those who need it
+
+        marks = check_goal(goal, self.prior.size)
+        return misjudged_world(
+            self.prior, self.distance, marks, finite_belief(self.prior, self.distance, marks), factor
+        )
 
     def belief(self, goal: Any) -> Belief:
         """The goal's prior and gains, as the rest of the room expects them."""

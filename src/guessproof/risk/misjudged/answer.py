@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,13 @@ from scipy.special import expit
 
 from guessproof.errors import GoalError, NotCertifiedError
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.combinations import axis_labels
+from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
+from guessproof.risk.finite import shortest_paths
 from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
+from guessproof.risk.misjudged.thresholds import WrongListed
 from guessproof.risk.misjudged.wrong_prior import OddsRange, Widths, WrongAnywhere, WrongPrior, WrongTents
+from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.single import belief_of, true_values
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truths import possible_values, values_along
@@ -23,11 +27,12 @@ from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Norm
+from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
 MOST_TRUTHS = 300  # true values that are asked one by one
+_MOST_COMBINATIONS = 400  # of which all distances are looked at
 
 
 def with_odds(bracket: Bracket, factor: float) -> Bracket:
@@ -102,13 +107,25 @@ class Misjudged:
         def one(engine: WrongPrior, limit: float) -> float:
             return min(engine.epsilon(limit, move) for move in _moves(both))
 
-        found = np.asarray(np.vectorize(one, otypes=[np.float64])(*self._each(advantage)))
-        return np.min(found, axis=0) if self.worst else found
+        def worst(limit: float) -> float:
+            least = math.inf
+            for engine in self.engines.ravel():
+                if not all(least < math.inf and engine.keeps(least, limit, move) for move in _moves(both)):
+                    least = min(least, one(engine, limit))
+            return least
+
+        if self.worst:
+            return np.asarray(np.vectorize(worst, otypes=[np.float64])(advantage))
+        return np.asarray(np.vectorize(one, otypes=[np.float64])(self.engines, advantage))
 
     def largest_factor(self, epsilon: float, limit: float, both: bool) -> float:
         """The largest factor at which the limit is proven, for every true value."""
         engines: Iterable[WrongPrior] = self.engines.ravel()
-        return min(engine.largest_factor(epsilon, limit, move) for engine in engines for move in _moves(both))
+        least = math.inf
+        for engine, move in product(engines, _moves(both)):
+            if not engine.wrong_by(least).keeps(epsilon, limit, move):
+                least = min(least, engine.largest_factor(epsilon, limit, move))
+        return least
 
     def _each(self, values: Array) -> tuple[Array, Array]:
         if not self.worst:
@@ -160,13 +177,26 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
     return Misjudged(_array([engine], (1,)), f"{_how(engine)}, worst true value by boxes", worst=True)
 
 
-def misjudged_belief(belief: Belief, attributes: Mapping[str, Attribute], norm: Norm, factor: float) -> Misjudged:
-    """Any goal whose declared gain is known: a bound by odds."""
-    sizes = [farthest(attribute) for attribute in attributes.values()]
-    across = {"l1": sum(sizes), "l2": math.hypot(*sizes), "linf": max(sizes)}[norm]
-    widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
-    engine = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+def misjudged_world(mass: Array, distance: Array, marks: Array, belief: Belief, factor: float) -> Misjudged:
+    """Some points of a finite world, or shares of points."""
+    engine = _on_table(factor, mass, distance, marks, belief, detours=True)
     return Misjudged(_array([engine], ()), _how(engine))
+
+
+def misjudged_several(engine: JointEngine, factor: float) -> Misjudged:
+    """A goal about several attributes at stated true values."""
+    world, goal, belief = engine.joint_attack, engine.goal, several_belief(engine, None)
+    members = world.members(goal)
+    if count_combinations(members) <= _MOST_COMBINATIONS:
+        table = Combinations.of(members)
+        everyone, detours = np.arange(table.size), not all(a.distance.keeps_triangle for a in members)
+        distance, marks = table.distances(world.norm, everyone, everyone), table.correct(goal, world.truth)
+        found = _on_table(factor, table.mass, distance, marks, belief, detours=detours)
+        return Misjudged(_array([found], ()), _how(found))
+    across = world.diameter(goal)
+    widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
+    found = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+    return Misjudged(_array([found], ()), _how(found))
 
 
 def _remembered(gain: Gain) -> Gain:
@@ -220,8 +250,24 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPr
             factor, Widths(across, across, across, log_odds), replace(belief, gain=_remembered(belief.gain))
         )
     assert isinstance(prior, Finite)
-    correct = np.asarray(goal.chosen(prior, at)) > 0
-    widths = _widths_of(attribute, prior, correct, log_odds)
+    marks, labels = np.asarray(goal.chosen(prior, at)), axis_labels(prior)
+    table = attribute.distance.distance(labels[:, None], labels[None, :])
+    return _on_table(factor, prior.mass, table, marks, belief, detours=not attribute.distance.keeps_triangle)
+
+
+def _on_table(factor: float, mass: Array, table: Array, marks: Array, belief: Belief, *, detours: bool) -> WrongPrior:
+    """Finitely many values: exact where they are few enough, by odds elsewhere."""
+    some = mass > 0
+    mass, table, marks = mass[some], table[np.ix_(some, some)], marks[some]
+    table = shortest_paths(table) if detours else table
+    correct = marks > 0
+    if np.all((marks == 0) | (marks == 1)):
+        listed = WrongListed.of(factor, mass, table, correct)
+        if listed is not None:
+            return listed
+    pairs = ((correct, correct), (~correct, ~correct), (correct, ~correct))
+    within, beside, across = (float(np.max(table[np.ix_(a, b)], initial=0.0)) for a, b in pairs)
+    widths = Widths(within, beside, across, float(np.asarray(belief.log_p - belief.log_q).reshape(())))
     return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
 
 
@@ -233,15 +279,6 @@ def _widths_on(prior: LinePrior, form: LineForm, lo: float, hi: float, log_odds:
     left = float(form.psi(hi) - form.psi(low)) if lo > low or hi == high else 0.0
     inside, outside = (float(form.psi(b) - form.psi(a)) for a, b in ((lo, hi), (low, high)))
     return Widths(inside + form.step, outside + form.step, max(left, right) + form.step, log_odds)
-
-
-def _widths_of(attribute: Attribute, prior: Finite, correct: Any, log_odds: float) -> Widths:
-    labels, some = axis_labels(prior), prior.mass > 0
-    table = attribute.distance.distance(labels[:, None], labels[None, :])
-    inside, outside = correct & some, ~correct & some
-    pairs = ((inside, inside), (outside, outside), (inside, outside))
-    within, beside, across = (float(np.max(table[np.ix_(a, b)])) for a, b in pairs)
-    return Widths(within, beside, across, log_odds)
 
 
 def farthest(attribute: Attribute) -> float:
@@ -261,6 +298,8 @@ def _array(engines: list[Any], shape: tuple[int, ...]) -> Any:
 
 
 def _how(engine: WrongPrior) -> str:
+    if isinstance(engine, WrongListed):
+        return f"prior wrong by up to ×{engine.factor:g}: every corner likelihood with the priors that favour it"
     if isinstance(engine, WrongTents):
         return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven by boxes"
     return f"prior wrong by up to ×{engine.factor:g}: what the declared prior gains, widened by odds"

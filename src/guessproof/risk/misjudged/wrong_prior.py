@@ -23,6 +23,7 @@ from guessproof.world.checks import Array
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
+_FINE = 1e-5  # of a logarithm: four digits of a factor
 _BACK = 4.0  # times as far below the ε of the attack, so that the bound there is below the limit
 
 
@@ -205,7 +206,40 @@ class WrongAnywhere(WrongTents):
 
 
 @dataclass(frozen=True)
-class OddsRange(WrongPrior):
+class ProvenDirectly(WrongPrior):
+    """Where the bound is a number that is worked out: searches end where it meets the limit."""
+
+    def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
+        return self.limit(epsilon, move) <= limit
+
+    def is_free(self, limit: float, move: Move) -> bool:
+        low, high = self.widths.beliefs(self.factor)
+        return limit >= (1 - low if move > 0 else high)
+
+    def epsilon(self, limit: float, move: Move) -> float:
+        """The root of the bound itself."""
+        if limit <= 0 or self.is_free(limit, move):
+            return 0.0 if limit <= 0 else math.inf
+
+        def bound(epsilon: Array) -> Array:
+            return np.asarray(self.limit(float(epsilon), move))
+
+        return float(largest_epsilon(bound, np.asarray(limit), start=self.start))
+
+    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        """The root of the bound itself in ln κ."""
+        if self.wrong_by(math.inf).keeps(epsilon, limit, move):
+            return math.inf
+        low, high = 0.0, math.log(LARGEST_FACTOR)
+        while high - low > _FINE:
+            middle = 0.5 * (low + high)
+            kept = self.wrong_by(math.exp(middle)).keeps(epsilon, limit, move)
+            low, high = (middle, high) if kept else (low, middle)
+        return math.exp(low)
+
+
+@dataclass(frozen=True)
+class OddsRange(ProvenDirectly):
     """Any engine's gain, widened by what a wrong prior can add to it.
 
     Where L varies by a factor R within the goal, weights between 1 and κ raise its mean there by at most
@@ -241,38 +275,6 @@ class OddsRange(WrongPrior):
         after = min(before + gain, odds + room + declared)
         log_p, log_q = -np.logaddexp(0.0, -before), -np.logaddexp(0.0, before)
         return float(advantage_of(log_p, log_q, after - before))
-
-    def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
-        return self.limit(epsilon, move) <= limit
-
-    def is_free(self, limit: float, move: Move) -> bool:
-        low, high = self.widths.beliefs(self.factor)
-        return limit >= (1 - low if move > 0 else high)
-
-    def epsilon(self, limit: float, move: Move) -> float:
-        """The root of the bound itself: between an ε that keeps the limit and one that does not."""
-        if limit <= 0 or self.is_free(limit, move):
-            return 0.0 if limit <= 0 else math.inf
-        low, high = 0.0, self.start
-        while self.keeps(high, limit, move):
-            low, high = high, 2 * high
-            if high > 1e100:
-                return math.inf
-        while high - low > 1e-11 * high and high > 1e-100:
-            middle = 0.5 * (low + high) if low else 0.25 * high
-            low, high = (middle, high) if self.keeps(middle, limit, move) else (low, middle)
-        return low
-
-    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
-        """The root of the bound itself in ln κ."""
-        if self.wrong_by(math.inf).keeps(epsilon, limit, move):
-            return math.inf
-        low, high = 0.0, math.log(LARGEST_FACTOR)
-        for _ in range(50):
-            middle = 0.5 * (low + high)
-            kept = self.wrong_by(math.exp(middle)).keeps(epsilon, limit, move)
-            low, high = (middle, high) if kept else (low, middle)
-        return math.exp(low)
 
 
 def _more(room: float, spread: float) -> float:
