@@ -20,6 +20,7 @@ from guessproof._version import __version__
 
 if TYPE_CHECKING:
     from guessproof.auditing import audit
+    from guessproof.checking import check
     from guessproof.choosing import choose
     from guessproof.ledger import Budget, Ledger
     from guessproof.mechanisms.awareness import Awareness
@@ -69,6 +70,7 @@ _clock.now = perf_counter  # for time limits; the mathematics imports no clock
 
 _HOMES = {
     "guessproof.auditing": ("audit",),
+    "guessproof.checking": ("check",),
     "guessproof.choosing": ("choose",),
     "guessproof.ledger": ("Budget", "Ledger"),
     "guessproof.mechanisms.composition": ("split_budget",),
@@ -165,6 +167,7 @@ __all__ = [
     "beta",
     "bound_rows",
     "categorical",
+    "check",
     "choose",
     "cumulative_advantage",
     "empirical",

@@ -1,4 +1,4 @@
-"""When two names of columns mean the same column.
+"""When two names of columns mean the same column, and which known name was meant by another.
 
 DuckDB compares names without regard to the case of A to Z and keeps everything else apart: `Time` is `time`, while `É`
 and `é` can be two columns of one table. People hardly see such a difference, and other engines fold more. So two names
@@ -7,7 +7,9 @@ that only *look* the same are taken neither for one column nor for two where it 
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
+from collections.abc import Iterable
 
 _LOWER = str.maketrans({letter: letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"})
 
@@ -28,3 +30,14 @@ def likeness(name: str) -> str:
     (True, True)
     """
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def suggest_name(name: str, known: Iterable[str], otherwise: str) -> str:
+    """The known name that was probably meant, as a question; otherwise a general hint.
+
+    >>> suggest_name("sorce", ["name", "source"], "use one of name, source")
+    'did you mean source?'
+    """
+    spelled = {n.casefold(): n for n in reversed(list(known))}
+    close = difflib.get_close_matches(name.casefold(), list(spelled), n=1, cutoff=0.6)
+    return f"did you mean {spelled[close[0]]}?" if close else otherwise

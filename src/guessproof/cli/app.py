@@ -10,6 +10,7 @@ import typer
 
 from guessproof.cli.audit import audit
 from guessproof.cli.bounds import bounds
+from guessproof.cli.check import check
 from guessproof.cli.choosing import choose, explain
 from guessproof.cli.doctor import doctor
 from guessproof.cli.init import init
@@ -30,7 +31,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (init, choose, explain, bounds, release, audit, scan, report, doctor):
+for command in (init, check, choose, explain, bounds, release, audit, scan, report, doctor):
     app.command()(command)
 app.add_typer(ledger_app)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from guessproof.cli.check import Strict, refuse_strictly, show_concerns
 from guessproof.cli.printing import AsJson, error_words, in_people, percent, print_json
 from guessproof.rounded import down, misjudged_words, percent_down, percent_up, round_places, up
 
@@ -33,6 +34,7 @@ def choose(
     scale: Annotated[float, typer.Option(help="The unit of distance: |x − x'|/scale.")] = 1.0,
     bounds: Annotated[str | None, typer.Option(help="The column's declared range: 0,120.")] = None,
     both: Annotated[bool, typer.Option("--both", help="Belief may not fall by more than the limit either.")] = False,
+    strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """The ε that keeps every limit and meets every target of a plan, and why. Never opens the table.
@@ -47,7 +49,7 @@ def choose(
         given = (prior, goal, advantage, posterior, at, knows, bounds)
         if any(v is not None for v in given) or both or scale != 1.0 or name != "x":
             raise typer.BadParameter("a plan says all this itself; leave the options out")
-        _choose_plan(plan, as_json)
+        _choose_plan(plan, strict, as_json)
         return
     if prior is None or goal is None:
         raise typer.BadParameter("name a plan file, or give --prior and --goal")
@@ -66,7 +68,8 @@ def choose(
     )
 
 
-def _choose_plan(path: str, as_json: bool) -> None:
+def _choose_plan(path: str, strict: bool, as_json: bool) -> None:
+    from guessproof.checking import check
     from guessproof.choosing import choose as chosen
     from guessproof.cli.budgets import budget_left
     from guessproof.cli.screen import Screen
@@ -76,7 +79,13 @@ def _choose_plan(path: str, as_json: bool) -> None:
     left, to_come, scanned = budget_left(plan)
     with Screen(stderr=True).status("weighing limits and targets …"):
         choice = chosen(plan, remaining=left, to_come=to_come, data_dependent=scanned)
-    print_json(choice.to_dict()) if as_json else show_choice(choice)
+    found = check(plan, opens=False, choice=choice)
+    if as_json:
+        print_json({**choice.to_dict(), "warnings": [concern.to_dict() for concern in found]})
+    else:
+        show_choice(choice)
+        show_concerns(found, path, err=True)
+    refuse_strictly(found, strict)
     if not choice.feasible:
         raise typer.Exit(3)
 

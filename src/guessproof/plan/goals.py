@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from guessproof.errors import GoalError, InputError, KnowledgeError, PlanError
+from guessproof.names import suggest_name
 from guessproof.plan.grammar import Joined, Misread, Token, Tree, Wish, read_tree, walk_wishes
-from guessproof.plan.places import Key, Place, spell_key, suggest_name, underline
+from guessproof.plan.places import Key, Place, spell_key, underline
 from guessproof.plan.tables import AttackerTable, PlanFile
 from guessproof.risk.attack import Attack
 from guessproof.world import goals

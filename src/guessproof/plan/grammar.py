@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from guessproof.plan.places import suggest_name
+from guessproof.names import suggest_name
 from guessproof.world.times import UNITS
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")

@@ -5,7 +5,6 @@ The text has been accepted by tomllib before, so only its shape is followed.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -209,18 +208,6 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 _ADDRESS = re.compile(r"(?i)([a-z][a-z0-9+.-]*://).*@")
 _LOGIN = re.compile(r"(?m)(^|[\s\"'])[^\s:/@\"']+:[^\s/@\"']+@")
 _PASSWORD = re.compile(r"(?i)\b(password|passwd|pwd|token|secret)(\s*[=:]\s*)('[^']*'|[^\s;&'\"]+)")
-
-
-def suggest_name(name: str, known: Iterable[str], otherwise: str) -> str:
-    """The known name that was probably meant, as a question; otherwise a general hint.
-
-    >>> suggest_name("sorce", ["name", "source"], "use one of name, source")
-    'did you mean source?'
-    """
-    names = list(known)
-    folded = {n.casefold(): n for n in reversed(names)}
-    close = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
-    return f"did you mean {folded[close[0]]}?" if close else otherwise
 
 
 def spell_key(path: Iterable[str | int]) -> str:

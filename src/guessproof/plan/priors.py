@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import InputError, ParameterError, PriorError
+from guessproof.names import suggest_name
 from guessproof.plan.grammar import Misread, read_names
-from guessproof.plan.places import Key, Place, spell_key, suggest_name, underline
+from guessproof.plan.places import Key, Place, spell_key, underline
 from guessproof.plan.public import PublicFile, numbers_or_texts, read_public
 from guessproof.plan.tables import (
     ColumnTable,

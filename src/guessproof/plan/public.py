@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.errors import PriorError
+from guessproof.names import suggest_name
 from guessproof.outputs import leads_to
-from guessproof.plan.places import suggest_name
 
 LARGEST_FILE = 256 * 1024 * 1024
 _REMEDY = "name a public csv, tsv or parquet file"

@@ -11,8 +11,9 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from guessproof.errors import PlanError
+from guessproof.names import suggest_name
 from guessproof.plan.checks import BLANK, list_blanks
-from guessproof.plan.places import Key, Place, find_lines, spell_key, suggest_name
+from guessproof.plan.places import Key, Place, find_lines, spell_key
 from guessproof.plan.tables import PlanFile, PlanTable
 
 _QUOTED_NUMBER = re.compile(r"\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\Z")
@@ -84,6 +85,9 @@ def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
     for limit, words in _LIMITS.items():
         if limit in context:
             of = "of " if words.startswith("at") else ""
+            percent = isinstance(value, (int, float)) and 1 < value <= 100
+            if percent and limit in ("le", "lt") and context[limit] == 1:
+                return f"must be {words} 1", f"for {value:g} % write {value / 100:g}"
             return f"must be {words} {context[limit]:g}", f"give a number {of}{words} {context[limit]:g}"
     problem, remedy = _KINDS.get(kind, ("is not understood", _wanted(path)))
     if "number" in problem and isinstance(value, str) and _QUOTED_NUMBER.match(value):

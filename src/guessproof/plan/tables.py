@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from guessproof.errors import PlanError
 from guessproof.mechanisms import MECHANISMS
-from guessproof.plan.places import suggest_name
+from guessproof.names import suggest_name
 from guessproof.world.families import Beta, Gamma, LogNormal, StudentT
 from guessproof.world.line import LinePrior, Normal
 from guessproof.world.pieces import ExponentialPrior, Histogram, LaplacePrior, Uniform

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from guessproof.errors import ParameterError, PriorError
-from guessproof.plan.places import suggest_name
+from guessproof.names import suggest_name
 
 # Half of a normal distribution lies within this many standard deviations of its mean.
 QUARTILE = 0.6744897501960817

@@ -11,8 +11,8 @@ from typing import Any
 
 from guessproof.engines.files import is_text_table
 from guessproof.errors import ParameterError, PriorError, SourceError
+from guessproof.names import suggest_name
 from guessproof.outputs import check_output, write_output
-from guessproof.plan.places import suggest_name
 from guessproof.plan.plan import is_elsewhere
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
 from guessproof.starting.templates import TEMPLATES, Draft, Template

@@ -16,6 +16,7 @@ from operator import eq, ge, gt, le, lt, ne
 
 from sqlglot import Expr, exp
 
+from guessproof.names import suggest_name
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.sql.movement import (
     EITHER,
@@ -175,4 +176,5 @@ def _check_level(column: DeclaredColumn, value: str, place: Expr, reader: Reader
         return
     shown = ", ".join(column.levels[:MOST_SHOWN]) + (", …" if len(column.levels) > MOST_SHOWN else "")
     problem = f"{value!r} is no level of {column.name}, whose levels are {shown}"
-    raise reader.refuse(problem, place, f"write one of them, or add {value!r} to its levels or its prior")
+    otherwise = f"write one of them, or add {value!r} to its levels or its prior"
+    raise reader.refuse(problem, place, suggest_name(value, column.levels, otherwise))

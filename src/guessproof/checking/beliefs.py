@@ -1,0 +1,80 @@
+"""Checks of what an attacker believes, wants, and may learn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from guessproof.checking.concern import Checked, Concern
+from guessproof.names import suggest_name
+from guessproof.plan.places import Key
+from guessproof.rounded import percent_down
+from guessproof.world.attributes import Attribute, joint_of
+from guessproof.world.finite import Finite
+from guessproof.world.line import LinePrior
+
+MOST_OUTSIDE = 0.2  # a normal prior for a number that is never negative often has a tenth outside
+
+
+def prior_lies_outside(case: Checked) -> Iterator[Concern]:
+    """A belief that most people lie where the bounds say that nobody does: often another unit, as cents."""
+    for name, attribute in case.plan.attributes().items():
+        bounds = case.plan.columns[name].bounds
+        if bounds is None or joint_of(attribute) is not None:
+            continue
+        outside = _outside(attribute, bounds)
+        if outside is None or outside <= MOST_OUTSIDE:
+            continue
+        low, high = bounds
+        problem = (
+            f"the prior believes {percent_down(outside, 0)} of people outside the bounds {low:g} … {high:g}, and every "
+            "value outside them is counted as the nearest bound"
+        )
+        remedy = "give prior and bounds in the same unit, or widen the bounds"
+        yield case.concern("prior_outside_bounds", ("columns", name, "prior"), attribute.prior.name, problem, remedy)
+
+
+def _outside(attribute: Attribute, bounds: tuple[float, float]) -> float | None:
+    """The probability of a value outside; None where the prior tells none."""
+    prior = attribute.prior
+    if isinstance(prior, LinePrior):
+        return 1 - min(1.0, float(prior.mass(*bounds)))
+    if isinstance(prior, Finite) and prior.is_line:
+        return sum(float(w) for x, w in zip(prior.points, prior.mass, strict=True) if not bounds[0] <= x <= bounds[1])
+    return None
+
+
+def goal_is_never_read(case: Checked) -> Iterator[Concern]:
+    """A wish about columns that no answer depends on: the limit protects nothing, and every ε would keep it."""
+    plan = case.plan
+    if plan.wanted is None or plan.attacker is None:
+        return
+    wanted = list(plan.wanted.names)
+    tied = {n for name in wanted for joint in [joint_of(plan.attributes()[name])] if joint for n in joint.names}
+    read = case.question.columns
+    if read & ({*wanted} | tied):
+        return
+    protected = sorted(name for name in read if name in plan.columns and not plan.columns[name].public)
+    hint = suggest_name(wanted[0], protected, "")
+    if protected and not hint:
+        hint = f"write the goal about {' or '.join(protected)}, which it reads"
+    problem = f"the query never reads {' or '.join(wanted)}, so that this limit protects nothing of what is released"
+    remedy = hint or "declare the columns that the query reads, and write the goal about one of them"
+    yield case.concern("goal_not_read", ("attacker", "goal"), plan.attacker.goal, problem, remedy)
+
+
+def limit_is_certainty(case: Checked) -> Iterator[Concern]:
+    """A limit of 1: nothing is more than certain."""
+    for key in ("advantage", "posterior"):
+        if case.plan.attacker is not None and getattr(case.plan.attacker, key) == 1:
+            problem = "is a limit that no release can break: nothing is more than certain"
+            yield case.concern("limit_without_force", ("attacker", key), 1, problem, "write for instance 0.05 for 5 %")
+
+
+def limit_cannot_be_broken(case: Checked) -> Iterator[Concern]:
+    """A limit that holds whatever is released."""
+    for limit in () if case.choice is None else case.choice.limits:
+        if limit.side == "at most" and math.isinf(limit.epsilon):
+            path: Key = ("attacker",) if limit.name == "attacker" else ("risk",)
+            problem = f"no release can break this limit: {limit.how}"
+            yield case.concern("limit_without_force", path, limit.how, problem, "write a smaller one")

@@ -1,0 +1,57 @@
+"""Every check in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from guessproof.checking.answers import (
+    confidence_is_low,
+    error_is_wider_than_the_range,
+    filter_never_changes,
+    pattern_matches_nothing,
+)
+from guessproof.checking.beliefs import (
+    goal_is_never_read,
+    limit_cannot_be_broken,
+    limit_is_certainty,
+    prior_lies_outside,
+)
+from guessproof.checking.concern import Checked, Concern
+from guessproof.checking.sources import column_is_missing, source_is_missing
+from guessproof.choosing import Choice
+from guessproof.plan import Plan
+
+Check = Callable[[Checked], Iterator[Concern]]
+
+# In the order in which they are said; a new check is one function and one entry here.
+OF_THE_TABLE: tuple[Check, ...] = (source_is_missing, column_is_missing)
+OF_THE_PLAN: tuple[Check, ...] = (
+    prior_lies_outside,
+    pattern_matches_nothing,
+    filter_never_changes,
+    goal_is_never_read,
+    limit_is_certainty,
+    confidence_is_low,
+)
+OF_THE_CHOICE: tuple[Check, ...] = (limit_cannot_be_broken, error_is_wider_than_the_range)
+CHECKS = (*OF_THE_TABLE, *OF_THE_PLAN, *OF_THE_CHOICE)
+
+
+def check(plan: Plan, *, strict: bool = False, opens: bool = True, choice: Choice | None = None) -> tuple[Concern, ...]:
+    """What the plan probably means otherwise; empty where nothing is found. Never reads a value of the table.
+
+    `strict` refuses with the first of them. `opens = False` does not open the source even for its column names.
+    `choice` is one that was made of this plan before.
+    """
+    case = Checked(plan, opens, choice)
+    table, plan_itself = _say(OF_THE_TABLE, case), _say(OF_THE_PLAN, case)
+    # What is chosen from a mistake says nothing of the plan that was meant.
+    every = [*table, *(plan_itself or _say(OF_THE_CHOICE, case))]
+    found = tuple({(c.kind, c.field, c.problem): c for c in every}.values())  # a filter may serve several aggregates
+    if strict and found:
+        raise found[0].to_error(plan.place.file)
+    return found
+
+
+def _say(checks: tuple[Check, ...], case: Checked) -> list[Concern]:
+    return [concern for each in checks for concern in each(case)]
