@@ -16,6 +16,7 @@ from guessproof.cli.app import app
 from guessproof.errors import GuessproofError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+JSON = (EXAMPLES.parent / "docs/json.md").read_text(encoding="utf-8")
 # What the plans choose. cats and salaries are the papers' figures (theory §7 and §12), the survey's profile is
 # [KR]'s second agency (Table 4: ε = 1.21 for adding or removing, twice that for changing a record).
 CHOSEN: dict[str, dict[str, Any]] = {
@@ -35,7 +36,12 @@ def run(*words: str, code: int = 0) -> str:
 
 
 def asked(*words: str) -> dict[str, Any]:
-    return json.loads(run(*words, "--json"))
+    """What a command says to other programs; every key of it is documented."""
+    found = json.loads(run(*words, "--json"))
+    name = " ".join(words[:2]) if words[0] == "ledger" else words[0]
+    section = JSON.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
+    assert [key for key in found if f"`{key}`" not in section] == [], name
+    return found
 
 
 @pytest.fixture(params=CHOSEN)
@@ -56,8 +62,8 @@ def test_the_whole_job(example: tuple[str, str]) -> None:
     assert choice["epsilon"] == pytest.approx(expected["epsilon"], rel=1e-6)
     assert choice["interval"][1] == pytest.approx(expected["highest"], rel=1e-6)
     assert choice["binding"] == expected["binding"]
-    meaning = asked("explain", plan, "--epsilon", "0.5")
-    assert meaning["epsilon"] == 0.5
+    meaning = asked("explain", plan, "--epsilon", str(choice["epsilon"]))
+    assert meaning["epsilon"] == choice["epsilon"]
     answer = asked("release", plan)
     assert answer["epsilon"] == pytest.approx(choice["epsilon_charged"])
     assert re.fullmatch("[0-9a-f]{64}", answer["head"])
@@ -65,7 +71,7 @@ def test_the_whole_job(example: tuple[str, str]) -> None:
         assert abs(row["value"] - _truth(which, row["group"])) <= 8 * row["error"]
     assert asked("release", plan)["replayed"] is True
     page = Path("report.html")
-    run("report", plan, "-o", str(page))
+    asked("report", plan, "-o", str(page))
     assert answer["head"] in page.read_text(encoding="utf-8")
     shown = asked("ledger", "show")
     assert which.split("/")[0] in json.dumps(shown)
