@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from guessproof.errors import ParameterError
 from guessproof.guarantee import Guarantee
 from guessproof.intervals import Interval
-from guessproof.mechanisms import BEST, BEST_WHOLE, MECHANISMS, Mechanism
+from guessproof.mechanisms import BEST, BEST_WHOLE, FOLLOWING, MECHANISMS, Mechanism
 from guessproof.mechanisms.base import WIDEST, Grid, check_drawable, grid_for
 from guessproof.mechanisms.sampling import pick, sampler
 from guessproof.mechanisms.selection import Selection
+from guessproof.sql.distances import bound_sensitivity
 from guessproof.sql.measurement import Measurement
 from guessproof.sql.places import RankContribution
 from guessproof.sql.rewrite import Cell
+
+if TYPE_CHECKING:
+    from guessproof.sql.aggregates.steep import SteepContribution
 
 WHOLE_BITS = 52  # a contribution in grid steps stays a whole number that a double holds exactly
 
@@ -165,6 +169,87 @@ class RankNoise(Noise):
         return {**super().to_dict(), "unit": self.unit, "picked_from": picked}
 
 
+@dataclass(frozen=True)
+class FollowingNoise(Noise):
+    """Cauchy noise on an extreme, whose scale follows the data: smaller where the rows near the extreme move it less.
+
+    What is stated is the largest scale and its error; which one was used is told nowhere.
+    """
+
+    @property
+    def step(self) -> float:
+        """What rounding adds between any two different values.
+
+        Rows that move least feel a step of the grid most; what floating point does to a scale comes on top.
+        """
+        rounded = self.grid.step + 2 * bound_sensitivity(self._rows, self.measurement.declared).error
+        return rounded / self._rows.least * self.mechanism.epsilon / self.mechanism.sensitivity + 2.0**-44
+
+    @property
+    def cost(self) -> tuple[float, float]:
+        """(ε, δ) of one answer as it is really drawn."""
+        return math.nextafter(self.mechanism.epsilon + self.step, math.inf), 0.0
+
+    @property
+    def _rows(self) -> SteepContribution:
+        from guessproof.sql.aggregates.steep import SteepContribution
+
+        found = self.measurement.contribution
+        assert isinstance(found, SteepContribution)
+        return found
+
+    def numbers(self, cells: Sequence[Cell]) -> list[float]:
+        """A noisy extreme for each cell, from the extremes of its classes of rows."""
+        largest, value = self.measurement.kind == "max", self.grid.value
+        nobody, end = self.grid.units(self.measurement.contribution.absent), max if largest else min
+        units, scales = list[int](), list[float]()
+        for extremes, _ in cells:
+            known = [x for x in extremes or () if x is not None]
+            units.append(end(known, default=nobody))
+            scales.append(self.scale_of([None if x is None else value(x) for x in extremes or ()], largest))
+        drawn: Any = sampler(self.mechanism, self.grid)
+        return [value(unit) for unit in drawn.release_units(units, scales)]
+
+    def scale_of(self, extremes: Sequence[float | None], largest: bool) -> float:
+        """The scale for these extremes: a secret."""
+        assert isinstance(self.mechanism, FOLLOWING)
+        relative = self._rows.relative(extremes, self.mechanism.beta / self.mechanism.sensitivity, largest=largest)
+        return replace(self.mechanism, sensitivity=relative * self.mechanism.sensitivity).scale
+
+    def likely_error(self, confidence: float) -> float:
+        """The error on tables whose columns are spread evenly over what is declared of them, on average."""
+        share = _following_share(self._rows, self.mechanism, self.measurement)
+        return share * self.error(confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {**super().to_dict(), "follows_data": True}
+
+
+def _following_share(rows: SteepContribution, mechanism: Mechanism, measurement: Measurement) -> float:
+    """What the scale is of the largest one, on average over made-up tables."""
+    assert isinstance(mechanism, FOLLOWING)
+    falling, largest = mechanism.beta / mechanism.sensitivity, measurement.kind == "max"
+    tables = rows.typical(min(measurement.declared.rows or 100, 100))
+    return math.fsum(rows.relative(table, falling, largest=largest) for table in tables) / len(tables)
+
+
+BETAS = (0.25, 0.15, 0.1, 0.06, 0.03, 0.01)  # of ε: the first one's noise is the widest, at its worst
+
+
+def _following(measurement: Measurement, epsilon: float, confidence: float) -> FollowingNoise:
+    """With the β and γ that likely need the least noise."""
+    from guessproof.sql.aggregates.steep import SteepContribution
+
+    rows, most = measurement.contribution, measurement.guarantee.sensitivity
+    assert isinstance(rows, SteepContribution)
+    made = [FOLLOWING.following(most, epsilon, share=share, confidence=confidence) for share in BETAS]
+    best = min(made, key=lambda m: _following_share(rows, m, measurement) * m.error(confidence=confidence))
+    finer = math.ceil(-math.log2(rows.least))
+    exponent = max(grid_for(best.scale).exponent - finer, math.frexp(measurement.size)[1] - WHOLE_BITS)
+    return FollowingNoise(measurement, best, Grid(exponent))
+
+
 def noise_for(
     measurement: Measurement,
     epsilon: float,
@@ -176,6 +261,8 @@ def noise_for(
     """Noise that costs ε for the most that one record can do to the measurement."""
     if measurement.picks:
         return RankNoise(measurement, _selection(measurement, epsilon), Grid(0))
+    if measurement.is_apart:
+        return _following(measurement, epsilon, confidence)
     kind = _kind_of(measurement, mechanism)
     options = kind.options(delta=delta, confidence=confidence)
     made: Any = kind  # its options are its own
@@ -200,6 +287,11 @@ def epsilon_needed(
         made = _selection(measurement, 1.0)
         most, places = made.sensitivity, made.candidates
         return Selection.epsilon_for(sensitivity=most, within=within, confidence=confidence, candidates=places)
+    if measurement.is_apart:  # with the β that needs most: enough for every other
+        shaped, most = shaped_for or confidence, measurement.guarantee.sensitivity
+        return FOLLOWING.epsilon_following(
+            sensitivity=most, within=within, confidence=confidence, share=BETAS[0], shaped_for=shaped
+        )
     kind: Any = _kind_of(measurement, mechanism)
     options = kind.options(delta=delta, confidence=shaped_for or confidence)
     near = within * measurement.divisor

@@ -68,9 +68,10 @@ def audit_choice(
     _refuse_names(choice)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
-    if any(noise.measurement.picks for noise in choice.noises):
-        text = next(noise.measurement.text for noise in choice.noises if noise.measurement.picks)
-        problem = "a value that is picked by its rank cannot be audited here yet; its law is checked in the tests"
+    apart = next((noise.measurement for noise in choice.noises if noise.measurement.is_apart), None)
+    if apart is not None:
+        text, what = apart.text, "a value that is picked by its rank" if apart.picks else "noise that follows the data"
+        problem = f"{what} cannot be audited here yet; its law is checked in the tests"
         raise ParameterError("query", text, problem, "audit the other numbers in a plan of their own")
     started = time.monotonic()
     show = progress or _silent

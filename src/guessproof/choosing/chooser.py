@@ -13,7 +13,7 @@ from guessproof.choosing.reasons import binding_name, changes, explain_choice, l
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
 from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
-from guessproof.mechanisms import BEST, MECHANISMS
+from guessproof.mechanisms import BEST, FOLLOWING, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
 from guessproof.plan.checks import kind_of
@@ -58,8 +58,8 @@ def declared(plan: Plan) -> DeclaredTable:
     known = DeclaredTable(
         data.table, columns, unit, data.rows, copies=data.copies, linked=data.linked_records, public=public
     )
-    inside = plan.release.ranks_inside
-    return known if inside is None else replace(known, ranks_inside=inside)
+    inside, smooth = plan.release.ranks_inside, plan.release.smooth
+    return replace(known, ranks_inside=inside, smooth=smooth) if inside is not None or smooth else known
 
 
 def _public(plan: Plan, name: str) -> PublicTable:
@@ -124,12 +124,25 @@ class Chooser:
 
     def _check_mechanism(self) -> None:
         """Refused for its own sake, before any limit is looked at: the place to mend is always the same."""
+        if self.plan.release.smooth:
+            self._check_smooth()
         if self.mechanism is None or not MECHANISMS[self.mechanism].is_whole:
             return
         for measurement in self.question.measurements:
             if not measurement.is_whole:
                 problem, remedy = f"{measurement.text} is no whole number", f'say mechanism = "{BEST.name}"'
                 raise self.plan.error(("release", "mechanism"), self.mechanism, problem, remedy)
+
+    def _check_smooth(self) -> None:
+        """Noise that follows the data is for extremes, and there is one kind of it."""
+        release, spot = self.plan.release, ("release", "smooth")
+        if self.mechanism not in (None, FOLLOWING.name):
+            remedy = 'leave mechanism out, or say mechanism = "cauchy"'
+            raise self.plan.error(spot, True, f"{self.mechanism} noise has a fixed scale", remedy)
+        if release.ranks_inside is not None:
+            raise self.plan.error(spot, True, "an extreme is picked by its rank, or gets noise", "write one of the two")
+        if not any(m.is_apart and not m.picks for m in self.question.measurements):
+            raise self.plan.error(spot, True, "the query asks for no MIN or MAX of rows", "leave it out")
 
     # Accuracy.
 

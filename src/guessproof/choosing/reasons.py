@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from guessproof.choosing.choice import Change, Limit
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
-from guessproof.noise import Noise
+from guessproof.noise import FollowingNoise, Noise, noise_for
 from guessproof.plan import Plan
 from guessproof.plan.tables import MOST_TIMES
 from guessproof.risk.bracket import Bracket
@@ -146,14 +146,17 @@ def explain_choice(
         parts.append(f"The attacker's belief {when} {risen}.")
     if len(noises) == 1:
         noise = noises[0]
-        parts.append(f"Noise of scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")
+        most = "at most " * noise.mechanism.follows_data
+        parts.append(f"Noise of scale {most}{noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit} ({noise.name}).")
     parts += [advice for noise in noises for advice in _extreme_advice(noise)]
     return " ".join(parts)
 
 
 def _extreme_advice(noise: Noise) -> Iterator[str]:
-    """Which of the ways to an extreme is of use: by its range, or by ranks inside it."""
+    """Which of the ways to an extreme is of use: noise of one scale, noise that follows the data, or ranks inside."""
     measurement, error = noise.measurement, noise.error(0.95)
+    if measurement.kind in ("min", "max"):
+        yield from _following_advice(noise)
     if measurement.kind in ("min", "max"):
         width = measurement.range.width
         if error >= width / 2:
@@ -167,6 +170,31 @@ def _extreme_advice(noise: Noise) -> Iterator[str]:
             f"{measurement.text} aims {inside} ranks inside, and 95 % of answers lie within ± {up(error)} ranks of "
             f"that: some will lie beyond every record. With ranks_inside = {math.ceil(error)} few would."
         )
+
+
+def _following_advice(noise: Noise) -> Iterator[str]:
+    """Which of two kinds of noise is likely the smaller one on an extreme, and at worst."""
+    from guessproof.sql.aggregates.steep import flattened, steepened
+
+    text = noise.measurement.text
+    if noise.mechanism.follows_data:
+        following, other = noise, noise_for(flattened(noise.measurement), noise.mechanism.epsilon)
+    else:
+        steep = steepened(noise.measurement)
+        if steep is None:
+            return
+        following, other = noise_for(steep, noise.mechanism.epsilon), noise
+    assert isinstance(following, FollowingNoise)
+    likely, at_worst, fixed = (up(e) for e in (following.likely_error(0.95), following.error(0.95), other.error(0.95)))
+    smaller = following.likely_error(0.95) < other.error(0.95)
+    compared = (
+        f"on tables spread evenly over what is declared, 95 % of answers lie within ± {likely} with noise that follows "
+        f"the data (± {at_worst} at worst), and within ± {fixed} with {other.name} noise"
+    )
+    if smaller and not noise.mechanism.follows_data:
+        yield f"{text}: {compared}. For the former write smooth = true under [release]."
+    elif noise.mechanism.follows_data:
+        yield f"{text}: {compared}.{'' if smaller else ' Leave smooth out for the latter.'}"
 
 
 def _reason(bounds: list[Limit], epsilon: float, interval: tuple[float, float], fixed: float | None) -> str:

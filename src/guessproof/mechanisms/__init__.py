@@ -15,5 +15,6 @@ from guessproof.mechanisms.laplace import Laplace
 # Those that a plan can name; nothing else in the program lists them.
 MECHANISMS: dict[str, type[Mechanism]] = {kind.name: kind for kind in (Laplace, Geometric, Gaussian, Cauchy)}
 BEST, BEST_WHOLE = Laplace, Geometric  # where a plan names none: for any answer, and for whole ones
+FOLLOWING = Cauchy  # its scale may follow the data
 
-__all__ = ["BEST", "BEST_WHOLE", "MECHANISMS", "Mechanism"]
+__all__ = ["BEST", "BEST_WHOLE", "FOLLOWING", "MECHANISMS", "Mechanism"]

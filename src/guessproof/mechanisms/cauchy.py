@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -60,7 +61,7 @@ class Cauchy(Mechanism):
     name = "cauchy"
     chart_label = "Cauchy, γ = 4"
     density_words = "density of z / b ∝ 1 / (1 + |z / b|^γ), rounded to a multiple of g"
-    symbols = MappingProxyType({"gamma": "γ"})
+    symbols = MappingProxyType({"gamma": "γ", "beta": "β"})
     citation = (
         "Nissim, Raskhodnikova & Smith, Smooth Sensitivity and Sampling in Private Data Analysis, STOC 2007.",
         "generalised Cauchy noise",
@@ -83,10 +84,24 @@ class Cauchy(Mechanism):
         """The γ with the least error at this confidence."""
         return {"gamma": best_gamma(confidence)}
 
+    @classmethod
+    def following(cls, sensitivity: float, epsilon: float, *, share: float, confidence: float) -> Cauchy:
+        """With β = ``share``·ε, for a scale that follows the data, and the γ with the least error then."""
+        return cls(sensitivity, epsilon, best_gamma(confidence, beta_share=share), share * epsilon)
+
+    @classmethod
+    def epsilon_following(
+        cls, *, sensitivity: float, within: float, confidence: float, share: float, shaped_for: float
+    ) -> float:
+        """An ε with P(|noise| ≤ within) ≥ confidence at the largest scale, for this share and every smaller one."""
+        gamma = best_gamma(shaped_for, beta_share=share)
+        widest = sensitivity * cauchy_quantile(confidence, gamma) / cauchy_b(1.0, gamma, share)
+        return math.nextafter(widest / within * (1 + 1e-9), math.inf)
+
     @property
     def shape(self) -> dict[str, float]:
-        """γ."""
-        return {"gamma": self.gamma}
+        """γ, and β where the scale follows the data."""
+        return {"gamma": self.gamma, **({"beta": self.beta} if self.beta else {})}
 
     @property
     def law(self) -> Law:
@@ -262,6 +277,7 @@ def cauchy_confidence(within: float, gamma: float = 4.0) -> float:
     return float(_central_and_tails(_log_abs(within, 1.0), gamma)[0])
 
 
+@lru_cache(maxsize=256)
 def best_gamma(confidence: float, *, beta_share: float = 0.0) -> float:
     """The γ with the smallest error at a confidence, for β = ``beta_share``·ε.
 

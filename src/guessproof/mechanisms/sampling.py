@@ -79,10 +79,11 @@ class IdealSampler:
         """(ε, δ) of one answer as it is really drawn."""
         return self.mechanism.epsilon, self.mechanism.failure
 
-    def release_units(self, units: Sequence[int]) -> list[int]:
-        """Noise around whole numbers of grid steps, in whole steps again."""
+    def release_units(self, units: Sequence[int], scales: Sequence[float] | None = None) -> list[int]:
+        """Noise around whole numbers of grid steps, in whole steps again; `scales` as in :meth:`release`."""
         unit = Fraction(2) ** self.grid.exponent
-        return self._cells([number * unit for number in units], [self.mechanism.scale] * len(units))
+        widths = [self.mechanism.scale] * len(units) if scales is None else scales
+        return self._cells([number * unit for number in units], widths)
 
     def release(self, answers: Sequence[float | Fraction], scales: Sequence[float] | None = None) -> list[float]:
         """Noisy answers; ``scales`` replaces the mechanism's where smooth sensitivity depends on the data."""

@@ -37,6 +37,7 @@ LATER = (
     ("data", "rows_at_least"),
     ("accuracy", "ranks"),
     ("release", "ranks_inside"),
+    ("release", "smooth"),
     ("release", "times"),
 )  # keys that came later: left out at their default, so that older requests keep their name
 SILENT = (("release", "ledger"), ("data", "engine"), ("data", "rows_each"))  # what can change no answer

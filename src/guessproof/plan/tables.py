@@ -547,6 +547,11 @@ class ReleaseTable(PlanTable):
         ge=1,
         description="MIN and MAX pick a value so many ranks inside the outermost, instead of noise by their range",
     )
+    smooth: bool = Field(
+        default=False,
+        description="MIN and MAX get Cauchy noise whose scale follows the data: smaller where rows near the extreme "
+        "move it less; only the largest scale is told",
+    )
     times: int = Field(
         default=1,
         ge=1,

@@ -313,7 +313,8 @@ class DeclaredTable:
     joined row is the record with more columns, which are called after their table, as p.rate.
 
     `copies` is None where nothing was said of it: a row is a record, which only a stored table can be trusted in.
-    With `ranks_inside`, MIN and MAX pick a value that lies so many ranks inside.
+    With `ranks_inside`, MIN and MAX pick a value that lies so many ranks inside; with `smooth` their noise follows the
+    data.
 
     `learned` are the kinds that the query gave to columns whose kind was left open; None before it was read.
 
@@ -332,6 +333,7 @@ class DeclaredTable:
     public: tuple[PublicTable, ...] = ()
     joined: tuple[JoinedTable, ...] = ()
     ranks_inside: int | None = None
+    smooth: bool = False
 
     def __post_init__(self) -> None:
         if self.rows is not None and not self.rows >= 1:

@@ -56,6 +56,7 @@ class Contribution(Term):
     """φ(x): the term where the filter holds and there is a number, `absent` elsewhere."""
 
     picks: ClassVar[bool] = False  # one of several values is picked by scores, instead of noise on a number
+    apart: ClassVar[bool] = False  # the engine tells more of it than one number: by a statement of its own
 
     condition: Condition
     term: Term

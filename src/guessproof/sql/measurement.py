@@ -172,6 +172,11 @@ class Measurement:
         return self.contribution.picks
 
     @property
+    def is_apart(self) -> bool:
+        """Whether the engine tells more of it than one number: by a statement of its own."""
+        return self.contribution.apart
+
+    @property
     def per_answer(self) -> Guarantee:
         """The guarantee in units of the answer."""
         return self.guarantee.scaled(1 / self.divisor)
@@ -304,7 +309,7 @@ class AggregateReader:
         if isinstance(call, exp.Count):
             return not isinstance(call.this, exp.Distinct)
         if isinstance(call, (exp.Min, exp.Max)):
-            return self.reader.declared.ranks_inside is None
+            return self.reader.declared.ranks_inside is None and not self.reader.declared.smooth
         return isinstance(call, (exp.Sum, exp.Avg))
 
     def _plain(self, call: exp.AggFunc, own: Condition, text: str) -> Expr:
@@ -461,7 +466,7 @@ class AggregateReader:
 
     def _look_up(self, kind: AggregateKind, contribution: Contribution) -> Contribution | None:
         """The same as a table of a protected key, matches included, where nothing else of the record enters."""
-        if not self.joins or self.keys or kind not in ("count", "sum", "min", "max"):
+        if not self.joins or self.keys or contribution.apart or kind not in ("count", "sum", "min", "max"):
             return None
         from guessproof.sql.lookup import combine_of, look_up
 

@@ -182,6 +182,7 @@ class RankContribution(Contribution):
     """What a record does to the scores of two values, in ranks: how far it moves them apart."""
 
     picks = True
+    apart = True
 
     aim: Aim = field(kw_only=True)
 

@@ -43,29 +43,35 @@ def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
 
 Rows = Sequence[tuple[object, ...]]
 Group = tuple[str, ...]
-Cell = tuple[Any, int | None]  # a whole number (for one that picks: a tuple of counts) or None, and a count or None
+# A whole number or None (for one that is apart: a tuple of them, by places), and a count or None.
+Cell = tuple[Any, int | None]
 
 
 @dataclass(frozen=True)
-class CountedPlaces:
-    """SQL whose rows are: the keys, a place of the grid, how many rows stand there; for the measurements named."""
+class PlacedNumbers:
+    """SQL whose rows are: the keys, a place, and a whole number there; for the measurements named.
+
+    The places are those of a grid, and the number is how many rows stand there; or they are classes of rows, and it is
+    the extreme of each. `empty` is the number of a place without rows.
+    """
 
     sql: str
     indices: tuple[int, ...]
-    width: int  # of the grid
+    width: int  # how many places there are
+    empty: int | None = 0
 
 
 @dataclass(frozen=True)
 class RewrittenQuery:
     """SQL whose rows are: the keys, then for each measurement its whole number and, behind an average, its count.
 
-    It is empty where every measurement picks a value; the counts that these need come from `places`, one query each.
+    It is empty where every measurement is told apart; what these need comes from `places`, one query each.
     """
 
     sql: str
     query: AnalyzedQuery
     exponents: tuple[int, ...]
-    places: tuple[CountedPlaces, ...] = ()
+    places: tuple[PlacedNumbers, ...] = ()
 
     @property
     def statements(self) -> tuple[str, ...]:
@@ -75,19 +81,19 @@ class RewrittenQuery:
     def run(self, ask: Callable[[str], Rows]) -> dict[Group, list[Cell]]:
         """Ask an engine, and read what it answers."""
         found = self.read(ask(self.sql)) if self.sql else {}
-        for counted in self.places:
-            for group, counts in self._read_counts(ask(counted.sql), counted.width).items():
+        for placed in self.places:
+            for group, numbers in self._read_places(ask(placed.sql), placed).items():
                 cells = found.setdefault(group, [(None, None)] * len(self.query.measurements))
-                for index in counted.indices:
-                    cells[index] = (counts, None)
+                for index in placed.indices:
+                    cells[index] = (numbers, None)
         return found
 
-    def _read_counts(self, rows: Rows, places: int) -> dict[Group, tuple[int, ...]]:
-        width, found = len(self.query.keys), dict[Group, list[int]]()
+    def _read_places(self, rows: Rows, placed: PlacedNumbers) -> dict[Group, tuple[int | None, ...]]:
+        width, found = len(self.query.keys), dict[Group, list[int | None]]()
         for row in rows:
-            place, count = int(row[width]), int(row[width + 1])  # pyright: ignore[reportArgumentType]
-            found.setdefault(self._group(row[:width]), [0] * places)[place] = count
-        return {group: tuple(counts) for group, counts in found.items()}
+            place, number = int(row[width]), int(row[width + 1])  # pyright: ignore[reportArgumentType]
+            found.setdefault(self._group(row[:width]), [placed.empty] * placed.width)[place] = number
+        return {group: tuple(numbers) for group, numbers in found.items()}
 
     def _group(self, keys: Sequence[object]) -> Group:
         """The levels of a group: a text is its own, a number is the first that it equals."""
@@ -112,7 +118,7 @@ class RewrittenQuery:
             rest = iter(row[width:])
             values: list[Cell] = []
             for index, measurement in enumerate(self.query.measurements):
-                if measurement.picks:
+                if measurement.is_apart:
                     values.append((None, None))
                     continue
                 whole = self.units(index, _read_whole(next(rest)))
@@ -138,8 +144,9 @@ def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -
         from guessproof.sql.nested import rewrite_nested
 
         return rewrite_nested(query, exponents, target)
-    places = tuple(_count_places(query, target)) if any(m.picks for m in query.measurements) else ()
-    if all(m.picks for m in query.measurements):
+    apart = any(m.is_apart for m in query.measurements)
+    places = (*_count_places(query, target), *_find_extremes(query, exponents, target)) if apart else ()
+    if all(m.is_apart for m in query.measurements):
         return RewrittenQuery("", query, tuple(exponents), places)
     if query.declared.unit.identity is None:
         select = _write_rows(query, exponents, target)
@@ -154,7 +161,7 @@ def _write_rows(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarge
     """Where a row is a record: everything in one pass."""
     columns: list[Expr] = [_write_key(key, query, target) for key in query.keys]
     for index, (measurement, exponent) in enumerate(zip(query.measurements, exponents, strict=True)):
-        if measurement.picks:
+        if measurement.is_apart:
             continue
         columns.append(exp.alias_(write_aggregate(measurement, exponent, target), f"m{index}"))
         if measurement.divisor != 1:
@@ -174,7 +181,7 @@ def select_rows(query: AnalyzedQuery, columns: Sequence[Expr], by: Sequence[Expr
     return select.group_by(*by, copy=False) if by else select
 
 
-def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[CountedPlaces]:
+def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[PlacedNumbers]:
     """One pass for each number of which quantiles are asked: how many rows of each group stand at each place."""
     alike: dict[tuple[Term, Condition], list[int]] = {}
     for index, measurement in enumerate(query.measurements):
@@ -197,7 +204,29 @@ def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[CountedPl
         select = exp.select(*(n.copy() for n in names), place, counted, copy=False).from_(within, copy=False)
         groups = [exp.Literal.number(k + 1) for k in range(len(names) + 1)]
         sql = target.sql(select.group_by(*groups, copy=False))
-        yield CountedPlaces(sql, tuple(indices), len(term.grid.values))
+        yield PlacedNumbers(sql, tuple(indices), len(term.grid.values))
+
+
+def _find_extremes(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> Iterator[PlacedNumbers]:
+    """One pass for each extreme whose noise follows the data: the extreme of each class of rows."""
+    for index, (measurement, exponent) in enumerate(zip(query.measurements, exponents, strict=True)):
+        if measurement.is_apart and not measurement.picks:
+            from guessproof.sql.aggregates.steep import CLASSES, SteepContribution
+
+            steep = measurement.contribution
+            assert isinstance(steep, SteepContribution)
+            named = {f"k{place}": write_text(key, query, target) for place, key in enumerate(query.keys)}
+            named |= {"class": steep.write_class(target), "x": _write_own(measurement, target)}
+            columns: list[Expr] = [exp.alias_(column, name, quoted=True) for name, column in named.items()]
+            rows = select_rows(query, columns, [], target).where(steep.term.present(target), copy=False)
+            *names, x = (exp.column(name, quoted=True) for name in named)
+            extreme = exp.Min if measurement.kind == "min" else exp.Max
+            kept = exp.not_(exp.Is(this=x.copy(), expression=exp.null()), copy=False)
+            found = write_end(measurement, exponent, extreme(this=_write_units(x, exponent, target)), target)
+            select = exp.select(*names, exp.alias_(found, "m", quoted=True), copy=False)
+            select = select.from_(rows.subquery("kept", copy=False), copy=False).where(kept, copy=False)
+            sql = target.sql(select.group_by(*(exp.Literal.number(k + 1) for k in range(len(names))), copy=False))
+            yield PlacedNumbers(sql, (index,), CLASSES, empty=None)
 
 
 def write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget) -> Expr:

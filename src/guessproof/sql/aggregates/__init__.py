@@ -1,6 +1,7 @@
 """Aggregates beyond plain COUNT, SUM, AVG, MIN and MAX: one file each, read when a query uses it.
 
-COUNT stands here for levels, COUNT(DISTINCT …), and MIN and MAX for extremes that are picked by their ranks.
+COUNT stands here for levels, COUNT(DISTINCT …), and MIN and MAX for extremes that are picked by their ranks
+or whose noise follows the data.
 
 An entry names the node of a parsed query and what reads it: the reader of aggregates, the call, its own FILTER and
 its text in, the formula of its place in the outputs out.
@@ -27,6 +28,10 @@ def _read_quantile(aggregates: AggregateReader, call: Expr, own: Condition, text
 
 
 def _read_extreme(aggregates: AggregateReader, call: Expr, own: Condition, text: str) -> Expr:
+    if aggregates.reader.declared.smooth:
+        from guessproof.sql.aggregates.steep import read_steep
+
+        return read_steep(aggregates, call, own, text)
     from guessproof.sql.aggregates.quantile import read_extreme
 
     return read_extreme(aggregates, call, own, text)
