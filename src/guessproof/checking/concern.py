@@ -83,7 +83,8 @@ class Checked:
     @property
     def questions(self) -> Mapping[Key, AnalyzedQuery]:
         """Every query of the plan, by the key that holds it: subqueries stand at the same place."""
-        found, inner = {("query", "sql"): self.question}, self.question.inner
+        found: dict[Key, AnalyzedQuery] = {("query", "sql"): self.question}
+        inner = self.question.inner
         return found if inner is None else {**found, ("query", "sql", "inner"): inner.query}
 
     def concern(self, kind: str, path: Key, value: Any, problem: str, remedy: str) -> Concern:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from guessproof.cli.printing import print_json, say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from guessproof.starting import Wishes
 
 
 def init(
@@ -32,6 +38,9 @@ def init(
     prior: Annotated[
         str | None, typer.Option(help="What an attacker believes: half between 10 and 30, or: no idea.")
     ] = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask one question at a time, and write the plan from the answers.")
+    ] = False,
     output: Annotated[str, typer.Option("--output", "-o", help="Where the plan is written.")] = "plan.toml",
     force: Annotated[bool, typer.Option("--force", help="Replace a plan that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
@@ -39,6 +48,8 @@ def init(
     """A first plan with questions to fill in. Only the names and types of a table's columns are read.
 
     Example: guessproof init cafeteria.csv --column time --prior "half between 10 and 30"
+
+    Example: guessproof init cafeteria.csv --ask
     """
     from pathlib import Path
 
@@ -49,7 +60,10 @@ def init(
     name = "t" if table is None else pick_table(table, called)
     schema = None if table is None else read_schema(table, table=name)
     wishes = Wishes(template, tuple(column or ()), attacker, preset, prior)
-    text = first_plan(wishes, table=table, schema=schema, plan=path, called=name)
+    if ask:
+        text = _conversation(wishes, as_json, table, schema, path, name, force)
+    else:
+        text = first_plan(wishes, table=table, schema=schema, plan=path, called=name)
     write_plan(path, text, force=force, table=table)
     blanks = find_blanks(text)
     if as_json:
@@ -61,4 +75,23 @@ def init(
         say("Fill in, from public knowledge and never from the table:")
     for line, key, question in blanks:
         say(f"  line {line}: {key}: {question}")
-    say(f"Then: guessproof choose {path}")
+    say(f"Then: guessproof check {path}, and guessproof choose {path}")
+
+
+def _conversation(
+    wishes: Wishes,
+    as_json: bool,
+    table: str | None,
+    schema: Mapping[str, str] | None,
+    path: Path,
+    called: str,
+    force: bool,
+) -> str:
+    from guessproof.cli.asking import ask_for_plan
+    from guessproof.starting import Wishes as Usual
+    from guessproof.starting import check_plan_path
+
+    if wishes != Usual() or as_json:
+        raise typer.BadParameter("--ask asks for all of this itself; leave the other options out")
+    check_plan_path(path, force=force, table=table)  # before anybody answers in vain
+    return ask_for_plan(table, schema, path, called)

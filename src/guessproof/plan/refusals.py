@@ -85,8 +85,8 @@ def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
     for limit, words in _LIMITS.items():
         if limit in context:
             of = "of " if words.startswith("at") else ""
-            percent = isinstance(value, (int, float)) and 1 < value <= 100
-            if percent and limit in ("le", "lt") and context[limit] == 1:
+            in_percent = limit in ("le", "lt") and context[limit] == 1
+            if in_percent and isinstance(value, (int, float)) and 1 < value <= 100:
                 return f"must be {words} 1", f"for {value:g} % write {value / 100:g}"
             return f"must be {words} {context[limit]:g}", f"give a number {of}{words} {context[limit]:g}"
     problem, remedy = _KINDS.get(kind, ("is not understood", _wanted(path)))

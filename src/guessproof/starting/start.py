@@ -90,20 +90,25 @@ def first_plan(
         raise PriorError("prior", wishes.prior, problem, 'say "half between 10 and 30", or leave it out')
     told = table is None or not is_text_table(table)
     columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
-    name = _name(table if called == "t" else called.rpartition(".")[2], template)
-    source = f"{name}.csv" if table is None else _beside(table, plan)
+    name = data_name(table if called == "t" else called.rpartition(".")[2], template.name)
+    source = f"{name}.csv" if table is None else path_beside(table, plan)
     draft = Draft(name, source, columns, attacker, preset, belief, called)
     return _text(template, draft, schema if told else None, plan)
 
 
 def write_plan(path: Path, text: str, *, force: bool = False, table: str | None = None) -> None:
     """Write a plan; never over the table, and over another plan only if that is asked for."""
+    write_output(check_plan_path(path, force=force, table=table), text.encode(), replaces=force)
+
+
+def check_plan_path(path: Path, *, force: bool = False, table: str | None = None) -> Path:
+    """Where a plan may be written."""
     kept = [] if table is None or is_elsewhere(table) else [("the table itself", Path(table))]
     target = check_output("output", path, kept=kept)
     if not force and os.path.lexists(target):
         problem, remedy = "there is a file already", "choose another name with -o, or replace it with --force"
         raise ParameterError("output", str(path), problem, remedy)
-    write_output(target, text.encode(), replaces=force)
+    return target
 
 
 def _template(wishes: Wishes, schema: Mapping[str, str] | None) -> Template:
@@ -133,7 +138,7 @@ def _columns(
     if schema is None:
         return tuple(_usable(name) for name in wanted or template.usual)
     if wanted:
-        return tuple(_usable(_named(name, schema, told)) for name in wanted)
+        return tuple(_usable(named_column(name, schema, told)) for name in wanted)
     if all(name in schema for name in template.usual):
         return template.usual
     if not told:
@@ -153,7 +158,8 @@ def _columns(
     return tuple(_usable(name) for name in found[:needed])
 
 
-def _named(name: str, schema: Mapping[str, str], told: bool) -> str:
+def named_column(name: str, schema: Mapping[str, str], told: bool) -> str:
+    """A column of the table by its name; where the first line may be a record it is not `told`, and not repeated."""
     if name in schema:
         return name
     folded = [known for known in schema if known.casefold() == name.casefold()]
@@ -169,12 +175,13 @@ def _usable(name: str, what: str = "column") -> str:
     return name
 
 
-def _name(table: str | None, template: Template) -> str:
-    stem = template.name if table is None else Path(table).name.split(".")[0]
-    return "".join(c for c in stem if c.isprintable()).strip() or template.name
+def data_name(table: str | None, otherwise: str) -> str:
+    """What the ledger calls the data: as its file is called."""
+    stem = otherwise if table is None else Path(table).name.split(".")[0]
+    return "".join(c for c in stem if c.isprintable()).strip() or otherwise
 
 
-def _beside(table: str, plan: Path) -> str:
+def path_beside(table: str, plan: Path) -> str:
     """The table's path as the plan will look for it, from its own folder."""
     if table.startswith("env:") or os.path.isabs(table):
         return table
