@@ -153,3 +153,40 @@ def test_any_text_is_a_goal_or_a_goal_error(text: str) -> None:
     except GoalError:
         return
     assert isinstance(built, goals.Goal)
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("weight / (height * height) within 1", "weight / (height * height) within 1"),
+        ("(weight + height) / 2 within 5%", "(weight + height) / 2 within 5 %"),
+        ("weight -3 * height + 2 within 1", "weight - 3 * height + 2 within 1"),
+        ("-weight + height ^ 2 inside 3 4", "-1 * weight + height ^ 2 in [3, 4]"),
+        ("sqrt(weight ** 2 + height ** 2) within 1 and weight within 2",
+         "sqrt(weight ^ 2 + height ^ 2) within 1 & weight within 2"),
+        ("not (weight * height within 3 or max(weight, height) within 1)",
+         "~(weight * height within 3 | max(weight, height) within 1)"),
+    ],
+)  # fmt: skip
+def test_formulas_are_read(words: str, shown: str) -> None:
+    both = {name: Attribute(name, prior=normal(3, 1)) for name in ("weight", "height")}
+    assert repr(read_goal(words).build(both)) == shown
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("weight / within 1", "is no part of a formula"),
+        ("(weight + height within 1", "the parenthesis is not closed"),
+        ("weight + height exactly", "says not what is wanted of the formula"),
+        ("weight ^ height within 1", "a power is a fixed number"),
+        ("weight + width within 1", "is not a declared column"),
+        ("2 * weight within 1", "fewer than two attributes"),
+        ("min(weight) + height within 1", "takes 2 numbers"),
+        ("weight-height within 1", "is not a declared column"),
+    ],
+)
+def test_formulas_that_are_not_understood_are_underlined(words: str, problem: str) -> None:
+    both = {name: Attribute(name, prior=normal(3, 1)) for name in ("weight", "height")}
+    with pytest.raises(GoalError, match=problem):
+        read_goal(words).build(both)

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from guessproof.errors import GoalError
 from guessproof.exposure import Attacker
 from guessproof.risk.several.formula import alternatives
 from guessproof.world.attributes import conditioned, joint_of
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Among, Compound, Exactly, Goal, Near, Not, Or
+from guessproof.world.goals import Among, Compound, Exactly, Goal, Not, Or, Together
 from guessproof.world.joint import JointHistogram, JointTable
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
@@ -65,6 +66,11 @@ class BeliefPoints:
 
 def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[BeliefBlock] | None:
     """The independent parts of what the attacker believes; None where the plan states no belief to start from."""
+    if attacker.knows_formulas:
+        problem = "an audit does not play an attacker who knows the value of a formula"
+        raise GoalError(
+            "knows", next(iter(attacker.knows or {})), problem, "leave it out of a copy of the plan to audit"
+        )
     needed = {*attacker.names, *(n for n in attacker.attributes if n in read)}
     for name in tuple(needed):
         joint = joint_of(attacker.attributes[name])
@@ -210,9 +216,9 @@ def holds(goal: Goal, values: Values, truth: Mapping[str, Any]) -> Any:
     if isinstance(goal, Compound):
         parts = [holds(part, values, truth) for part in goal.parts]
         return np.any(parts, axis=0) if isinstance(goal, Or) else np.all(parts, axis=0)
-    if isinstance(goal, Near):
+    if isinstance(goal, Together):
         names = [a.name for a in goal.members]
-        return goal.holds([values[n] for n in names], [truth[n] for n in names])
+        return goal.holds([values[n] for n in names], [truth[n] for n in names] if goal.depends_on_truth else None)
     name = goal.attribute.name
     if isinstance(goal, Exactly):
         return values[name] == truth[name]
@@ -230,7 +236,7 @@ def goal_edges(goal: Goal, truth: Mapping[str, Any]) -> dict[str, list[float]]:
             for name, ends in goal_edges(part, truth).items():
                 found.setdefault(name, []).extend(ends)
         return found
-    if isinstance(goal, (Near, Exactly, Among)):
+    if isinstance(goal, (Together, Exactly, Among)):
         return {}
     name = goal.attribute.name
     return {name: [float(end) for pair in goal.edges(truth.get(name, math.nan)) for end in pair]}

@@ -10,7 +10,7 @@ import numpy as np
 from guessproof.risk.attack import Attack
 from guessproof.world.attributes import joint_of
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Compound, Goal, Near, Not
+from guessproof.world.goals import And, Compound, Goal, Not, Together
 from guessproof.world.joint import JointTable
 from guessproof.world.line import LinePrior
 
@@ -133,8 +133,9 @@ def _met(goal: Goal, point: dict[str, Any], truth: dict[str, Any]) -> Any:
             return np.logical_not(parts[0])
         return np.all(parts, axis=0) if isinstance(goal, And) else np.any(parts, axis=0)
     names = [a.name for a in goal.attributes]
-    if isinstance(goal, Near):
-        return goal.holds([point[n] for n in names], [float(truth[n]) for n in names])
+    if isinstance(goal, Together):
+        t = [float(truth[n]) for n in names] if goal.depends_on_truth else None
+        return goal.holds([point[n] for n in names], t)
     prior, value = goal.attributes[0].prior, point[names[0]]
     if isinstance(prior, Finite):
         return goal.chosen(prior, truth.get(names[0]))[prior.index(value)] > 0

@@ -17,6 +17,7 @@ from guessproof.mechanisms import BEST, FOLLOWING, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
 from guessproof.plan.checks import kind_of
+from guessproof.plan.goals import known_on
 from guessproof.plan.tables import ColumnTable
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, PublicTable, analyze
 from guessproof.sql.formula import Output
@@ -101,7 +102,8 @@ def attacker_of(plan: Plan) -> Attacker | None:
     attacker, limits = plan.attacker, plan.limits
     if attacker is None or (limits.advantage is None and limits.posterior is None):
         return None
-    return Attacker(plan.attributes(), plan.goal, attacker.at, attacker.knows, attacker.or_, attacker.prior_factor)
+    known = known_on(attacker.knows, plan.attributes())
+    return Attacker(plan.attributes(), plan.goal, attacker.at, known, attacker.or_, attacker.prior_factor)
 
 
 class Chooser:

@@ -9,7 +9,7 @@ on its own, each is an attacker of his own, and the most exposed counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.several.answer import joined
 from guessproof.risk.several.formula import alternatives
-from guessproof.world.attributes import Attribute, joint_of
+from guessproof.world.attributes import Arithmetic, Attribute, joint_of
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.priors import Unknown
@@ -37,7 +37,7 @@ class Attacker:
     attributes: Mapping[str, Attribute]
     build: Callable[[Mapping[str, Attribute]], Goal]
     at: Mapping[str, Any] | None = None
-    knows: Mapping[str, Any] | None = None
+    knows: Mapping[Any, Any] | None = None  # by column, or by a formula of several
     or_: str = "any"
     prior_factor: float = 1.0
 
@@ -49,7 +49,26 @@ class Attacker:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns that the goal speaks of."""
-        return tuple(a.name for a in self.goal.attributes)
+        return tuple(dict.fromkeys(a.name for a in (*self.goal.attributes, *self._known_attributes)))
+
+    @property
+    def _known_attributes(self) -> Iterator[Attribute]:
+        """The attributes of formulas whose values he knows."""
+        for formula in self.knows or {}:
+            if isinstance(formula, Arithmetic):
+                yield from formula.attributes  # pyright: ignore[reportAttributeAccessIssue]
+
+    @property
+    def knows_formulas(self) -> bool:
+        """Whether he knows more than values of single columns."""
+        return any(isinstance(formula, Arithmetic) for formula in self.knows or {})
+
+    def known_on(self, parts: Mapping[str, Attribute]) -> Mapping[Any, Any] | None:
+        """What he knows, formulas of columns as formulas of these attributes."""
+        if not self.knows_formulas:
+            return self.knows
+        known: dict[Any, Any] = dict(self.knows or {})
+        return {n.on(parts) if isinstance(n, Arithmetic) else n: v for n, v in known.items()}  # pyright: ignore[reportAttributeAccessIssue]
 
     @cached_property
     def tied(self) -> frozenset[str]:
@@ -71,7 +90,7 @@ class Attacker:
         joints = [joint_of(a) for a in goal.attributes]
         ties = names.union(*(joint.names for joint in joints if joint is not None))
         at = {n: v for n, v in (self.at or {}).items() if n in names}
-        knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
+        knows = {n: v for n, v in (self.knows or {}).items() if n in ties or not isinstance(n, str)}
         return Attacker(
             self.attributes,
             lambda parts: alternatives(self.build(parts))[place],

@@ -188,7 +188,7 @@ def _by_combination(attacker: Attacker, guarantee: Guarantee) -> CombinationView
     """All combinations of the values that tell of the goal; None where the query says nothing of them, or too many."""
     tied = attacker.tied
     names = [*attacker.names, *sorted(tied | _read(attacker, guarantee))]
-    if guarantee.responses is None or isinstance(attacker.goal, Near):
+    if guarantee.responses is None or isinstance(attacker.goal, Near) or attacker.knows_formulas:
         return None
     if not tied and not any(n in guarantee.columns for n in attacker.names):
         return None  # the query reads nothing that tells of the goal
@@ -253,14 +253,16 @@ def _attacked(
     for name, attribute in attacker.attributes.items():
         metric = metrics.get(name, Multiple(0.0, Discrete()))
         parts[name] = replace(attribute, metric=_fitting(metric, attribute), scale=1.0)
-    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm=norm, prior_factor=attacker.prior_factor)
+    known, factor = attacker.known_on(parts), attacker.prior_factor
+    attack = Attack(attacker.build(parts), attacker.at, known, norm=norm, prior_factor=factor)
     return AttackView(tight, rounding, attack)
 
 
 def _by_whole_change(attacker: Attacker, guarantee: Guarantee) -> AttackView:
     """Any two records are at most `change` apart: only the goal's own probability matters."""
     parts = {n: replace(a, metric=_fitting(Discrete(), a), scale=1.0) for n, a in attacker.attributes.items()}
-    attack = Attack(attacker.build(parts), attacker.at, attacker.knows, norm="linf", prior_factor=attacker.prior_factor)
+    known, factor = attacker.known_on(parts), attacker.prior_factor
+    attack = Attack(attacker.build(parts), attacker.at, known, norm="linf", prior_factor=factor)
     return AttackView(False, 0.0, attack, guarantee.change)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guessproof.errors import GoalError, InputError, KnowledgeError, PlanError
 from guessproof.names import suggest_name
@@ -24,6 +25,9 @@ from guessproof.world.kinds import label_of, spells
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 from guessproof.world.times import UNITS, days_of
+
+if TYPE_CHECKING:
+    from guessproof.world.formulas import Formula
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ def _build(tree: Tree, attributes: Mapping[str, Attribute], without_prior: tuple
         return whole
     found = [_attribute(column, attributes, without_prior) for column in tree.columns]
     try:
+        if tree.formula is not None:
+            return _formula(tree, {attribute.name: attribute for attribute in found})
         return _wish(tree, found)
     except InputError as error:
         raise Misread(tree.start, tree.end, error.problem, error.remedy) from None
@@ -114,6 +120,19 @@ def _wish(wish: Wish, attributes: list[Attribute]) -> Goal:
     if wish.verb == "exactly":
         return goals.exactly(attribute)
     return goals.among(attribute, [_value(value, attribute) for value in wish.values])
+
+
+def _formula(wish: Wish, attributes: Mapping[str, Attribute]) -> Goal:
+    assert wish.formula is not None
+    for column in wish.columns:
+        if attributes[column.text].is_time:
+            raise Misread(column.start, column.end, "is a time, which formulas do not compute with", "use numbers")
+    formula = wish.formula.build(lambda column: attributes[column.text])
+    if wish.verb == "inside":
+        ends = [_number(value) for value in wish.values]
+        return goals.inside(formula, *zip(ends[::2], ends[1::2], strict=True))
+    radius = _number(wish.values[0])
+    return goals.within(formula, percent=radius) if wish.percent else goals.within(formula, radius)
 
 
 def _unit(wish: Wish, attributes: list[Attribute]) -> float:
@@ -207,6 +226,10 @@ def _read_knowledge(
     found: dict[str, Any] = {}
     for name, known in raw.items():
         path: Key = ("attacker", "knows", name)
+        if name not in attributes and is_formula(name):
+            formula, found[name] = _read_known_formula(name, known, attributes, path, place), known
+            allowed |= {attribute.name for attribute in formula.attributes}
+            continue
         if name not in allowed:
             raise _refuse_stranger(path, name, allowed, place)
         try:
@@ -214,6 +237,37 @@ def _read_knowledge(
         except InputError as error:
             raise place.error(path, known, error.problem, error.remedy) from None
     return found
+
+
+def is_formula(name: str) -> bool:
+    """Whether what is known is a formula of columns, and not one of them."""
+    return re.search(r"[-+*/^(]", name) is not None
+
+
+def _read_known_formula(text: str, known: Any, attributes: Mapping[str, Attribute], path: Key, place: Place) -> Formula:
+    from guessproof.plan.arithmetic import read_formula  # only such knowledge needs it
+    from guessproof.world.formulas import known_formula
+
+    try:
+        formula = read_formula(text, attributes)
+        known_formula(formula, known)
+    except Misread as error:
+        raise place.error(path, text, error.problem, error.remedy + underline(text, error.start, error.end)) from None
+    except InputError as error:
+        raise place.error(path, known, error.problem, error.remedy) from None
+    return formula
+
+
+def known_on(knows: Mapping[str, Any] | None, attributes: Mapping[str, Attribute]) -> Mapping[Any, Any] | None:
+    """What is known, formulas of columns as formulas of these attributes."""
+    if not any(name not in attributes and is_formula(name) for name in knows or {}):
+        return knows
+    from guessproof.plan.arithmetic import read_formula
+
+    return {
+        read_formula(name, attributes) if name not in attributes and is_formula(name) else name: value
+        for name, value in (knows or {}).items()
+    }
 
 
 def _read_known(attribute: Attribute, known: Any) -> Any:
@@ -243,7 +297,9 @@ def _condition(
     goal: Goal, attributes: Mapping[str, Attribute], knows: Mapping[str, Any] | None, place: Place
 ) -> Mapping[str, Attribute]:
     try:
-        return conditioned(goal.attributes, knows or {})
+        return conditioned(
+            goal.attributes, {name: known for name, known in (knows or {}).items() if name in attributes}
+        )
     except InputError as error:
         names = [name for name in knows or {} if name in error.field or len(knows or {}) == 1]
         path: Key = ("attacker", "knows", *names[:1])
@@ -298,7 +354,8 @@ def _check_possible(goal: Goal, attacker: AttackerTable, place: Place) -> None:
     if goal.depends_on_truth and attacker.at is None:
         return
     try:
-        _ = Attack(goal, attacker.at, attacker.knows, or_=attacker.or_).prior
+        known = {name: value for name, value in (attacker.knows or {}).items() if not is_formula(name)}
+        _ = Attack(goal, attacker.at, known or None, or_=attacker.or_).prior
     except InputError as error:
         if error.field == "or_":  # each alternative has a prior of its own
             return

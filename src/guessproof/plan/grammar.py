@@ -6,6 +6,7 @@
     also  = part { "and" part }
     part  = "not" part | "(" goal ")" | wish
     wish  = column "within" number [ "%" | unit ]
+          | formula "within" number [ "%" ] | formula "inside" number number
           | "(" column { "," column } ")" "within" number [ "by" norm ]
           | column "exactly"
           | column "among" value { "," value }
@@ -13,7 +14,8 @@
     end   = number | date
     unit  = "seconds" | "minutes" | "hours" | "days" | "weeks" | "years", of a column of times
 
-Columns and values are bare words or stand in quotes. Nothing is executed.
+Columns and values are bare words or stand in quotes. A formula has + - * / ^, numbers, parentheses and a few functions
+(`plan.arithmetic`); a minus needs a space before it, because names may hold one. Nothing is executed.
 """
 
 from __future__ import annotations
@@ -21,19 +23,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guessproof.names import suggest_name
 from guessproof.world.times import UNITS
 
+if TYPE_CHECKING:
+    from guessproof.plan.arithmetic import FormulaText
+
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_SIGNS = ("+", "-", "*", "/", "^", "**")
 KEYWORDS = frozenset({"and", "or", "not", "within", "exactly", "among", "inside", "by"})
 _PATTERN = re.compile(
     r"""(?P<space>\s+)
       | (?P<quoted>"(?:[^"]|"")*" | '(?:[^']|'')*')
       | (?P<number>[-+]?(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?(?![\w.-]))
       | (?P<word>[^\W\d][\w.-]*|[0-9][\w.-]*)
-      | (?P<sign>[(),%])""",
+      | (?P<sign>\*\*|[(),%*/^+-])""",
     re.VERBOSE,
 )
 
@@ -124,7 +130,7 @@ _DEEPEST = 50
 
 @dataclass(frozen=True)
 class Wish:
-    """One wish about one column, or about several numbers together."""
+    """One wish about one column, about several numbers together, or about a formula of them."""
 
     verb: str
     columns: tuple[Token, ...]
@@ -134,6 +140,7 @@ class Wish:
     unit: Token | None = None
     start: int = 0
     end: int = 0
+    formula: FormulaText | None = None
 
 
 @dataclass(frozen=True)
@@ -220,12 +227,61 @@ class _Reader:
         return tree
 
     def _names_ahead(self) -> bool:
-        """Whether a parenthesis holds names of columns, (lon, lat), and not a goal."""
+        """Whether a parenthesis holds names of columns, (lon, lat), or a part of a formula, and not a goal."""
         first, second, third = self.tokens.ahead(1), self.tokens.ahead(2), self.tokens.ahead(3)
         alone = second.kind == ")" and any(third.is_word(verb) for verb in VERBS)
-        return first.kind in ("word", "quoted") and (second.kind == "," or alone)
+        named = first.kind in ("word", "quoted") and (second.kind == "," or alone)
+        return named or (self._formula_ahead() and not self._goal_inside())
+
+    def _goal_inside(self) -> bool:
+        """Whether a keyword stands inside the parenthesis that comes next."""
+        depth = 0
+        for token in self.tokens.all[self.tokens.at :]:
+            depth += (token.kind == "(") - (token.kind == ")")
+            if token.kind == "word" and token.text.lower() in KEYWORDS:
+                return True
+            if depth == 0:
+                break
+        return False
+
+    def _formula_ahead(self) -> bool:
+        """Whether a sign of arithmetic stands before the verb that comes next."""
+        at = self.tokens.at
+        for token in self.tokens.all[at:]:
+            if token.kind == "end" or (token.kind == "word" and token.text.lower() in KEYWORDS):
+                return False
+            signed = token.kind == "number" and token.text[0] in "+-" and token is not self.tokens.all[at]
+            if token.kind in _SIGNS or signed:
+                return True
+            if token.kind == "word" and self._is_function(token):
+                return True
+        return False
+
+    def _is_function(self, token: Token) -> bool:
+        after = next((t for t in self.tokens.all if t.start >= token.end), token)
+        return after.kind == "(" and token.text.lower() in ("sqrt", "log", "exp", "abs", "min", "max")
+
+    def _formula_wish(self) -> Wish:
+        """A formula of columns to within a number, or between two."""
+        from guessproof.plan.arithmetic import read_sum  # only goals that are formulas need it
+
+        start = self.tokens.now.start
+        formula = read_sum(self.tokens)
+        verb = self.tokens.next()
+        name = verb.text.lower()
+        if verb.kind != "word" or name not in ("within", "inside"):
+            raise Misread(
+                verb.start, verb.end, "says not what is wanted of the formula", "write within 2 or inside 10 20"
+            )
+        if name == "inside":
+            ends = self._ends()
+            return Wish(name, formula.columns, ends, start=start, end=self.tokens.before.end, formula=formula)
+        values, percent, _, _ = self._radius(several=False)
+        return Wish(name, formula.columns, values, percent, None, None, start, self.tokens.before.end, formula)
 
     def _wish(self) -> Wish:
+        if self._formula_ahead():
+            return self._formula_wish()
         start = self.tokens.now.start
         spoken = self.column is None or not any(self.tokens.now.is_word(verb) for verb in VERBS)
         columns = self.columns() if spoken else (Token("quoted", str(self.column), start, start),)

@@ -214,9 +214,11 @@ def _span(span: float | tuple[float, float]) -> str:
     return f"= {number(ends[0])}" if ends[0] == ends[1] else f"from {number(ends[0])} to {number(ends[1])}"
 
 
-def _wish(wish: Wish, whose: str) -> str:
+def _wish(wish: Wish, whose: str) -> str | None:
     names = [column.text for column in wish.columns]
     values = [value.text for value in wish.values]
+    if wish.formula is not None:
+        return None  # its own words are the plainest
     if wish.verb == "within":
         what = f"{whose} {names[0]}" if len(names) == 1 else f"{whose} place ({', '.join(names)})"
         return f"{what} to within {values[0]}{THIN + '%' if wish.percent else ''}"

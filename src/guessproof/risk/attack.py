@@ -47,7 +47,7 @@ from guessproof.risk.single import belief_of
 from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import Direction, TruthSearch, Worst, likely_worst, worst_true_value
 from guessproof.risk.worst_listed import Listed
-from guessproof.world.attributes import Attribute, conditioned, joint_of
+from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import Array, in_days
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Goal, Norm, Within
@@ -60,7 +60,8 @@ class Attack:
     """An attacker who knows every other record and wants to meet a goal about one.
 
     `at` names the true value (or an array of them); without it answers hold for the worst one.
-    `knows` conditions the prior on what the attacker knows already: an interval or a set of values.
+    `knows` conditions the prior on what the attacker knows already: an interval or a set of values of an attribute, or
+    an interval of a formula of several, as knows={rent + loan: (900, 1000)}.
     Several attributes: their distances are joined by `norm`; an OR is met by any alternative (`or_="any"`), or each
     alternative is protected on its own (`or_="each"`). Answers then are a cheap bracket, unless a `tolerance` in odds
     or a `time_limit` in seconds asks to refine it; `progress` is called while that takes time.
@@ -76,7 +77,7 @@ class Attack:
 
     goal: Goal
     at: Mapping[str, Any] | None = None
-    knows: Mapping[str, Any] | None = None
+    knows: Mapping[Any, Any] | None = None
     norm: Norm = "linf"
     or_: str = "any"
     prior_factor: float = 1.0
@@ -105,8 +106,10 @@ class Attack:
             raise ParameterError(field, table, "is not a table of attribute → value", f"write {{{names[0]!r}: …}}")
         joints = [joint_of(a) for a in self.goal.attributes] if field == "knows" else []
         allowed = {*names, *(name for joint in joints if joint is not None for name in joint.names)}
+        if field == "knows":
+            allowed |= {a.name for formula in table if isinstance(formula, Arithmetic) for a in formula.attributes}
         for name in table:
-            if name not in allowed:
+            if name not in allowed and not (field == "knows" and isinstance(name, Arithmetic)):
                 raise UnknownAttributeError(
                     field, name, "no attribute of the goal has this name", f"use one of {names}"
                 )
@@ -125,20 +128,30 @@ class Attack:
     @cached_property
     def conditioned(self) -> dict[str, Attribute]:
         """The goal's attributes, with their priors given what the attacker knows."""
-        known = {name: value for name, value in (self.knows or {}).items() if value is not None}
-        return conditioned(self.goal.attributes, known)
+        known = {n: value for n, value in (self.knows or {}).items() if value is not None and isinstance(n, str)}
+        return conditioned(self.asked.attributes, known)
+
+    @cached_property
+    def asked(self) -> Goal:
+        """The goal, given what the attacker knows of formulas of several attributes."""
+        known = {n: value for n, value in (self.knows or {}).items() if value is not None and not isinstance(n, str)}
+        if not known:
+            return self.goal
+        from guessproof.world.formulas import Given, formula_of, known_formula  # only such knowledge needs it
+
+        return Given(self.goal, tuple(known_formula(formula_of(n), value) for n, value in known.items()))
 
     @cached_property
     def several(self) -> Several | None:
         """Who answers where the goal speaks of several attributes."""
-        if len(self.goal.attributes) == 1:
+        if len(self.asked.attributes) == 1:
             return None
         given = {name: value for name, value in (self.at or {}).items() if value is not None}
         needed = [a.name for a in _truths(self.goal)]
         missing = [name for name in needed if name not in given]
         if given and missing:
             raise TrueValueError("at", dict(given), f"the true value of {missing[0]} is missing", "give all or none")
-        return Several(self.goal, self.conditioned, None if missing else given, self.norm)
+        return Several(self.asked, self.conditioned, None if missing else given, self.norm)
 
     @cached_property
     def _unknown(self) -> UnknownSeveral | None:
@@ -159,7 +172,7 @@ class Attack:
             names = {a.name for a in goal.attributes}
             ties = names | {n for a in goal.attributes if (j := joint_of(a)) is not None for n in j.names}
             at = {n: v for n, v in (self.at or {}).items() if n in names}
-            knows = {n: v for n, v in (self.knows or {}).items() if n in ties}
+            knows = {n: v for n, v in (self.knows or {}).items() if n in ties or not isinstance(n, str)}
             found.append(Attack(goal, at or None, knows or None, self.norm, prior_factor=self.prior_factor))
         return found
 

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.errors import KnowledgeError
 from guessproof.risk.truths import true_value
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Compound, Goal, Near, Norm, Or, combine
+from guessproof.world.goals import And, Compound, Goal, Norm, Or, Together, combine
 from guessproof.world.joint import JointTable
 
 _WHOLE_TABLE = 2000  # values of an attribute up to which distances between all of them are kept
@@ -45,6 +46,14 @@ class Combinations:
         mass = np.array([math.prod(weight for _, weight in combination) for combination in found])
         return cls(tuple(attributes), tuple(places), mass / mass.sum())
 
+    def where(self, kept: Array, known: Goal) -> Combinations:
+        """Those that an attacker does not rule out."""
+        keep = kept > 0.5
+        total = float(self.mass @ keep)
+        if not total > 0:
+            raise KnowledgeError("knows", known, "the prior gives this no probability", "widen it")
+        return Combinations(self.attributes, tuple(place[keep] for place in self.places), self.mass[keep] / total)
+
     @property
     def size(self) -> int:
         """How many there are."""
@@ -66,9 +75,10 @@ class Combinations:
             return np.max(parts, axis=0) if isinstance(goal, Or) else 1 - parts[0]
         names = [a.name for a in self.attributes]
         at = [names.index(a.name) for a in goal.attributes]
-        if isinstance(goal, Near):
+        if isinstance(goal, Together):
             values = [_finite(self.attributes[i]).points[self.places[i]] for i in at]
-            return goal.holds(values, [float(truth[names[i]]) for i in at]).astype(np.float64)
+            t = [float(truth[names[i]]) for i in at] if goal.depends_on_truth else None
+            return goal.holds(values, t).astype(np.float64)
         prior = _finite(self.attributes[at[0]])
         return goal.chosen(prior, true_value(goal, truth))[self.places[at[0]]]
 

@@ -19,7 +19,7 @@ from guessproof.errors import NotCertifiedError, TrueValueError
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Compound, Exactly, Goal, Near, Within
+from guessproof.world.goals import Compound, Conditional, Exactly, Goal, Together, Within
 from guessproof.world.joint import JointTable
 
 MOST_COMBINATIONS = 20_000  # of true values that are looked at
@@ -101,12 +101,17 @@ def values_along(attribute: Attribute, goal: Goal) -> Array:
 
 def turning_points(goal: Goal, name: str, points: Array) -> Array:
     """The true values at which one of the numbers becomes a correct guess, or ceases to be."""
+    if isinstance(goal, Conditional):
+        return turning_points(goal.goal, name, points)
     if isinstance(goal, Compound):
         return np.concatenate([turning_points(part, name, points) for part in goal.parts])
     if name not in (a.name for a in goal.attributes):
         return np.empty(0)
-    if isinstance(goal, Near):
-        raise NotCertifiedError("the worst true value of a location is not searched beside a sample; give at={…}")
+    if isinstance(goal, Together):
+        if not goal.depends_on_truth:
+            return np.empty(0)
+        problem = "the worst true value of several numbers together is not searched beside a sample"
+        raise NotCertifiedError(f"{problem}; give at={{…}}, or the numbers as a table of values")
     if isinstance(goal, Within):
         return goal.turning_points(points)
     return points if isinstance(goal, Exactly) else np.empty(0)

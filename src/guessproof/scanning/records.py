@@ -28,7 +28,7 @@ from guessproof.scanning.single import curve_of, each_value, one_value
 from guessproof.world.attributes import Attribute, conditioned, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Near
+from guessproof.world.goals import Goal, Near, Together
 from guessproof.world.joint import JointTable
 
 MOST_VALUES = 40_000  # of one column; beside a sample, every place where the correct guesses change
@@ -39,6 +39,8 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
     """How the records of a plan are judged at an ε; `worst` is what no true value within the bounds exceeds."""
     attacker, both = exposure.attacker, plan.limits.both
     plain = replace(exposure, step=0.0)  # what rounding adds is added once, below
+    if attacker.knows_formulas:
+        raise _refused(plan)
     known = {n: v for n, v in (attacker.knows or {}).items() if v is not None}
     priors = conditioned(attacker.goal.attributes, known)
     attributes = {name: priors[name] for name in attacker.names}
@@ -93,7 +95,7 @@ def _within_bounds(attributes: Mapping[str, Attribute], judged: Judged) -> Mask:
 def _refused(plan: Plan) -> PlanError:
     problem = "a scan supports an interval around one number, finitely many values, and and, or, not of these about "
     problem += "independent columns"
-    remedy = "scan a plan with such a goal; locations and several intervals of one column are not supported"
+    remedy = "scan a plan with such a goal; locations, formulas and several intervals of one column are not supported"
     return plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
 
 
@@ -104,7 +106,8 @@ def _is_free(attacker: Attacker) -> bool:
 
 def _has_location(goal: Goal) -> bool:
     parts: tuple[Goal, ...] = getattr(goal, "parts", ())
-    return (isinstance(goal, Near) and goal.by != "linf") or any(map(_has_location, parts))
+    together = isinstance(goal, Together) and not (isinstance(goal, Near) and goal.by == "linf")
+    return together or any(map(_has_location, parts))
 
 
 class LineJudge(RecordJudge):

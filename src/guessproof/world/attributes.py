@@ -20,11 +20,52 @@ from guessproof.world.priors import PartlyKnown, Prior, Unknown
 from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
+    from guessproof.world.formulas import Formula
     from guessproof.world.joint import Joint
 
 
+class Arithmetic:
+    """What can be computed with: attributes, and formulas of them (`world.formulas`)."""
+
+    def __add__(self, other: Any) -> Formula:
+        return _combined("+", self, other)
+
+    def __radd__(self, other: Any) -> Formula:
+        return _combined("+", other, self)
+
+    def __sub__(self, other: Any) -> Formula:
+        return _combined("-", self, other)
+
+    def __rsub__(self, other: Any) -> Formula:
+        return _combined("-", other, self)
+
+    def __mul__(self, other: Any) -> Formula:
+        return _combined("*", self, other)
+
+    def __rmul__(self, other: Any) -> Formula:
+        return _combined("*", other, self)
+
+    def __truediv__(self, other: Any) -> Formula:
+        return _combined("/", self, other)
+
+    def __rtruediv__(self, other: Any) -> Formula:
+        return _combined("/", other, self)
+
+    def __pow__(self, other: Any) -> Formula:
+        return _combined("^", self, other)
+
+    def __neg__(self) -> Formula:
+        return _combined("*", -1.0, self)
+
+
+def _combined(sign: str, left: Any, right: Any) -> Formula:
+    from guessproof.world.formulas import combined  # only goals that are formulas need it
+
+    return combined(sign, left, right)
+
+
 @dataclass(frozen=True)
-class Attribute:
+class Attribute(Arithmetic):
     """One sensitive attribute of one person.
 
     Numbers are |x − x'|/scale apart, categories 0/1, unless `metric` says otherwise. `bounds` are the

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.errors import GoalError, TrueValueError
-from guessproof.world.attributes import Attribute
+from guessproof.world.attributes import Arithmetic, Attribute
 from guessproof.world.checks import Array, ordered, positive, real
 from guessproof.world.finite import Finite
+
+if TYPE_CHECKING:
+    from guessproof.world.formulas import Formula, FormulaWithin
 
 Intervals = tuple[tuple[Array, Array], ...]
 
@@ -281,12 +284,52 @@ class Not(Compound):
         return np.logical_not(parts[0])
 
 
+class Conditional(Goal):
+    """A goal for an attacker who knows that the values lie in a region: what he rules out counts nowhere."""
+
+    goal: Goal
+
+    @property
+    @abstractmethod
+    def region(self) -> Goal:
+        """What is known."""
+
+
 Norm = Literal["l1", "l2", "linf"]
 NORMS = ("l1", "l2", "linf")
 
 
+class Together(Goal):
+    """A goal about several numbers at once, which is no combination of goals about each of them."""
+
+    members: tuple[Attribute, ...]
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return self.members
+
+    @property
+    def attribute(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
+        raise GoalError("goal", self, "speaks of several attributes", "ask for goal.attributes")
+
+    def edges(self, t: ArrayLike) -> Intervals:
+        raise GoalError("goal", self, "is not a set of intervals of one attribute", "ask for goal.holds")
+
+    @abstractmethod
+    def holds(self, x: Iterable[ArrayLike], t: Sequence[float] | None) -> Any:
+        """Whether the points x (one array per member) are correct guesses where t is true."""
+
+    @abstractmethod
+    def decided(self, low: Sequence[Any], high: Sequence[Any], t: Sequence[float] | None) -> tuple[Any, Any]:
+        """Of boxes (one array of ends per member): which hold correct guesses only, and which may hold any."""
+
+    def marks(self, member: int, t: Sequence[float] | None) -> tuple[float, ...]:
+        """Values of a member beyond which no guess is correct: good edges of cells."""
+        return ()
+
+
 @dataclass(frozen=True, repr=False)
-class Near(Goal):
+class Near(Together):
     """A point at most `radius` away in several numbers at once, each in its own unit."""
 
     members: tuple[Attribute, ...]
@@ -307,21 +350,21 @@ class Near(Goal):
     def __repr__(self) -> str:
         return f"({', '.join(a.name for a in self.members)}) within {self.radius:g} by {self.by}"
 
-    @property
-    def attributes(self) -> tuple[Attribute, ...]:
-        return self.members
-
-    @property
-    def attribute(self) -> Attribute:  # pyright: ignore[reportIncompatibleVariableOverride]
-        raise GoalError("goal", self, "speaks of several attributes", "ask for goal.attributes")
-
-    def edges(self, t: ArrayLike) -> Intervals:
-        raise GoalError("goal", self, "is not a set of intervals of one attribute", "ask for goal.holds")
-
-    def holds(self, x: Iterable[ArrayLike], t: Iterable[float]) -> Any:
-        """Whether the points x (one array per member) are near the true values t."""
+    def holds(self, x: Iterable[ArrayLike], t: Sequence[float] | None) -> Any:
+        assert t is not None
         gaps = [np.abs(np.subtract(a, b)) for a, b in zip(x, t, strict=True)]
         return combine(self.by, gaps) <= self.radius
+
+    def decided(self, low: Sequence[Any], high: Sequence[Any], t: Sequence[float] | None) -> tuple[Any, Any]:
+        assert t is not None
+        with np.errstate(invalid="ignore"):
+            near = [np.maximum(np.maximum(a - c, c - b), 0.0) for a, b, c in zip(low, high, t, strict=True)]
+            far = [np.maximum(np.abs(a - c), np.abs(b - c)) for a, b, c in zip(low, high, t, strict=True)]
+        return combine(self.by, far) <= self.radius, combine(self.by, near) <= self.radius
+
+    def marks(self, member: int, t: Sequence[float] | None) -> tuple[float, ...]:
+        assert t is not None
+        return t[member] - self.radius, t[member] + self.radius
 
 
 def combine(norm: str, parts: list[Any]) -> Any:
@@ -341,8 +384,19 @@ def combine(norm: str, parts: list[Any]) -> Any:
     return total if norm == "l1" else np.sqrt(total)
 
 
-def within(attribute: Attribute, radius: float | None = None, *, percent: float | None = None) -> Within:
-    """The attacker wants to be at most `radius` (or `percent` of the true value) off; the edge counts."""
+@overload
+def within(attribute: Attribute, radius: float | None = None, *, percent: float | None = None) -> Within: ...
+@overload
+def within(attribute: Formula, radius: float | None = None, *, percent: float | None = None) -> FormulaWithin: ...
+def within(attribute: Any, radius: float | None = None, *, percent: float | None = None) -> Goal:
+    """The attacker wants to be at most `radius` (or `percent` of the true value) off; the edge counts.
+
+    Of one attribute, or of a formula of several: within(rent + loan, 50), within(weight / height**2, 1).
+    """
+    if not isinstance(attribute, Attribute) and isinstance(attribute, Arithmetic):
+        from guessproof.world.formulas import within_formula
+
+        return within_formula(attribute, radius, percent=percent)
     return Within(attribute, radius, percent)
 
 
@@ -358,8 +412,16 @@ def among(attribute: Attribute, values: Iterable[Hashable]) -> Among:
     return Among(attribute, tuple(dict.fromkeys(values)))
 
 
-def inside(attribute: Attribute, *intervals: tuple[float, float]) -> Inside:
-    """The attacker wants to confirm that the value lies in one of these closed intervals."""
+@overload
+def inside(attribute: Attribute, *intervals: tuple[float, float]) -> Inside: ...
+@overload
+def inside(attribute: Formula, *intervals: tuple[float, float]) -> Goal: ...
+def inside(attribute: Any, *intervals: tuple[float, float]) -> Goal:
+    """The attacker wants to confirm that the value (or that of a formula) lies in one of these closed intervals."""
+    if not isinstance(attribute, Attribute) and isinstance(attribute, Arithmetic):
+        from guessproof.world.formulas import inside_formula
+
+        return inside_formula(attribute, *intervals)
     return Inside(attribute, tuple(intervals))
 
 
@@ -370,7 +432,7 @@ def near(attributes: Iterable[Attribute], radius: float, *, by: Norm = "l2") -> 
     return Near(tuple(attributes), radius, by)
 
 
-def unique_attributes(goals: Iterable[Goal]) -> tuple[Attribute, ...]:
+def unique_attributes(goals: Iterable[Any]) -> tuple[Attribute, ...]:
     """The attributes of several goals, each once; one name must not stand for two attributes."""
     found: dict[str, Attribute] = {}
     for attribute in (a for goal in goals for a in goal.attributes):

@@ -167,6 +167,25 @@ class JointHistogram(Joint):
         side = self.mass.sum(axis=1 - axis)
         return HistogramMarginal(self.edges[axis], tuple((side / side.sum()).tolist()), self, name)
 
+    def slice_mass(self, name: str, x: Array, low: Array, high: Array) -> Array:
+        """P(low ≤ the other attribute ≤ high), one row of ends for each value x of the named one."""
+        axis = self.axis(name)
+        mass = self.mass if axis == 0 else self.mass.T
+        own, other = (np.asarray(self.edges[i]) for i in (axis, 1 - axis))
+        rows = mass[np.clip(np.searchsorted(own, x, side="right") - 1, 0, own.size - 2)]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rows = np.nan_to_num(rows / np.sum(rows, axis=1, keepdims=True))
+        below = np.concatenate([np.zeros((rows.shape[0], 1)), np.cumsum(rows, axis=1)], axis=1)
+
+        def up_to(y: Array) -> Array:
+            y = np.clip(y, other[0], other[-1])
+            at = np.clip(np.searchsorted(other, y, side="right") - 1, 0, other.size - 2)
+            share = (y - other[at]) / np.diff(other)[at]
+            start, end = (np.take_along_axis(below, at + i, axis=1) for i in (0, 1))
+            return start + share * (end - start)
+
+        return up_to(high) - up_to(low)
+
     def given(self, knows: Mapping[str, Any]) -> JointHistogram:
         mass, sides = np.array(self.mass), [np.asarray(e) for e in self.edges]
         for name, known in knows.items():

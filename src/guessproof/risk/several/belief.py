@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from guessproof.errors import KnowledgeError
 from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
 from guessproof.risk.limits import Belief
-from guessproof.risk.several.cells import can_cut, certified_cells, cut
+from guessproof.risk.several.cells import can_cut, certified_cells, cut, leaves
 from guessproof.risk.several.finite import finite_part, is_finite
 from guessproof.risk.several.formula import Gate, GoalBlock, Tree, blocks, negated, normal
 from guessproof.risk.several.joint_attack import JointAttack, Pair, Part, join
-from guessproof.risk.several.lattice import goal_shares
+from guessproof.risk.several.lattice import split_shares
 from guessproof.risk.several.leaf_bound import leaf_bound
 from guessproof.risk.several.near import cone_attack, disc_prior, ray_bound
 from guessproof.risk.several.product import product_shift, widened
@@ -32,7 +33,7 @@ from guessproof.risk.several.signed import signed_attack
 from guessproof.world.attributes import joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Compound, Goal, Near, Not, Or, within
+from guessproof.world.goals import And, Conditional, Goal, Near, Not, Or, Together, within
 
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
 _FIRST = 1000  # cells of the first refinement
@@ -250,13 +251,24 @@ def _block_prior(joint_attack: JointAttack, goal: Goal) -> Pair:
         if found is not None:
             return found if isinstance(goal, Near) else (found[1], found[0])
     cells, _ = cut(joint_attack, goal, 1.0, 400 if not _is_curved(goal) else 40_000)
-    low, high = goal_shares(cells, goal, joint_attack)
-    share = 0.5 * (low + high)
+    right, wrong = ([cells.mass @ end for end in ends] for ends in split_shares(cells, goal, joint_attack))
+    p, q = 0.5 * (right[0] + right[1]), 0.5 * (wrong[0] + wrong[1])
+    sliced = _sliced(joint_attack, goal) if _is_curved(goal) else None
+    if sliced is not None:  # much finer, and held inside what the cells prove
+        p, q = np.clip(sliced[0], *right), np.clip(sliced[1], *wrong)
+    if not p + q > 0:
+        raise KnowledgeError("knows", goal, "the prior gives this no probability", "widen it")
     with np.errstate(divide="ignore"):
-        return float(np.log(cells.mass @ share)), float(np.log(cells.mass @ (1 - share)))
+        return float(np.log(p / (p + q))), float(np.log(q / (p + q)))
+
+
+def _sliced(joint_attack: JointAttack, goal: Goal) -> list[float] | None:
+    from guessproof.risk.several.slices import region_probabilities  # only such goals need it
+
+    if isinstance(goal, Conditional):
+        return region_probabilities(joint_attack, (And((goal.goal, goal.region)), And((~goal.goal, goal.region))))
+    return region_probabilities(joint_attack, (goal, ~goal))
 
 
 def _is_curved(goal: Goal) -> bool:
-    if isinstance(goal, Compound):
-        return any(_is_curved(part) for part in goal.parts)
-    return isinstance(goal, Near)
+    return any(isinstance(leaf, Together) for leaf in leaves(goal))

@@ -16,13 +16,13 @@ import numpy as np
 from guessproof.risk.bracket import agreed
 from guessproof.risk.several.axes import Axis, class_axis, edges_of, finite_axis, line_axis
 from guessproof.risk.several.joint_attack import JointAttack, is_untouched
-from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares, lattice
+from guessproof.risk.several.lattice import Lattice, edges_between, lattice, split_shares
 from guessproof.risk.several.peak_attack import Peaks, peak_attack, peak_odds
 from guessproof.risk.several.program import best_odds
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Compound, Goal, Near
+from guessproof.world.goals import Compound, Conditional, Goal, Together
 from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
@@ -40,7 +40,9 @@ class Certified:
 
 
 def leaves(goal: Goal) -> list[Goal]:
-    """The goals that a compound is made of, each once."""
+    """The goals that a compound is made of, each once; what is known besides among them."""
+    if isinstance(goal, Conditional):
+        return list(dict.fromkeys([*leaves(goal.goal), *leaves(goal.region)]))
     if isinstance(goal, Compound):
         return list(dict.fromkeys(leaf for part in goal.parts for leaf in leaves(part)))
     return [goal]
@@ -66,12 +68,8 @@ def certified_cells(
 ) -> Certified:
     """The bracket of ln odds at ε > 0 from about `target` cells, or only its bound."""
     cells, joint = cut(joint_attack, goal, epsilon, target)
-    low, high = goal_shares(cells, goal, joint_attack)
-    diameter = cells.diameter
-    with np.errstate(invalid="ignore"):
-        held = high / (high + (1 - high) * np.exp(-epsilon * diameter))
-    share = np.where((low == high) & ((high == 0) | (high == 1)), high, np.where(high > 0, held, 0.0))
-    solved = best_odds(cells.mass * share, cells.mass * (1 - share), edges_between(cells, epsilon), seconds)
+    share, rest = _charged(cells, goal, joint_attack, epsilon)
+    solved = best_odds(cells.mass * share, cells.mass * rest, edges_between(cells, epsilon), seconds)
     if not attack or not _is_straight(cells) or np.isinf(solved.bound):
         return Certified(-np.inf, solved.bound, None, cells.mass.size)
     peaks = peak_attack(cells, solved.log_m, share, epsilon)
@@ -79,6 +77,16 @@ def certified_cells(
     parts = max(1, round(((_BOXES + 30 * cells.mass.size) / cells.mass.size) ** (1 / max(lines, 1))))
     reached = peak_odds(peaks, goal, joint_attack, joint, min(parts, 12))
     return Certified(*agreed(float(reached), float(solved.bound)), peaks, cells.mass.size)
+
+
+def _charged(cells: Lattice, goal: Goal, joint_attack: JointAttack, epsilon: float) -> tuple[Array, Array]:
+    """Of each cell's likelihood, the most that the goal can hold and the least that the guesses beside it hold."""
+    spread = np.exp(-epsilon * cells.diameter)
+    inside, outside = split_shares(cells, goal, joint_attack)
+    with np.errstate(invalid="ignore"):
+        most = np.where(inside[1] > 0, inside[1] / (inside[1] + (1 - inside[1]) * spread), 0.0)
+        least = outside[0] * spread / (outside[0] * spread + 1 - outside[0])
+    return np.where(inside[1] == 1, 1.0, most), np.where(outside[0] == 1, 1.0, np.where(outside[0] > 0, least, 0.0))
 
 
 def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> tuple[Lattice, JointHistogram | None]:
@@ -111,7 +119,7 @@ def _finite(
 ) -> Axis | None:
     """The axis of an attribute that has finitely many values, or none that its distance tells apart."""
     own = [g for g in parts if any(a.name == attribute.name for a in g.attributes)]
-    plain = [g for g in own if not isinstance(g, Near)]
+    plain = [g for g in own if not isinstance(g, Together)]
     prior, form = attribute.prior, attribute.distance.line_form
     flat = is_untouched(attribute.distance) or (form is not None and form.is_flat)
     if isinstance(prior, Finite):
@@ -139,10 +147,10 @@ def _fixed(
     """Points that must lie on cell edges: the goal's ends, and the histogram's own edges."""
     found: set[float] = set()
     for goal in parts:
-        if isinstance(goal, Near):
-            if any(a.name == attribute.name for a in goal.members):
-                t = float(joint_attack.truth[attribute.name])
-                found |= {t - goal.radius, t + goal.radius}
+        if isinstance(goal, Together):
+            names = [a.name for a in goal.members]
+            if attribute.name in names:
+                found |= set(goal.marks(names.index(attribute.name), joint_attack.point(goal)))
         elif goal.attributes[0].name == attribute.name:
             found |= {e for pair in joint_attack.intervals(goal) for e in pair}
     if joint is not None:

@@ -19,7 +19,7 @@ from guessproof.risk.several.joint_attack import JointAttack, Pair, Part
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Norm
+from guessproof.world.goals import Conditional, Goal, Norm
 
 _DENSE = 260  # combinations up to which every pair is a constraint
 _SPARSE = 900  # combinations up to which each is a point of its own
@@ -36,6 +36,8 @@ def is_finite(joint_attack: JointAttack, goal: Goal) -> bool:
 def finite_part(joint_attack: JointAttack, goal: Goal) -> Part:
     """The prior and the gains of a goal about finite attributes."""
     table = Combinations.of(joint_attack.members(goal))
+    if isinstance(goal, Conditional):
+        table, goal = table.where(table.correct(goal.region, joint_attack.truth), goal.region), goal.goal
     marks = table.correct(goal, joint_attack.truth)
     with np.errstate(divide="ignore"):
         log_p, log_q = float(np.log(marks @ table.mass)), float(np.log((1 - marks) @ table.mass))

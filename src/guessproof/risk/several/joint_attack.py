@@ -17,7 +17,7 @@ from guessproof.risk.truths import true_value
 from guessproof.risk.zigzag import region_log_prior
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Norm, combine
+from guessproof.world.goals import Goal, Norm, Together, combine
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import Metric, Multiple
 from guessproof.world.metrics import Matrix
@@ -59,6 +59,9 @@ class JointAttack:
     truth: Mapping[str, Any]
     norm: Norm
     _parts: dict[Goal, Part] = field(default_factory=dict[Goal, Part], repr=False, compare=False)
+    shares: dict[Any, Any] = field(
+        default_factory=dict[Any, Any], repr=False, compare=False
+    )  # of cells, worked out once
 
     def __post_init__(self) -> None:
         for name, attribute in self.attributes.items():
@@ -76,6 +79,15 @@ class JointAttack:
     def at(self, goal: Goal) -> Any:
         """The true value of a goal's one attribute, or None where it does not matter."""
         return true_value(goal, self.truth)
+
+    def point(self, goal: Together) -> list[float] | None:
+        """The true values of a goal about several numbers, or None where they do not matter."""
+        if not goal.depends_on_truth:
+            return None
+        for attribute in goal.members:
+            if attribute.name not in self.truth:
+                raise TrueValueError("at", None, f"the true value of {attribute.name} is missing", "give all of them")
+        return [float(self.truth[a.name]) for a in goal.members]
 
     def single(self, goal: Goal) -> Part:
         """The exact answer for a goal about one attribute."""

@@ -14,13 +14,15 @@ from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.program import Edges
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Compound, Goal, Near, Norm, Or, combine
+from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Or, Together, combine
 from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
 _STRIPS = 48  # strips of a cell over which a curved goal is measured
 _KNIGHT = ((1, 2), (2, 1), (1, 3), (3, 1), (2, 3), (3, 2))  # steps that make ℓ2 rounder
 _MOST_EDGES = 400_000
+_FINE = {1: 64, 2: 48, 3: 12}  # parts per axis of a cell that the edge of a formula's goal cuts
+_MOST_BOXES = 80_000
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,17 @@ def _joined(cells: Lattice, steps: tuple[CellMove | None, ...]) -> tuple[Any, An
     return rows.ravel(), cols.ravel(), np.broadcast_to(way, rows.shape).ravel()
 
 
+def split_shares(
+    cells: Lattice, goal: Goal, joint_attack: JointAttack
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Bounds on the shares of each cell that are correct guesses and that are wrong ones; what is ruled out is none."""
+    if not isinstance(goal, Conditional):
+        low, high = goal_shares(cells, goal, joint_attack)
+        return (low, high), (1 - high, 1 - low)
+    right, wrong = (goal_shares(cells, And((part, goal.region)), joint_attack) for part in (goal.goal, ~goal.goal))
+    return right, wrong
+
+
 def goal_shares(cells: Lattice, goal: Goal, joint_attack: JointAttack) -> tuple[Array, Array]:
     """Bounds on the share of each cell's mass that belongs to the goal; equal wherever its faces lie on edges."""
     if isinstance(goal, Compound):
@@ -143,6 +156,12 @@ def goal_shares(cells: Lattice, goal: Goal, joint_attack: JointAttack) -> tuple[
         return 1 - high[0], 1 - low[0]
     if isinstance(goal, Near):
         return near_shares(cells, goal, [float(joint_attack.truth[a.name]) for a in goal.members])
+    if isinstance(goal, Together):
+        key = (goal, cells.keep.tobytes(), *(end.tobytes() for a in cells.axes for end in (a.left, a.right)))
+        kept = joint_attack.shares
+        if key not in kept:  # they are the same at every ε
+            kept[key] = together_shares(cells, goal, joint_attack.point(goal))
+        return kept[key]
     axis = next(i for i, a in enumerate(cells.axes) if a.attribute.name == goal.attributes[0].name)
     share = _axis_share(cells.axes[axis], goal, joint_attack)[cells.index[axis]]
     return share, share
@@ -155,6 +174,48 @@ def _axis_share(axis: Axis, goal: Goal, joint_attack: JointAttack) -> Array:
     for lo, hi in joint_attack.intervals(goal):
         inside[(axis.left >= lo) & (axis.right <= hi)] = 1.0
     return inside
+
+
+def together_shares(cells: Lattice, goal: Together, t: list[float] | None) -> tuple[Array, Array]:
+    """Bounds on the share of each cell that a goal about several numbers holds, cells that it cuts cut finer."""
+    names = [a.attribute.name for a in cells.axes]
+    at = [names.index(a.name) for a in goal.members]
+    spans = [tuple(e[cells.index[i]] for e in _span(cells.axes[i])) for i in at]
+    wholly, partly = goal.decided([s[0] for s in spans], [s[1] for s in spans], t)
+    low, high = wholly.astype(np.float64), partly.astype(np.float64)
+    cut = np.flatnonzero(low < high)
+    cut = cut[np.all([np.isfinite(a[cut]) & np.isfinite(b[cut]) for a, b in spans], axis=0)]
+    parts = max(2, int(min(_FINE[min(len(at), 3)], (_MOST_BOXES / max(cut.size, 1)) ** (1 / len(at)))))
+    for some in np.array_split(cut, max(1, cut.size * parts ** len(at) // _MOST_BOXES)):
+        ends = [tuple(e[some] for e in s) for s in spans]
+        low[some], high[some] = _boxes_within([cells.axes[i] for i in at], ends, goal, t, parts)
+    return low, high
+
+
+def _boxes_within(
+    axes: list[Axis], spans: list[Any], goal: Together, t: list[float] | None, parts: int
+) -> tuple[Array, Array]:
+    """The shares of cells that are cut into boxes, each axis into so many parts."""
+    n = len(axes)
+    u = np.arange(parts + 1) / parts
+    lows, highs, weight = list[Any](), list[Any](), np.ones((1,) * (n + 1))
+    for i, (axis, (a, b)) in enumerate(zip(axes, spans, strict=True)):
+        if axis.is_finite:
+            left = right = a[:, None]
+            share = np.ones((a.size, 1))
+        else:
+            x = a[:, None] + (b - a)[:, None] * u
+            left, right = x[:, :-1], np.concatenate([x[:, 1:-1], b[:, None]], axis=1)
+            share = _share(axis, left, right)
+            share = share / np.sum(share, axis=1, keepdims=True)
+        size = [a.size, *(share.shape[1] if j == i else 1 for j in range(n))]
+        lows.append(np.reshape(left, size))
+        highs.append(np.reshape(right, size))
+        weight = weight * np.reshape(share, size)
+    wholly, partly = goal.decided(lows, highs, t)
+    over = tuple(range(1, n + 1))
+    low, high = np.sum(weight * wholly, axis=over), np.sum(weight * partly, axis=over)
+    return np.clip(low - 1e-12, 0.0, 1.0), np.clip(high + 1e-12, 0.0, 1.0)
 
 
 def near_shares(cells: Lattice, goal: Near, t: list[float]) -> tuple[Array, Array]:

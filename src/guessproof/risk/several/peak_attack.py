@@ -20,7 +20,7 @@ import numpy as np
 
 from guessproof.risk.several.axes import Axis
 from guessproof.risk.several.joint_attack import JointAttack
-from guessproof.risk.several.lattice import Lattice, goal_shares, lattice
+from guessproof.risk.several.lattice import Lattice, lattice, split_shares
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm, combine
 from guessproof.world.joint import JointHistogram
@@ -102,7 +102,7 @@ def _candidates(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> t
     """Cells of the goal and points halfway between them, with the heights that their neighbours allow."""
     shape = cells.shape
     height, mass, goal = np.full(shape, np.inf), np.zeros(shape), np.zeros(shape, dtype=bool)
-    height[cells.index], mass[cells.index], goal[cells.index] = log_m, cells.mass, share > 0.5
+    height[cells.index], mass[cells.index], goal[cells.index] = log_m, cells.mass, share > 0.5 * np.max(share)
     lower = [np.arange(a.size) if a.is_finite else np.arange(2 * a.size - 1) // 2 for a in cells.axes]
     upper = [np.arange(a.size) if a.is_finite else np.arange(2 * a.size) // 2 for a in cells.axes]
     upper = [u[: low.size] if a.is_finite else u[1:] for a, u, low in zip(cells.axes, upper, lower, strict=True)]
@@ -130,18 +130,18 @@ def peak_odds(peaks: Peaks, goal: Goal, joint_attack: JointAttack, joint: JointH
     """Log-odds that this likelihood is sure to reach."""
     fine = tuple(_refined(axis, parts, clamped) for axis, clamped in zip(peaks.axes, peaks.clamped, strict=True))
     boxes = lattice(tuple(f.axis for f in fine), peaks.norm, joint)
-    low_share, _ = goal_shares(boxes, goal, joint_attack)
+    (low_share, _), (_, high_rest) = split_shares(boxes, goal, joint_attack)
     top = float(np.max(peaks.height))
     inside = outside = 0.0
     for part in _tiles(boxes, fine, parts):
         index = tuple(i[part] for i in boxes.index)
         low, high, flat = _mean_bounds(_near(peaks, fine, index), fine, index, top)
-        share, mass = low_share[part], boxes.mass[part]
+        share, rest, mass = low_share[part], high_rest[part], boxes.mass[part]
         # In a box that the goal's edge cuts, the two parts are known only between the extremes of L on it.
-        cut = (share > 0) & (share < 1)
+        cut = ((share > 0) & (share < 1)) | ((rest > 0) & (rest < 1))
         low, high = np.where(cut, flat[0], low), np.where(cut, flat[1], high)
         inside += float(np.sum(mass * share * low))
-        outside += float(np.sum(mass * (1 - share) * high))
+        outside += float(np.sum(mass * rest * high))
     with np.errstate(divide="ignore"):
         return float(np.log(inside) - np.log(outside)) - 1e-12
 

@@ -28,7 +28,7 @@ from guessproof.risk.worst_case import Direction, TruthSearch
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Norm, Not, Within
+from guessproof.world.goals import And, Conditional, Goal, Norm, Not, Together, Within
 from guessproof.world.line import LinePrior
 
 _CELLS = {1: 4000, 2: 1200, 3: 120}
@@ -53,10 +53,22 @@ def all_truths(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> O
     joint_attack = JointAttack(attributes, {}, norm)
     if not is_finite(joint_attack, goal):
         return None
-    found = open_truths(Combinations.of(joint_attack.members(goal)), goal, true_combinations(attributes, goal))
+    table, truths = Combinations.of(joint_attack.members(goal)), true_combinations(attributes, goal)
+    if isinstance(goal, Conditional):  # nobody has values that the attacker rules out
+        table = table.where(table.correct(goal.region, {}), goal.region)
+        truths = [truth for truth in truths if _is_possible(goal.region, truth)]
+        goal = goal.goal
+    found = open_truths(table, goal, truths)
     if len(found.truths) > _MOST:
         raise NotCertifiedError(f"{len(found.truths)} combinations of true values are too many; give one with at={{…}}")
     return found
+
+
+def _is_possible(region: Goal, truth: Mapping[str, Any]) -> bool:
+    """Whether values lie in what is known of several numbers together."""
+    parts = region.parts if isinstance(region, And) else (region,)
+    found = [p.holds([truth[a.name] for a in p.members], None) for p in parts if isinstance(p, Together)]
+    return all(bool(held) for held in found)
 
 
 @dataclass(frozen=True)

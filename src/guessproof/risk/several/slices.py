@@ -1,0 +1,204 @@
+"""The prior of goals about several numbers together: slices along one attribute, quadrature over the others.
+
+On a slice the goal is a union of intervals, whose ends are found by bisection, and the slice's mass there is exact; the
+others are summed over Gauss nodes. A slice can overlook a sliver between two of its own nodes: the answer is therefore
+held inside the bracket that cells prove (`belief.block_part`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.world.attributes import Attribute, joint_of
+from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
+from guessproof.world.formulas import FormulaGoal, Given
+from guessproof.world.goals import And, Compound, Goal, Not, Together
+from guessproof.world.line import LinePrior
+
+_NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(8))
+_LEVELS = {1: 96, 2: 20}  # panels of each attribute that is summed over, by their number
+_SCAN = 64  # pieces of a slice in which an end is looked for
+_HALVINGS = 60
+_FAR = 1e-13
+
+Mass = Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class SliceNodes:
+    """Points of the attributes that are summed over, with their weights, and the mass of the last on each slice."""
+
+    points: list[Array]
+    weight: Array
+    mass: Mass  # of the sliced attribute between two ends, one row per point
+
+
+def region_probabilities(joint_attack: JointAttack, regions: tuple[Goal, ...]) -> list[float] | None:
+    """The prior probability of regions of at most three attributes; None where they cannot be sliced."""
+    members = joint_attack.members(regions[0])
+    lines = [a for a in members if isinstance(a.prior, LinePrior)]
+    joints = {id(j) for a in members if (j := joint_of(a)) is not None}
+    if not lines or len(members) > 3 or (joints and len(members) != 2):
+        return None
+    last = lines[-1]
+    others = [a for a in members if a.name != last.name]
+    marks = {a.name: _marks(joint_attack, regions, a) for a in others}  # where a slice may jump
+    nodes = _nodes(others, last, marks) if not joints else _joint_nodes(others[0], marks)
+    cuts = _cuts(joint_attack, regions, others, last, nodes.points)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(np.isinf(cuts[:, :-1]), cuts[:, 1:] - 1, np.where(np.isinf(cuts[:, 1:]), cuts[:, :-1] + 1,
+                          0.5 * (cuts[:, :-1] + cuts[:, 1:])))  # fmt: skip
+    values = {a.name: p[:, None] for a, p in zip(others, nodes.points, strict=True)} | {last.name: middle}
+    mass = nodes.weight[:, None] * np.maximum(nodes.mass(cuts[:, :-1], cuts[:, 1:]), 0.0)
+    total = float(np.sum(mass))
+    return [float(np.sum(mass * _meets(joint_attack, region, values))) / total for region in regions]
+
+
+def _marks(joint_attack: JointAttack, regions: Iterable[Goal], attribute: Attribute) -> list[float]:
+    if isinstance(attribute.prior, Finite):
+        return []
+    found: list[float] = []
+    for goal in (g for region in regions for g in leaf_goals(region)):
+        names = [a.name for a in goal.attributes]
+        if attribute.name not in names:
+            continue
+        if isinstance(goal, Together):
+            found += goal.marks(names.index(attribute.name), joint_attack.point(goal))
+        else:
+            found += [e for pair in joint_attack.intervals(goal) for e in pair]
+    return [e for e in found if np.isfinite(e)]
+
+
+def _nodes(others: list[Attribute], last: Attribute, marks: dict[str, list[float]]) -> SliceNodes:
+    parts = [_points(a, _LEVELS[len(others)], marks[a.name]) for a in others]
+    grid = np.meshgrid(*(p for p, _ in parts), indexing="ij")
+    weight = np.ones(grid[0].shape)
+    for i, (_, w) in enumerate(parts):
+        weight = weight * np.reshape(w, [-1 if j == i else 1 for j in range(len(parts))])
+    prior = last.prior
+    assert isinstance(prior, LinePrior)
+    return SliceNodes([g.ravel() for g in grid], weight.ravel(), prior.quick_mass)
+
+
+def _points(attribute: Attribute, panels: int, marks: list[float]) -> tuple[Array, Array]:
+    """SliceNodes of one attribute, and what each weighs."""
+    prior = attribute.prior
+    if isinstance(prior, Finite):
+        return np.asarray(prior.points) if prior.is_line else np.arange(prior.mass.size, dtype=np.float64), prior.mass
+    assert isinstance(prior, LinePrior)
+    levels = np.concatenate([[_FAR, 1e-9, 1e-6, 1e-4, 1e-3], np.linspace(0, 1, panels + 1)[1:-1]])
+    levels = np.unique(np.concatenate([levels, 1 - levels[:5]]))
+    edges = np.concatenate([np.asarray(prior.quantile(levels)), np.asarray(prior.breaks, dtype=np.float64)])
+    low, high = prior.support
+    edges = np.concatenate([edges, [e for e in (low, high, *marks) if np.isfinite(e) and low <= e <= high]])
+    edges = np.unique(edges[np.isfinite(edges)])
+    left, right = edges[:-1], edges[1:]
+    share = (1 + _NODES) / 2
+    x = left[:, None] + (right - left)[:, None] * share
+    with np.errstate(all="ignore"):
+        density = np.exp(prior.log_density(x)) * _WEIGHTS
+    density = np.where(np.isfinite(density), density, 0.0)
+    whole = np.sum(density, axis=1, keepdims=True)
+    # Each panel has its own mass, whatever its nodes make of it.
+    weight = np.where(whole > 0, density / np.where(whole > 0, whole, 1.0), _WEIGHTS / 2)
+    return x.ravel(), (weight * prior.quick_mass(left, right)[:, None]).ravel()
+
+
+def _joint_nodes(other: Attribute, marks: dict[str, list[float]]) -> SliceNodes:
+    points, weight = _points(other, _LEVELS[1], marks[other.name])
+    joint: Any = joint_of(other)
+    return SliceNodes([points], weight, lambda a, b: joint.slice_mass(other.name, points, a, b))
+
+
+def _cuts(
+    joint_attack: JointAttack, regions: Iterable[Goal], others: list[Attribute], last: Attribute, points: list[Array]
+) -> Array:
+    """On every slice the ends of all the goals that the regions are made of."""
+    prior = last.prior
+    assert isinstance(prior, LinePrior)
+    low, high = prior.support
+    count = points[0].size
+    inner = np.asarray(prior.quantile(np.concatenate([[1e-12, 1e-6, 1e-3], np.linspace(0, 1, _SCAN + 1)[1:-1],
+                                                      [1 - 1e-3, 1 - 1e-6, 1 - 1e-12]])))  # fmt: skip
+    inner = np.unique(inner[np.isfinite(inner)])
+    found = [np.full((count, 1), low), np.full((count, 1), high)]
+    for goal in dict.fromkeys(leaf for region in regions for leaf in leaf_goals(region)):
+        if isinstance(goal, Together):
+            found += _together_ends(joint_attack, goal, others, last, points, inner)
+        elif goal.attributes[0].name == last.name:
+            found += [np.full((count, 1), e) for pair in joint_attack.intervals(goal) for e in pair]
+    return np.sort(np.clip(np.concatenate(found, axis=1), low, high), axis=1)
+
+
+def _together_ends(
+    joint_attack: JointAttack,
+    goal: Together,
+    others: list[Attribute],
+    last: Attribute,
+    points: list[Array],
+    inner: Array,
+) -> list[Array]:
+    """Where slices enter and leave a goal about several numbers: sign changes between nodes, halved."""
+    t = joint_attack.point(goal)
+    names = [a.name for a in goal.members]
+    own = {a.name: p for a, p in zip(others, points, strict=True)}
+    if last.name not in names:
+        return []
+
+    def gaps(y: Array) -> list[Array]:
+        values = [y if n == last.name else own[n].reshape([-1] + [1] * (y.ndim - 1)) for n in names]
+        if isinstance(goal, FormulaGoal):
+            v = goal.values_at(values)
+            return [v - end for end in goal.ends(t)]
+        return [np.where(goal.holds(values, t), 1.0, -1.0)]
+
+    found: list[Array] = []
+    grid = np.broadcast_to(inner, (points[0].size, inner.size))
+    for which, gap in enumerate(gaps(grid)):
+        turn = (gap[:, :-1] < 0) != (gap[:, 1:] < 0)
+        most = int(np.max(np.sum(turn, axis=1), initial=0))
+        if not most:
+            continue
+        order = np.argsort(~turn, axis=1, kind="stable")[:, :most]
+        real = np.take_along_axis(turn, order, axis=1)
+        a, b = inner[order], inner[order + 1]
+        below = np.take_along_axis(gap[:, :-1] < 0, order, axis=1)
+        for _ in range(_HALVINGS):
+            c = 0.5 * (a + b)
+            same = (gaps(c)[which] < 0) == below
+            a, b = np.where(same, c, a), np.where(same, b, c)
+        found.append(np.where(real, 0.5 * (a + b), inner[0]))
+    return found
+
+
+def leaf_goals(goal: Goal) -> list[Goal]:
+    """The goals that a goal is made of."""
+    if isinstance(goal, Given):
+        return [*leaf_goals(goal.goal), *goal.known]
+    if isinstance(goal, Compound):
+        return [leaf for part in goal.parts for leaf in leaf_goals(part)]
+    return [goal]
+
+
+def _meets(joint_attack: JointAttack, goal: Goal, values: dict[str, Any]) -> Any:
+    """Which points meet a goal."""
+    if isinstance(goal, Compound):
+        parts = [_meets(joint_attack, part, values) for part in goal.parts]
+        if isinstance(goal, Not):
+            return ~parts[0]
+        return np.all(parts, axis=0) if isinstance(goal, And) else np.any(parts, axis=0)
+    if isinstance(goal, Together):
+        return goal.holds(np.broadcast_arrays(*(values[a.name] for a in goal.members)), joint_attack.point(goal))
+    (attribute,) = joint_attack.members(goal)
+    value = np.broadcast_arrays(*values.values())[list(values).index(attribute.name)]
+    if isinstance(attribute.prior, Finite):
+        chosen = goal.chosen(attribute.prior, joint_attack.at(goal)) > 0.5
+        own = attribute.prior
+        return chosen[np.searchsorted(own.points, value) if own.is_line else value.astype(np.int64)]
+    return np.any([(value >= a) & (value <= b) for a, b in joint_attack.intervals(goal)], axis=0)

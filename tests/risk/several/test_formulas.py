@@ -1,0 +1,112 @@
+"""Goals and knowledge that are formulas: against brute grids, closed forms and all combinations of values."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import guessproof as gp
+from guessproof.errors import GoalError, KnowledgeError, NotCertifiedError
+
+RENT, LOAN = gp.Attribute("rent", gp.normal(700, 200)), gp.Attribute("loan", gp.normal(300, 150))
+WEIGHT, HEIGHT = gp.Attribute("weight", gp.normal(70, 12)), gp.Attribute("height", gp.normal(1.7, 0.1), scale=0.01)
+BODY = WEIGHT / HEIGHT**2
+
+
+def grid_prior(goal: gp.Attack, sizes: int = 1500) -> float:
+    """The prior of a goal about two normal numbers on a fine grid of equally likely pairs."""
+    u = (np.arange(sizes) + 0.5) / sizes
+    x, y = (a.prior.quantile(u) for a in goal.goal.attributes)
+    t = [goal.at[a.name] for a in goal.goal.attributes]
+    return float(np.mean(goal.goal.holds(np.meshgrid(x, y, indexing="ij"), t)))
+
+
+def test_a_formula_is_written_as_it_was_meant() -> None:
+    assert repr(gp.within((WEIGHT - HEIGHT) / (WEIGHT * HEIGHT + 2), 1)) == (
+        "(weight - height) / (weight * height + 2) within 1"
+    )
+    assert repr(RENT - (LOAN - 5)) == "rent - (loan - 5)"
+    assert repr(-RENT * 2) == "-1 * rent * 2"
+    assert (2 * (RENT + LOAN) - LOAN / 4).linear == (0.0, {"rent": 2.0, "loan": 1.75})
+    assert BODY.linear is None
+
+
+@pytest.mark.parametrize(
+    ("formula", "radius", "at"),
+    [
+        (RENT + LOAN, 50, {"rent": 700, "loan": 300}),
+        (RENT - 2 * LOAN, 80, {"rent": 900, "loan": 250}),
+        (BODY, 1, {"weight": 70, "height": 1.7}),
+        (WEIGHT * HEIGHT, 4, {"weight": 90, "height": 1.8}),
+    ],
+)
+def test_the_prior_is_that_of_a_fine_grid(formula: object, radius: float, at: dict[str, float]) -> None:
+    attack = gp.Attack(gp.within(formula, radius), at=at)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    assert attack.prior == pytest.approx(grid_prior(attack), abs=2e-3)
+
+
+def test_a_total_of_normal_numbers_is_normal() -> None:
+    attack = gp.Attack(gp.within(RENT + LOAN, 50), at={"rent": 800, "loan": 350})
+    assert attack.prior == pytest.approx(norm.cdf(1200, 1000, 250) - norm.cdf(1100, 1000, 250), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.002, 0.01])
+def test_brackets_hold_the_answer_of_the_total_alone(epsilon: float) -> None:
+    """By l1 the likelihood of a total is as steep as that of each part: one normal number, answered exactly."""
+    total = gp.Attribute("total", gp.normal(1000, 250))
+    alone = gp.Attack(gp.within(total, 50), at={"total": 1000}).posterior(epsilon)
+    both = gp.Attack(gp.within(RENT + LOAN, 50), at={"rent": 700, "loan": 300}, norm="l1").posterior(epsilon)
+    assert both.attack <= float(alone.bound) * (1 + 1e-9)
+    assert both.bound >= float(alone.attack) * (1 - 1e-9)
+
+
+def test_finite_formulas_are_all_combinations() -> None:
+    x, y = (gp.Attribute(n, gp.categorical(dict.fromkeys(range(1, 5), 1 / 4))) for n in "xy")
+    pairs = list(itertools.product(range(1, 5), repeat=2))
+    distance = [[max(abs(a - c), abs(b - d)) for c, d in pairs] for a, b in pairs]
+    world = gp.FiniteWorld(prior=[1 / 16] * 16, distance=distance)
+    found = gp.Attack(gp.within(x * y, 1), at={"x": 2, "y": 3}).posterior(0.7)
+    wanted = world.posterior(goal=[abs(a * b - 6) <= 1 for a, b in pairs], epsilon=0.7)
+    assert found.bound == pytest.approx(float(wanted.bound), rel=1e-9)
+
+
+def test_a_known_total_rules_combinations_out() -> None:
+    x, y = (gp.Attribute(n, gp.categorical(dict.fromkeys(range(1, 7), 1 / 6))) for n in "xy")
+    attack = gp.Attack(gp.exactly(x), at={"x": 3}, knows={x + y: (7, 8)})
+    pairs = [(a, b) for a, b in itertools.product(range(1, 7), repeat=2) if 7 <= a + b <= 8]
+    assert attack.prior == pytest.approx(2 / 11)
+    distance = [[max(abs(a - c), abs(b - d)) for c, d in pairs] for a, b in pairs]
+    wanted = gp.FiniteWorld(prior=[1 / 11] * 11, distance=distance).posterior([a == 3 for a, _ in pairs], 1.0)
+    assert attack.posterior(1.0).bound == pytest.approx(float(wanted.bound), rel=1e-9)
+    worst = gp.Attack(gp.exactly(x), knows={x + y: (7, 8)}).advantage(1.0)
+    assert worst.bound >= float(wanted.bound) - 2 / 11
+
+
+def test_a_known_total_of_numbers_conditions_the_prior() -> None:
+    attack = gp.Attack(gp.within(RENT, 50), at={"rent": 650}, knows={RENT + LOAN: (900, 1000)}, norm="l1")
+    x = np.linspace(-300, 1700, 200_001)
+    weight = norm.pdf(x, 700, 200) * (norm.cdf(1000 - x, 300, 150) - norm.cdf(900 - x, 300, 150))
+    assert attack.prior == pytest.approx(float(weight[np.abs(x - 650) <= 50].sum() / weight.sum()), abs=1e-4)
+    found = attack.posterior(0.005)
+    assert attack.prior < found.attack <= found.bound
+    # The cone around 650 on the rent alone is one of the likelihoods that the bound covers.
+    likely = weight * np.exp(-0.005 * np.abs(x - 650))
+    assert found.bound >= float(likely[np.abs(x - 650) <= 50].sum() / likely.sum())
+
+
+def test_refusals_say_why() -> None:
+    with pytest.raises(GoalError, match="fewer than two attributes"):
+        gp.within(RENT * 2, 50)
+    with pytest.raises(GoalError, match="categories, not numbers"):
+        RENT + gp.Attribute("sex", gp.categorical({"f": 0.5, "m": 0.5}))
+    with pytest.raises(GoalError, match="fixed power"):
+        RENT**LOAN  # pyright: ignore[reportUnusedExpression]
+    with pytest.raises(KnowledgeError, match="interval"):
+        _ = gp.Attack(gp.within(RENT, 50), at={"rent": 1}, knows={RENT + LOAN: 900}).prior
+    with pytest.raises(KnowledgeError, match="no probability"):
+        _ = gp.Attack(gp.within(RENT, 50), at={"rent": 700}, knows={RENT + LOAN: (900, 900)}).prior
+    with pytest.raises(NotCertifiedError):
+        gp.Attack(gp.within(BODY, 1)).advantage(0.01)
+    assert math.isfinite(gp.Attack(gp.within(BODY, percent=5), at={"weight": 70, "height": 1.7}).prior)
