@@ -65,6 +65,9 @@ def audit_choice(
     if choice.question.joins or choice.question.inner is not None:
         what = "joins others" if choice.question.joins else "puts groups of it together"
         raise InfeasibleError(f"the audit makes up one table, and this query {what}; audit the query without that")
+    if choice.question.finds_groups:
+        problem = "the audit makes up groups by their declared levels, and this query finds them in the table"
+        raise InfeasibleError(f"{problem}; declare the levels, or audit the query without GROUP BY")
     _refuse_names(choice)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)

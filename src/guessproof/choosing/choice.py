@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guessproof.choosing.ratios import RatioError
 from guessproof.errors import GuessproofError
@@ -18,6 +18,9 @@ from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.sql import AnalyzedQuery
 from guessproof.sql.formula import Output
+
+if TYPE_CHECKING:
+    from guessproof.choosing.frequent import GroupThreshold
 
 OWNED = "Each row of {name} belongs to one row of {owner}: no two rows of {owner} have the key that it is joined on."
 BINDS = 1e-3  # an ε so near a limit leaves no room for a wrong prior
@@ -164,7 +167,17 @@ class Choice:
     @property
     def delta(self) -> float:
         """The δ of the whole release."""
-        return math.fsum(list_moved([n.cost[1] for n in self.noises], self._families, key=float))
+        found = 0.0 if self.threshold is None else self.threshold.delta
+        return found + math.fsum(list_moved([n.cost[1] for n in self.noises], self._families, key=float))
+
+    @cached_property
+    def threshold(self) -> GroupThreshold | None:
+        """How large a noisy count must be for its group to be shown, where groups are found in the table."""
+        if not self.question.finds_groups:
+            return None
+        from guessproof.choosing.frequent import find_threshold
+
+        return find_threshold(self.plan, self.question, self.noises)
 
     @property
     def exact_cost(self) -> Fraction:
@@ -218,8 +231,9 @@ class Choice:
         keys += ["times"] if self.times > 1 else []
         owned = [j.joined.table for j in self.question.joins if j.joined.table.owner is not None]
         unique = (OWNED.format(name=table.name, owner=table.owner) for table in owned)
+        shown = () if self.threshold is None else (self.threshold.words,)
         words = _worded(keys, copies=copies, failure=failure, linked=linked, times=self.times)
-        return self.plan.unit.assumption, *words, *unique
+        return self.plan.unit.assumption, *shown, *words, *unique
 
     @property
     def exclusions(self) -> tuple[str, ...]:
@@ -295,6 +309,7 @@ class Choice:
                 "times": self.times,
                 "epsilon_charged_for_all": self.cost_of_all if self.noises else None,
                 "delta": self.delta,
+                **({} if self.threshold is None else {"groups_shown": self.threshold.to_dict()}),
                 "epsilon_add_remove": self.epsilon_add_remove,
                 "epsilon_per_unit": self.epsilon_per_unit,
                 "noise_scale": self.noise_scale,

@@ -16,7 +16,7 @@ from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.mechanisms import BEST, FOLLOWING, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan
-from guessproof.plan.checks import kind_of
+from guessproof.plan.checks import kind_of, refuse_delta
 from guessproof.plan.goals import known_on
 from guessproof.plan.tables import ColumnTable
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, PublicTable, analyze
@@ -60,7 +60,9 @@ def declared(plan: Plan) -> DeclaredTable:
         data.table, columns, unit, data.rows, copies=data.copies, linked=data.linked_records, public=public
     )
     inside, smooth = plan.release.ranks_inside, plan.release.smooth
-    return replace(known, ranks_inside=inside, smooth=smooth) if inside is not None or smooth else known
+    finds = plan.release.delta is not None and unit.hides_presence
+    told = {"ranks_inside": inside, "smooth": smooth, "finds_groups": finds}
+    return replace(known, **told) if any(told.values()) else known
 
 
 def _public(plan: Plan, name: str) -> PublicTable:
@@ -119,6 +121,7 @@ class Chooser:
         moved = list_moved(question.measurements, question.families, key=lambda m: m.guarantee.sensitivity)
         self.delta = (plan.release.delta or 0.0) / len(moved)
         self._check_mechanism()
+        self._check_groups()
         self.targets = self._read_targets()
         self.levels = self._pick_levels()
         self.required_epsilon = self._required_epsilons()
@@ -145,6 +148,15 @@ class Chooser:
             raise self.plan.error(spot, True, "an extreme is picked by its rank, or gets noise", "write one of the two")
         if not any(m.is_apart and not m.picks for m in self.question.measurements):
             raise self.plan.error(spot, True, "the query asks for no MIN or MAX of rows", "leave it out")
+
+    def _check_groups(self) -> None:
+        """A δ is for Gaussian noise, or for groups that are found in the table."""
+        if self.question.finds_groups:
+            from guessproof.choosing.frequent import check_found_groups
+
+            check_found_groups(self.plan)
+        elif self.plan.release.delta is not None and not (self.mechanism and MECHANISMS[self.mechanism].has_delta):
+            raise refuse_delta(self.plan.release, self.plan.place)
 
     # Accuracy.
 

@@ -106,7 +106,8 @@ def show_choice(choice: Choice) -> None:
     for words in choice.exclusions:
         console.print(f"• {words}", style="dim")
     data = choice.plan.data
-    for assumption in choice.assumptions[: 1 + (data.copies is not None) + (data.linked_records > 1)]:
+    few = 1 + choice.question.finds_groups + (data.copies is not None) + (data.linked_records > 1)
+    for assumption in choice.assumptions[:few]:
         console.print(f"• {assumption}", style="dim")
     if choice.data_dependent:
         console.print("• A scan of the records was made before: this choice may depend on the data.", style="yellow")

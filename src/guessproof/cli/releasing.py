@@ -9,6 +9,8 @@ import typer
 from guessproof.cli.printing import AsJson, PlanArgument, error_words, in_people, percent, print_json
 from guessproof.rounded import down, up
 
+MISSING = "(missing)"  # a key of a group that no value was found for
+
 if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
     from guessproof.plan import Plan
@@ -69,7 +71,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
         ends = [show_time(end) if row.time else f"{end:.6g}" for end in (row.low, row.high) if end is not None]
         between = " … ".join(ends) if len(ends) > 1 else ""
         table.add_row(
-            *(row.group[k] for k in keys),
+            *(MISSING if row.group[k] is None else str(row.group[k]) for k in keys),
             row.name,
             "none" if row.value is None else styled(row.time or f"{row.value:.6g}", "bold"),
             "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks, row.time),
@@ -88,7 +90,9 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     if answer.times > 1:
         seen = f"whoever sees all {answer.times} learns at most what is said above"
         console.print(f"Release {answer.number} of {answer.times}; {seen}.")
-    console.print(f"Charged ε = {up(answer.epsilon)}; left: ε = {down(left.get('epsilon'))}.")
+    charged = f"ε = {up(answer.epsilon)}" + (f", δ = {up(answer.delta)}" if answer.delta else "")
+    rest = f"ε = {down(left.get('epsilon'))}" + (f", δ = {down(left.get('delta'))}" if answer.delta else "")
+    console.print(f"Charged {charged}; left: {rest}.")
     console.print(f"Ledger head {answer.head}\n", style="dim")
 
 

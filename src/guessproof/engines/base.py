@@ -82,7 +82,7 @@ class Engine(Protocol):
         ...
 
     def batches(self, sql: str, size: int = ...) -> Iterator[pa.RecordBatch]:
-        """The rows of one SELECT, streamed in batches of about `size` rows: for the owner's internal scan only."""
+        """The rows of one SELECT, streamed in batches of about `size` rows: to the owner's scan, and to noise."""
         ...
 
     def public(self) -> Mapping[str, Mapping[str, str]]:

@@ -276,11 +276,16 @@ class DuckDB:
         failed = False
         cursor = self._con.cursor()
         self._hand_frame(cursor)
+        clock = None if self._timeout is None else threading.Timer(self._timeout, cursor.interrupt)
         try:
+            if clock:
+                clock.start()
             yield from cursor.sql(sql).to_arrow_reader(size)
         except Exception:  # its message may quote a value
             failed = True
         finally:
+            if clock:
+                clock.cancel()
             cursor.close()
         if failed:
             raise EngineError(charged=False)

@@ -249,6 +249,8 @@ class Postgres:
         try:
             con = self._connect()
             with self._reading(con):
+                if self._find_marks(con) != self._marks:  # in one snapshot with the query, as in `_run`
+                    raise SourceError("a public table has changed meanwhile; run it again")
                 yield from record_batches(con, self._asked(_whole, sql), size)
             self._open.remove(con)
             con.close()

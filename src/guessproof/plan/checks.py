@@ -48,7 +48,7 @@ def check_tables(file: PlanFile, place: Place) -> None:
         _check_column(name, column, file.data.protects, place)
     _check_protected(file, place)
     _check_accuracy(file.accuracy, place)
-    _check_release(file.release, place)
+    _check_release(file.release, file.data.protects, place)
 
 
 def _check_names(file: PlanFile, place: Place) -> None:
@@ -236,16 +236,21 @@ def _check_target(path: Key, target: TargetTable, place: Place, *, alone: bool) 
         )
 
 
-def _check_release(release: ReleaseTable, place: Place) -> None:
+def _check_release(release: ReleaseTable, protects: str, place: Place) -> None:
     if release.mechanism is None:
         return
     has_delta = MECHANISMS[release.mechanism].has_delta
     if has_delta and release.delta is None:
         raise place.error(("release", "mechanism"), release.mechanism, "needs delta", "add for instance delta = 1e-6")
-    if not has_delta and release.delta is not None:
-        problem = f"{release.mechanism} noise never fails and takes no delta"
-        other = next(name for name, kind in MECHANISMS.items() if kind.has_delta)
-        raise place.error(("release", "delta"), release.delta, problem, f'leave it out, or use mechanism = "{other}"')
+    if not has_delta and release.delta is not None and not _hides_presence(protects):
+        raise refuse_delta(release, place)
+
+
+def refuse_delta(release: ReleaseTable, place: Place) -> PlanError:
+    """A δ that serves nothing: other noise never fails, and every group has its public list."""
+    problem = f"{release.mechanism or 'this'} noise never fails and takes no delta"
+    other = next(name for name, kind in MECHANISMS.items() if kind.has_delta)
+    return place.error(("release", "delta"), release.delta, problem, f'leave it out, or use mechanism = "{other}"')
 
 
 def check_failure(file: PlanFile, place: Place) -> None:

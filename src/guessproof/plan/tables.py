@@ -541,7 +541,12 @@ class ReleaseTable(PlanTable):
         description="the ledger's file, beside the plan; or env:NAME for a PostgreSQL database",
     )
     epsilon: Positive | None = Field(default=None, description="fixes ε instead of choosing it")
-    delta: float | None = Field(default=None, gt=0, lt=1, description="the failure probability of gaussian noise")
+    delta: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="the failure probability of gaussian noise, or of showing a rare group",
+    )
     ranks_inside: Whole | None = Field(
         default=None,
         ge=1,

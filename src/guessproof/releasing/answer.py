@@ -17,6 +17,7 @@ from guessproof.sql import formula as formulas
 from guessproof.sql.rewrite import Cell, Group
 from guessproof.world.times import show_time
 
+Row = tuple[Group, dict[int, float]]  # noisy numbers of a group, by their measurements
 Found = Mapping[Group, Sequence[Cell]]  # for each measurement what the engine found
 
 
@@ -28,7 +29,7 @@ class Released:
     """
 
     name: str
-    group: dict[str, str]
+    group: dict[str, str | None]  # None: a key that is missing
     value: float | None
     error: float | None
     confidence: float
@@ -134,10 +135,16 @@ def add_noise(choice: Choice, found: Found) -> Answer:
     """Noise for every measurement of every declared group, and the outputs computed from it."""
     groups = list_groups(choice.question)
     columns = [draw_column(noise, index, groups, found) for index, noise in enumerate(choice.noises)]
-    rows: list[tuple[Group, dict[int, float]]] = []
-    for position, group in enumerate(groups):
-        numbers = {index: column[position] for index, column in enumerate(columns)}
-        rows.append((group, numbers))
+    return make_answer(choice, numbers_by_group(groups, columns))
+
+
+def numbers_by_group(groups: Sequence[Group], columns: Sequence[Sequence[float]]) -> list[Row]:
+    """Each group with its noisy number of every measurement."""
+    return [(g, {index: column[i] for index, column in enumerate(columns)}) for i, g in enumerate(groups)]
+
+
+def make_answer(choice: Choice, rows: list[Row]) -> Answer:
+    """The outputs computed from noisy numbers, and all that is said beside them."""
     shown, outputs = _filter_and_sort(choice.question, rows), measured_outputs(choice.question)
     answers = tuple(_make_number(choice, group, numbers, output) for group, numbers in shown for output in outputs)
     advantage, posterior = choice.advantage, choice.posterior
@@ -177,9 +184,7 @@ def measured_outputs(question: AnalyzedQuery) -> list[Any]:
     return [o for o in question.outputs if o.measured]
 
 
-def _filter_and_sort(
-    question: AnalyzedQuery, rows: list[tuple[Group, dict[int, float]]]
-) -> list[tuple[Group, dict[int, float]]]:
+def _filter_and_sort(question: AnalyzedQuery, rows: list[Row]) -> list[Row]:
     """HAVING, ORDER BY and LIMIT on the noisy numbers."""
     if question.having is not None:
         rows = [row for row in rows if formulas.evaluate(question.having, row[1], row[0])]
@@ -188,7 +193,7 @@ def _filter_and_sort(
     return rows if question.limit is None else rows[: question.limit]
 
 
-def _sort_value(question: AnalyzedQuery, formula: Any, row: tuple[Group, dict[int, float]]) -> Any:
+def _sort_value(question: AnalyzedQuery, formula: Any, row: Row) -> Any:
     group = tuple(key.rank(level) for key, level in zip(question.keys, row[0], strict=True))
     return formulas.evaluate(formula, row[1], group)
 

@@ -275,8 +275,7 @@ def _bells(plan: Plan, choice: Choice) -> tuple[Bell, ...]:
 def _run(book: Ledger, charged: Charged, engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer:
     """Run and add noise; whatever fails is noted in constant words, and the charge stays."""
     try:
-        found = query.run(engine.aggregates)
-        answer = add_noise(choice, found) if has_declared_rows(choice.question, found) else None
+        answer = _find_groups(engine, query, choice) if query.query.finds_groups else _ask(engine, query, choice)
     except Exception:  # any text of it might quote data
         book.failed(charged)
         raise EngineError from None
@@ -284,6 +283,19 @@ def _run(book: Ledger, charged: Charged, engine: Engine, query: RewrittenQuery, 
         book.failed(charged, final=True)
         raise RowsError
     return answer
+
+
+def _ask(engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer | None:
+    """Noise for every declared group; None where there are fewer rows than declared."""
+    found = query.run(engine.aggregates)
+    return add_noise(choice, found) if has_declared_rows(choice.question, found) else None
+
+
+def _find_groups(engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer:
+    """Noise for every group of the table; those that are frequent are shown."""
+    from guessproof.releasing.frequent import show_frequent
+
+    return show_frequent(engine, query, choice)
 
 
 def _remaining(book: Ledger, plan: Plan) -> dict[str, Any]:

@@ -334,6 +334,7 @@ class DeclaredTable:
     joined: tuple[JoinedTable, ...] = ()
     ranks_inside: int | None = None
     smooth: bool = False
+    finds_groups: bool = False  # a key of GROUP BY without a list is found in the table: frequent values are shown
 
     def __post_init__(self) -> None:
         if self.rows is not None and not self.rows >= 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,18 +41,32 @@ class Output:
 
 @dataclass(frozen=True)
 class Key:
-    """A column to group by, and its public list of values; with `bins` these are the names of the bins."""
+    """A column to group by, and its public list of values; with `bins` these are the names of the bins.
+
+    `is_found`: there is no list. Its values are found in the table, and shown where enough units have them.
+    """
 
     name: str
     column: str
     levels: tuple[str, ...]
     bins: Bins | None = None
+    is_found: bool = False
 
-    def rank(self, level: str) -> int | str:
+    def rank(self, level: str | None) -> Any:
         """What its levels are sorted by: bins by their place, labels as texts."""
-        return level if self.bins is None else self.levels.index(level)
+        if self.is_found:
+            from guessproof.sql.found import rank_found
+
+            return rank_found(level)
+        return level if self.bins is None or level is None else self.levels.index(level)
 
 
+def count_groups(keys: Iterable[Key]) -> int:
+    """How many groups there are; of found ones more than any bound that is put on them."""
+    return math.prod(FOUND if key.is_found else len(key.levels) for key in keys)
+
+
+FOUND = 1 << 62  # how many values a key that is found in the table may have, for all that is known
 MEASURED = "measured"  # exp.Anonymous(this=MEASURED, expressions=[index]) stands for a noisy number
 RATIO = "ratio"  # a noisy sum over a noisy count, kept within the column's range
 KEY = "key"  # a group's key
@@ -161,7 +175,8 @@ def evaluate(node: Expr, numbers: Numbers, keys: tuple[Any, ...] = ()) -> Any:
             return not outcomes[0]
         return all(outcomes) if isinstance(node, exp.And) else any(outcomes)
     if type(node) in SIGNS:
-        return HOLDS[SIGNS[type(node)]](*(evaluate(p, numbers, keys) for p in (node.this, node.expression)))
+        sides = [evaluate(p, numbers, keys) for p in (node.this, node.expression)]
+        return None not in sides and HOLDS[SIGNS[type(node)]](*sides)  # nothing is equal to a key that is missing
     return _compute(node, [evaluate(p, numbers, keys) for p in _list_operands(node)])
 
 

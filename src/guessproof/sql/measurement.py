@@ -483,7 +483,7 @@ class AggregateReader:
         copies = self._copies(kind, contribution)
         total = declared.unit.bound_total(
             bound_range(contribution, declared),
-            math.prod(len(key.levels) for key in self.keys) if self.keys else 0,
+            formula.count_groups(self.keys) if self.keys else 0,
             adds=kind in ("count", "sum"),
             once=isinstance(contribution.term, OncePresent),
         )

@@ -52,7 +52,12 @@ class AnalyzedQuery:
     @property
     def groups(self) -> int:
         """How many rows the answer can have."""
-        return math.prod(len(k.levels) for k in self.keys)
+        return formula.count_groups(self.keys)
+
+    @property
+    def finds_groups(self) -> bool:
+        """Whether groups are found in the table, and shown where they are frequent."""
+        return any(key.is_found for key in self.keys)
 
     @cached_property
     def families(self) -> tuple[tuple[int, ...], ...]:
@@ -112,7 +117,7 @@ def _analyze_select(sql: str, declared: DeclaredTable, select: exp.Select) -> An
 
         grouped = find_grouped(select)
         if grouped is not None:
-            return analyze_nested(sql, select, _analyze_select(sql, declared, grouped))
+            return analyze_nested(sql, select, _analyze_select(sql, replace(declared, finds_groups=False), grouped))
     public = {table.name: frozenset(map(folded, (*table.columns, *table.key))) for table in declared.public}
     flat = flatten(select, sql, declared.table, frozenset(map(folded, declared.columns)), public)
     if folded(flat.table) != folded(declared.table):
@@ -135,6 +140,10 @@ def read_query(clauses: ClauseReader, bare: frozenset[str]) -> AnalyzedQuery:
     """All clauses of one SELECT."""
     outputs = clauses.outputs()
     having, order, limit = clauses.having(outputs), tuple(clauses.order(outputs)), clauses.limit()
+    if any(key.is_found for key in clauses.keys):
+        from guessproof.sql.found import count_units
+
+        count_units(clauses)
     measurements = tuple(clauses.aggregates.measurements.values())
     found = clauses.where, measurements, outputs, clauses.keys, having, order, limit, clauses.joins, bare
     return AnalyzedQuery(clauses.reader.sql, clauses.reader.declared, *found)
@@ -278,7 +287,7 @@ def read_keys(select: exp.Select, reader: Reader, joins: tuple[PublicJoin, ...])
     if any(v for k, v in group.args.items() if k != "expressions") or group.find(*special):
         raise reader.refuse("this GROUP BY is not supported", group, "group by columns with declared lists")
     keys = tuple(_read_key(_resolve(e, select, reader), reader, joins) for e in group.expressions)
-    if math.prod(len(k.levels) for k in keys) > MOST_GROUPS:
+    if math.prod(len(k.levels) for k in keys if not k.is_found) > MOST_GROUPS:
         raise reader.refuse(f"more than {MOST_GROUPS} groups", group, "group by fewer columns")
     if len({k.column for k in keys}) < len(keys):
         raise reader.refuse("a column is grouped by twice", group, "name it once")
@@ -312,13 +321,20 @@ def _read_key(expression: Expr, reader: Reader, joins: tuple[PublicJoin, ...]) -
 
         bins = Bins(column)
     levels = column.levels if bins is None else bins.names
-    if levels is None:
-        problem = f"the values of {column.name} are not declared, and rare ones would be revealed"
-        listed = 'levels = ["…", "…"]' if not column.is_on_line else "edges = [0, 10, 20]"
-        remedy = f"declare {listed} for {column.name}, from public knowledge"
-        raise reader.refuse(problem, expression, remedy)
-    inside = (join.joined.name_inside(column.name) for join in joins)
-    return Key(next(filter(None, inside), column.name), column.name, levels, bins)
+    name = next(filter(None, (join.joined.name_inside(column.name) for join in joins)), column.name)
+    if levels is not None:
+        return Key(name, column.name, levels, bins)
+    if reader.declared.finds_groups:
+        from guessproof.sql.found import check_found
+
+        check_found(column, reader, expression)
+        return Key(name, column.name, (), is_found=True)
+    problem = f"the values of {column.name} are not declared, and rare ones would be revealed"
+    listed = 'levels = ["…", "…"]' if not column.is_on_line else "edges = [0, 10, 20]"
+    remedy = f"declare {listed} for {column.name}, from public knowledge"
+    if reader.declared.unit.hides_presence:
+        remedy += ", or write delta = 1e-6 under [release] and see the frequent ones"
+    raise reader.refuse(problem, expression, remedy)
 
 
 def _index_by_name(outputs: tuple[Output, ...]) -> dict[str, Expr]:

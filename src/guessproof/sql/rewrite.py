@@ -25,6 +25,7 @@ from guessproof.sql.relation import write_joins
 from guessproof.sql.rules.values import Number, NumberColumn, write_number
 from guessproof.sql.target import SqlTarget
 from guessproof.sql.terms import Condition, NoFilter, Term
+from guessproof.world.kinds import label_of
 
 
 def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
@@ -42,7 +43,7 @@ def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
 
 
 Rows = Sequence[tuple[object, ...]]
-Group = tuple[str, ...]
+Group = tuple[str | None, ...]  # None: a key that is missing, where keys are found in the table
 # A whole number or None (for one that is apart: a tuple of them, by places), and a count or None.
 Cell = tuple[Any, int | None]
 
@@ -97,7 +98,8 @@ class RewrittenQuery:
 
     def _group(self, keys: Sequence[object]) -> Group:
         """The levels of a group: a text is its own, a number is the first that it equals."""
-        return tuple(table.get(found, str(found)) for table, found in zip(self._levels, keys, strict=True))
+        pairs = zip(self._levels, keys, strict=True)
+        return tuple(table.get(found, None if found is None else label_of(found)) for table, found in pairs)
 
     @cached_property
     def _levels(self) -> list[dict[object, str]]:
@@ -112,19 +114,20 @@ class RewrittenQuery:
 
     def read(self, rows: Rows) -> dict[Group, list[Cell]]:
         """For each group its (whole number or None, count or None) per measurement."""
-        found: dict[Group, list[Cell]] = {}
+        return dict(map(self.read_row, rows))
+
+    def read_row(self, row: tuple[object, ...]) -> tuple[Group, list[Cell]]:
+        """A group, and what was measured of it."""
         width = len(self.query.keys)
-        for row in rows:
-            rest = iter(row[width:])
-            values: list[Cell] = []
-            for index, measurement in enumerate(self.query.measurements):
-                if measurement.is_apart:
-                    values.append((None, None))
-                    continue
-                whole = self.units(index, _read_whole(next(rest)))
-                values.append((whole, _read_whole(next(rest)) if measurement.divisor != 1 else None))
-            found[self._group(row[:width])] = values
-        return found
+        rest = iter(row[width:])
+        values: list[Cell] = []
+        for index, measurement in enumerate(self.query.measurements):
+            if measurement.is_apart:
+                values.append((None, None))
+                continue
+            whole = self.units(index, _read_whole(next(rest)))
+            values.append((whole, _read_whole(next(rest)) if measurement.divisor != 1 else None))
+        return self._group(row[:width]), values
 
     def units(self, index: int, found: int | None) -> int | None:
         """What the engine found, in units of 2^exponent.
@@ -154,6 +157,10 @@ def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -
         from guessproof.sql.units import write_units
 
         select = write_units(query, exponents, target)
+    if query.finds_groups:
+        from guessproof.sql.found import write_streamed
+
+        select = write_streamed(select, query)
     return RewrittenQuery(target.sql(select), query, tuple(exponents), places)
 
 
@@ -175,7 +182,7 @@ def select_rows(query: AnalyzedQuery, columns: Sequence[Expr], by: Sequence[Expr
     if query.joins:
         write_joins(select, query.declared, query.joins, query.columns, target)
     conditions = [] if isinstance(query.where, NoFilter) else [query.where.keeps(target)]
-    conditions += [_write_levels(key, query, target) for key in query.keys]
+    conditions += [_write_levels(key, query, target) for key in query.keys if not key.is_found]
     if conditions:
         select = select.where(*conditions, copy=False)
     return select.group_by(*by, copy=False) if by else select
@@ -302,6 +309,10 @@ def write_text(key: Key, query: AnalyzedQuery, target: SqlTarget) -> Expr:
     Which level a number is, is looked up for each group and not for each row; 0 is added so that −0 is 0.
     """
     column = query.declared.column(key.column)
+    if key.is_found:
+        from guessproof.sql.found import write_found
+
+        return write_found(column, target)
     if key.bins is not None:
         return key.bins.write(target)
     if not column.is_number:

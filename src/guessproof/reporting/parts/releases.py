@@ -36,7 +36,7 @@ def _answers(made: Made) -> Markup:
     keys = list(given[0].get("group", {})) if given else []
     rows: list[list[Piece]] = []
     for row in given[:MOST_ANSWERS]:
-        group = [str(row["group"][key]) for key in keys]
+        group = ["(missing)" if row["group"][key] is None else str(row["group"][key]) for key in keys]
         rows.append([*group, row["name"], _value(row["value"]), _error(row), _between(row)])
     heads: list[Piece] = [*keys, "output", "released value", "error", "so the true answer lies in"]
     start = len(keys) + 1
