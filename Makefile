@@ -4,6 +4,11 @@
 PYTHON  ?= python3
 VENV    ?= .venv
 BIN     := $(VENV)/bin
+# The tests of the page need a browser: the machine's own, or Debian's as root, or the one that Playwright keeps.
+BROWSER := command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+  || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium ..." \
+       && apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
+  || $(BIN)/playwright install chromium
 PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .PHONY: help demo test check bench mutants format clean
@@ -48,6 +53,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.run
 	$(PIP) --editable '.[test]'
+	@$(BROWSER) || { echo "no browser for the tests of the page; install chromium"; exit 1; }
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.test

@@ -12,9 +12,9 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from guessproof.cli.budgets import budget_left
 
 from guessproof.choosing import choose
-from guessproof.cli.budgets import budget_left
 from guessproof.cli.scan import show_scan
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import EngineError, GuessproofError, LedgerError, ParameterError, PlanError, SourceError

@@ -19,6 +19,7 @@ from guessproof.cli.printing import AsJson
 from guessproof.cli.releasing import release
 from guessproof.cli.report import report
 from guessproof.cli.scan import scan
+from guessproof.cli.serve import serve
 from guessproof.plain import plain_lines
 
 app = typer.Typer(
@@ -31,7 +32,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (init, check, choose, explain, bounds, release, audit, scan, report, doctor):
+for command in (init, check, choose, explain, bounds, release, audit, scan, report, serve, doctor):
     app.command()(command)
 app.add_typer(ledger_app)
 

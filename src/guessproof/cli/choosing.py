@@ -71,9 +71,9 @@ def choose(
 def _choose_plan(path: str, strict: bool, as_json: bool) -> None:
     from guessproof.checking import check
     from guessproof.choosing import choose as chosen
-    from guessproof.cli.budgets import budget_left
     from guessproof.cli.screen import Screen
     from guessproof.plan import load_plan
+    from guessproof.releasing.budgets import budget_left
 
     plan = load_plan(path)
     left, to_come, scanned = budget_left(plan)

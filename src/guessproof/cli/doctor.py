@@ -24,6 +24,7 @@ PARTS = (
     InstallPart("postgres", "tables and ledgers on a PostgreSQL server (env:NAME)", ("psycopg",), "postgres"),
     InstallPart("frames", "pandas and polars frames", ("pandas", "polars"), "frames"),
     InstallPart("charts", "pictures in reports", ("altair", "vl_convert")),
+    InstallPart("web", "the local page (guessproof serve)", ("fastapi", "uvicorn"), "web"),
 )
 
 

@@ -206,7 +206,7 @@ def plan_of(tables: Mapping[str, Any], *, folder: str | Path = ".") -> Plan:
 def _plan(text: str, path: Path | None, folder: Path | None = None, name: str | None = None) -> Plan:
     folder = path.absolute().parent if path is not None else (folder or Path(".")).absolute()
     name = str(path) if path is not None else name
-    raw = _parse(text, name)
+    raw = read_tables(text, name)
     return _understand(raw, Place(text, name), path, folder)
 
 
@@ -283,7 +283,8 @@ def _text(path: Path) -> str:
         raise PlanError("plan", name, problem, "save it as UTF-8", line=line, file=name) from None
 
 
-def _parse(text: str, name: str | None) -> dict[str, Any]:
+def read_tables(text: str, name: str | None = None) -> dict[str, Any]:
+    """The tables of a plan's text as they are written, before anything in them is understood."""
     if not text.strip():
         raise PlanError("plan", text, "is empty", _START, file=name)
     try:

@@ -1,0 +1,224 @@
+"""The page's charts: their drawings, and the rows that change while something is dragged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from guessproof.charts import live as charts
+from guessproof.choosing import Choice
+from guessproof.errors import GuessproofError
+from guessproof.mechanisms import Mechanism
+from guessproof.mechanisms.laplace import Laplace
+from guessproof.web.live import Beliefs, Ladder, Scaled
+from guessproof.world.attributes import Attribute
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal
+from guessproof.world.line import LinePrior
+
+Row = dict[str, Any]
+Rows = dict[str, dict[str, list[Row]]]
+POINTS = 81
+USUAL = 0.95
+HIGH = 0.85  # a chart of beliefs ends where one is so high
+
+
+def gain_rows(beliefs: Beliefs) -> list[Row]:
+    """Belief and advantage over ε, and what an attack reaches."""
+    end = _end(beliefs)
+    rows: list[Row] = []
+    for e in np.linspace(0, end, POINTS).tolist():
+        gain = 0.0 if e == 0 else beliefs.advantage(e, False)
+        row: Row = {"epsilon": e, "gain": gain, "reached": _reached(beliefs, e)}
+        belief = _believed(beliefs, max(e, 1e-12 * end))
+        rows.append(row if belief is None else {**row, "belief": belief})
+    return rows
+
+
+def _believed(beliefs: Beliefs, epsilon: float) -> float | None:
+    if isinstance(beliefs, Ladder) and beliefs.belief is None:
+        return None
+    try:
+        return beliefs.posterior(epsilon)
+    except GuessproofError:  # without a prior there is no belief
+        return None
+
+
+def before_of(beliefs: Beliefs) -> float | None:
+    """What may be believed today, at most."""
+    if isinstance(beliefs, Ladder):
+        return None
+    rise = beliefs.curve.rise if not beliefs.curve.attack.alternatives else None
+    return None if rise is None else _believed(beliefs, float(rise.epsilon[0]) / beliefs.factor)
+
+
+def _end(beliefs: Beliefs) -> float:
+    if isinstance(beliefs, Ladder):
+        grid = list(beliefs.epsilon)
+    elif beliefs.curve.attack.alternatives:
+        grid = np.geomspace(1e-3, 30, 60).tolist()
+    else:
+        grid = (beliefs.curve.rise.epsilon / beliefs.factor).tolist()
+    for e in grid:
+        if (_believed(beliefs, e) or 0) >= HIGH or beliefs.advantage(e, False) >= HIGH - 0.15:
+            return float(e)
+    return float(grid[-1]) if len(grid) else 1.0
+
+
+def _reached(beliefs: Beliefs, epsilon: float) -> float | None:
+    """What an attack is known to reach at this ε or a smaller one."""
+    if not isinstance(beliefs, Scaled) or beliefs.curve.attack.alternatives:
+        return None
+    rise = beliefs.curve.rise
+    place = int(np.searchsorted(rise.epsilon, beliefs.factor * epsilon, side="right")) - 1
+    return float(rise.value[place]) if place >= 0 else 0.0
+
+
+def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -> list[Row]:
+    """What is believed of a number beforehand, and which guesses are right."""
+    prior = attribute.prior
+    if not isinstance(prior, LinePrior):
+        return []
+    low, high = (float(prior.quantile(u)) for u in (0.0005, 0.9995))
+    x = np.linspace(low, high, points)
+    density = np.exp(prior.log_density(x))
+    inside = _inside(goal, attribute, at, x)
+    return [
+        {"x": float(a), "density": float(d), "inside": bool(i)}
+        for a, d, i in zip(x, density, inside, strict=True)
+        if math.isfinite(d)
+    ]
+
+
+def _inside(goal: Goal, attribute: Attribute, at: Any, x: Any) -> Any:
+    try:
+        edges = goal.edges(np.asarray(float(at)))
+    except (GuessproofError, TypeError, ValueError, AttributeError):
+        return np.zeros(x.shape, dtype=bool)
+    return np.any([(x >= lo) & (x <= hi) for lo, hi in edges], axis=0)
+
+
+def share_rows(attribute: Attribute, goal: Goal, at: Any) -> list[Row]:
+    """What is believed of a label beforehand, and which guesses are right."""
+    prior = attribute.prior
+    if not isinstance(prior, Finite):
+        return []
+    try:
+        right = goal.chosen(prior, at) if at is not None else np.zeros(len(prior.values))
+    except GuessproofError:
+        right = np.zeros(len(prior.values))
+    pairs = zip(prior.values, prior.weights, right, strict=True)
+    return [{"value": str(v), "share": float(w), "inside": bool(r)} for v, w, r in list(pairs)[:40]]
+
+
+def typical(attribute: Attribute) -> Any:
+    """A true value to draw with, where none is stated: the middle one, or the most likely."""
+    prior = attribute.prior
+    if isinstance(prior, LinePrior):
+        return float(prior.quantile(0.5))
+    if isinstance(prior, Finite):
+        return prior.values[int(np.argmax(prior.weights))]
+    return None
+
+
+def mechanism_of(choice: Choice | None, epsilon: float) -> Mechanism | None:
+    """The noise of the first number, in units of the answer; for a calculation, that of a sum."""
+    if choice is None:
+        return Laplace(1.0, epsilon) if 0 < epsilon < math.inf else None
+    plain = [n for n in choice.noises if not n.unit]
+    if not plain:
+        return None
+    mechanism: Any = plain[0].mechanism
+    divisor = plain[0].measurement.divisor
+    return mechanism if divisor == 1 else replace(mechanism, sensitivity=mechanism.sensitivity / divisor)
+
+
+def confidence_of(choice: Choice | None) -> float:
+    """How often the error holds."""
+    return next((level for _, level in choice.targets.values()), USUAL) if choice is not None else USUAL
+
+
+def error_rows(mechanism: Mechanism, confidence: float) -> list[Row]:
+    """The error at every ε around this one."""
+    base: Any = mechanism
+    grid = np.geomspace(mechanism.epsilon / 20, mechanism.epsilon * 20, 33).tolist()
+    rows = [{"epsilon": e, "error": float(replace(base, epsilon=e).error(confidence=confidence))} for e in grid]
+    return [row for row in rows if row["error"] > 0]
+
+
+def room_rows(limits: list[Row], epsilon: float | None) -> dict[str, list[Row]]:
+    """What every limit and target allows."""
+    known = [b["epsilon"] for b in limits if b["epsilon"] is not None and b["epsilon"] > 0]
+    known += [epsilon] if epsilon is not None and epsilon > 0 else []
+    low, high = min(known, default=0.1) / 4, max(known, default=1.0) * 4
+    bars: list[Row] = []
+    tops = [b["epsilon"] if b["epsilon"] is not None else math.inf for b in limits if b["side"] == "at most"]
+    needs = [b["epsilon"] or 0.0 for b in limits if b["side"] == "at least"]
+    fits = max(needs, default=0.0) <= min(tops, default=math.inf)
+    for bound in limits:
+        edge = bound["epsilon"]
+        below = bound["side"] == "at most"
+        start = low if below else max(edge or low, low)
+        end = (high if edge is None else max(edge, low)) if below else high
+        words = f"{bound['side']} {bound['shown']}"
+        bars.append(
+            {"from": start, "to": end, "what": bound["name"], "words": words, "how": bound["how"], "fits": fits}
+        )
+    chosen = [] if epsilon is None or epsilon <= 0 else [{"from": epsilon}]
+    return {"bars": bars, "ends": [{"from": low}, {"from": high}], "chosen": chosen}
+
+
+def quick_rows(outcome: Row, choice: Choice | None) -> Rows:
+    """Everything that moves with ε."""
+    epsilon = outcome["epsilon"]
+    rows: Rows = {"room": room_rows(_limits(outcome), epsilon)}
+    mark: Row = {"epsilon": epsilon, "gain": (outcome.get("advantage") or {}).get("bound")}
+    believed = (outcome.get("posterior") or {}).get("bound")
+    marks = [] if not epsilon else [mark if believed is None else {**mark, "belief": believed}]
+    rows["gains"] = {"mark": marks}
+    mechanism = mechanism_of(choice, epsilon) if epsilon else None
+    level = confidence_of(choice)
+    if mechanism is not None:
+        rows["noise"] = {"density": charts.noise_rows(mechanism, level)}
+        rows["errors"] = {"mark": [{"epsilon": mechanism.epsilon, "error": float(mechanism.error(confidence=level))}]}
+        wanted = [] if choice is None else [{"error": within} for within, _ in list(choice.targets.values())[:1]]
+        rows["errors"]["wanted"] = wanted
+    return rows
+
+
+def _limits(outcome: Row) -> list[Row]:
+    if "limits" in outcome:
+        return outcome["limits"]
+    shown = outcome["shown"]["epsilon"]
+    edge = outcome["epsilon"]
+    return [
+        {
+            "name": "attacker",
+            "side": "at most",
+            "epsilon": edge,
+            "shown": shown,
+            "how": outcome.get("explanation") or "",
+        }
+    ]
+
+
+def drawings(outcome: Row, choice: Choice | None, beliefs: Beliefs | None) -> Row:
+    """Every chart that this state has, drawn; later only its rows change."""
+    rows = quick_rows(outcome, choice)
+    found: dict[str, Any] = {}
+    unit = "per unit" if choice is None else ""
+    if beliefs is not None:
+        found["gains"] = charts.gains(gain_rows(beliefs), rows["gains"]["mark"], unit)
+    room = rows["room"]
+    found["room"] = charts.room(room["bars"], room["ends"], room["chosen"], len(room["bars"]))
+    epsilon = outcome["epsilon"]
+    mechanism = mechanism_of(choice, epsilon) if epsilon else None
+    if mechanism is not None:
+        found["noise"] = charts.noise(rows["noise"]["density"], "")
+        curve = error_rows(mechanism, confidence_of(choice))
+        found["errors"] = charts.errors(curve, rows["errors"]["mark"], rows["errors"]["wanted"])
+    drawn = {name: charts.apart(chart) for name, chart in found.items()}
+    return {name: {"spec": one.spec, "rows": one.rows} for name, one in drawn.items()}

@@ -1,0 +1,111 @@
+"""Everything behind the API: folder, processes, curves, tabs, and one lock before the ledger."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from guessproof.choosing import Choice, asked
+from guessproof.errors import GuessproofError, InfeasibleError
+from guessproof.releasing.budgets import budget_left
+from guessproof.sql import AnalyzedQuery
+from guessproof.web import pictures
+from guessproof.web.desks import Desks, Recent
+from guessproof.web.folder import Folder
+from guessproof.web.live import Beliefs, LiveChooser
+from guessproof.web.outcomes import Outcome, of_choice, quick_calculation
+from guessproof.web.states import Tables, digest, has_data, read_calculation, read_state
+from guessproof.web.workers import WebJob, Workers
+
+
+@dataclass(frozen=True)
+class QuickAnswer:
+    """A certified answer, and what is needed to draw it."""
+
+    outcome: Outcome
+    choice: Choice | None
+    beliefs: Beliefs | None
+
+
+@dataclass
+class Shop:
+    """What all requests share."""
+
+    folder: Folder
+    workers: Workers
+    start: Tables | None = None
+    desks: Desks = field(default_factory=Desks)
+    curves: Recent[WebJob] = field(default_factory=lambda: Recent[WebJob](24))
+    questions: Recent[AnalyzedQuery] = field(default_factory=lambda: Recent[AnalyzedQuery](24))
+    ledger_lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def opened(cls, root: Path, start: Tables | None = None) -> Shop:
+        """A shop in a folder."""
+        folder = Folder.opened(root)
+        return cls(folder, Workers(folder), start)
+
+    def close(self) -> None:
+        """End processes, delete uploads."""
+        self.workers.close()
+        self.folder.close()
+
+    # Quick answers.
+
+    def curve(self, state: Tables) -> WebJob:
+        """The curve of a state's attack: made once, in the background."""
+        name = digest(state, without_limits=True)
+        with self.ledger_lock:
+            job = self.curves.get(name)
+            if job is None or job.state == "stopped":
+                job = self.curves.put(name, self.workers.start("beliefs", state))
+        return job
+
+    def quick(self, state: Tables) -> QuickAnswer | None:
+        """An answer on the private side; None until the curve is there."""
+        if not has_data(state):
+            return self._quick_calculation(state)
+        plan = read_state(state, self.folder)
+        job = self.curve(state)
+        if not job.is_over:
+            return None
+        beliefs = job.result if job.state == "done" else None
+        if beliefs is None and plan.wanted is not None:
+            return None
+        name = digest(state, without_limits=True)
+        question = self.questions.get(name) or self.questions.put(name, asked(plan))
+        left, to_come, scanned = budget_left(plan)
+        count = plan.release.times if to_come is None else to_come
+        remaining = None if left is None or count == 0 else left / count
+        chooser = LiveChooser(plan, question, remaining, scanned)
+        chooser.beliefs = beliefs
+        before = None if beliefs is None else pictures.before_of(beliefs)
+        choice = chooser.choice()
+        return QuickAnswer(of_choice(choice, exact=False, before=before), choice, beliefs)
+
+    def _quick_calculation(self, state: Tables) -> QuickAnswer | None:
+        found = read_calculation(state, self.folder)
+        job = self.curve(state)
+        if not job.is_over or job.state != "done":
+            return None
+        beliefs: Beliefs = job.result
+        try:
+            epsilon = beliefs.largest(found.limits)
+        except InfeasibleError:  # the exact answer says why
+            return None
+        if not math.isfinite(epsilon):
+            return None
+        gained = beliefs.advantage(epsilon, found.limits.both)
+        try:
+            believed = beliefs.posterior(epsilon)
+        except GuessproofError:
+            believed = None
+        outcome = quick_calculation(epsilon, gained, believed, pictures.before_of(beliefs))
+        return QuickAnswer(outcome, None, beliefs)
+
+    def charts(self, answer: QuickAnswer) -> dict[str, Any]:
+        """Every chart of a state, drawn."""
+        return pictures.drawings(answer.outcome, answer.choice, answer.beliefs)

@@ -1,0 +1,48 @@
+// The doors of the server. A refusal is thrown with the words of the command line.
+
+export class Refused extends Error {
+  constructor(error, status) {
+    super(error.message);
+    this.error = error;
+    this.status = status;
+  }
+}
+
+// A name for this tab. The state itself stays on the server: nothing of it is kept in the browser.
+const KEY = "guessproof-desk";
+export const desk = sessionStorage.getItem(KEY) || crypto.getRandomValues(new Uint8Array(16)).reduce((text, b) => text + b.toString(16).padStart(2, "0"), "");
+sessionStorage.setItem(KEY, desk);
+
+export async function call(method, path, body, { signal, headers = {}, raw = false } = {}) {
+  const answer = await fetch(`/api${path}`, {
+    method,
+    signal,
+    headers: { "X-Guessproof": "1", "X-Desk": desk, ...(body !== undefined && !raw ? { "Content-Type": "application/json" } : {}), ...headers },
+    body: body === undefined ? undefined : raw ? body : JSON.stringify(body),
+  });
+  if (answer.status === 204) return null;
+  const found = await answer.json().catch(() => ({ error: { kind: "WebError", message: "the server gave no answer" } }));
+  if (!answer.ok) throw new Refused(found.error, answer.status);
+  return found;
+}
+
+export const post = (path, body, options) => call("POST", path, body, options);
+
+// Long work: told how far it is, until it ends. `stop` ends it.
+export function work(kind, state, { progress = () => {}, ...options } = {}) {
+  let id = null;
+  let stopped = false;
+  const done = (async () => {
+    let job = await post("/jobs", { kind, state, ...options });
+    id = job.id;
+    if (stopped) await call("DELETE", `/jobs/${id}`);
+    while (job.state === "waiting" || job.state === "running") {
+      progress(job.share, job.words);
+      job = await call("GET", `/jobs/${id}?wait=${progress.length ? 0.4 : 10}`);
+    }
+    if (job.state !== "done") throw new Refused(job.error, 409);
+    return job.result;
+  })();
+  const stop = () => { stopped = true; if (id) call("DELETE", `/jobs/${id}`).catch(() => {}); };
+  return { done, stop };
+}

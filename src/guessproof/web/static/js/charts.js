@@ -1,0 +1,87 @@
+// A chart is drawn once; then only its rows change. Beside each one: its values as a table, and a download.
+import { expressionInterpreter } from "../vendor/vega-interpreter.js";
+import { el, fill } from "./dom.js";
+import { config, dark, painted } from "./theme.js";
+
+const MOST_ROWS = 60;
+
+export class Chart {
+  constructor(name, title, { legend = [], note = "" } = {}) {
+    this.name = name;
+    this.title = title;
+    this.rows = {};
+    this.spec = null;
+    this.view = null;
+    this.drawing = Promise.resolve();
+    this.picture = el("div", { class: "picture", role: "img", "aria-label": title });
+    this.table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Values of: ${title}` });
+    this.details = el("details", {}, el("summary", {}, "Values as a table"), this.table);
+    this.details.addEventListener("toggle", () => this.list());
+    this.extra = el("div", {});
+    this.node = el("figure", { class: "chart", id: `chart-${name}`, hidden: true },
+      el("header", {}, el("h3", {}, title)),
+      el("p", { class: "legend" }, legend.map(([kind, words]) => el("span", { class: `key ${kind}` }, words))),
+      this.picture, this.extra,
+      note ? el("p", { class: "hint" }, note) : null,
+      el("footer", {}, this.details, this.button("SVG"), this.button("PNG")));
+    dark.addEventListener("change", () => { if (this.spec) this.draw(this.spec, this.rows); });
+  }
+
+  button(form) {
+    return el("button", { type: "button", class: "link", "aria-label": `Download ${this.title} as ${form}`, on: { click: () => this.download(form) } }, form);
+  }
+
+  draw(spec, rows) {
+    this.spec = spec;
+    this.rows = { ...rows };
+    this.node.hidden = false;
+    this.drawing = this.drawing.then(() => this.embed()).catch((error) => { fill(this.picture, el("p", { class: "empty" }, "This chart could not be drawn.")); console.error(error); });
+    this.list();
+    return this.drawing;
+  }
+
+  async embed() {
+    this.view?.finalize();
+    const named = { ...painted(this.spec), datasets: this.rows };
+    const result = await window.vegaEmbed(this.picture, named, {
+      mode: "vega-lite", ast: true, expr: expressionInterpreter, actions: false, renderer: "canvas", defaultStyle: false,
+      config: config(), tooltip: { disableDefaultStyle: true, theme: "custom" }, loader: { load: () => Promise.reject(new Error("nothing is loaded")) },
+    });
+    this.view = result.view;
+  }
+
+  // Other rows for the same drawing.
+  update(rows) {
+    Object.assign(this.rows, rows);
+    if (!this.view) return this.drawing;
+    for (const [name, values] of Object.entries(rows)) {
+      try { this.view.data(name, values); } catch { /* a dataset that this drawing does not show */ }
+    }
+    if (this.details.open) this.list();
+    return this.view.runAsync();
+  }
+
+  hide() { this.node.hidden = true; }
+
+  list() {
+    if (!this.details.open) return;
+    const [, rows] = Object.entries(this.rows).sort((a, b) => b[1].length - a[1].length)[0] || ["", []];
+    const keys = Object.keys(rows[0] || {});
+    const step = Math.max(1, Math.ceil(rows.length / MOST_ROWS));
+    const shown = rows.filter((_, i) => i % step === 0);
+    fill(this.table, el("table", {}, el("thead", {}, el("tr", {}, keys.map((k) => el("th", { scope: "col" }, k)))),
+      el("tbody", {}, shown.map((row) => el("tr", {}, keys.map((k) => el("td", {}, spell(row[k]))))))));
+  }
+
+  async download(form) {
+    if (!this.view) return;
+    const address = form === "PNG" ? await this.view.toImageURL("png", 2)
+      : URL.createObjectURL(new Blob([await this.view.toSVG()], { type: "image/svg+xml" }));
+    el("a", { href: address, download: `${this.name}.${form.toLowerCase()}` }).click();
+  }
+}
+
+export function spell(value) {
+  if (typeof value === "number") return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+  return value === null || value === undefined ? "" : String(value);
+}

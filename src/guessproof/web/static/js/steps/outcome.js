@@ -1,0 +1,108 @@
+// The decision: in odds first, then ε, then everything behind it.
+import { Refused, work } from "../api.js";
+import { dots } from "../dots.js";
+import { announce, at, el, fill, heading } from "../dom.js";
+import { onAnswer } from "../engine.js";
+import * as store from "../store.js";
+
+let last = null;
+let busy = null;
+
+export function mount() {
+  fill(at("outcome"), heading("outcome-title", null, "What this means", el("span", { id: "certainty", class: "state busy" }, "…")),
+    el("p", { class: "headline", id: "headline" }, "Drag a limit and see what it costs."),
+    el("div", { class: "decision" }, el("div", { class: "epsilon", id: "epsilon" }, el("small", {}, "ε"), el("span", { class: "big" }, "…")), el("div", { id: "dots" })),
+    el("p", { class: "error", id: "refusal", hidden: true }));
+  fill(at("more"), heading("more-title", null, "Behind the number"), el("div", { id: "facts", class: "stack" }, el("p", { class: "empty" }, "…")));
+  onAnswer(answer);
+  store.subscribe(() => mark("busy", "working …"));
+}
+
+function mark(kind, words) {
+  const node = at("certainty");
+  node.className = `state ${kind}`;
+  fill(node, words, busy ? el("button", { type: "button", class: "link", on: { click: busy } }, "stop") : null);
+}
+
+function answer({ kind, outcome, error, stop }) {
+  if (kind === "slow") { busy = stop; mark("busy", "working out the exact number … "); return; }
+  if (kind === "waiting") mark("busy", "preparing quick answers …");
+  if (kind === "refused") refuse(error);
+  if (kind === "quick" || kind === "exact") { busy = null; show(outcome); }
+}
+
+function refuse(error) {
+  busy = null;
+  mark("busy", "not answered");
+  at("refusal").hidden = false;
+  at("refusal").textContent = error.message;
+  fill(at("headline"), el("span", { class: "alarm" }, "This cannot be answered yet."));
+  at("epsilon").className = "epsilon none";
+  at("epsilon").querySelector(".big").textContent = "–";
+  announce(error.message);
+}
+
+const upTo = (outcome) => (outcome.exact ? "" : "≥ ");
+
+function show(outcome) {
+  last = outcome;
+  at("refusal").hidden = true;
+  mark(outcome.exact ? "exact" : "busy", outcome.exact ? statusWords(outcome) : "certified, exact number follows");
+  fill(at("headline"), ...headline(outcome));
+  const box = at("epsilon");
+  box.className = outcome.feasible ? "epsilon" : "epsilon none";
+  fill(box, el("small", {}, outcome.mode === "calculator" ? "ε per unit, at most" : "recommended ε"),
+    el("span", { class: "big", id: "epsilon-value" }, outcome.feasible ? [outcome.exact ? null : el("span", { class: "mark", title: "the exact one is at least so large" }, upTo(outcome)), outcome.shown.epsilon] : "none"),
+    outcome.mode === "plan" && outcome.feasible ? el("small", { id: "interval" }, `possible: ${outcome.shown.low} … ${outcome.shown.high}; decided by ${outcome.binding}`) : null,
+    outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
+  fill(at("dots"), outcome.feasible && outcome.people ? dots(outcome.people) : null);
+  if (outcome.exact) { facts(outcome); announce(outcome.feasible ? `ε ${outcome.shown.epsilon}. ${at("headline").textContent}` : at("headline").textContent); }
+}
+
+const statusWords = (outcome) => (outcome.feasible ? `exact answer${outcome.advantage ? ` (bound ${outcome.advantage.status})` : ""}` : "no ε keeps this");
+
+function headline(outcome) {
+  if (!outcome.feasible) return [el("span", { class: "alarm" }, "No ε does all of this. "), outcome.explanation ? el("span", { class: "hint" }, outcome.explanation) : ""];
+  const { people } = outcome;
+  if (!people) return [outcome.shown.advantage ? `Whatever he believed before, he becomes right at most ${outcome.shown.advantage} more often.` : outcome.explanation || ""];
+  const of = people.base.toLocaleString("en");
+  const before = people.before === null ? "" : `Today ${people.before.toLocaleString("en")} of ${of} guesses would be right. `;
+  return [`${before}After this release at most ${people.after.toLocaleString("en")} of ${of}.`];
+}
+
+function facts(outcome) {
+  const { shown } = outcome;
+  const list = [
+    ["Belief after, at most", shown.posterior], ["Advantage, at most", shown.advantage],
+    ["Most exposed true value", worst(outcome)], ["ε if nothing is known of his beliefs", shown.prior_free_epsilon],
+    ["ε if the prior were 25 % narrower", shown.narrower_prior_epsilon], ["ε if it were 25 % wider", shown.wider_prior_epsilon],
+    ["Noise scale", shown.noise_scale], ["If the prior is wrong", shown.misjudged],
+  ].filter(([, value]) => value);
+  const changes = outcome.changes || [];
+  const assumptions = outcome.assumptions || [];
+  const factor = el("p", { class: "hint", id: "factor", role: "status" });
+  const ask = el("button", { type: "button", id: "ask-factor", on: { click: () => findFactor(factor, ask) } }, "How wrong may the prior be?");
+  fill(at("facts"),
+    el("p", {}, outcome.explanation || ""),
+    el("dl", { class: "facts" }, list.map(([what, value]) => [el("dt", {}, what), el("dd", {}, value)])),
+    outcome.feasible && !shown.misjudged ? el("div", { class: "row" }, ask, factor) : null,
+    changes.length ? el("div", {}, el("h3", {}, outcome.feasible ? "One change at a time: what would still do" : "One change at a time: what is enough"),
+      el("table", {}, el("thead", {}, el("tr", {}, ["of the plan", "now", outcome.feasible ? "would still do" : "is enough"].map((t) => el("th", { scope: "col" }, t)))),
+        el("tbody", {}, changes.map((c) => el("tr", {}, el("td", {}, c.what), el("td", {}, c.now), el("td", {}, c.then)))))) : null,
+    assumptions.length ? el("details", {}, el("summary", {}, "What must hold for this to be true"), el("ul", {}, assumptions.map((a) => el("li", {}, a)))) : null);
+}
+
+const worst = ({ advantage }) => (advantage && advantage.worst_at !== null && advantage.worst_at !== undefined ? `${typeof advantage.worst_at === "number" ? Number(advantage.worst_at.toPrecision(6)) : advantage.worst_at}` : "");
+
+async function findFactor(node, button) {
+  const job = work("factor", store.get());
+  button.disabled = true;
+  node.textContent = "working this out takes some seconds …";
+  try {
+    const { words } = await job.done;
+    node.textContent = words || "there is no prior to misjudge";
+  } catch (error) { node.textContent = error instanceof Refused ? error.error.message : "no answer"; }
+  button.disabled = false;
+}
+
+export const outcome = () => last;

@@ -1,0 +1,88 @@
+"""Work that takes a while. Each piece is done in a process of its own, which can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from guessproof.web.folder import Folder
+from guessproof.web.states import Tables, has_data, read_calculation, read_state
+
+Progress = Callable[[float, str], None]
+
+
+def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+    """The answer of the command line."""
+    from guessproof.choosing import choose
+    from guessproof.releasing.budgets import budget_left
+    from guessproof.web.outcomes import of_calculation, of_choice
+
+    if not has_data(state):
+        return of_calculation(read_calculation(state, folder))
+    plan = read_state(state, folder)
+    left, to_come, scanned = budget_left(plan)
+    return of_choice(choose(plan, remaining=left, to_come=to_come, data_dependent=scanned), exact=True)
+
+
+def make_beliefs(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+    """The curve from which answers are looked up; None where nobody attacks."""
+    from guessproof.choosing import Chooser, asked
+    from guessproof.risk.curve import Curve
+    from guessproof.web.live import Scaled, beliefs_of, prepared
+
+    if not has_data(state):
+        found = read_calculation(state, folder)
+        return prepared(Scaled(Curve(found.attack)), found.limits.both)
+    plan = read_state(state, folder)
+    exposure = Chooser(plan, asked(plan), None, False).exposure()
+    return None if exposure is None or exposure.may_fail else beliefs_of(exposure, plan.limits.both)
+
+
+def run_audit(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+    """The attacker against the real engine and sampler, on made-up tables."""
+    from guessproof.auditing import audit
+    from guessproof.charts.audit import calibration
+    from guessproof.charts.live import apart
+
+    plan = read_state(state, folder)
+    found = audit(plan, trials=options["trials"], seconds=options["seconds"], progress=progress)
+    chart = apart(calibration(found)) if found.points else None
+    return {"audit": found.to_dict(), "chart": None if chart is None else {"spec": chart.spec, "rows": chart.rows}}
+
+
+def make_report(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+    """One page from plan and ledger."""
+    from guessproof.reporting import report
+    from guessproof.web.writing import as_toml
+
+    made = report(read_state(state, folder), text=as_toml(state))
+    return {"html": made.html, "released": len(made.facts.own)}
+
+
+def find_factor(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+    """By what factor the prior may be wrong at the recommended ε."""
+    from guessproof.choosing import choose
+    from guessproof.rounded import misjudged_words
+
+    if has_data(state):
+        factor = choose(read_state(state, folder)).largest_prior_factor
+    else:
+        from guessproof.calculate import calculate
+
+        found = read_calculation(state, folder)
+        answer = calculate(found.attack, found.limits)
+        asked, factor = found.limits, None
+        if answer.feasible:
+            factor = found.attack.largest_prior_factor(
+                epsilon=answer.epsilon, advantage=asked.advantage, posterior=asked.posterior, both=asked.both
+            )
+    return {"factor": factor, "words": None if factor is None else misjudged_words(factor)}
+
+
+KINDS = {
+    "outcome": exact_outcome,
+    "beliefs": make_beliefs,
+    "audit": run_audit,
+    "report": make_report,
+    "factor": find_factor,
+}
