@@ -26,6 +26,9 @@ def main() -> None:
     east, north = draw.normal(0, 1250**0.5, (2, 40)).round(2)
     speed = draw.uniform(10, 30, 40).round(1)
     write("ships", ("ship", "east", "north", "speed"), zip(range(1, 41), east, north, speed, strict=True))
+    days = np.clip(draw.lognormal(1.5, 0.75, 1000), 0, 60).round(1)
+    wards = draw.choice(["surgery", "medicine", "children", "births"], 1000, p=[0.3, 0.4, 0.18, 0.12])
+    write("clinic", ("id", "days", "ward"), zip(range(1, 1001), days, wards, strict=True))
 
 
 def write(name: str, header: tuple[str, ...], rows: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from guessproof.calculate import Limits
 from guessproof.choosing import Chooser, asked
+from guessproof.choosing.choice import label_measurements
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.explain import Explanation, explain
 from guessproof.exposure import Exposure
@@ -48,6 +49,7 @@ class Meaning:
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
     promise: Limits = field(default_factory=Limits, repr=False, compare=False)
     timely: frozenset[str] = frozenset()  # outputs that are times: their errors are in days
+    labels: tuple[str, ...] = ()  # what each noise is on
     families: tuple[tuple[int, ...], ...] = ()  # noises of which one unit moves two at most
 
     @cached_property
@@ -92,7 +94,7 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
     noises = chooser.noises(epsilon)
     errors: dict[str, float | None] = {}
     ranks: dict[str, float] = {}
-    for output in chooser.question.outputs:
+    for output in chooser.asked.outputs:
         if output.measured:
             noise, level = noises[output.measured[0]], chooser.targets.get(output.name, (0.0, 0.95))[1]
             errors[output.name] = noise.error(level) if output.is_plain and not noise.unit else None
@@ -117,8 +119,9 @@ def meaning(plan: Plan, epsilon: float) -> Meaning:
         times=plan.release.times,
         exposure=exposure,
         promise=plan.limits,
-        timely=frozenset(o.name for o in chooser.question.outputs if o.is_time),
-        families=chooser.question.families,
+        timely=frozenset(o.name for o in chooser.asked.outputs if o.is_time),
+        labels=label_measurements(chooser.asked),
+        families=chooser.asked.families,
     )
 
 

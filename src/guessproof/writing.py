@@ -30,10 +30,12 @@ def write_answers(answer: Answer, path: str, plan: Plan | None = None) -> None:
 
 
 def _content(kind: str, answer: Answer) -> bytes:
-    columns = (*COLUMNS, RANKS) if any(a.ranks is not None for a in answer.answers) else COLUMNS
-    rows = [{**a.group, **{c: getattr(a, c) for c in columns}} for a in answer.answers]
     if kind == ".json":
         return (json_text(answer.to_dict()) + "\n").encode()
+    columns = (*COLUMNS, RANKS) if any(a.ranks is not None for a in answer.answers) else COLUMNS
+    columns = ("question", *columns) if answer.questions else columns
+    keys = dict.fromkeys(key for a in answer.answers for key in a.group)  # of several questions each has its own
+    rows = [{**{k: a.group.get(k) for k in keys}, **{c: getattr(a, c) for c in columns}} for a in answer.answers]
     return _csv(rows) if kind == ".csv" else _parquet(rows)
 
 

@@ -175,7 +175,7 @@ def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.Mo
     question = asked(plan)
     noise = noise_for(question.measurements[0], 3.0)
     with tempfile.TemporaryDirectory() as folder:
-        bare = replace(chosen(SURVEY), plan=plan, question=question, noises=(noise,))
+        bare = replace(chosen(SURVEY), plan=plan, asked=question, noises=(noise,))
         audit_plan = make_audit_plan(bare, Path(folder), np.random.default_rng(4), lambda _s, _w: None)
     assert audit_plan.attacker is not None
     seen = beliefs_over_groups(audit_plan, audit_plan.attacker, np.random.default_rng(4))

@@ -90,7 +90,7 @@ def moved(audit_plan: AuditPlan, most: int = 1) -> Check:
 def with_guarantee(choice: Choice, change: Callable[[Measurement], Measurement]) -> Choice:
     noises = tuple(replace(n, measurement=change(n.measurement)) for n in choice.noises)
     question = replace(choice.question, measurements=tuple(n.measurement for n in noises))
-    return replace(choice, noises=noises, question=question)
+    return replace(choice, noises=noises, asked=question)
 
 
 # Every form of the guarantee, for each column.

@@ -39,7 +39,7 @@ def test_a_target_is_met_by_noise_as_it_is_drawn() -> None:
     exponents = [noise.grid.exponent for noise in choice.noises]
     for rows, mean in itertools.product((500, 800), (0.0, 30.0, 60.0)):
         found = {(): [(round(rows * mean * 2.0 ** -exponents[0]), None), (round(rows * 2.0 ** -exponents[1]), None)]}
-        near = [abs((add_noise(choice, found).answers[0].value or 0.0) - mean) <= stated for _ in range(150)]
+        near = [abs((add_noise(choice, {"": found}).answers[0].value or 0.0) - mean) <= stated for _ in range(150)]
         assert sum(near) >= 130  # of 150 with 95 % each: fewer with probability 1e-5
 
 

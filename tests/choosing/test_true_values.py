@@ -82,9 +82,9 @@ def _worst(plan: Plan, sample: list[Fraction], goal: str, radius: Fraction, know
     ]
     states, mass = [s for s, k in zip(states, keep, strict=True) if k], mass[np.array(keep)]
     mass = mass / mass.sum()
-    terms = [m.contribution for m in chooser.question.measurements]
+    terms = [m.contribution for m in chooser.asked.measurements]
     scales = [
-        s / m.guarantee.sensitivity for s, m in zip(chooser.budget_shares, chooser.question.measurements, strict=True)
+        s / m.guarantee.sensitivity for s, m in zip(chooser.budget_shares, chooser.asked.measurements, strict=True)
     ]
     value = np.array([[t.at({"x": float(x), "g": g}) for t in terms] for x, g in states])
     distance = np.abs(value[:, None, :] - value[None, :, :]) @ np.array(scales)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -71,6 +72,9 @@ class LiteEngine:
             return self._con.execute(sql).fetchall()
         except sqlite3.Error:
             raise EngineError from None
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def batches(self, sql: str, size: int = 1) -> Iterator[Any]:
         raise NotImplementedError

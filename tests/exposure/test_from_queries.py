@@ -98,9 +98,9 @@ def test_the_bound_dominates_the_best_attack_on_the_query_itself(
     states = list(itertools.product(NUMBERS, LABELS))
     mass = np.asarray([w * s for w, s in itertools.product(weights, shares)])
     scales = [
-        s / m.guarantee.sensitivity for s, m in zip(chooser.budget_shares, chooser.question.measurements, strict=True)
+        s / m.guarantee.sensitivity for s, m in zip(chooser.budget_shares, chooser.asked.measurements, strict=True)
     ]
-    terms = [m.contribution for m in chooser.question.measurements]
+    terms = [m.contribution for m in chooser.asked.measurements]
     moved = [[scale * abs(t.at(_row(a)) - t.at(_row(b))) for scale, t in zip(scales, terms, strict=True)]
              for a in states for b in states]  # fmt: skip
     distance = np.asarray(moved).sum(axis=1).reshape(len(states), len(states))

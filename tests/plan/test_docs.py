@@ -39,7 +39,8 @@ def _inside(annotation: Any) -> list[type[PlanTable]]:
 SECTIONS = {
     name: next(part for part in re.split(r"^##+ ", PAGE, flags=re.MULTILINE) if part.startswith(start))
     for name, start in {
-        "Data": "`[data]", "Query": "`[query]", "Column": "`[columns", "Prior": "Priors", "JointPrior": "`[prior",
+        "Data": "`[data]", "Query": "`[query]", "Question": "`[queries", "Column": "`[columns",
+        "Prior": "Priors", "JointPrior": "`[prior",
         "Attacker": "`[attacker]", "Risk": "`[risk]", "Target": "`[accuracy]", "Accuracy": "`[accuracy]",
         "Release": "`[release]",
     }.items()
@@ -101,9 +102,9 @@ def test_the_published_schema_is_current() -> None:
 def test_the_schema_knows_the_plan() -> None:
     found = schema()
     assert set(found["properties"]) == {
-        "data", "query", "columns", "tables", "prior", "attacker", "risk", "accuracy", "release"
+        "data", "query", "queries", "columns", "tables", "prior", "attacker", "risk", "accuracy", "release"
     }  # fmt: skip
-    assert found["required"] == ["data", "query"]
+    assert found["required"] == ["data"]  # and either query or queries
     assert found["additionalProperties"] is False
     forms = found["$defs"]["ColumnTable"]["properties"]["prior"]["anyOf"]
     assert {"const": "unknown", "type": "string"} in forms

@@ -22,7 +22,7 @@ def test_the_product_s_own_example() -> None:
     assert time.metric is None
     assert plan.goal() == gp.within(time, 2)
     assert (plan.limits.advantage, plan.limits.posterior, plan.limits.both) == (0.05, None, False)
-    assert plan.accuracy.targets(["mean_time"]) == {"mean_time": (1.5, 0.95)}
+    assert plan.questions[0].accuracy.targets(["mean_time"]) == {"mean_time": (1.5, 0.95)}
     assert plan.release.mechanism == "laplace"
     assert plan.source == str(GOOD / "cafeteria.csv")
     assert plan.ledger_path == GOOD / "guessproof.ledger"
@@ -62,12 +62,16 @@ def test_true_values_take_the_prior_s_own_type() -> None:
 
 def test_accuracy_by_output() -> None:
     plan = load_plan(GOOD / "salaries.toml")
-    assert plan.accuracy.targets(["total", "n"]) == {"total": (10_000.0, 0.9), "n": (3.0, 0.99)}
-    assert loads_plan(BASE).accuracy.targets(["s"]) == {}
+    assert plan.questions[0].accuracy.targets(["total", "n"]) == {"total": (10_000.0, 0.9), "n": (3.0, 0.99)}
+    assert loads_plan(BASE).questions[0].accuracy.targets(["s"]) == {}
     with pytest.raises(PlanError, match=r"line 29: accuracy\.n: is not an output.*use one of total, m") as caught:
-        plan.accuracy.targets(["total", "m"])
+        plan.questions[0].accuracy.targets(["total", "m"])
     assert caught.value.line == 29
-    inherited = loads_plan(BASE + "[accuracy]\nwithin = 2\nconfidence = 0.8\n[accuracy.s]\nconfidence = 0.9").accuracy
+    inherited = (
+        loads_plan(BASE + "[accuracy]\nwithin = 2\nconfidence = 0.8\n[accuracy.s]\nconfidence = 0.9")
+        .questions[0]
+        .accuracy
+    )
     assert inherited.targets(["s", "r"]) == {"s": (2.0, 0.9), "r": (2.0, 0.8)}
 
 

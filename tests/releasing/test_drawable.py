@@ -66,7 +66,7 @@ def tried(text: str, draw: random.Random) -> bool:
     most = [2**62, -(2**62), 0, 1, 2**100]  # sums of any number of rows, in steps of the grid
     for _ in range(3):
         cells = [(draw.choice(most), draw.choice([1, 2**40])) for _ in choice.noises]
-        answer = add_noise(choice, draw.choice([{}, {(): cells}]))
+        answer = add_noise(choice, {"": draw.choice([{}, {(): cells}])})
         json.loads(json.dumps(answer.record(), allow_nan=False))
     return True
 

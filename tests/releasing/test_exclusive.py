@@ -95,7 +95,7 @@ def test_filters_that_share_one_value_are_charged_one_by_one() -> None:
     # The planted mistake: taken for a histogram they would tell half as much again as is charged.
     mistaken = AnalyzedQuery.__new__(AnalyzedQuery)
     mistaken.__dict__.update({**choice.question.__dict__, "families": ((0, 1, 2),)})
-    wrong = replace(choice, question=mistaken, noises=by_filters(FILTERS, "records", FIXED).noises)
+    wrong = replace(choice, asked=mistaken, noises=by_filters(FILTERS, "records", FIXED).noises)
     assert worst(wrong, presence=False) > 1.4 * wrong.cost
 
 

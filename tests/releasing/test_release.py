@@ -139,7 +139,7 @@ def _drawn(folder: Path, sql: str, epsilon: float, trials: int) -> list[Answer]:
     with open_engine(choice.plan.source, "t") as engine:
         rewritten = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
         found = rewritten.read(engine.aggregates(rewritten.sql))
-    return [add_noise(choice, found) for _ in range(trials)]
+    return [add_noise(choice, {"": found}) for _ in range(trials)]
 
 
 def test_the_error_holds_as_often_as_it_says(folder: Path) -> None:

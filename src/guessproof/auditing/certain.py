@@ -13,7 +13,7 @@ from guessproof.auditing.movement import FamilyAnswers, ask_families, storage_ch
 from guessproof.auditing.plan import AuditPlan, Progress
 from guessproof.auditing.result import Check
 from guessproof.auditing.tables import Cell, Group, TableFactory
-from guessproof.choosing import Choice, asked
+from guessproof.choosing import Choice, only_question
 from guessproof.errors import EngineError
 from guessproof.guarantee import Guarantee, guarantee_to_dict, total_of_dicts
 from guessproof.ledger import Budget, Charged, Cost, Ledger, Recorded
@@ -86,9 +86,9 @@ def _off(noises: Sequence[Noise], one: dict[Group, list[Cell]], crowd: dict[Grou
 def guarantee_of_both(choice: Choice) -> Guarantee:
     """What the ledger makes of two releases: this choice, and the same from a plan with other capitals."""
     plan = respell_plan(choice.plan)
-    question = asked(plan)
+    question = only_question(plan)
     pairs = zip(choice.noises, question.measurements, strict=True)
-    other = replace(choice, plan=plan, question=question, noises=tuple(replace(n, measurement=m) for n, m in pairs))
+    other = replace(choice, plan=plan, asked=question, noises=tuple(replace(n, measurement=m) for n, m in pairs))
     return total_of_dicts([guarantee_to_dict(c.guarantee) for c in (choice, other)], tuple(choice.plan.columns))
 
 
@@ -129,7 +129,7 @@ def ledger_check(audit_plan: AuditPlan, folder: Path) -> Check:
     charged = book.charge(name, request, cost, guarantee, {"audit": True}, None)
     if not isinstance(charged, Charged):
         return _fail("an answer was there before anything was asked")
-    answer = add_noise(choice, {attack.case.group: attack.cells[0]})
+    answer = add_noise(choice, {"": {attack.case.group: attack.cells[0]}})
     book.record(charged, answer.record())
     spent = book.account(name).epsilon
     again = book.charge(name, request, cost, guarantee, {"audit": True}, None)

@@ -62,6 +62,11 @@ def audit_choice(
 ) -> Audit:
     """The same for a choice that was made already."""
     _check(trials, seconds, false_alarm, seed)
+    if len(choice.asked.parts) > 1:
+        raise InfeasibleError(
+            "the audit plays one query at a time, and this plan asks several questions, whose answers tell together; "
+            "what they promise is the sum that `choose` judged. Audit each in a plan of its own, with [query]"
+        )
     if choice.question.joins or choice.question.inner is not None:
         what = "joins others" if choice.question.joins else "puts groups of it together"
         raise InfeasibleError(f"the audit makes up one table, and this query {what}; audit the query without that")

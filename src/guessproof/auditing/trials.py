@@ -287,7 +287,7 @@ def _release_batch(choice: Choice, attack: CaseAttack, turns: Any) -> Any:
         choice.question, keys=(Key("trial", "trial", names),), outputs=outputs, having=None, order=(), limit=None
     )
     found = {(name,): attack.cells[turn] for name, turn in zip(names, turns, strict=True)}
-    answer = add_noise(replace(choice, question=question), found)
+    answer = add_noise(replace(choice, asked=question), {"": found})
     values = np.array([a.value for a in answer.answers], dtype=float).reshape(len(turns), width)
     for j, noise in enumerate(choice.noises):
         if noise.measurement.divisor != 1:  # an average: back to the sum, whose noise is declared

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from guessproof.checking.concern import Checked, Concern
 from guessproof.choosing import Choice
 from guessproof.plan.places import Key
+from guessproof.plan.tables import TargetTable
 from guessproof.rounded import up
 from guessproof.sql.formula import Output, read_ratio
 from guessproof.sql.rules.comparison import NumberTest
 from guessproof.sql.rules.matching import Like
 from guessproof.sql.rules.membership import NumberAmong
-
-SQL: Key = ("query", "sql")
 
 
 def pattern_matches_nothing(case: Checked) -> Iterator[Concern]:
@@ -47,8 +46,11 @@ def filter_never_changes(case: Checked) -> Iterator[Concern]:
 
 def confidence_is_low(case: Checked) -> Iterator[Concern]:
     """How surely an answer is near: below one half it is rather not. Probably its opposite was meant."""
-    accuracy = case.plan.accuracy
-    for path, target in ((("accuracy",), accuracy), *((("accuracy", n), t) for n, t in accuracy.outputs.items())):
+    targets: dict[Key, TargetTable] = {}
+    for question in case.plan.questions:
+        key = question.accuracy_key
+        targets |= {key: question.accuracy, **{(*key, n): t for n, t in question.accuracy.outputs.items()}}
+    for path, target in targets.items():
         if target.confidence is not None and target.confidence < 0.5:
             problem = "the error would be larger more often than not"
             remedy = f"for an error in {100 * target.confidence:g} of 100 answers write {1 - target.confidence:g}"
@@ -61,7 +63,7 @@ def error_is_wider_than_the_range(case: Checked) -> Iterator[Concern]:
     if choice is None or not choice.feasible or not choice.noises:
         return
     errors = choice.errors()
-    for output in choice.question.outputs:
+    for output in choice.asked.outputs:
         error, width = errors.get(output.name), _width(choice, output)
         if error is None or width is None or error < width / 2:
             continue
@@ -69,12 +71,22 @@ def error_is_wider_than_the_range(case: Checked) -> Iterator[Concern]:
             f"{output.name} lies in a range {width:g} wide anyway, and its error is ± {up(error, 3)}: the middle of "
             "the range is as near without asking"
         )
-        path = ("accuracy", output.name) if output.name in case.plan.accuracy.outputs else ("accuracy",)
+        path, sql = _places(choice, output)
         asks = output.name in choice.targets
         remedy = (
             "ask for less error" if asks else "ask for an error that is of use, as within = …, and see what it takes"
         )
-        yield case.concern("error_beyond_range", path if asks else SQL, output.name, problem, remedy)
+        yield case.concern("error_beyond_range", path if asks else sql, output.name, problem, remedy)
+
+
+def _places(choice: Choice, output: Output) -> tuple[Key, Key]:
+    """Where the target of an output stands, and where its query."""
+    for question, part in zip(choice.plan.questions, choice.asked.parts, strict=True):
+        own = next((o.name for o in part.query.outputs if part.label(o.name) == output.name), None)
+        if own is not None:
+            key = question.accuracy_key
+            return (*key, own) if own in question.accuracy.outputs else key, (*question.key, "sql")
+    raise KeyError(output.name)
 
 
 def _width(choice: Choice, output: Output) -> float | None:
@@ -84,7 +96,7 @@ def _width(choice: Choice, output: Output) -> float | None:
         return ratio[3] - ratio[2]
     if not output.is_plain:
         return None
-    measurement = choice.question.measurements[output.measured[0]]
+    measurement = choice.asked.measurements[output.measured[0]]
     is_average = measurement.kind == "sum" and measurement.divisor != 1
     if measurement.picks or not (is_average or measurement.kind in ("min", "max")):
         return None

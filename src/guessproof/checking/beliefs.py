@@ -51,7 +51,7 @@ def goal_is_never_read(case: Checked) -> Iterator[Concern]:
         return
     wanted = list(plan.wanted.names)
     tied = {n for name in wanted for joint in [joint_of(plan.attributes()[name])] if joint for n in joint.names}
-    read = case.question.columns
+    read = case.asked.columns
     if read & ({*wanted} | tied):
         return
     protected = sorted(name for name in read if name in plan.columns and not plan.columns[name].public)

@@ -12,7 +12,7 @@ from guessproof.choosing.chooser import asked
 from guessproof.errors import GuessproofError, PlanError
 from guessproof.plan import Plan
 from guessproof.plan.places import Key
-from guessproof.sql import AnalyzedQuery
+from guessproof.sql import AnalyzedQuery, Asked
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Checked:
     made: Choice | None = field(default=None, repr=False)
 
     @cached_property
-    def question(self) -> AnalyzedQuery:
-        """The query, understood."""
-        return asked(self.plan) if self.made is None else self.made.question
+    def asked(self) -> Asked:
+        """All that is asked, understood."""
+        return asked(self.plan) if self.made is None else self.made.asked
 
     @cached_property
     def choice(self) -> Choice | None:
@@ -83,9 +83,13 @@ class Checked:
     @property
     def questions(self) -> Mapping[Key, AnalyzedQuery]:
         """Every query of the plan, by the key that holds it: subqueries stand at the same place."""
-        found: dict[Key, AnalyzedQuery] = {("query", "sql"): self.question}
-        inner = self.question.inner
-        return found if inner is None else {**found, ("query", "sql", "inner"): inner.query}
+        found: dict[Key, AnalyzedQuery] = {}
+        for question, part in zip(self.plan.questions, self.asked.parts, strict=True):
+            path = (*question.key, "sql")
+            found[path] = part.query
+            if part.query.inner is not None:
+                found[(*path, "inner")] = part.query.inner.query
+        return found
 
     def concern(self, kind: str, path: Key, value: Any, problem: str, remedy: str) -> Concern:
         """A concern about a key of the plan."""

@@ -10,6 +10,7 @@ from guessproof.engines.files import is_text_table
 from guessproof.names import folded, suggest_name
 from guessproof.plan.places import Key
 from guessproof.plan.plan import is_elsewhere
+from guessproof.sql import AnalyzedQuery
 
 
 def source_is_missing(case: Checked) -> Iterator[Concern]:
@@ -33,7 +34,9 @@ def column_is_missing(case: Checked) -> Iterator[Concern]:
     if found is None or isinstance(found, str):
         return
     known = {folded(name) for name in found}
-    wanted: dict[str, Key] = dict.fromkeys(sorted(_read(case)), ("query", "sql"))
+    wanted: dict[str, Key] = {}
+    for question, part in zip(plan.questions, case.asked.parts, strict=True):
+        wanted |= dict.fromkeys(sorted(_read(part.query)), (*question.key, "sql"))
     wanted |= {name: ("columns", name) for name in plan.columns}
     wanted |= {} if plan.data.person is None else {plan.data.person: ("data", "person")}
     for name, path in wanted.items():
@@ -44,8 +47,7 @@ def column_is_missing(case: Checked) -> Iterator[Concern]:
             yield case.concern("column_missing", path, name, f"the table has no column {name}", remedy)
 
 
-def _read(case: Checked) -> frozenset[str]:
-    """What the queries read of the protected table itself."""
-    question = case.question
+def _read(question: AnalyzedQuery) -> frozenset[str]:
+    """What a query reads of the protected table itself."""
     own = (n for n in question.columns if not any(j.joined.name_inside(n) is not None for j in question.joins))
     return frozenset(own)

@@ -6,6 +6,6 @@ on one line.
 """
 
 from guessproof.choosing.choice import Change, Choice, Limit
-from guessproof.choosing.chooser import Chooser, asked, attacker_of, choose, declared
+from guessproof.choosing.chooser import Chooser, asked, attacker_of, choose, declared, only_question
 
-__all__ = ["Change", "Choice", "Chooser", "Limit", "asked", "attacker_of", "choose", "declared"]
+__all__ = ["Change", "Choice", "Chooser", "Limit", "asked", "attacker_of", "choose", "declared", "only_question"]

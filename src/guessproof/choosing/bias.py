@@ -27,8 +27,8 @@ PERSONS, MOST_ROWS = 20_000, 2_000_000
 def likely_bias(choice: Choice) -> dict[str, float | None]:
     """For each output that a bound can cut the share of it that is likely lost; None where that cannot be said."""
     found: dict[str, float | None] = {}
-    for output in choice.question.outputs:
-        measurement = choice.question.measurements[output.measured[0]] if output.measured else None
+    for output in choice.asked.outputs:
+        measurement = choice.asked.measurements[output.measured[0]] if output.measured else None
         if measurement is None or measurement.total is None or not _is_cut(measurement):
             continue
         each = choice.plan.data.rows_each

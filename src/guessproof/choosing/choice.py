@@ -16,7 +16,7 @@ from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.noise import Noise
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
-from guessproof.sql import AnalyzedQuery
+from guessproof.sql import AnalyzedQuery, Asked
 from guessproof.sql.formula import Output
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ ASSUMPTIONS = {
     "linked": "Up to {linked} records tell of each other, as in a household: what one record does counts together with "
     "the most that the others can do. Beyond them, records are independent of each other given what the attacker "
     "knows; columns with separate priors are independent of each other.",
+    "together": "All {together} questions are answered together, from one state of the table. The attacker sees all "
+    "answers, and every limit and belief is for all of them.",
     "failure": "Given any true value, an answer breaks what is said of the attacker with probability {failure:g} at "
     "most.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
@@ -69,7 +71,7 @@ class Choice:
     """What was chosen and why. `noises` hold the noise of each measurement at the recommended ε."""
 
     plan: Plan
-    question: AnalyzedQuery
+    asked: Asked
     feasible: bool
     epsilon: float
     interval: tuple[float, float]
@@ -85,6 +87,17 @@ class Choice:
     explanation: str
     data_dependent: bool = False
     exposure: Exposure | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def question(self) -> AnalyzedQuery:
+        """The only question; refused where there are several."""
+        self.plan.query  # noqa: B018
+        return self.asked.parts[0].query
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each measurement is called."""
+        return label_measurements(self.asked)
 
     @property
     def times(self) -> int:
@@ -154,7 +167,7 @@ class Choice:
     def guarantee(self) -> Guarantee:
         """What the whole release promises about one protected unit, as its noise is really drawn."""
         step = math.fsum(n.step for n in self.noises)
-        return total_of_families([n.guarantee for n in self.noises], self.question.families).rounded(step)
+        return total_of_families([n.guarantee for n in self.noises], self.asked.families).rounded(step)
 
     @cached_property
     def failure_under_prior(self) -> Bracket | None:
@@ -173,7 +186,7 @@ class Choice:
     @cached_property
     def threshold(self) -> GroupThreshold | None:
         """How large a noisy count must be for its group to be shown, where groups are found in the table."""
-        if not self.question.finds_groups:
+        if not self.asked.finds_groups:
             return None
         from guessproof.choosing.frequent import find_threshold
 
@@ -188,7 +201,7 @@ class Choice:
     @property
     def _families(self) -> tuple[tuple[int, ...], ...]:
         """Measurements of which one unit moves two at most; none where there is no noise to speak of."""
-        return self.question.families if self.noises else ()
+        return self.asked.families if self.noises else ()
 
     @property
     def cost(self) -> float:
@@ -201,7 +214,7 @@ class Choice:
         """For adding or removing one record, where records are protected."""
         if not self.noises:
             return None
-        whole = total_of_families([n.guarantee for n in self.noises], self.question.families)
+        whole = total_of_families([n.guarantee for n in self.noises], self.asked.families)
         return self.plan.unit.add_remove(whole)
 
     @property
@@ -229,30 +242,32 @@ class Choice:
         keys += ["failure"] if failure is not None else []
         keys += ["prior"] if self.plan.attacker is not None else []
         keys += ["times"] if self.times > 1 else []
-        owned = [j.joined.table for j in self.question.joins if j.joined.table.owner is not None]
+        together = len(self.asked.parts)
+        keys += ["together"] if together > 1 else []
+        owned = [j.joined.table for j in self.asked.joins if j.joined.table.owner is not None]
         unique = (OWNED.format(name=table.name, owner=table.owner) for table in owned)
         shown = () if self.threshold is None else (self.threshold.words,)
-        words = _worded(keys, copies=copies, failure=failure, linked=linked, times=self.times)
+        words = _worded(keys, copies=copies, failure=failure, linked=linked, times=self.times, together=together)
         return self.plan.unit.assumption, *shown, *words, *unique
 
     @property
     def exclusions(self) -> tuple[str, ...]:
         """Which measurements exclude each other, and what that saves, in words."""
-        measured, noun = self.question.measurements, self.plan.unit.noun
+        labels, noun = self.labels, self.plan.unit.noun
         return tuple(
-            f"{', '.join(measured[i].text for i in family)} exclude each other: changing one {noun} moves at most two "
+            f"{', '.join(labels[i] for i in family)} exclude each other: changing one {noun} moves at most two "
             "of them, and the ε of no more than two is counted."
-            for family in self.question.families
+            for family in self.asked.families
         )
 
     @property
     def timely(self) -> frozenset[str]:
         """Outputs that are times: their errors are in days."""
-        return frozenset(output.name for output in self.question.outputs if output.is_time)
+        return frozenset(output.name for output in self.asked.outputs if output.is_time)
 
     def errors(self, confidence: float = 0.95) -> dict[str, float | None]:
         """The a-priori error of each output at a confidence; None where it depends on the answer or on the data."""
-        found = {o.name: self._ratio_error(o, confidence) for o in self.question.outputs if o.measured}
+        found = {o.name: self._ratio_error(o, confidence) for o in self.asked.outputs if o.measured}
         return {**found, **self._errors_in("", confidence)}
 
     def _ratio_error(self, output: Output, confidence: float) -> float | None:
@@ -268,7 +283,7 @@ class Choice:
         return self._errors_in("ranks", confidence)
 
     def _errors_in(self, unit: str, confidence: float) -> dict[str, float]:
-        plain = [output for output in self.question.outputs if output.is_plain and self.noises]
+        plain = [output for output in self.asked.outputs if output.is_plain and self.noises]
         noises = {output.name: self.noises[output.measured[0]] for output in plain}
         return {
             name: noise.error(self.targets.get(name, (0.0, confidence))[1])
@@ -276,9 +291,30 @@ class Choice:
             if noise.unit == unit
         }
 
+    @property
+    def noise_tables(self) -> list[dict[str, Any]]:
+        """Each noise, ready for JSON; with the questions that it answers where there are several."""
+        found = [noise.to_dict() for noise in self.noises]
+        for part in self.asked.parts:
+            for table in (found[place] for place in part.places if part.name and found):
+                table.setdefault("questions", []).append(part.name)
+        return found
+
+    def _questions(self) -> dict[str, Any]:
+        """Of several questions what is asked, and how near each answer is, by their names."""
+        errors, ranks = self.errors(), self.rank_errors()
+        found: dict[str, Any] = {}
+        for part in self.asked.parts if self.plan.file.queries else ():
+            names = [output.name for output in part.query.outputs if output.measured]
+            found[part.name] = {
+                "sql": part.query.sql,
+                "outputs": {n: {"error": errors[part.label(n)], "ranks": ranks.get(part.label(n))} for n in names},
+            }
+        return {"questions": found} if found else {}
+
     def _target(self, name: str) -> dict[str, float]:
         within, confidence = self.targets[name]
-        return {error_units(self.question).get(name, "within"): within, "confidence": confidence}
+        return {error_units(self.asked).get(name, "within"): within, "confidence": confidence}
 
     def _failure(self) -> dict[str, Any]:
         """How probable an answer that breaks the limits may be, where one may."""
@@ -313,7 +349,8 @@ class Choice:
                 "epsilon_add_remove": self.epsilon_add_remove,
                 "epsilon_per_unit": self.epsilon_per_unit,
                 "noise_scale": self.noise_scale,
-                "noise": [n.to_dict() for n in self.noises],
+                "noise": self.noise_tables,
+                **self._questions(),
                 "interval": list(self.interval),
                 "binding": self.binding,
                 "limits": [{"name": b.name, "side": b.side, "epsilon": b.epsilon, "how": b.how} for b in self.limits],
@@ -338,10 +375,20 @@ class Choice:
         )
 
 
-def error_units(question: AnalyzedQuery) -> dict[str, str]:
+def label_measurements(asked: Asked) -> tuple[str, ...]:
+    """What each measurement is called: its aggregate, with the questions that need it where there are several."""
+    found = [list[str]() for _ in asked.measurements]
+    for part in asked.parts:
+        for place in part.places:
+            found[place] += [part.name] if part.name else []
+    pairs = zip(found, asked.measurements, strict=True)
+    return tuple(f"{', '.join(names)}: {m.text}" if names else m.text for names, m in pairs)
+
+
+def error_units(asked: Asked) -> dict[str, str]:
     """The unit of each plain output's error, where it is not the answer's own."""
-    plain = [output for output in question.outputs if output.is_plain]
-    return {o.name: "ranks" for o in plain if question.measurements[o.measured[0]].picks}
+    plain = [output for output in asked.outputs if output.is_plain]
+    return {o.name: "ranks" for o in plain if asked.measurements[o.measured[0]].picks}
 
 
 def _worded(keys: list[str], **values: Any) -> list[str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from guessproof.choosing.choice import Choice, Limit, error_units
+from guessproof.choosing.ranked import check_ranked
 from guessproof.choosing.ratios import RatioError
 from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError
@@ -15,11 +16,11 @@ from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.mechanisms import BEST, FOLLOWING, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
-from guessproof.plan import Plan
+from guessproof.plan import Plan, Question
 from guessproof.plan.checks import kind_of, refuse_delta
 from guessproof.plan.goals import known_on
 from guessproof.plan.tables import ColumnTable
-from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, PublicTable, analyze
+from guessproof.sql import AnalyzedQuery, Asked, AskedPart, DeclaredColumn, DeclaredTable, PublicTable, analyze
 from guessproof.sql.formula import Output
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import Kind, label_of
@@ -45,8 +46,18 @@ def shared(epsilon: float, times: int) -> float:
     return epsilon if times == 1 else math.nextafter(epsilon / times, 0.0)
 
 
-def asked(plan: Plan) -> AnalyzedQuery:
-    """The plan's query, understood."""
+def asked(plan: Plan) -> Asked:
+    """All that the plan asks, understood."""
+    if plan.file.query is not None:
+        return only_question(plan)
+    from guessproof.sql.publication import publish
+
+    known = declared(plan)
+    return publish({q.name: analyze(q.sql, replace(known, rows=q.rows)) for q in plan.questions})
+
+
+def only_question(plan: Plan) -> AnalyzedQuery:
+    """The plan's query, for what works with one; refused where there are several."""
     return analyze(plan.query.sql, declared(plan))
 
 
@@ -111,14 +122,14 @@ def attacker_of(plan: Plan) -> Attacker | None:
 class Chooser:
     """Collects bounds on ε and picks."""
 
-    def __init__(self, plan: Plan, question: AnalyzedQuery, remaining: float | None, data_dependent: bool) -> None:
+    def __init__(self, plan: Plan, asked: Asked, remaining: float | None, data_dependent: bool) -> None:
         self.plan = plan
-        self.question = question
+        self.asked = asked
         self.times = plan.release.times
         self.remaining = remaining
         self.data_dependent = data_dependent
         self.mechanism = plan.release.mechanism
-        moved = list_moved(question.measurements, question.families, key=lambda m: m.guarantee.sensitivity)
+        moved = list_moved(asked.measurements, asked.families, key=lambda m: m.guarantee.sensitivity)
         self.delta = (plan.release.delta or 0.0) / len(moved)
         self._check_mechanism()
         self._check_groups()
@@ -133,7 +144,7 @@ class Chooser:
             self._check_smooth()
         if self.mechanism is None or not MECHANISMS[self.mechanism].is_whole:
             return
-        for measurement in self.question.measurements:
+        for measurement in self.asked.measurements:
             if not measurement.is_whole:
                 problem, remedy = f"{measurement.text} is no whole number", f'say mechanism = "{BEST.name}"'
                 raise self.plan.error(("release", "mechanism"), self.mechanism, problem, remedy)
@@ -146,12 +157,12 @@ class Chooser:
             raise self.plan.error(spot, True, f"{self.mechanism} noise has a fixed scale", remedy)
         if release.ranks_inside is not None:
             raise self.plan.error(spot, True, "an extreme is picked by its rank, or gets noise", "write one of the two")
-        if not any(m.is_apart and not m.picks for m in self.question.measurements):
+        if not any(m.is_apart and not m.picks for m in self.asked.measurements):
             raise self.plan.error(spot, True, "the query asks for no MIN or MAX of rows", "leave it out")
 
     def _check_groups(self) -> None:
         """A δ is for Gaussian noise, or for groups that are found in the table."""
-        if self.question.finds_groups:
+        if self.asked.finds_groups:
             from guessproof.choosing.frequent import check_found_groups
 
             check_found_groups(self.plan)
@@ -161,54 +172,48 @@ class Chooser:
     # Accuracy.
 
     def _read_targets(self) -> dict[str, tuple[float, float]]:
-        names = [o.name for o in self.question.outputs if o.measured]
-        ranked = [o.name for o in self.question.outputs if o.is_plain and self._is_ranked(o.measured[0])]
-        targets = self.plan.accuracy.targets(names, ranked)
-        self._check_ranked(ranked, targets)
-        for output in self.question.outputs:
+        found: dict[str, tuple[float, float]] = {}
+        for question, part in zip(self.plan.questions, self.asked.parts, strict=True):
+            targets = self._targets_of(question, part)
+            found |= {part.label(name): target for name, target in targets.items()}
+        return found
+
+    def _targets_of(self, question: Question, part: AskedPart) -> dict[str, tuple[float, float]]:
+        query = part.query
+        names = [o.name for o in query.outputs if o.measured]
+        ranked = [o.name for o in query.outputs if o.is_plain and query.measurements[o.measured[0]].picks]
+        targets = question.accuracy.targets(names, ranked)
+        if ranked or question.accuracy.has_ranks:
+            check_ranked(self.plan, question, ranked, targets)
+        for output in query.outputs:
             if output.name in targets and not output.is_plain and self._ratio(output) is None:
-                spot = ("accuracy", output.name) if output.name in self.plan.accuracy.outputs else ("accuracy",)
-                problem = f"the error of {output.name} depends on its answer, so no target can be promised for it"
-                remedy = (
-                    'declare data.rows with protects = "values", or rows_at_least for an AVG, or set targets for SUM '
-                    "and COUNT as outputs"
-                )
-                raise self.plan.error(spot, output.name, problem, remedy)
+                raise self._unpromised(question, output.name)
         return targets
 
-    def _is_ranked(self, index: int) -> bool:
-        return self.question.measurements[index].picks
-
-    def _check_ranked(self, ranked: list[str], targets: dict[str, tuple[float, float]]) -> None:
-        """A target in the answer's own unit cannot be promised for a quantile, and one in ranks for nothing else."""
-        accuracy = self.plan.accuracy
-        for name in ranked:
-            own = accuracy.outputs.get(name)
-            if (own is not None and own.error is not None) or (name not in targets and accuracy.error is not None):
-                spot = ("accuracy", name) if own is not None and own.error is not None else ("accuracy",)
-                problem = f"how far the values of {name} lie apart only the data tell, so its error is one of ranks"
-                raise self.plan.error(spot, name, problem, "write ranks = 10 for it: so many ranks off at most")
-        given = [n for n, target in accuracy.outputs.items() if target.ranks is not None and n not in ranked]
-        if given or (accuracy.ranks is not None and not ranked):
-            spot = ("accuracy", given[0], "ranks") if given else ("accuracy", "ranks")
-            problem = "only MEDIAN and QUANTILE, as an output of their own, have an error in ranks"
-            raise self.plan.error(spot, given[0] if given else accuracy.ranks, problem, "write within = … instead")
+    def _unpromised(self, question: Question, name: str) -> PlanError:
+        spot = (*question.accuracy_key, name) if name in question.accuracy.outputs else question.accuracy_key
+        problem = f"the error of {name} depends on its answer, so no target can be promised for it"
+        remedy = (
+            'declare data.rows with protects = "values", or rows_at_least for an AVG, or set targets for SUM '
+            "and COUNT as outputs"
+        )
+        return self.plan.error(spot, name, problem, remedy)
 
     @property
     def units(self) -> dict[str, str]:
         """The unit of each plain output's error, where it is not the answer's own."""
-        return error_units(self.question)
+        return error_units(self.asked)
 
     def _asked_of(self) -> dict[int, list[tuple[float, float]]]:
         """The targets of each measurement: one number may be asked for under several names."""
         found: dict[int, list[tuple[float, float]]] = {}
-        for output in self.question.outputs:
+        for output in self.asked.outputs:
             if output.name not in self.targets:
                 continue
             ratio = self._ratio(output)
             split = {output.measured[0]: self.targets[output.name]}
             if ratio is not None:
-                split = ratio.split(self.question.measurements, *self.targets[output.name])
+                split = ratio.split(self.asked.measurements, *self.targets[output.name])
             for index, target in split.items():
                 found.setdefault(index, []).append(target)
         return found
@@ -219,7 +224,7 @@ class Chooser:
 
     def _required_epsilon(self, index: int, level: float) -> float:
         """The least ε that meets all targets of a measurement with noise that is shaped for one confidence."""
-        measurement = self.question.measurements[index]
+        measurement = self.asked.measurements[index]
         return max(
             epsilon_needed(measurement, within, confidence, self.mechanism, self.delta, shaped_for=level)
             for within, confidence in self._asked_of()[index]
@@ -238,19 +243,29 @@ class Chooser:
         return {index: self._required_epsilon(index, level) for index, level in self.levels.items()}
 
     def _split_budget(self) -> list[float]:
-        """Each measurement's part of ε: in proportion to what the targets need, equal parts without targets.
+        """Each measurement's part of ε: in proportion to what the targets need, by weights where there are none.
 
+        A measurement without a target beside others that have one gets its weight times what these need on average.
         Those to which a record contributes one at a time have parts that add up to more: it moves two of them at most.
         """
-        count, families = len(self.question.measurements), self.question.families
+        count, families = len(self.asked.measurements), self.asked.families
         if self.required_epsilon:
             typical = math.fsum(self.required_epsilon.values()) / len(self.required_epsilon)
-            parts = [self.required_epsilon.get(j, typical) for j in range(count)]
+            parts = [self.required_epsilon.get(j, self.weights[j] * typical) for j in range(count)]
         else:
             together = {j for family in families for j in family}
-            parts = [0.5 if j in together else 1.0 for j in range(count)]
+            parts = [self.weights[j] * (0.5 if j in together else 1.0) for j in range(count)]
         whole = math.fsum(list_moved(parts, families, key=float))
         return [p / whole for p in parts]
+
+    @cached_property
+    def weights(self) -> list[float]:
+        """The weight of each measurement: that of its question; of several that need it the largest."""
+        found = [0.0] * len(self.asked.measurements)
+        for question, part in zip(self.plan.questions, self.asked.parts, strict=True):
+            for place in part.places:
+                found[place] = max(found[place], question.weight)
+        return found
 
     @property
     def needed(self) -> float:
@@ -264,9 +279,9 @@ class Chooser:
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the whole release promises per unit of ε, of which each measurement has its share."""
-        parts = zip(self.budget_shares, self.question.measurements, strict=True)
+        parts = zip(self.budget_shares, self.asked.measurements, strict=True)
         scaled = [m.guarantee.scaled(share / m.guarantee.sensitivity) for share, m in parts]
-        return total_of_families(scaled, self.question.families)
+        return total_of_families(scaled, self.asked.families)
 
     def noises(self, epsilon: float) -> tuple[Noise, ...]:
         """The noise of every measurement when all of it costs ε, the rounding to a grid included.
@@ -274,7 +289,7 @@ class Chooser:
         Where a target asks for the least ε, rounding comes on top instead, or the target would be missed by a hair.
         """
         found: list[Noise] = []
-        for index, (share, measurement) in enumerate(zip(self.budget_shares, self.question.measurements, strict=True)):
+        for index, (share, measurement) in enumerate(zip(self.budget_shares, self.asked.measurements, strict=True)):
             level = self.levels.get(index, 0.95)
             noise = noise_for(measurement, share * epsilon, self.mechanism, delta=self.delta, confidence=level)
             inside = min(share * epsilon - 2 * noise.step, math.nextafter(share * epsilon, 0.0))
@@ -400,7 +415,7 @@ class Chooser:
     def _check_delta(self, noises: tuple[Noise, ...]) -> None:
         """What the grid adds to δ grows with ε; all of it must stay within what the plan allows."""
         allowed = self.plan.release.delta
-        given = list_moved([n.cost[1] for n in noises], self.question.families if noises else (), key=float)
+        given = list_moved([n.cost[1] for n in noises], self.asked.families if noises else (), key=float)
         if allowed is not None and math.fsum(given) > allowed:
             problem = "this little Gaussian noise on numbers this large needs a larger failure probability"
             raise self.plan.error(("release", "delta"), allowed, problem, "ask for less accuracy, or use laplace noise")
@@ -435,7 +450,7 @@ class Chooser:
         aware = None if profile is None else unit.query_aware_epsilon(profile, self.guarantee)
         return Choice(
             plan=self.plan,
-            question=self.question,
+            asked=self.asked,
             feasible=feasible,
             epsilon=epsilon,
             interval=interval,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def gaussian_exposure(chooser: Chooser, attacker: Attacker) -> GaussianExposure:
     """What the attacker learns, from the noise that each ε stands for; refused where it is not proven."""
     plan = chooser.plan
-    for measurement in chooser.question.measurements:
+    for measurement in chooser.asked.measurements:
         found = answer_curve(measurement)
         if isinstance(found, str):
             raise _refused(plan, found)

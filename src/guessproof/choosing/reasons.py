@@ -34,10 +34,10 @@ def changes(
         return
     ratio = needed / highest
     noises = chooser.noises(highest)
-    for output in chooser.question.outputs:
+    for output in chooser.asked.outputs:
         if output.name in chooser.targets and output.is_plain:
             yield from _accuracy_changes(chooser, output.name, noises[output.measured[0]])
-    if chooser.plan.data.rows is not None and all(m.divisor != 1 for m in chooser.question.measurements):
+    if chooser.plan.data.rows is not None and all(m.divisor != 1 for m in chooser.asked.measurements):
         rows = math.ceil(chooser.plan.data.rows * ratio)
         yield Change("data.rows", f"{chooser.plan.data.rows}", f"{rows}", ratio)
     others = () if ratio <= 1 else chooser.limits(None)  # another attacker is no way out of a budget that is too small

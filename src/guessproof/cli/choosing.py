@@ -101,12 +101,12 @@ def show_choice(choice: Choice) -> None:
         _show_consequences(console, choice)
     if choice.changes:
         _show_changes(console, choice)
-    for measurement in choice.question.measurements:
+    for measurement in choice.asked.measurements:
         console.print(f"• {measurement.account}.", style="dim")
     for words in choice.exclusions:
         console.print(f"• {words}", style="dim")
     data = choice.plan.data
-    few = 1 + choice.question.finds_groups + (data.copies is not None) + (data.linked_records > 1)
+    few = 1 + choice.asked.finds_groups + (data.copies is not None) + (data.linked_records > 1)
     for assumption in choice.assumptions[:few]:
         console.print(f"• {assumption}", style="dim")
     if choice.data_dependent:
@@ -139,8 +139,8 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     if choice.epsilon_add_remove is not None:
         rows.append((f"ε for adding or removing a {choice.plan.unit.noun}", down(choice.epsilon_add_remove)))
     rows += [(f"ε per unit of {n}", down(e)) for n, e in choice.epsilon_per_unit.items() if e]
-    for noise in choice.noises:
-        rows.append((f"noise on {noise.measurement.text}", _noise_words(noise)))
+    for label, noise in zip(choice.labels, choice.noises, strict=True):
+        rows.append((f"noise on {label}", _noise_words(noise)))
     ranks = choice.rank_errors()
     for name, error in choice.errors().items():
         level = choice.targets.get(name, (0.0, 0.95))[1]
@@ -312,8 +312,8 @@ def _show_meaning(found: Meaning) -> None:
     console = Screen()
     often = "" if found.times == 1 else f", in each of {found.times} releases; beliefs are after all of them"
     table = Table(show_header=False, title=f"ε = {found.epsilon:g} for this plan{often}", title_justify="left")
-    for noise in found.noises:
-        table.add_row(f"noise on {noise.measurement.text}", _noise_words(noise))
+    for label, noise in zip(found.labels, found.noises, strict=True):
+        table.add_row(f"noise on {label}", _noise_words(noise))
     for name, error in found.errors.items():
         table.add_row(
             f"{name}: answers usually within", error_words(error, found.rank_errors.get(name), name in found.timely)

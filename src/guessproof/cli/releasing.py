@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from guessproof.cli.screen import Screen
     from guessproof.plan import Plan
     from guessproof.releasing import Answer
+    from guessproof.releasing.answer import Released
 
 
 def release(
@@ -53,32 +54,15 @@ def release(
 
 def show_answer(answer: Answer, plan: Plan) -> None:
     """The answer, what it tells an attacker, what is left."""
-    from rich.table import Table
-
-    from guessproof.cli.screen import Screen, styled
-    from guessproof.world.times import show_time
+    from guessproof.cli.screen import Screen
 
     console = Screen()
     if answer.replayed:
         console.print("\nThis very request was answered before: the same answer, no new charge.", style="yellow")
-    table = Table(title=f"\n{plan.query.sql}", title_justify="left", title_style="dim")
-    keys = list(answer.answers[0].group) if answer.answers else []
-    for key in (*keys, "answer"):
-        table.add_column(key)
-    for column in ("value", "error", "confidence", "between"):
-        table.add_column(column, justify="right")
-    for row in answer.answers:
-        ends = [show_time(end) if row.time else f"{end:.6g}" for end in (row.low, row.high) if end is not None]
-        between = " … ".join(ends) if len(ends) > 1 else ""
-        table.add_row(
-            *(MISSING if row.group[k] is None else str(row.group[k]) for k in keys),
-            row.name,
-            "none" if row.value is None else styled(row.time or f"{row.value:.6g}", "bold"),
-            "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks, row.time),
-            f"{row.confidence:.0%}",
-            between,
-        )
-    console.print(table)
+    for question in plan.questions:
+        numbers = answer[question.name].answers if question.name else answer.answers
+        title = f"{question.name}: {question.sql}" if question.name else question.sql
+        _show_numbers(console, title, numbers)
     for name, error in answer.sampling.items():
         console.print(
             f"Apart from this noise, the average of so many people ({name}) would itself vary by about ± {error:.3g} "
@@ -94,6 +78,33 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     rest = f"ε = {down(left.get('epsilon'))}" + (f", δ = {down(left.get('delta'))}" if answer.delta else "")
     console.print(f"Charged {charged}; left: {rest}.")
     console.print(f"Ledger head {answer.head}\n", style="dim")
+
+
+def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...]) -> None:
+    """The answer to one question as a table."""
+    from rich.table import Table
+
+    from guessproof.cli.screen import styled
+    from guessproof.world.times import show_time
+
+    table = Table(title=f"\n{title}", title_justify="left", title_style="dim")
+    keys = list(numbers[0].group) if numbers else []
+    for key in (*keys, "answer"):
+        table.add_column(key)
+    for column in ("value", "error", "confidence", "between"):
+        table.add_column(column, justify="right")
+    for row in numbers:
+        ends = [show_time(end) if row.time else f"{end:.6g}" for end in (row.low, row.high) if end is not None]
+        between = " … ".join(ends) if len(ends) > 1 else ""
+        table.add_row(
+            *(MISSING if row.group[k] is None else str(row.group[k]) for k in keys),
+            row.name,
+            "none" if row.value is None else styled(row.time or f"{row.value:.6g}", "bold"),
+            "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks, row.time),
+            f"{row.confidence:.0%}",
+            between,
+        )
+    console.print(table)
 
 
 def _show_learned(console: Screen, answer: Answer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -79,6 +80,10 @@ class Engine(Protocol):
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
         """Run one SELECT over the table. Every failure, a time-out too, is EngineError() and says nothing else."""
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """While it is open, all aggregates are of one state of the table, as far as the engine knows states."""
         ...
 
     def batches(self, sql: str, size: int = ...) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -76,7 +77,7 @@ class DuckDB:
         self._timeout = timeout
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
-        self._tried_before = self._closed = False
+        self._tried_before = self._closed = self._is_held = False
         self._stored = bool(source.is_stored)
         try:
             self._types = self._load()
@@ -132,6 +133,15 @@ class DuckDB:
         if failure or rows is None:
             raise EngineError
         return rows
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        with self._transaction(self._con):
+            self._is_held = True
+            try:
+                yield
+            finally:
+                self._is_held = False
 
     def public(self) -> Mapping[str, Mapping[str, str]]:
         return self._public_types
@@ -261,15 +271,23 @@ class DuckDB:
 
     def _run(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
         """One query in a transaction that cannot write, stopped when its time is over."""
-        con.execute("BEGIN TRANSACTION READ ONLY")
         clock = None if self._timeout is None else threading.Timer(self._timeout, con.interrupt)
+        is_inside = self._is_held and con is self._con
+        with nullcontext() if is_inside else self._transaction(con):
+            try:
+                if clock:
+                    clock.start()
+                return con.execute(sql).fetchall()
+            finally:
+                if clock:
+                    clock.cancel()
+
+    @contextmanager
+    def _transaction(self, con: duckdb.DuckDBPyConnection) -> Generator[None]:
+        con.execute("BEGIN TRANSACTION READ ONLY")
         try:
-            if clock:
-                clock.start()
-            return con.execute(sql).fetchall()
+            yield
         finally:
-            if clock:
-                clock.cancel()
             con.execute("ROLLBACK")
 
     def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:

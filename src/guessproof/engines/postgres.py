@@ -7,7 +7,7 @@ remembered as its SQLSTATE, and ours is raised after the `except` block has ende
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -134,6 +134,7 @@ class Postgres:
     ) -> None:
         self._address, self._table, self._timeout = address, table, timeout
         self._open: list[Connection[Any]] = []
+        self._is_held = False  # whether a snapshot is open
         self._read: dict[str, str | None] = {}
         self._con = self._connect()
         try:
@@ -192,6 +193,15 @@ class Postgres:
             raise EngineError
         return rows
 
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        with self._reading(self._con):
+            self._is_held = True
+            try:
+                yield
+            finally:
+                self._is_held = False
+
     def _fault(self, sql: str) -> str | None:
         """Read once: what is run is the very text that was prepared."""
         if sql not in self._read:
@@ -235,7 +245,8 @@ class Postgres:
         return f"WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
 
     def _run(self, stand_in: StandIn, sql: str, *, read: bool = True) -> list[tuple[Any, ...]]:
-        with self._reading(self._con) as con:
+        con = self._con
+        with nullcontext() if self._is_held else self._reading(con):
             if self._find_marks(con) != self._marks:  # in one snapshot with the query: what was checked is what is read
                 raise SourceError("a public table has changed meanwhile; run it again")
             # In binary form a text is one statement, whatever it holds.

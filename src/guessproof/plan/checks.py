@@ -47,7 +47,7 @@ def check_tables(file: PlanFile, place: Place) -> None:
     for name, column in file.columns.items():
         _check_column(name, column, file.data.protects, place)
     _check_protected(file, place)
-    _check_accuracy(file.accuracy, place)
+    check_accuracy(("accuracy",), file.accuracy, place)
     _check_release(file.release, file.data.protects, place)
 
 
@@ -69,9 +69,28 @@ def _check_names(file: PlanFile, place: Place) -> None:
             raise place.error(path, text, problem, "give a name")
         if text is not None and not text.isprintable():
             raise place.error(path, text, "holds a character that cannot be printed", "remove it")
-    if not file.query.sql.strip():
-        raise place.error(("query", "sql"), file.query.sql, "is empty", "write the question as one SELECT")
     _check_distinct(file.columns, place)
+    _check_questions(file, place)
+
+
+def _check_questions(file: PlanFile, place: Place) -> None:
+    """One question, or several with names; each says something."""
+    if file.query is None and not file.queries:
+        given = [key for key in PlanFile.model_fields if key in file.model_fields_set]
+        raise place.error(("query",), given, "is missing", "add the table [query]: the question")
+    if file.query is not None and file.queries:
+        problem, remedy = "stands beside [query]", "ask either one question or several: move [query] to [queries.NAME]"
+        raise place.error(("queries",), list(file.queries), problem, remedy)
+    asked: dict[Key, str] = {("queries", name, "sql"): question.sql for name, question in file.queries.items()}
+    if file.query is not None:
+        asked[("query", "sql")] = file.query.sql
+    for path, sql in asked.items():
+        if not sql.strip():
+            raise place.error(path, sql, "is empty", "write the question as one SELECT")
+    if file.queries:
+        from guessproof.plan.several import check_several
+
+        check_several(file, place)
 
 
 def _check_distinct(names: Iterable[str], place: Place) -> None:
@@ -212,10 +231,11 @@ def _check_protected(file: PlanFile, place: Place) -> None:
         raise place.error(("data", "protects"), file.data.protects, problem, remedy)
 
 
-def _check_accuracy(accuracy: AccuracyTable, place: Place) -> None:
-    _check_target(("accuracy",), accuracy, place, alone=not _has_error(accuracy) and not accuracy.outputs)
+def check_accuracy(path: Key, accuracy: AccuracyTable, place: Place) -> None:
+    """Targets that do not contradict themselves."""
+    _check_target(path, accuracy, place, alone=not _has_error(accuracy) and not accuracy.outputs)
     for name, target in accuracy.outputs.items():
-        _check_target(("accuracy", name), target, place, alone=not (_has_error(accuracy) or _has_error(target)))
+        _check_target((*path, name), target, place, alone=not (_has_error(accuracy) or _has_error(target)))
 
 
 def _has_error(target: TargetTable) -> bool:

@@ -180,8 +180,9 @@ def canonical_text(file: tables.PlanFile, digests: Mapping[str, str]) -> str:
         for column in columns.values():
             if column["edges"] is None:
                 del column["edges"]
-    if not table["tables"]:
-        del table["tables"]
+    for key in ("tables", "queries", "query"):  # what is not there says nothing
+        if not table[key]:
+            del table[key]
     table["public files"] = dict(digests)
     return _json(table)
 

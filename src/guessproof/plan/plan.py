@@ -61,6 +61,27 @@ _WHERE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)\s*\Z"
 LEDGER_PARTS = ("", "-wal", "-shm", "-journal")  # SQLite keeps parts of a ledger beside it
 
 
+@dataclass(frozen=True)
+class Question:
+    """One question of a plan: what is asked, how near the answers must be, and where that stands in the file."""
+
+    name: str  # empty for that of [query]
+    sql: str
+    accuracy: AccuracyTable
+    rows: int | None
+    weight: float = 1.0
+
+    @property
+    def key(self) -> Key:
+        """Its table."""
+        return ("queries", self.name) if self.name else ("query",)
+
+    @property
+    def accuracy_key(self) -> Key:
+        """The table of its targets."""
+        return (*self.key, "accuracy") if self.name else ("accuracy",)
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The tables of a plan file, checked, with what they mean in the world of attackers."""
@@ -77,7 +98,8 @@ class Plan:
     digests: Mapping[str, str]
 
     def __repr__(self) -> str:
-        return f"Plan({self.data.name!r}, protects={self.data.protects!r}, {self.query.sql!r})"
+        asked = ", ".join(repr(question.sql) for question in self.questions)
+        return f"Plan({self.data.name!r}, protects={self.data.protects!r}, {asked})"
 
     @property
     def data(self) -> DataTable:
@@ -91,19 +113,34 @@ class Plan:
         return unit.declared({key: getattr(self.data, key) for key in (*unit.needs, *unit.takes)})
 
     @property
+    def questions(self) -> tuple[Question, ...]:
+        """What is asked: the one question of [query], or those of [queries.NAME], in their order."""
+        file, rows = self.file, self.data.rows
+        if file.query is not None:
+            return (Question("", file.query.sql, file.accuracy, rows),)
+        return tuple(
+            Question(name, asked.sql, asked.accuracy, rows if asked.rows is None else asked.rows, asked.weight)
+            for name, asked in file.queries.items()
+        )
+
+    @property
     def query(self) -> QueryTable:
-        """The question."""
+        """The only question; refused where there are several."""
+        if self.file.query is None:
+            several = list(self.file.queries)
+            problem, remedy = "works with one question, and this plan has several", "put one of them into [query]"
+            raise self.error(("queries",), several, problem, remedy)
         return self.file.query
+
+    @property
+    def asked(self) -> str:
+        """All that is asked, as one text for people."""
+        return "\n".join(f"{q.name}: {q.sql}" if q.name else q.sql for q in self.questions)
 
     @property
     def columns(self) -> Mapping[str, ColumnTable]:
         """The declared columns."""
         return MappingProxyType(self.file.columns)
-
-    @property
-    def accuracy(self) -> AccuracyTable:
-        """How near the answer must be; empty where nothing is asked."""
-        return self.file.accuracy
 
     @property
     def release(self) -> ReleaseTable:
@@ -236,8 +273,9 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     if attacker is not None:
         limits = Limits(attacker.advantage, read_posterior_limit(attacker, place), attacker.both)
         wanted, attacker = read_attacker(file, attributes, place)
-    for output in file.accuracy.outputs:
-        file.accuracy.remember(output, place.lines.find(("accuracy", output)), place.file)
+    _remember(("accuracy",), file.accuracy, place)
+    for name, asked in file.queries.items():
+        _remember(("queries", name, "accuracy"), asked.accuracy, place)
     digests = {name: table.digest for name, table in beliefs.tables.items()}
     if file.tables:
         from guessproof.plan.beside import check_beside
@@ -255,6 +293,12 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
         wanted=wanted,
         digests=digests,
     )
+
+
+def _remember(path: Key, accuracy: AccuracyTable, place: Place) -> None:
+    for output in accuracy.outputs:
+        key = (*path, output)
+        accuracy.remember(output, ".".join(map(str, key)), place.lines.find(key), place.file)
 
 
 def _text(path: Path) -> str:

@@ -117,7 +117,7 @@ def _is_unknown(path: Key, error: Any) -> bool:
     if error["type"] == "extra_forbidden":
         return True
     # [accuracy] takes tables of any name; what is no table there is a misspelt key of its own
-    own = len(path) == 2 and path[0] == "accuracy" and path[1] not in _fields(_table_at(path[:1]))
+    own = path[-2:-1] == ("accuracy",) and path[-1] not in _fields(_table_at(path[:-1]))
     return own and error["type"] == "model_type"
 
 
@@ -148,7 +148,7 @@ def _value_at(raw: Any, path: Key) -> Any:
 def _table_at(path: Key) -> type[PlanTable] | None:
     """The model that describes a table of the plan."""
     steps = [key for key in path if isinstance(key, str)]
-    if steps and steps[0] in ("columns", "prior", "tables"):
+    if steps and steps[0] in ("columns", "prior", "tables", "queries"):
         del steps[1:2]  # a name that the owner chose
     if steps[:2] == ["tables", "columns"]:
         del steps[2:3]

@@ -484,8 +484,8 @@ class AccuracyTable(TargetTable):
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, TargetTable]  # pyright: ignore[reportIncompatibleVariableOverride]
-    _lines: dict[str, tuple[int | None, str | None]] = PrivateAttr(
-        default_factory=dict[str, tuple[int | None, str | None]]
+    _spots: dict[str, tuple[str, int | None, str | None]] = PrivateAttr(
+        default_factory=dict[str, tuple[str, int | None, str | None]]
     )
 
     @property
@@ -493,9 +493,14 @@ class AccuracyTable(TargetTable):
         """The targets that were given by output."""
         return dict(self.__pydantic_extra__)
 
-    def remember(self, output: str, line: int | None, file: str | None) -> None:
+    @property
+    def has_ranks(self) -> bool:
+        """Whether a target is given in ranks."""
+        return self.ranks is not None or any(target.ranks is not None for target in self.outputs.values())
+
+    def remember(self, output: str, key: str, line: int | None, file: str | None) -> None:
         """Where the target of an output stands, for an error that only the query can bring up."""
-        self._lines[output] = (line, file)
+        self._spots[output] = (key, line, file)
 
     def targets(self, names: Iterable[str], ranked: Iterable[str] = ()) -> dict[str, tuple[float, float]]:
         """(within, confidence) for each named output that has a target; `ranked` ones have theirs in ranks.
@@ -506,10 +511,10 @@ class AccuracyTable(TargetTable):
         names, ranked = list(names), set(ranked)
         for output in self.outputs:
             if output not in names:
-                line, file = self._lines.get(output, (None, None))
+                key, line, file = self._spots.get(output, (f"accuracy.{output}", None, None))
                 hint = suggest_name(output, names, f"use one of {', '.join(names)}")
                 problem = "is not an output of the query"
-                raise PlanError(f"accuracy.{output}", output, problem, hint, line=line, file=file)
+                raise PlanError(key, output, problem, hint, line=line, file=file)
         found: dict[str, tuple[float, float]] = {}
         for name in names:
             own = self.outputs.get(name, self)
@@ -517,6 +522,21 @@ class AccuracyTable(TargetTable):
             if error is not None:
                 found[name] = (error, own.confidence or self.confidence or 0.95)
         return found
+
+
+class QuestionTable(QueryTable):
+    """One of several questions; [queries.NAME.accuracy] holds its targets, as [accuracy] those of an only one."""
+
+    rows: Whole | None = Field(
+        default=None, ge=1, description="the public count behind an AVG of this question; left out: that of [data]"
+    )
+    weight: Positive = Field(
+        default=1.0,
+        description="how much of ε each number of this question gets beside those of others, where it has no target",
+    )
+    accuracy: AccuracyTable = Field(
+        default_factory=lambda: AccuracyTable.model_validate({}), description="how near its answers must be"
+    )
 
 
 def _known_mechanism(name: str) -> str:
@@ -613,7 +633,11 @@ class PlanFile(PlanTable):
     """A guessproof plan."""
 
     data: DataTable = Field(description="the table and what is protected in it")
-    query: QueryTable = Field(description="the question")
+    query: QueryTable | None = Field(default=None, description="the question")
+    queries: dict[str, QuestionTable] = Field(
+        default_factory=dict[str, QuestionTable],
+        description="several questions instead of one, by name: released together, judged together",
+    )
     columns: dict[str, ColumnTable] = Field(
         default_factory=dict[str, ColumnTable], description="the declared columns, by name"
     )

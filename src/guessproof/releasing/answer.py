@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from guessproof.choosing import Choice
 from guessproof.errors import ParameterError
 from guessproof.noise import Noise
 from guessproof.releasing.table import arrow_of, pandas_of, polars_of
-from guessproof.sql import AnalyzedQuery
+from guessproof.sql import AnalyzedQuery, Asked, AskedPart, Output
 from guessproof.sql import formula as formulas
 from guessproof.sql.rewrite import Cell, Group
 from guessproof.world.times import show_time
 
 Row = tuple[Group, dict[int, float]]  # noisy numbers of a group, by their measurements
 Found = Mapping[Group, Sequence[Cell]]  # for each measurement what the engine found
+LATER = ("ranks", "time", "question")  # left out where there are none, as in answers recorded before they came
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,19 @@ class Released:
     high: float | None
     ranks: float | None = None
     time: str | None = None  # the value as a time, where it is one: value, low and high are days since 1970 then
+    question: str | None = None  # which of several it answers
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON; `ranks` and `time` only where there are some, as in answers recorded before they came."""
-        return {k: v for k, v in vars(self).items() if k not in ("ranks", "time") or v is not None}
+        """Ready for JSON."""
+        return {k: v for k, v in vars(self).items() if k not in LATER or v is not None}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A noisy answer, what it cost, what an attacker can learn from it, and what is left."""
+    """A noisy answer, what it cost, what an attacker can learn from it, and what is left.
+
+    Of a plan with several questions `answer["mean_stay"]` is the answer to one; the rest is about all of them.
+    """
 
     answers: tuple[Released, ...]
     epsilon: float
@@ -63,6 +68,14 @@ class Answer:
     replayed: bool = False
     number: int | None = None  # which of the plan's releases this is, where it has several
     times: int = 1
+    questions: tuple[str, ...] = ()  # the names of several questions
+
+    def __getitem__(self, question: str) -> Answer:
+        """The answer to one of several questions."""
+        if question not in self.questions:
+            known = ", ".join(self.questions) or "none: the plan asks one question"
+            raise ParameterError("question", question, "is not a question of this answer", f"its questions are {known}")
+        return replace(self, answers=tuple(a for a in self.answers if a.question == question), questions=())
 
     @property
     def value(self) -> float | None:
@@ -73,69 +86,66 @@ class Answer:
 
     def record(self) -> dict[str, Any]:
         """What the ledger keeps."""
-        kept = replace(self, remaining={}, head="", replayed=False)
-        return {k: v for k, v in kept.to_dict().items() if k not in ("remaining", "head", "replayed")}
+        return {k: v for k, v in self._table().items() if k not in ("remaining", "head", "replayed")}
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {
-            "answers": [a.to_dict() for a in self.answers],
-            **({} if self.times == 1 else {"number": self.number, "times": self.times}),
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "epsilon_add_remove": self.epsilon_add_remove,
-            "epsilon_per_unit": self.epsilon_per_unit,
-            "noise_scale": self.noise_scale,
-            "noise": list(self.noise),
-            "learned": self.learned,
-            "sampling": self.sampling,
-            "assumptions": list(self.assumptions),
-            "data_dependent": self.data_dependent,
-            "remaining": self.remaining,
-            "head": self.head,
-            "replayed": self.replayed,
-        }
+        """Ready for JSON; of several questions the answers also by their names."""
+        if not self.questions:
+            return self._table()
+        named = {name: {"answers": [a.to_dict() for a in self[name].answers]} for name in self.questions}
+        return {**self._table(), "questions": named}
+
+    def _table(self) -> dict[str, Any]:
+        """Every field; numbers and questions only where there are several."""
+        table = {**vars(self), "answers": [a.to_dict() for a in self.answers]}
+        once = ("number", "times") if self.times == 1 else ()
+        alone = () if self.questions else ("questions",)
+        lists = {k: list(v) for k, v in table.items() if isinstance(v, tuple)}
+        return {k: v for k, v in {**table, **lists}.items() if k not in (*once, *alone)}
 
     def to_arrow(self) -> Any:
         """An Arrow table: one row for each group, beside each number its error."""
-        return arrow_of(self.answers)
+        return arrow_of(self._one())
 
     def to_pandas(self) -> Any:
         """The same as a pandas frame."""
-        return pandas_of(self.answers)
+        return pandas_of(self._one())
 
     def to_polars(self) -> Any:
         """The same as a polars frame."""
-        return polars_of(self.answers)
+        return polars_of(self._one())
+
+    def _one(self) -> tuple[Released, ...]:
+        """The numbers of one table."""
+        if self.questions:
+            problem = "the answer has a table for each question"
+            raise ParameterError("question", list(self.questions), problem, f'use answer["{self.questions[0]}"]')
+        return self.answers
 
     @staticmethod
     def from_record(table: Mapping[str, Any], remaining: dict[str, Any], head: str) -> Answer:
         """The answer that was given before."""
-        return Answer(
-            tuple(Released(**a) for a in table["answers"]),
-            table["epsilon"],
-            table["delta"],
-            table["epsilon_add_remove"],
-            dict(table["epsilon_per_unit"]),
-            table["noise_scale"],
-            tuple(table["noise"]),
-            dict(table["learned"]),
-            dict(table["sampling"]),
-            tuple(table["assumptions"]),
-            table["data_dependent"],
-            remaining,
-            head,
-            True,
-            table.get("number"),
-            table.get("times", 1),
-        )
+        told: dict[str, Any] = {"remaining": remaining, "head": head, "replayed": True}
+        for name in (f.name for f in fields(Answer) if f.name in table):
+            told[name] = tuple(table[name]) if isinstance(table[name], list) else table[name]
+        told["answers"] = tuple(Released(**a) for a in table["answers"])
+        return Answer(**told)
 
 
-def add_noise(choice: Choice, found: Found) -> Answer:
-    """Noise for every measurement of every declared group, and the outputs computed from it."""
-    groups = list_groups(choice.question)
-    columns = [draw_column(noise, index, groups, found) for index, noise in enumerate(choice.noises)]
-    return make_answer(choice, numbers_by_group(groups, columns))
+def add_noise(choice: Choice, found: Mapping[str, Found]) -> Answer:
+    """Noise for every measurement of every declared group, and the outputs computed from it.
+
+    `found` is what the engine found for each question, by its name. What two questions share is drawn once.
+    """
+    drawn: dict[int, list[float]] = {}
+    rows: dict[str, list[Row]] = {}
+    for part in choice.asked.parts:
+        groups, cells = list_groups(part.query), found.get(part.name, {})
+        for index, place in enumerate(part.places):
+            if place not in drawn:
+                drawn[place] = draw_column(choice.noises[place], index, groups, cells)
+        rows[part.name] = numbers_by_group(groups, [drawn[place] for place in part.places])
+    return make_answer(choice, rows)
 
 
 def numbers_by_group(groups: Sequence[Group], columns: Sequence[Sequence[float]]) -> list[Row]:
@@ -143,29 +153,28 @@ def numbers_by_group(groups: Sequence[Group], columns: Sequence[Sequence[float]]
     return [(g, {index: column[i] for index, column in enumerate(columns)}) for i, g in enumerate(groups)]
 
 
-def make_answer(choice: Choice, rows: list[Row]) -> Answer:
-    """The outputs computed from noisy numbers, and all that is said beside them."""
-    shown, outputs = _filter_and_sort(choice.question, rows), measured_outputs(choice.question)
-    answers = tuple(_make_number(choice, group, numbers, output) for group, numbers in shown for output in outputs)
+def make_answer(choice: Choice, rows: Mapping[str, list[Row]]) -> Answer:
+    """The outputs computed from the noisy numbers of each question, by its name, and all that is said beside them."""
+    answers = [a for part in choice.asked.parts for a in PartAnswer(choice, part).read(rows[part.name])]
     advantage, posterior = choice.advantage, choice.posterior
-    learned = {
-        "prior": choice.prior,
-        "advantage": None if advantage is None else advantage.to_dict(),
-        "posterior": None if posterior is None else posterior.to_dict(),
-    }
     return Answer(
-        answers,
-        choice.cost,
-        choice.delta,
-        choice.epsilon_add_remove,
-        choice.epsilon_per_unit,
-        choice.noise_scale,
-        tuple(n.to_dict() for n in choice.noises),
-        learned,
-        sampling_error(choice),
-        choice.assumptions,
-        choice.data_dependent,
+        answers=tuple(answers),
+        epsilon=choice.cost,
+        delta=choice.delta,
+        epsilon_add_remove=choice.epsilon_add_remove,
+        epsilon_per_unit=choice.epsilon_per_unit,
+        noise_scale=choice.noise_scale,
+        noise=tuple(choice.noise_tables),
+        learned={
+            "prior": choice.prior,
+            "advantage": None if advantage is None else advantage.to_dict(),
+            "posterior": None if posterior is None else posterior.to_dict(),
+        },
+        sampling=sampling_error(choice),
+        assumptions=choice.assumptions,
+        data_dependent=choice.data_dependent,
         times=choice.times,
+        questions=tuple(part.name for part in choice.asked.parts if part.name),
     )
 
 
@@ -179,9 +188,9 @@ def draw_column(noise: Noise, index: int, groups: list[Group], found: Found) -> 
     return noise.numbers([found[g][index] if g in found else (None, None) for g in groups])
 
 
-def measured_outputs(question: AnalyzedQuery) -> list[Any]:
+def measured_outputs(asked: Asked) -> list[Output]:
     """The outputs that hold a number of the table, keys of groups left out."""
-    return [o for o in question.outputs if o.measured]
+    return [o for o in asked.outputs if o.measured]
 
 
 def _filter_and_sort(question: AnalyzedQuery, rows: list[Row]) -> list[Row]:
@@ -202,29 +211,51 @@ def _sort_key(value: Any) -> tuple[int, Any]:
     return (1, 0.0) if isinstance(value, float) and math.isnan(value) else (0, value)
 
 
-def _level(choice: Choice, output: Any) -> float:
-    """How sure each number behind an output must be, so that they fail together no more often than one may."""
-    return 1 - (1 - _confidence(choice, output)) / max(len(output.measured), 1)
+@dataclass(frozen=True)
+class PartAnswer:
+    """The answer to one question, read off the noisy numbers."""
 
+    choice: Choice
+    part: AskedPart
 
-def _confidence(choice: Choice, output: Any) -> float:
-    return choice.targets.get(output.name, (0.0, 0.95))[1]
+    def read(self, rows: list[Row]) -> Iterator[Released]:
+        """Its outputs for every group that is shown."""
+        query = self.part.query
+        for group, numbers in _filter_and_sort(query, rows):
+            for output in measured_outputs(query):
+                yield self._make_number(group, numbers, output)
 
+    def _noise(self, index: int) -> Noise:
+        return self.choice.noises[self.part.places[index]]
 
-def _make_number(choice: Choice, group: Group, numbers: Mapping[int, float], output: Any) -> Released:
-    value = float(formulas.evaluate(output.formula, numbers, group))
-    level = _level(choice, output)
-    ranges = {index: choice.noises[index].enclose(numbers[index], level) for index in output.measured}
-    enclosed = formulas.enclose(output.formula, ranges)
-    low, high = _finite(enclosed.low), _finite(enclosed.high)
-    error = None if low is None or high is None else max(high - value, value - low)
-    ranks = None
-    if output.is_plain:
-        noise = choice.noises[output.measured[0]]
-        error, ranks = (None, noise.error(level)) if noise.unit else (noise.error(level), None)
-    keys = {key.name: level_name for key, level_name in zip(choice.question.keys, group, strict=True)}
-    time = show_time(value) if output.is_time and math.isfinite(value) else None
-    return Released(output.name, keys, _finite(value), error, _confidence(choice, output), low, high, ranks, time)
+    def _confidence(self, output: Output) -> float:
+        return self.choice.targets.get(self.part.label(output.name), (0.0, 0.95))[1]
+
+    def _make_number(self, group: Group, numbers: Mapping[int, float], output: Output) -> Released:
+        value = float(formulas.evaluate(output.formula, numbers, group))
+        # How sure each number behind an output must be, so that they fail together no more often than one may.
+        level = 1 - (1 - self._confidence(output)) / max(len(output.measured), 1)
+        ranges = {index: self._noise(index).enclose(numbers[index], level) for index in output.measured}
+        enclosed = formulas.enclose(output.formula, ranges)
+        low, high = _finite(enclosed.low), _finite(enclosed.high)
+        error = None if low is None or high is None else max(high - value, value - low)
+        ranks = None
+        if output.is_plain:
+            noise = self._noise(output.measured[0])
+            error, ranks = (None, noise.error(level)) if noise.unit else (noise.error(level), None)
+        keys = {key.name: level_name for key, level_name in zip(self.part.query.keys, group, strict=True)}
+        return Released(
+            name=output.name,
+            group=keys,
+            value=_finite(value),
+            error=error,
+            confidence=self._confidence(output),
+            low=low,
+            high=high,
+            ranks=ranks,
+            time=show_time(value) if output.is_time and math.isfinite(value) else None,
+            question=self.part.name or None,
+        )
 
 
 def _finite(value: float) -> float | None:
@@ -235,8 +266,8 @@ def sampling_error(choice: Choice) -> dict[str, Any]:
     """How far an average of a random sample strays by itself: from the declared prior and the public count only."""
     found: dict[str, Any] = {}
     attributes = choice.plan.attributes()
-    for output in measured_outputs(choice.question):
-        measurement = choice.question.measurements[output.measured[0]]
+    for output in measured_outputs(choice.asked):
+        measurement = choice.asked.measurements[output.measured[0]]
         name = next(iter(measurement.contribution.term.columns), None)
         is_bare = output.is_plain and measurement.divisor != 1 and not measurement.contribution.term.parts
         if is_bare and name in attributes:

@@ -26,7 +26,7 @@ def show_frequent(engine: Engine, query: RewrittenQuery, choice: Choice) -> Answ
         rows += draw_frequent(choice, choice.threshold, found)
     keys = choice.question.keys
     rows.sort(key=lambda row: tuple(key.rank(level) for key, level in zip(keys, row[0], strict=True)))
-    return make_answer(choice, rows)
+    return make_answer(choice, {"": rows})
 
 
 def _measured(engine: Engine, query: RewrittenQuery) -> Iterator[list[Measured]]:

@@ -18,7 +18,7 @@ from typing import Any
 
 from sqlglot import Expr, exp
 
-from guessproof.choosing import asked
+from guessproof.choosing import only_question
 from guessproof.engines import Engine, open_engine
 from guessproof.errors import EngineError, ParameterError
 from guessproof.guarantee import Guarantee, PrivacyUnit, guarantee_to_dict
@@ -97,7 +97,7 @@ def bound_rows(
     rows = _checked(candidates)
     noise = BEST_WHOLE(sensitivity=CHANGE, epsilon=checked_positive("epsilon", epsilon))
     check_drawable(noise, Grid(0))
-    question = asked(plan)
+    question = only_question(plan)
     if question.declared.unit.identity is None:
         problem = "a bound on rows is needed only where a person has several"
         raise plan.error(("data", "protects"), plan.data.protects, problem, 'use protects = "persons"')

@@ -30,7 +30,15 @@ from guessproof.ledger.book import canonical
 from guessproof.plan import Plan
 from guessproof.plan.identity import first_requests, request_of
 from guessproof.releasing.answer import Answer, add_noise, has_declared_rows
-from guessproof.sql import AnalyzedQuery, DeclaredTable, RewrittenQuery, find_target, rewrite
+from guessproof.sql import (
+    AnalyzedQuery,
+    Asked,
+    DeclaredColumn,
+    DeclaredTable,
+    RewrittenQuery,
+    find_target,
+    rewrite,
+)
 
 
 def release(
@@ -56,15 +64,13 @@ def release(
     if settled is not None:  # what was paid for is given whatever has become of the table
         return _show_again(book, settled)
     choice = _rehearse(book, plan, choice)
-    joined = plan.public_sources if choice.question.joins else {}
+    joined = plan.public_sources if choice.asked.joins else {}
     with open_engine(source_of(plan, source), plan.data.table, timeout=timeout, public=joined) as engine:
-        if joined:
-            check_joins(engine, plan, choice.question)
-        query = prepare_query(engine, choice.question, [n.grid.exponent for n in choice.noises])
+        queries = prepare_queries(engine, choice)
         charged = _charge(book, plan, choice, number)
         if not isinstance(charged, Charged):  # somebody else was faster
             return _show_again(book, charged)
-        answer = replace(_run(book, charged, engine, query, choice), number=number)
+        answer = replace(_run(book, charged, engine, queries, choice), number=number)
     head = book.record(charged, answer.record())
     return replace(answer, remaining=_remaining(book, plan), head=head)
 
@@ -113,6 +119,16 @@ def source_of(plan: Plan, frame: Any) -> Any:
     if isinstance(frame, (str, Path)):  # a prior may come from any public file but the table itself: the plan must know
         raise ParameterError("source", frame, "is the name of a file", "write it as source under [data] of the plan")
     return plan.source if frame is None else frame
+
+
+def prepare_queries(engine: Engine, choice: Choice) -> dict[str, RewrittenQuery]:
+    """What is run for each question, by its name; everything that can be wrong with it is found here."""
+    found: dict[str, RewrittenQuery] = {}
+    for part in choice.asked.parts:
+        if part.query.joins:
+            check_joins(engine, choice.plan, part.query)
+        found[part.name] = prepare_query(engine, part.query, [choice.noises[p].grid.exponent for p in part.places])
+    return found
 
 
 def prepare_query(engine: Engine, question: AnalyzedQuery, exponents: Sequence[int]) -> RewrittenQuery:
@@ -173,16 +189,16 @@ def _name_request(book: Ledger, plan: Plan, choice: Choice | None, number: int |
 
 
 def _first_requests(book: Ledger, plan: Plan) -> frozenset[str]:
-    return first_requests(plan, book.unsaid(plan.data.name, plan.query.sql))
+    return first_requests(plan, book.unsaid(plan.data.name, plan.asked))
 
 
 def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Charged | Recorded | Failed:
     """Pay for what was chosen; where the budget is too small for it, say what it would allow."""
     guarantee = with_bells(guarantee_to_dict(choice.guarantee), _bells(plan, choice))
     describe = {
-        "query": plan.query.sql,
+        "query": plan.asked,
         "protects": plan.data.protects,
-        "noise": [n.to_dict() for n in choice.noises],
+        "noise": choice.noise_tables,
         "data_dependent": choice.data_dependent,
     }
     if number is not None:
@@ -190,7 +206,7 @@ def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Cha
     judge = make_judge(plan, book)
     cost = Cost(choice.exact_cost, choice.delta)
     request, aliases = request_digest(plan, choice, number), _name_request(book, plan, choice, number)
-    protection = protection_of(choice.question)
+    protection = protection_of(choice.asked)
     try:
         return book.charge(
             plan.data.name, request, cost, guarantee, describe, judge, protection=protection, aliases=aliases
@@ -204,12 +220,14 @@ def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Cha
         ) from None
 
 
-def protection_of(question: AnalyzedQuery) -> Protection:
-    """What the ledger pins: the unit, the protected columns, and what the query takes to be known."""
-    declared = question.declared
-    read = {name: declared.column(name) for name in question.columns if not declared.is_joined(name)}
+def protection_of(asked: Asked) -> Protection:
+    """What the ledger pins: the unit, the protected columns, and what the questions take to be known."""
+    declared, read = asked.parts[0].query.declared, dict[str, DeclaredColumn]()
+    for query in (part.query for part in asked.parts):
+        own = query.declared
+        read |= {name: own.column(name) for name in query.columns if not own.is_joined(name)}
     # An average over a public number of rows takes it as known who has a value.
-    counted = {n for m in question.measurements if m.divisor != 1 for n in m.contribution.columns | m.filter.columns}
+    counted = {n for m in asked.measurements if m.divisor != 1 for n in m.contribution.columns | m.filter.columns}
     known = {name for name, column in read.items() if column.protected and (not column.missing or name in counted)}
     unit = declared.unit
     chosen = [] if unit.hides_presence else [name for name, column in declared.columns.items() if column.protected]
@@ -272,10 +290,12 @@ def _bells(plan: Plan, choice: Choice) -> tuple[Bell, ...]:
 # Run ---------------------------------------------------------------------------------------------------------------
 
 
-def _run(book: Ledger, charged: Charged, engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer:
+def _run(
+    book: Ledger, charged: Charged, engine: Engine, queries: Mapping[str, RewrittenQuery], choice: Choice
+) -> Answer:
     """Run and add noise; whatever fails is noted in constant words, and the charge stays."""
     try:
-        answer = _find_groups(engine, query, choice) if query.query.finds_groups else _ask(engine, query, choice)
+        answer = _find_groups(engine, queries, choice) if choice.asked.finds_groups else _ask(engine, queries, choice)
     except Exception:  # any text of it might quote data
         book.failed(charged)
         raise EngineError from None
@@ -285,16 +305,19 @@ def _run(book: Ledger, charged: Charged, engine: Engine, query: RewrittenQuery, 
     return answer
 
 
-def _ask(engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer | None:
-    """Noise for every declared group; None where there are fewer rows than declared."""
-    found = query.run(engine.aggregates)
-    return add_noise(choice, found) if has_declared_rows(choice.question, found) else None
+def _ask(engine: Engine, queries: Mapping[str, RewrittenQuery], choice: Choice) -> Answer | None:
+    """Noise on what one state of the table adds up to; None where there are fewer rows than declared."""
+    with engine.snapshot():
+        found = {name: query.run(engine.aggregates) for name, query in queries.items()}
+    complete = all(has_declared_rows(part.query, found[part.name]) for part in choice.asked.parts)
+    return add_noise(choice, found) if complete else None
 
 
-def _find_groups(engine: Engine, query: RewrittenQuery, choice: Choice) -> Answer:
+def _find_groups(engine: Engine, queries: Mapping[str, RewrittenQuery], choice: Choice) -> Answer:
     """Noise for every group of the table; those that are frequent are shown."""
     from guessproof.releasing.frequent import show_frequent
 
+    (query,) = queries.values()
     return show_frequent(engine, query, choice)
 
 

@@ -77,7 +77,7 @@ class Facts:
     @property
     def outputs(self) -> tuple[Output, ...]:
         """The numbers of the answer."""
-        return tuple(o for o in self.choice.question.outputs if o.measured)
+        return tuple(o for o in self.choice.asked.outputs if o.measured)
 
     @property
     def is_noisy(self) -> bool:
@@ -169,7 +169,7 @@ def _refused(plan: Plan, why: str) -> Choice:
     explanation = f"{said[:1].upper()}{said[1:]}."
     return Choice(
         plan=plan,
-        question=asked(plan),
+        asked=asked(plan),
         feasible=False,
         epsilon=0.0,
         interval=(0.0, 0.0),

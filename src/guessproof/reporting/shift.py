@@ -164,7 +164,7 @@ def added_or_removed(choice: Choice, epsilon: float) -> float:
     known = choice.epsilon_add_remove
     if known is not None and choice.epsilon:
         return known * epsilon / choice.epsilon
-    parts = [m.guarantee for m in choice.question.measurements]
+    parts = [m.guarantee for m in choice.asked.measurements]
     return epsilon * max(g.presence / g.sensitivity for g in parts)
 
 

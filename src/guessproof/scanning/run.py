@@ -29,7 +29,7 @@ from guessproof.scanning.judged import Judged, RecordJudge
 from guessproof.scanning.records import records_of
 from guessproof.scanning.result import LEVELS, Bin, Enclosed, Exposed, Group, Identified, Scan
 from guessproof.scanning.single import one_value
-from guessproof.sql import AnalyzedQuery, find_target
+from guessproof.sql import Asked, DeclaredTable, find_target
 from guessproof.sql.rewrite import write_listing
 from guessproof.sql.rules.time import write_days
 from guessproof.sql.rules.values import write_number
@@ -77,11 +77,12 @@ def scan(
     name = plan.data.name
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
     book.account(name)  # a scan that cannot be noted is not made
-    question = asked(plan)
-    if question.joins or question.inner is not None:
-        what = "joins others" if question.joins else "puts groups of it together"
+    questions = asked(plan)
+    if questions.joins or any(part.query.inner is not None for part in questions.parts):
+        what = "joins others" if questions.joins else "puts groups of it together"
         raise InfeasibleError(f"the scan reads one table, and this query {what}; scan the query without that")
-    exposure, epsilon, worst = _exposed(plan, question, epsilon)
+    exposure, epsilon, worst = _exposed(plan, questions, epsilon)
+    declared = questions.parts[0].query.declared
     if not exposure.judges_records:
         problem = "a scan judges records by distances, and Gaussian noise bounds no answer by them"
         remedy = 'scan a copy of the plan with mechanism = "laplace"; the limits of this one hold for every record'
@@ -89,9 +90,9 @@ def scan(
     limit = plan.limits.advantage
     records = records_of(plan, exposure, epsilon, worst, limit)
     with open_engine(source_of(plan, source), plan.data.table) as engine:
-        check_rows(engine, question.declared)
+        check_rows(engine, declared)
         columns = _columns(engine, records, by, identities)
-        sql = _listing(engine, question, records, columns)
+        sql = _listing(engine, declared, records, columns)
         book.note(name, NOTE, scan=True)
         engine.check()
         counted = _count(engine.batches(sql, BATCH), records, columns, top, by, identities, progress)
@@ -100,10 +101,10 @@ def scan(
     )
 
 
-def _exposed(plan: Plan, question: AnalyzedQuery, epsilon: float | None) -> tuple[Exposure, float, float]:
+def _exposed(plan: Plan, questions: Asked, epsilon: float | None) -> tuple[Exposure, float, float]:
     """What the attacker can learn, the ε, and what no possible value within the declared bounds exceeds at it."""
     if epsilon is not None:
-        exposure = Chooser(plan, question, None, False).exposure()
+        exposure = Chooser(plan, questions, None, False).exposure()
         if exposure is None:
             raise _no_attacker(plan)
         return exposure, float(checked_epsilon(epsilon)), 1.0
@@ -121,13 +122,13 @@ def _no_attacker(plan: Plan) -> GuessproofError:
     return plan.error(("attacker",), None, problem, 'add [attacker] with goal = "…" and advantage = …')
 
 
-def _listing(engine: Engine, question: AnalyzedQuery, records: RecordJudge, columns: Sequence[str]) -> str:
+def _listing(engine: Engine, declared: DeclaredTable, records: RecordJudge, columns: Sequence[str]) -> str:
     """The rows as the query sees them: the goal's columns as its priors need them, the others as they are stored."""
     target = find_target(engine.dialect, engine.types())
     kinds = {column.name: column.kind for column in records.columns}
     found: list[tuple[str, Expr]] = []
     for name in _unique(columns):
-        column = question.declared.column(name)
+        column = declared.column(name)
         if name not in kinds:
             found.append((name, target.held(column)))
         elif kinds[name] != "number":
@@ -136,7 +137,7 @@ def _listing(engine: Engine, question: AnalyzedQuery, records: RecordJudge, colu
             found.append((name, write_days(column, target)))
         else:
             found.append((name, target.number(column) if column.missing else write_number(column, target)))
-    return write_listing(found, question.declared, target)
+    return write_listing(found, declared, target)
 
 
 def _columns(engine: Engine, records: RecordJudge, by: str | None, identities: str | None) -> list[str]:

@@ -3,12 +3,14 @@
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable, PublicTable
 from guessproof.sql.formula import Output
 from guessproof.sql.measurement import Measurement
-from guessproof.sql.query import AnalyzedQuery, analyze
+from guessproof.sql.query import AnalyzedQuery, Asked, AskedPart, analyze
 from guessproof.sql.rewrite import RewrittenQuery, find_target, rewrite
 from guessproof.sql.target import SqlTarget
 
 __all__ = [
     "AnalyzedQuery",
+    "Asked",
+    "AskedPart",
     "DeclaredColumn",
     "DeclaredTable",
     "Measurement",

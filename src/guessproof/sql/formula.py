@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
@@ -112,6 +112,15 @@ def list_measurements(node: Expr) -> tuple[int, ...]:
     leaves = [n for n in node.find_all(exp.Anonymous) if n.this in (MEASURED, RATIO)]
     found = [int(p.this) for n in leaves for p in n.expressions[: 2 if n.this == RATIO else 1]]
     return tuple(dict.fromkeys(found))
+
+
+def move_measured(node: Expr, places: Sequence[int]) -> Expr:
+    """The same formula of noisy numbers that stand elsewhere: number j at places[j]."""
+    moved = node.copy()
+    for leaf in [n for n in moved.find_all(exp.Anonymous) if n.this in (MEASURED, RATIO)]:
+        for part in leaf.expressions[: 2 if leaf.this == RATIO else 1]:
+            part.set("this", str(places[int(part.this)]))
+    return moved
 
 
 def check_output(node: Expr, sql: str) -> Kind:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sqlglot import Expr, exp
 
@@ -28,6 +28,7 @@ from guessproof.world.kinds import Kind
 
 if TYPE_CHECKING:
     from guessproof.sql.nested import InnerQuery
+    from guessproof.sql.publication import Publication
 
 MOST_GROUPS = 10_000
 
@@ -48,6 +49,11 @@ class AnalyzedQuery:
     joins: tuple[PublicJoin, ...] = ()
     bare: frozenset[str] = frozenset()  # names of columns that must be in one of the joined tables only
     inner: InnerQuery | None = None  # the grouped subquery that it puts together
+
+    @property
+    def parts(self) -> tuple[AskedPart, ...]:
+        """It alone: a plan with one question."""
+        return (AskedPart("", self, tuple(range(len(self.measurements)))),)
 
     @property
     def groups(self) -> int:
@@ -91,6 +97,23 @@ class AnalyzedQuery:
             node = todo.pop()
             yield node
             todo.extend(node.parts)
+
+
+@dataclass(frozen=True)
+class AskedPart:
+    """One question of a plan, and where its measurements stand among all that are asked."""
+
+    name: str  # empty for an only one
+    query: AnalyzedQuery
+    places: tuple[int, ...]
+
+    def label(self, output: str) -> str:
+        """What an output is called where those of other questions stand beside it."""
+        return f"{self.name}.{output}" if self.name else output
+
+
+# All that a plan asks: one query, or several that are released and judged together.
+Asked: TypeAlias = "AnalyzedQuery | Publication"
 
 
 def analyze(sql: str, declared: DeclaredTable) -> AnalyzedQuery:

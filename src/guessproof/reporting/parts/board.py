@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from guessproof.plan import Question
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name, points
@@ -25,20 +26,25 @@ def _sentences(facts: Facts) -> list[str]:
 
 
 def _asked(facts: Facts) -> str:
-    query = " ".join(facts.plan.query.sql.split()).rstrip("; ")
+    query = listed([_worded(question) for question in facts.plan.questions])
     if len(query) > LONGEST_QUERY:
         query = (
             listed([f"{o.name} = {_measured(facts, o.measured)}" for o in facts.outputs[:4]])
             + " (the query is in the plan below)"
         )
-    groups = facts.choice.question.groups
+    groups = facts.choice.asked.groups
     by = f", which gives {groups} groups" if groups > 1 else ""
     by = ", of which the frequent groups are shown" if facts.choice.question.finds_groups else by
     return f"Asked of the data “{facts.plan.data.name}”: {query}{by}."
 
 
+def _worded(question: Question) -> str:
+    sql = " ".join(question.sql.split()).rstrip("; ")
+    return f"{question.name} ({sql})" if question.name else sql
+
+
 def _measured(facts: Facts, indices: tuple[int, ...]) -> str:
-    texts = [facts.choice.question.measurements[i].text for i in indices]
+    texts = [facts.choice.asked.measurements[i].text for i in indices]
     return " / ".join(texts)
 
 

@@ -13,7 +13,7 @@ from guessproof.reporting.words import down, number, up
 def guarantee(facts: Facts) -> Markup:
     """D/b for each measurement, and what it adds up to."""
     noun = facts.plan.unit.noun
-    accounts = tag("h3", f"What one {noun} can do"), bullets(m.account for m in facts.choice.question.measurements)
+    accounts = tag("h3", f"What one {noun} can do"), bullets(m.account for m in facts.choice.asked.measurements)
     if not facts.is_noisy:
         return join(accounts)
     choice = facts.choice

@@ -94,7 +94,7 @@ def accuracy_words(facts: Facts) -> str:
     if not known or len(known) > 2:
         return ""
     levels = {name: choice.targets.get(name, (0.0, 0.95))[1] for name in known}
-    each = "each answer" if choice.question.groups > 1 else "the answer"
+    each = "each answer" if choice.asked.groups > 1 else "the answer"
     parts: list[str] = []
     for name, error in known.items():
         whose = each if len(facts.outputs) == 1 else name

@@ -78,7 +78,7 @@ def _general(facts: Facts) -> list[list[Piece]]:
         if bound.name == "accuracy":
             how = "inverse of the noise’s distribution function, rounded so that the target is met"
             rows.append(["ε that the accuracy needs", up(bound.epsilon, 6), "exact", "", how])
-    for index, measurement in enumerate(choice.question.measurements):
+    for index, measurement in enumerate(choice.asked.measurements):
         how = "every expression of the query followed through a change of one record, with interval arithmetic"
         how += "" if measurement.total is None else "; all rows of one person brought within a bound on the engine"
         name = f"most that one {facts.plan.unit.noun} does to {measurement.text}"

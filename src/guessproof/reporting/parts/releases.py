@@ -33,31 +33,38 @@ def _answers(made: Made) -> Markup:
     answer = made.answer
     assert answer is not None
     given: list[dict[str, Any]] = list(answer.get("answers", ()))
-    keys = list(given[0].get("group", {})) if given else []
-    rows: list[list[Piece]] = []
-    for row in given[:MOST_ANSWERS]:
-        group = ["(missing)" if row["group"][key] is None else str(row["group"][key]) for key in keys]
-        rows.append([*group, row["name"], _value(row["value"]), _error(row), _between(row)])
-    heads: list[Piece] = [*keys, "output", "released value", "error", "so the true answer lies in"]
-    start = len(keys) + 1
-    found = table(
-        f"Answer of {when(made.time)}, entry {made.seq} of the ledger", heads, rows, numbers=range(start, start + 3)
-    )
-    more = len(given) - MOST_ANSWERS
-    rest = paragraph(f"{more} more rows are in the data at the end of this page.", class_="note") if more > 0 else None
+    title = f"Answer of {when(made.time)}, entry {made.seq} of the ledger"
+    found: list[Piece] = []
+    for question in answer.get("questions") or [None]:
+        own = [row for row in given if row.get("question") == question]
+        found += _answer_table(title if question is None else f"{question}: {title[:1].lower()}{title[1:]}", own)
     levels = sorted({float(row["confidence"]) for row in given})
     sure = " or ".join(percent(level, "near") for level in levels)
     told = f"Errors hold with {sure} confidence. Charged: ε = {spent(made.epsilon)}"
     told += f", δ = {spent(made.delta)}." if made.delta else "."
     return join(
         [
-            found,
-            rest,
+            *found,
             paragraph(
                 told, " The head of the chain after it: ", tag("code", made.head, class_="hash"), ".", class_="note"
             ),
         ]
     )
+
+
+def _answer_table(caption: str, given: list[dict[str, Any]]) -> list[Piece]:
+    """The numbers of one question, as far as there is room."""
+    keys = list(given[0].get("group", {})) if given else []
+    rows: list[list[Piece]] = []
+    for row in given[:MOST_ANSWERS]:
+        group = ["(missing)" if row["group"][key] is None else str(row["group"][key]) for key in keys]
+        rows.append([*group, row["name"], _value(row["value"]), _error(row), _between(row)])
+    heads: list[Piece] = [*keys, "output", "released value", "error", "so the true answer lies in"]
+    start, more = len(keys) + 1, len(given) - MOST_ANSWERS
+    found: list[Piece] = [table(caption, heads, rows, numbers=range(start, start + 3))]
+    if more > 0:
+        found.append(paragraph(f"{more} more rows are in the data at the end of this page.", class_="note"))
+    return found
 
 
 def _value(value: Any) -> str:
