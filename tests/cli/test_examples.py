@@ -25,7 +25,7 @@ CHOSEN: dict[str, dict[str, Any]] = {
     "cats/either": {"epsilon": 0.8472979, "binding": "attacker", "highest": 0.8472979},
     "salaries/plan": {"epsilon": 3.8504410, "binding": "attacker", "highest": 3.8504410},
     "survey/plan": {"epsilon": 0.4374508, "binding": "accuracy", "highest": 2.4196735},
-    "clinic/plan": {"epsilon": 1.0908647, "binding": "accuracy", "highest": 11.0054928},
+    "clinic/plan": {"epsilon": 1.0908688, "binding": "accuracy", "highest": 11.0054530},
     "ships/plan": {"epsilon": 8.9136811, "binding": "attacker", "highest": 8.9136811},
 }
 
