@@ -11,7 +11,7 @@ from typing import Any
 from guessproof.choosing import Choice, asked
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.releasing.budgets import budget_left
-from guessproof.sql import AnalyzedQuery
+from guessproof.sql import Asked
 from guessproof.web import pictures
 from guessproof.web.desks import Desks, Recent
 from guessproof.web.folder import Folder
@@ -39,7 +39,7 @@ class Shop:
     start: Tables | None = None
     desks: Desks = field(default_factory=Desks)
     curves: Recent[WebJob] = field(default_factory=lambda: Recent[WebJob](24))
-    questions: Recent[AnalyzedQuery] = field(default_factory=lambda: Recent[AnalyzedQuery](24))
+    questions: Recent[Asked] = field(default_factory=lambda: Recent[Asked](24))
     ledger_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod

@@ -34,7 +34,7 @@ def _asked(facts: Facts) -> str:
         )
     groups = facts.choice.asked.groups
     by = f", which gives {groups} groups" if groups > 1 else ""
-    by = ", of which the frequent groups are shown" if facts.choice.question.finds_groups else by
+    by = ", of which the frequent groups are shown" if facts.choice.asked.finds_groups else by
     return f"Asked of the data “{facts.plan.data.name}”: {query}{by}."
 
 
