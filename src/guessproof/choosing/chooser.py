@@ -16,7 +16,7 @@ from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.mechanisms import BEST, FOLLOWING, MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
-from guessproof.plan import Plan, Question
+from guessproof.plan import Plan, PlanQuestion
 from guessproof.plan.checks import kind_of, refuse_delta
 from guessproof.plan.goals import known_on
 from guessproof.plan.tables import ColumnTable
@@ -178,7 +178,7 @@ class Chooser:
             found |= {part.label(name): target for name, target in targets.items()}
         return found
 
-    def _targets_of(self, question: Question, part: AskedPart) -> dict[str, tuple[float, float]]:
+    def _targets_of(self, question: PlanQuestion, part: AskedPart) -> dict[str, tuple[float, float]]:
         query = part.query
         names = [o.name for o in query.outputs if o.measured]
         ranked = [o.name for o in query.outputs if o.is_plain and query.measurements[o.measured[0]].picks]
@@ -190,7 +190,7 @@ class Chooser:
                 raise self._unpromised(question, output.name)
         return targets
 
-    def _unpromised(self, question: Question, name: str) -> PlanError:
+    def _unpromised(self, question: PlanQuestion, name: str) -> PlanError:
         spot = (*question.accuracy_key, name) if name in question.accuracy.outputs else question.accuracy_key
         problem = f"the error of {name} depends on its answer, so no target can be promised for it"
         remedy = (

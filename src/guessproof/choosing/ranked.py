@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from guessproof.plan import Plan, Question
+from guessproof.plan import Plan, PlanQuestion
 
 
-def check_ranked(plan: Plan, question: Question, ranked: list[str], targets: Mapping[str, tuple[float, float]]) -> None:
+def check_ranked(
+    plan: Plan, question: PlanQuestion, ranked: list[str], targets: Mapping[str, tuple[float, float]]
+) -> None:
     """A target in the answer's own unit cannot be promised for a quantile, and one in ranks for nothing else."""
     accuracy, key = question.accuracy, question.accuracy_key
     for name in ranked:

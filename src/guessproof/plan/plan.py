@@ -62,7 +62,7 @@ LEDGER_PARTS = ("", "-wal", "-shm", "-journal")  # SQLite keeps parts of a ledge
 
 
 @dataclass(frozen=True)
-class Question:
+class PlanQuestion:
     """One question of a plan: what is asked, how near the answers must be, and where that stands in the file."""
 
     name: str  # empty for that of [query]
@@ -113,13 +113,13 @@ class Plan:
         return unit.declared({key: getattr(self.data, key) for key in (*unit.needs, *unit.takes)})
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[PlanQuestion, ...]:
         """What is asked: the one question of [query], or those of [queries.NAME], in their order."""
         file, rows = self.file, self.data.rows
         if file.query is not None:
-            return (Question("", file.query.sql, file.accuracy, rows),)
+            return (PlanQuestion("", file.query.sql, file.accuracy, rows),)
         return tuple(
-            Question(name, asked.sql, asked.accuracy, rows if asked.rows is None else asked.rows, asked.weight)
+            PlanQuestion(name, asked.sql, asked.accuracy, rows if asked.rows is None else asked.rows, asked.weight)
             for name, asked in file.queries.items()
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from guessproof.plan import Question
+from guessproof.plan import PlanQuestion
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name, points
@@ -38,7 +38,7 @@ def _asked(facts: Facts) -> str:
     return f"Asked of the data “{facts.plan.data.name}”: {query}{by}."
 
 
-def _worded(question: Question) -> str:
+def _worded(question: PlanQuestion) -> str:
     sql = " ".join(question.sql.split()).rstrip("; ")
     return f"{question.name} ({sql})" if question.name else sql
 
