@@ -51,9 +51,17 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.run
+$(VENV)/.test: $(VENV)/.run $(VENV)/.java
 	$(PIP) --editable '.[test]'
 	@$(BROWSER) || { echo "no browser for the tests of the page; install chromium"; exit 1; }
+	@touch $@
+
+# Spark runs on Java 17 or 21: looked for, and on Debian or Ubuntu installed where we may.
+JAVA := java -version 2>&1 | grep -Eq 'version "(17|21)'
+$(VENV)/.java: $(BIN)/python
+	@$(JAVA) || { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+	  { apt-get install -y -qq openjdk-17-jre-headless || apt-get install -y -qq openjdk-21-jre-headless; }; } || true
+	@$(JAVA) || { echo "the tests of Spark need Java 17 or 21: apt-get install -y openjdk-17-jre-headless"; exit 1; }
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.test

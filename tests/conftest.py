@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from hypothesis import Phase, settings
-from servers import Place, place, running
+from servers import Place, place, running, running_spark
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", derandomize=False, deadline=None, print_blob=True)
@@ -43,12 +43,31 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     The wheel's own lock between processes sees to it that one starts it and the last one stops it.
     """
+    with running(_shared_folder(tmp_path_factory, "pg")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def spark_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One Spark Connect server for all processes of a run; one that cannot start fails what needs it."""
+    with running_spark(_shared_folder(tmp_path_factory, "spark")) as url:
+        yield url
+
+
+@pytest.fixture
+def spark(spark_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same, found by env:SPARK_REMOTE."""
+    monkeypatch.setenv("SPARK_REMOTE", spark_server)
+    return spark_server
+
+
+def _shared_folder(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
+    """One for all processes of a run."""
     own = tmp_path_factory.getbasetemp()
     run = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
     # Not inside it: another user may have to run the server, and pytest lets nobody else in.
-    name = hashlib.sha256(str(run).encode()).hexdigest()[:12]
-    with running(Path(tempfile.gettempdir()) / f"guessproof-pg-{os.getuid()}-{name}") as url:
-        yield url
+    digest = hashlib.sha256(str(run).encode()).hexdigest()[:12]
+    return Path(tempfile.gettempdir()) / f"guessproof-{name}-{os.getuid()}-{digest}"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Addresses of PostgreSQL databases: they stand in the environment, and no message, log or error ever holds one.
+"""Addresses of databases and clusters: they stand in the environment, and no message, log or error ever holds one.
 
 A driver's errors quote addresses and values, so none is ever passed on or chained: a failure is remembered as its
 SQLSTATE, and ours is raised after the `except` block has ended.
@@ -20,8 +20,22 @@ T = TypeVar("T")
 
 OLDEST = 160000  # PostgreSQL 16
 PATIENCE = 10  # seconds until a server must have answered
-SCHEMES = ("postgresql://", "postgres://")
 INSTALL = "pip install 'guessproof[postgres]'"
+
+
+@dataclass(frozen=True)
+class ServerKind:
+    """What an address may be of: its name, how an address begins, and one for people to see."""
+
+    name: str
+    schemes: tuple[str, ...]
+    shape: str
+
+
+POSTGRES = ServerKind(
+    "a PostgreSQL database", ("postgresql://", "postgres://"), "postgresql://user:password@host/database"
+)
+SPARK = ServerKind("a Spark Connect server", ("sc://",), "sc://host:15002")
 
 
 @dataclass(frozen=True)
@@ -32,16 +46,17 @@ class Address:
     url: str = field(repr=False)
 
 
-def read_address(source: str, kind: type[GuessproofError] = SourceError, what: str = "source") -> Address:
+def read_address(
+    source: str, kind: type[GuessproofError] = SourceError, what: str = "source", server: ServerKind = POSTGRES
+) -> Address:
     """The connection string that the environment holds for env:NAME; refusals are of this kind."""
     variable = source.removeprefix("env:")
     address = Address(variable, os.environ.get(variable, ""))
-    shape = "postgresql://user:password@host/database"
     if not address.url:
-        raise kind(f"{what} {source!r}: the environment variable {variable} is not set; set it to {shape}")
-    if not address.url.startswith(SCHEMES):  # its value is never repeated
-        problem = f"what {variable} holds is no address of a PostgreSQL database"
-        raise kind(f"{what} {source!r}: {problem}; set it to {shape}")
+        raise kind(f"{what} {source!r}: the environment variable {variable} is not set; set it to {server.shape}")
+    if not address.url.startswith(server.schemes):  # its value is never repeated
+        problem = f"what {variable} holds is no address of {server.name}"
+        raise kind(f"{what} {source!r}: {problem}; set it to {server.shape}")
     return address
 
 

@@ -26,6 +26,11 @@ def run(sql: str, rows: Sequence[dict[str, Any]], columns: dict[str, Any], table
 
 
 STORED = {"number": "DOUBLE", "label": "VARCHAR", "truth": "VARCHAR", "time": "TIMESTAMP", None: "DOUBLE"}
+TYPES: dict[str, dict[str, str]] = {  # the same in an engine's words
+    "duckdb": {},
+    "postgres": {"DOUBLE": "double precision", "VARCHAR": "text", "TIMESTAMP": "timestamp without time zone"},
+    "spark": {"DOUBLE": "double", "VARCHAR": "string", "TIMESTAMP": "timestamp_ntz"},
+}
 ARROW = {"DOUBLE": pa.float64(), "VARCHAR": pa.string(), "TIMESTAMP": pa.timestamp("us")}
 
 

@@ -14,11 +14,11 @@ import sqlglot
 
 from guessproof.sql import analyze, find_target, rewrite
 from sql.examples import JOINS, PAGES, Example
-from sql.running import stored
+from sql.running import TYPES, stored
 
 GOLDEN = {**PAGES, "joins": JOINS}
-FOLDERS = {"duckdb": Path(__file__).parent / "golden", "postgres": Path(__file__).parent / "golden" / "postgres"}
-TYPES = {"DOUBLE": "double precision", "VARCHAR": "text", "TIMESTAMP": "timestamp without time zone"}
+GOLDEN_FOLDER = Path(__file__).parent / "golden"
+FOLDERS = {"duckdb": GOLDEN_FOLDER, "postgres": GOLDEN_FOLDER / "postgres", "spark": GOLDEN_FOLDER / "spark"}
 
 
 def page(examples: list[Example], dialect: str) -> str:
@@ -29,7 +29,7 @@ def page(examples: list[Example], dialect: str) -> str:
 def written(example: Example, dialect: str) -> str:
     question = analyze(example.sql, example.declared)
     exponents = [0 if m.is_whole else -10 for m in question.measurements]
-    types = {n: kind if dialect == "duckdb" else TYPES[kind] for n, kind in stored(question).items()}
+    types = {n: TYPES[dialect].get(kind, kind) for n, kind in stored(question).items()}
     run = ";\n".join(rewrite(question, exponents, find_target(dialect, types)).statements)
     protects = example.declared.unit.name + (f", {example.declared.rows} rows" if example.declared.rows else "")
     accounts = "".join(f"-- {m.account}\n" for m in question.measurements)

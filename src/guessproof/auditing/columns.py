@@ -166,7 +166,11 @@ class Storage:
 def stored_types(plan: Plan) -> Mapping[str, str] | None:
     """The types of the source's columns, by folded name; None where it is absent or has none. Reads no values."""
     source = plan.source
-    if is_elsewhere(source) or source.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
+    if (
+        not isinstance(source, str)
+        or is_elsewhere(source)
+        or source.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
+    ):
         return None
     try:
         with open_engine(source, plan.data.table) as engine:

@@ -92,7 +92,7 @@ class AuditPlan:
     @property
     def asked(self) -> str:
         """Through which engine the tables are asked, in words."""
-        elsewhere = is_elsewhere(self.choice.plan.data.source)
+        elsewhere = not isinstance(self.choice.plan.source, str) or is_elsewhere(self.choice.plan.source)
         return "DuckDB in place of the plan's own database" if elsewhere else "the engine"
 
     @property
@@ -114,7 +114,7 @@ def make_audit_plan(choice: Choice, folder: Path, rng: Any, progress: Progress) 
     question = choice.question
     fields = fields_of(choice.plan, question)
     steps = tuple(n.grid.step for n in choice.noises)
-    form = form_of(choice.plan.data.source)
+    form = form_of(choice.plan.data.source or "")
     exponents = tuple(n.grid.exponent for n in choice.noises)
     known = stored_types(choice.plan)
     factory = TableFactory(folder, form, choice.plan.data.table, fields, own_types(fields, known), question, exponents)

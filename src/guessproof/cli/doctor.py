@@ -18,10 +18,12 @@ class InstallPart:
     extra: str | None = None  # None: part of every install
 
 
+SPARK = ("pyspark", "pandas", "pyarrow", "grpc", "grpc_status", "google.protobuf")
 PARTS = (
     InstallPart("noise", "noise that is safe in floating point", ("opendp", "flint")),
     InstallPart("duckdb", "tables in files: csv, parquet, duckdb", ("duckdb", "pyarrow")),
     InstallPart("postgres", "tables and ledgers on a PostgreSQL server (env:NAME)", ("psycopg",), "postgres"),
+    InstallPart("spark", "tables that Spark reads, here or on a cluster (Java 17 or 21)", SPARK, "spark"),
     InstallPart("frames", "pandas and polars frames", ("pandas", "polars"), "frames"),
     InstallPart("charts", "pictures in reports", ("altair", "vl_convert")),
     InstallPart("web", "the local page (guessproof serve)", ("fastapi", "uvicorn"), "web"),

@@ -31,6 +31,14 @@ class SecretSource:
     file: str | None
 
 
+@dataclass(frozen=True)
+class SparkSource:
+    """What Spark reads: files, or a table of its catalogue (None); on this machine (None), or by env:NAME elsewhere."""
+
+    files: str | None = None
+    remote: str | None = None
+
+
 # The file of each table that may be joined; None: it is in the same database.
 PublicSources = Mapping[str, str | SecretSource | None]
 
@@ -115,7 +123,8 @@ def open_engine(
     """Open a table for reading.
 
     `source` is a .csv, .tsv (also .gz), .parquet (a file, a folder, a pattern), .duckdb or .db file, or env:NAME for
-    a PostgreSQL database whose address that environment variable holds; or a frame (`engines.frames`).
+    a PostgreSQL database whose address that environment variable holds; or a frame (`engines.frames`), or a
+    `SparkSource`.
     `table` is the name under which queries find it. `timeout` is in seconds for each query. Columns are handed on
     as they are stored, those of a CSV file as text: what a query makes of them is its own to say. `public` names
     tables that queries may join, each with its file, or with None where it is a table of the same database.
@@ -144,6 +153,15 @@ def _open_file(source: str, table: str, timeout: float | None, public: PublicSou
     named = {name: file_of(beside) for name, beside in public.items()}
     files = {name: None if file is None else find(file) for name, file in named.items()}
     return DuckDB(find(source), table, timeout=timeout, public=files, secret=list_secret(public))
+
+
+def _open_spark(source: Any, table: str, timeout: float | None, public: PublicSources) -> Engine | None:
+    """Spark reads what a plan says it reads, and its own frames."""
+    if not isinstance(source, SparkSource) and type(source).__module__.partition(".")[0] != "pyspark":
+        return None
+    from guessproof.engines.spark import open_spark
+
+    return open_spark(source, table, timeout=timeout, public=public)
 
 
 def _open_frame(source: Any, table: str, timeout: float | None, public: PublicSources) -> Engine | None:
@@ -175,6 +193,7 @@ def _open_database(source: str, table: str, timeout: float | None, public: Publi
 
 # Asked in turn: each opens a source that is its own, and gives None for any other; the last one says what is possible.
 OPENERS: list[Callable[[Any, str, float | None, PublicSources], Engine | None]] = [
+    _open_spark,
     _open_frame,
     _open_database,
     _open_file,

@@ -52,10 +52,7 @@ def is_text_table(source: str) -> bool:
 
 def find(source: str) -> Source:
     """The file (for Parquet also the folder or the pattern) that a plan's `source` names."""
-    name = source.lower()
-    zipped = name.endswith(".gz")
-    suffix = Path(name.removesuffix(".gz")).suffix
-    form = FORMS.get(suffix)
+    form, tabs, zipped = find_form(source)
     if form is None and Path(source).is_dir():
         form = "parquet"
     if form is None or (zipped and form != "csv"):
@@ -65,7 +62,14 @@ def find(source: str) -> Source:
         )
     paths = _once(_real(path, source) for path in _paths(source, form))
     stored = None if form == "duckdb" else True
-    return Source(source, form, paths, tabs=suffix == ".tsv", zipped=zipped, is_stored=stored)
+    return Source(source, form, paths, tabs=tabs, zipped=zipped, is_stored=stored)
+
+
+def find_form(source: str) -> tuple[Form | None, bool, bool]:
+    """What the end of a name says: the form, whether tabs delimit, whether it is zipped."""
+    name = source.lower()
+    suffix = Path(name.removesuffix(".gz")).suffix
+    return FORMS.get(suffix), suffix == ".tsv", name.endswith(".gz")
 
 
 def _once(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -116,7 +120,7 @@ def _real(path: Path, source: str) -> Path:
 def header(source: Source) -> tuple[str, list[str]]:
     """The delimiter and the column names of a CSV file, from its first line alone."""
     delimiter, names = _first_line(source)
-    problem = _no_header(names)
+    problem = find_header_fault(names)
     if problem:
         del names  # they may be values, and some tools print the variables of a traceback
         raise SourceError(f"source {source.said!r}: {problem}")
@@ -129,7 +133,7 @@ def _first_line(source: Source) -> tuple[str, list[str]]:
     return max(found, key=lambda pair: len(pair[1]))
 
 
-def _no_header(names: list[str]) -> str | None:
+def find_header_fault(names: list[str]) -> str | None:
     """Why a first line cannot be one of column names."""
     if not names:
         return "its first line is not CSV in UTF-8; save the table as CSV (UTF-8)"

@@ -13,7 +13,7 @@ import pyarrow as pa
 from guessproof.engines.files import Source
 from guessproof.errors import SourceError
 
-KNOWN = "use a pandas or polars frame, an Arrow table, or a DuckDB relation"
+KNOWN = "use a pandas or polars frame, an Arrow table, a DuckDB relation, or a Spark frame"
 # What a relation of DuckDB reads row by row from something stored; any other is a query, as a view is.
 STORED_RELATIONS = ("TABLE_RELATION", "VALUE_LIST_RELATION", "READ_CSV_RELATION")
 

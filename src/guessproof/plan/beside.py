@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from guessproof.engines import Engine, open_engine
 from guessproof.engines.base import SecretSource
 from guessproof.engines.files import find
@@ -83,7 +85,9 @@ def _check_column(path: Key, name: str, column: ColumnTable, place: Place) -> No
     check_kind(path, column, None, place)
 
 
-def _check_database(path: Key, source: str, place: Place) -> None:
+def _check_database(path: Key, source: str | None, place: Place) -> None:
+    if source is None:  # a catalogue
+        return
     if not source.startswith("env:") and Path(source.lower()).suffix not in DATABASES:
         problem = "the table is in a file, so that there is no other table beside it"
         raise place.error(path, source, problem, 'name its file: source = "wards.csv"')
@@ -118,7 +122,7 @@ def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
     if file is not None:
         with open_engine(file, name) as engine:
             engine.check()
-            found = engine.aggregates(_write_all(name))
+            found = engine.aggregates(_write_all(name, engine.dialect))
             return [dict(zip(engine.types(), row, strict=True)) for row in found]
     with open_engine(plan.source, plan.data.table, public={name: None}) as engine:
         return read_from(engine, name)
@@ -126,12 +130,15 @@ def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
 
 def read_from(engine: Engine, name: str) -> list[dict[str, Any]]:
     """The rows of a public table that is opened beside the protected one."""
-    return [dict(zip(engine.public()[name], row, strict=True)) for row in engine.ask_public(_write_all(name))]
+    return [
+        dict(zip(engine.public()[name], row, strict=True))
+        for row in engine.ask_public(_write_all(name, engine.dialect))
+    ]
 
 
-def _write_all(name: str) -> str:
-    quoted = name.replace('"', '""')
-    return f'SELECT * FROM "{quoted}"'  # noqa: S608
+def _write_all(name: str, dialect: str) -> str:
+    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    return exp.select(exp.Star()).from_(table).sql(dialect)
 
 
 def digest_rows(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -13,11 +13,12 @@ from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS
 from guessproof.mechanisms import MECHANISMS
 from guessproof.names import folded
-from guessproof.plan.places import Key, Place, is_secret
+from guessproof.plan.places import Key, Place, hide_secrets, is_secret
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
     ColumnTable,
+    DataTable,
     PlanFile,
     ReleaseTable,
     RiskTable,
@@ -40,9 +41,8 @@ _BETTING = re.compile(r"\s*([0-9.]+)\s*(?::|to|/|-)\s*([0-9.]+)\s*\Z")
 def check_tables(file: PlanFile, place: Place) -> None:
     """Everything that needs neither priors nor goals."""
     _check_names(file, place)
-    _check_address(("data", "source"), file.data.source, place)
+    _check_source(file.data, place)
     _check_address(("release", "ledger"), file.release.ledger, place)
-    _check_engine(file.data.source, file.data.engine, place)
     _check_protects(file, place)
     for name, column in file.columns.items():
         _check_column(name, column, file.data.protects, place)
@@ -109,6 +109,33 @@ def _check_address(path: Key, source: str, place: Place) -> None:
     if source.startswith("env:") and not _ENV.match(source):
         example = {"source": "DATABASE_URL"}.get(str(path[-1]), "LEDGER_URL")
         raise place.error(path, source, "does not name an environment variable", f"write for instance env:{example}")
+
+
+def _check_source(data: DataTable, place: Place) -> None:
+    """What is read must be said, and be what the engine reads."""
+    if data.engine == "spark":
+        _check_spark(data, place)
+        return
+    if data.remote is not None:
+        raise place.error(("data", "remote"), data.remote, "has a meaning only with Spark", 'add engine = "spark"')
+    if data.source is None:
+        remedy = 'add source = "…", the file that holds the table, or env:NAME'
+        raise place.error(("data", "source"), None, "is missing", remedy)
+    _check_address(("data", "source"), data.source, place)
+    _check_engine(data.source, data.engine, place)
+
+
+def _check_spark(data: DataTable, place: Place) -> None:
+    """Spark reads files, by addresses of a cluster too, or its catalogue; where it runs is kept in the environment."""
+    source, remote = data.source, data.remote
+    if source is not None and (source.startswith("env:") or hide_secrets(source) != source):
+        problem = "names a database" if source.startswith("env:") else "a password must not stand in a plan"
+        remedy = "name files or a folder, or leave it out for a table of the catalogue"
+        raise place.error(("data", "source"), source, problem, remedy)
+    if remote is not None and not _ENV.match(remote):
+        problem = "where Spark runs must not stand in a plan: an address may hold a token"
+        remedy = 'put it into an environment variable and write remote = "env:SPARK_REMOTE"'
+        raise place.error(("data", "remote"), hide_secrets(remote), problem, remedy)
 
 
 def _check_engine(source: str, engine: str | None, place: Place) -> None:

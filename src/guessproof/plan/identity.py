@@ -30,6 +30,7 @@ _FIRST_ROOM = 1 - 2.0**-20
 LATER = (
     ("data", "copies"),
     ("data", "engine"),
+    ("data", "remote"),
     ("data", "max_groups"),
     ("data", "linked_records"),
     ("attacker", "failure"),

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from guessproof.calculate import Limits
-from guessproof.engines.base import SecretSource
+from guessproof.engines.base import SecretSource, SparkSource
 from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS, PrivacyUnit
 from guessproof.outputs import Kept
@@ -148,10 +148,16 @@ class Plan:
         return self.file.release
 
     @property
-    def source(self) -> str:
-        """The source as an engine opens it: a path beside the plan, or env:NAME as it stands."""
-        source = self.data.source
-        return source if is_elsewhere(source) else str(self.folder / source)
+    def source(self) -> str | SparkSource:
+        """The source as an engine opens it: a path beside the plan, env:NAME as it stands, or what Spark reads."""
+        source, file = self.data.source, self.source_file
+        found = source if file is None else str(file)
+        return SparkSource(found, self.data.remote) if self.data.engine == "spark" else str(found)
+
+    @property
+    def source_file(self) -> Path | None:
+        """The file or folder of the source, where it is one of this machine."""
+        return file_of_source(self.data, self.folder)
 
     @property
     def ledger_path(self) -> Path:
@@ -264,7 +270,7 @@ def _check(file: PlanFile, place: Place, path: Path | None, folder: Path) -> Pla
     check_limits(file, place)
     check_failure(file, place)
     profile = read_profile(file.risk, file.data.protects, place)
-    source = None if is_elsewhere(file.data.source) else folder / file.data.source
+    source = file_of_source(file.data, folder)
     beliefs = Beliefs(file, place, folder, source)
     attributes = beliefs.attributes()
     for name, column in file.columns.items():
@@ -381,14 +387,22 @@ def _tuples(value: Any) -> Any:
 
 def is_elsewhere(source: str) -> bool:
     """Whether a source is named by something else than a path."""
-    return source.startswith(("env:", "spark:"))
+    return source.startswith("env:")
+
+
+def file_of_source(data: DataTable, folder: Path) -> Path | None:
+    """Where the table is on this machine; None for a database, a catalogue and files of a cluster."""
+    source = data.source
+    if source is None or is_elsewhere(source) or (data.engine == "spark" and (data.remote or "://" in source)):
+        return None
+    return folder / source
 
 
 def inputs_of(plan: Plan, *, ledger: str | Path | None = None, key_file: str | Path | None = None) -> list[Kept]:
     """The table, the plan, the ledger, the key and the public files, with words for each."""
     kept: list[Kept] = []
-    if not is_elsewhere(plan.source):
-        kept += [("the table", Path(plan.source)), ("a part of the table", Path(f"{plan.source}.wal"))]
+    if plan.source_file is not None:
+        kept += [("the table", plan.source_file), ("a part of the table", Path(f"{plan.source_file}.wal"))]
     if plan.path is not None:
         kept.append(("the plan", plan.path))
     books = [book for book in (plan.release.ledger, ledger) if book is not None and not is_elsewhere(str(book))]

@@ -274,14 +274,23 @@ class DataTable(PlanTable):
     """What the table is and what is protected in it."""
 
     name: str = Field(min_length=1, description="the ledger's name for this data", examples=["cafeteria"])
-    source: str = Field(
+    source: str | None = Field(
+        default=None,
         min_length=1,
         description="the confidential table: a csv, parquet or duckdb file (relative to the plan), "
-        "or env:NAME for a connection string (postgresql://…) kept in an environment variable",
+        "or env:NAME for a connection string (postgresql://…) kept in an environment variable; "
+        'for engine = "spark" files, a folder, or left out for a table of its catalogue',
         examples=["cafeteria.csv", "env:DATABASE_URL"],
     )
-    engine: Literal["duckdb", "postgres"] | None = Field(
+    engine: Literal["duckdb", "postgres", "spark"] | None = Field(
         default=None, description="which database reads it; left out: duckdb for files, postgres for env:NAME"
+    )
+    remote: str | None = Field(
+        default=None,
+        min_length=1,
+        description="where Spark runs: env:NAME for an address (sc://host:port, Spark Connect) kept in an environment "
+        'variable; left out: on this machine; only with engine = "spark"',
+        examples=["env:SPARK_REMOTE"],
     )
     table: str = Field(default="t", min_length=1, description="the table's name in the query")
     protects: Literal["values", "records", "persons"] = Field(

@@ -96,7 +96,7 @@ class Facts:
     def to_dict(self) -> dict[str, Any]:
         """What the page embeds for machines."""
         canonical = json.loads(self.plan.canonical())
-        canonical["data"]["source"] = safe_source(canonical["data"]["source"])
+        canonical["data"]["source"] = safe_source(canonical["data"].get("source"))
         left = None if self.account is None else self.account.left
         return {
             "choice": self.choice.to_dict(),
@@ -137,8 +137,10 @@ def gather(plan: Plan, *, ledger: str | Path | None = None, key: bytes | None = 
     )
 
 
-def safe_source(source: str) -> str:
+def safe_source(source: str | None) -> str:
     """The source, unless it could open something."""
+    if source is None:
+        return "(a table of Spark's catalogue)"
     return "(not shown: it looks like a connection string)" if is_secret(source) else source
 
 

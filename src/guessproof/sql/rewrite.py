@@ -34,7 +34,7 @@ def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
     >>> find_target("oracle", {})
     Traceback (most recent call last):
     ...
-    guessproof.errors.SourceError: no SQL is written for oracle; use one of duckdb, postgres
+    guessproof.errors.SourceError: no SQL is written for oracle; use one of duckdb, postgres, spark
     """
     for target in targets.TARGETS:
         if target.dialect == dialect:
@@ -244,7 +244,7 @@ def write_aggregate(measurement: Measurement, exponent: int, target: SqlTarget) 
         return exp.Count(this=exp.Distinct(expressions=[level]))
     if measurement.kind == "sum":
         return exp.Coalesce(
-            this=exp.Sum(this=_write_units(_write_own(measurement, target), exponent, target)),
+            this=target.total(_write_units(_write_own(measurement, target), exponent, target)),
             expressions=[exp.Literal.number(0)],
         )
     extreme = exp.Min if measurement.kind == "min" else exp.Max

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from sqlglot import Expr, exp
 
@@ -17,6 +18,17 @@ from guessproof.errors import SourceError
 from guessproof.names import folded
 from guessproof.sql.declared import DeclaredColumn
 from guessproof.world.kinds import HOLDS, Kind
+
+LONGEST = 20_000  # nodes of one term: a guard repeats what it guards
+
+
+def refuse_longest(x: Expr, engine: str) -> Expr:
+    """The term, refused where it would grow without end: what guards it repeats it."""
+    if sum(1 for _ in islice(x.walk(), LONGEST + 1)) > LONGEST:
+        raise SourceError(
+            f"the query is too long in {engine}'s SQL: POWER, EXP, ROUND and the like are nested too deeply; write less"
+        )
+    return x
 
 
 class SqlTarget(ABC):
@@ -107,13 +119,29 @@ class SqlTarget(ABC):
 
     def remainder(self, a: Expr, divisor: float) -> Expr:
         """a − b·trunc(a / b) of doubles: what engines call % differs in types and last digits."""
-        quotient = exp.Anonymous(this="TRUNC", expressions=[self.divide(a, self.double(divisor))])
+        quotient = self.truncate(self.divide(a, self.double(divisor)))
         whole = exp.Mul(this=self.double(divisor), expression=quotient)
         return exp.paren(exp.Sub(this=exp.paren(a.copy(), copy=False), expression=whole), copy=False)
 
     def exponential(self, a: Expr) -> Expr:
         """e to a double; too small a one is 0."""
         return exp.Exp(this=a)
+
+    def floor(self, a: Expr) -> Expr:
+        """The largest whole number that is not above a double, as a double."""
+        return exp.Floor(this=a)
+
+    def ceiling(self, a: Expr) -> Expr:
+        """The smallest whole number that is not below a double, as a double."""
+        return exp.Ceil(this=a)
+
+    def truncate(self, a: Expr) -> Expr:
+        """A double without its fraction, as a double."""
+        return exp.Anonymous(this="TRUNC", expressions=[a])
+
+    def total(self, x: Expr) -> Expr:
+        """The sum of whole numbers, as one that has room for it however many they are."""
+        return exp.Sum(this=x)
 
     def rounded(self, a: Expr, digits: int) -> Expr:
         """A double to so many decimals, halves away from 0."""
@@ -128,6 +156,10 @@ class SqlTarget(ABC):
     def wide(self, x: Expr) -> Expr:
         """A whole number as one with room for at least 38 digits."""
         raise self._without_units()
+
+    def narrow(self, x: Expr) -> Expr:
+        """A wide whole number that is known to have 64 bits at most, as one of those."""
+        return self.whole(x)
 
     def share(self, x: Expr, part: int, whole: Expr) -> Expr:
         """x · part / whole in whole numbers, exactly and then cut towards 0; x is wide."""

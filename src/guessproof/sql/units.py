@@ -104,7 +104,7 @@ class UnitBound:
             whole = _column(total, OVER)
             scaled = target.share(target.wide(value.copy()), self.most, whole)
             value = exp.case().when(exp.GT(this=whole.copy(), expression=_number(self.most)), scaled).else_(value)
-        return exp.Coalesce(this=exp.Sum(this=target.whole(value)), expressions=[_number(0)])
+        return exp.Coalesce(this=target.total(target.narrow(value)), expressions=[_number(0)])
 
     def _clamp(self, found: Expr, target: SqlTarget) -> Expr:
         if self.high is not None:

@@ -66,7 +66,7 @@ class Rounded(Term):
         inner = self.inner.write(target)
         if self.way == "nearest":
             return target.rounded(inner, self.digits)
-        return exp.Floor(this=inner) if self.way == "down" else exp.Ceil(this=inner)
+        return target.floor(inner) if self.way == "down" else target.ceiling(inner)
 
     @property
     def is_whole(self) -> bool:

@@ -10,13 +10,11 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Sequence
-from itertools import islice
 
 from sqlglot import Expr, exp
 
-from guessproof.errors import SourceError
 from guessproof.sql.declared import TIME, DeclaredColumn
-from guessproof.sql.target import SqlTarget
+from guessproof.sql.target import SqlTarget, refuse_longest
 from guessproof.world.times import MICROSECONDS
 
 INTEGERS = {"smallint", "integer", "bigint"}
@@ -38,7 +36,6 @@ LARGEST, SMALLEST = "1.797693134862315807e308", "2.47032822920623273e-324"
 # Added and taken away again: what is nearer to 0 than 2^-390 is rounded to a multiple of 2^-499, all else stays.
 SETTLING = 2.0**-447
 LEAST_EXPONENT = -700.0
-LONGEST = 20_000  # nodes of one term: a guard repeats what it guards
 
 
 class PostgresTarget(SqlTarget):
@@ -294,9 +291,4 @@ def _constant(x: Expr) -> float | None:
 
 
 def _bounded(x: Expr) -> Expr:
-    """The term, refused where it would grow without end: what guards it repeats it."""
-    if sum(1 for _ in islice(x.walk(), LONGEST + 1)) > LONGEST:
-        raise SourceError(
-            "the query is too long in PostgreSQL's SQL: POWER, EXP and ROUND are nested too deeply; write less"
-        )
-    return x
+    return refuse_longest(x, "PostgreSQL")

@@ -1,0 +1,239 @@
+"""Spark: one table of files, of the catalogue or of a frame; everything is computed there, only aggregates come back.
+
+What is sent are SELECTs of which every part is known to be harmless. What Spark says of a failure quotes values, so
+none of it is ever passed on or chained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from guessproof.engines.base import PublicSources, SparkSource, file_of, list_secret
+from guessproof.engines.spark_query import find_fault
+from guessproof.engines.spark_session import (
+    SettledSession,
+    attempt_quietly,
+    borrow,
+    open_local,
+    open_remote,
+    settle,
+)
+from guessproof.engines.spark_tables import (
+    ViewedTable,
+    copy_public,
+    kind_of,
+    quote_name,
+    read_catalog,
+    read_files,
+    read_frame,
+)
+from guessproof.errors import EngineError, SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SAID = {  # by the condition that Spark names, or what it begins with
+    "PARSE_SYNTAX_ERROR": "Spark does not understand it",
+    "UNRESOLVED_ROUTINE": "it uses a function that Spark does not have",
+    "UNRESOLVED_COLUMN": "a column or a type in it does not fit the table",
+    "DATATYPE_MISMATCH": "a column or a type in it does not fit the table",
+    "CAST_INVALID_INPUT": "a constant in it does not fit the column beside it",
+    "OPERATION_CANCELED": "it took too long even on an empty table",
+}
+
+
+def open_spark(
+    source: SparkSource | Any, table: str, *, timeout: float | None, public: PublicSources | None = None
+) -> Spark:
+    """Open a table of Spark, or a frame, and the tables that queries may join."""
+    own = _open_session(source)
+    try:
+        if isinstance(source, SparkSource):
+            found = _find(own, source, table)
+        else:  # the view first: a frame means what its own session understands by it
+            found = read_frame(own, source)
+            settle(own, "source")
+        secret = list_secret(public or {})
+        beside = {name: _beside(own, source, name, file_of(b), name in secret) for name, b in (public or {}).items()}
+    except BaseException:
+        own.close()
+        raise
+    return Spark(own, table, found, beside, secret, timeout)
+
+
+def _open_session(source: SparkSource | Any) -> SettledSession:
+    if not isinstance(source, SparkSource):
+        return borrow(source)
+    if source.remote is None:
+        return open_local()
+    from guessproof.addresses import SPARK, read_address
+
+    return open_remote(read_address(source.remote, what="remote", server=SPARK))
+
+
+def _find(own: SettledSession, source: SparkSource, table: str) -> ViewedTable:
+    if source.files is None:
+        return read_catalog(own, table)
+    return read_files(own, source.files, remote=source.remote is not None)
+
+
+def _beside(own: SettledSession, source: Any, name: str, file: str | None, is_secret: bool) -> ViewedTable:
+    """A public table is copied, a second one of the same persons is not."""
+    if not is_secret:
+        return copy_public(own, name, file)
+    if file is None:
+        return read_catalog(own, name)
+    return read_files(own, file, remote=isinstance(source, SparkSource) and source.remote is not None)
+
+
+class Spark:
+    """One table, read through a session of Spark, and others beside it."""
+
+    dialect = "spark"
+
+    def __init__(
+        self,
+        own: SettledSession,
+        table: str,
+        found: ViewedTable,
+        beside: Mapping[str, ViewedTable],
+        secret: frozenset[str],
+        timeout: float | None,
+    ) -> None:
+        self._own, self._table, self._found, self._beside = own, table, found, beside
+        self._secret, self._timeout = secret, timeout
+        self._faults: dict[str, str | None] = {}
+
+    def __repr__(self) -> str:
+        return f"Spark(table={self._table!r})"
+
+    @property
+    def is_stored(self) -> bool:
+        return self._found.is_stored
+
+    def schema(self) -> Mapping[str, str]:
+        return {name: kind_of(stored) for name, stored in self._found.types.items()}
+
+    def types(self) -> Mapping[str, str]:
+        return dict(self._found.types)
+
+    def stored(self) -> Mapping[str, str]:
+        return dict(self._found.types)  # collations are part of Spark's types
+
+    def check(self) -> None:
+        if not self._found.is_text:  # other forms carry their structure with them
+            return
+        counts = ", ".join(f"COUNT({quote_name(name)})" for name in self._found.types)
+        sql = f"SELECT {counts} FROM {quote_name(self._found.view)}"  # noqa: S608
+        _, failure = attempt_quietly(lambda: self._own.ask(sql, None))
+        if failure:
+            raise SourceError(
+                "source: some line does not have the columns of the first, or has an open quote; "
+                "save the table again as CSV (UTF-8)"
+            )
+
+    def prepare(self, sql: str) -> None:
+        problem, failure = self._fault(sql), None
+        if not problem:
+            _, failure = attempt_quietly(lambda: self._run(_empty, sql))
+            problem = failure and _words(failure)
+        if not problem and not failure:
+            _, failure = attempt_quietly(lambda: self._run(_hostile, sql))
+            problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
+        if problem or failure:
+            raise SourceError(
+                f"the query cannot run on table {self._table!r}: {problem or 'Spark refuses it'}; "
+                "compare it with the names and kinds of the table's columns"
+            )
+
+    def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
+        rows, failure = attempt_quietly(lambda: None if self._fault(sql) else _rows(self._run(_whole, sql)))
+        if failure or rows is None:
+            raise EngineError
+        return rows
+
+    def public(self) -> Mapping[str, Mapping[str, str]]:
+        return {name: dict(found.types) for name, found in self._beside.items()}
+
+    def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
+        known = self._beside.keys() - self._secret
+        rows, failure = attempt_quietly(lambda: None if find_fault(sql, *known) else _rows(self._run(_empty, sql)))
+        if failure or rows is None:
+            raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
+        return rows
+
+    def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
+        self.prepare(sql)
+        return self._streamed(sql, size)
+
+    def close(self) -> None:
+        self._own.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # What stands for the tables. A CTE of its name hides whatever else is called so, and the query need not change.
+
+    def _asked(self, stand_in: StandIn, sql: str) -> str:
+        tables = {self._table: stand_in(self._found)}
+        for name, found in self._beside.items():  # without rows of the table, public ones may stay as they are
+            whole = stand_in if name in self._secret else _whole
+            tables[name] = (_hostile if stand_in is _hostile else whole)(found)
+        with_clause = ", ".join(f"{quote_name(name)} AS ({rows})" for name, rows in tables.items())
+        return f"WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
+
+    def _run(self, stand_in: StandIn, sql: str) -> pa.Table:
+        return self._own.ask(self._asked(stand_in, sql), self._timeout)
+
+    def _fault(self, sql: str) -> str | None:
+        """Read once: what is run is the very text that was prepared."""
+        if sql not in self._faults:
+            self._faults[sql] = find_fault(sql, self._table, *self._beside)
+        return self._faults[sql]
+
+    def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
+        from guessproof.engines.spark_rows import stream
+
+        asked = self._asked(_whole, sql)
+        found, failure = stream(self._own.session, asked, size), None
+        try:
+            while not failure:
+                batch, failure = attempt_quietly(lambda: next(found, None))
+                if batch is None:
+                    break
+                yield batch
+        finally:
+            attempt_quietly(found.close)
+        if failure:
+            raise EngineError(charged=False)
+
+
+StandIn = Callable[[ViewedTable], str]
+
+
+def _whole(found: ViewedTable) -> str:
+    return found.whole
+
+
+def _empty(found: ViewedTable) -> str:
+    return found.empty
+
+
+def _hostile(found: ViewedTable) -> str:
+    return found.hostile
+
+
+def _rows(table: pa.Table) -> list[tuple[Any, ...]]:
+    columns = [column.to_pylist() for column in table.columns]
+    return list(zip(*columns, strict=True))
+
+
+def _words(failure: str) -> str | None:
+    return next((words for condition, words in SAID.items() if failure.startswith(condition)), None)

@@ -1,0 +1,56 @@
+-- values: SELECT SUM(LEAST(time, 60)) FROM t
+-- SUM(LEAST(time, 60)): one person moves it by at most |x − x'|, at most 60
+SELECT
+  COALESCE(
+    SUM(
+      CAST(CAST(RINT(
+        (
+          LEAST(
+            CASE
+              WHEN `time` BETWEEN 0.0e0 AND 120.0e0
+              THEN `time`
+              WHEN `time` < 0.0e0
+              THEN 0.0e0
+              WHEN `time` <= CAST('Infinity' AS DOUBLE)
+              THEN 120.0e0
+            END,
+            60.0e0
+          )
+        ) * 1024.0e0
+      ) AS BIGINT) AS DECIMAL(38, 0))
+    ),
+    0
+  ) AS `m0`
+FROM `t`;
+
+-- values: SELECT SUM(GREATEST(time, age)) FROM t
+-- SUM(GREATEST(time, age)): one person moves it by at most |age − age'| + |time − time'|, at most 120
+SELECT
+  COALESCE(
+    SUM(
+      CAST(CAST(RINT(
+        (
+          GREATEST(
+            CASE
+              WHEN `time` BETWEEN 0.0e0 AND 120.0e0
+              THEN `time`
+              WHEN `time` < 0.0e0
+              THEN 0.0e0
+              WHEN `time` <= CAST('Infinity' AS DOUBLE)
+              THEN 120.0e0
+            END,
+            CASE
+              WHEN `age` BETWEEN 0.0e0 AND 100.0e0
+              THEN `age`
+              WHEN `age` < 0.0e0
+              THEN 0.0e0
+              WHEN `age` <= CAST('Infinity' AS DOUBLE)
+              THEN 100.0e0
+            END
+          )
+        ) * 1024.0e0
+      ) AS BIGINT) AS DECIMAL(38, 0))
+    ),
+    0
+  ) AS `m0`
+FROM `t`;
