@@ -152,9 +152,9 @@ class RankNoise(Noise):
     def numbers(self, cells: Sequence[Cell]) -> list[float]:
         """The value picked for each cell; where there are no rows all are alike."""
         grid, aim = self._places.grid, self._places.aim
-        parts, nobody = aim.level.denominator, (0,) * len(grid.values)
-        scale = math.nextafter(self.scale * parts, math.inf)
-        return [grid.values[pick(scale, aim.scores(counts or nobody))] for counts, _ in cells]
+        parts, fine, nobody = aim.level.denominator, self.measurement.fine, (0,) * len(grid.values)
+        scale = math.nextafter(self.scale * parts * fine, math.inf)
+        return [grid.values[pick(scale, aim.scores(counts or nobody, fine))] for counts, _ in cells]
 
     def check(self) -> None:
         """Refuse a scale that does not fit beside whole ranks."""
@@ -261,7 +261,7 @@ def noise_for(
     """Noise that costs ε for the most that one record can do to the measurement."""
     if measurement.picks:
         return RankNoise(measurement, _selection(measurement, epsilon), Grid(0))
-    if measurement.is_apart:
+    if measurement.follows:
         return _following(measurement, epsilon, confidence)
     kind = _kind_of(measurement, mechanism)
     options = kind.options(delta=delta, confidence=confidence)
@@ -287,7 +287,7 @@ def epsilon_needed(
         made = _selection(measurement, 1.0)
         most, places = made.sensitivity, made.candidates
         return Selection.epsilon_for(sensitivity=most, within=within, confidence=confidence, candidates=places)
-    if measurement.is_apart:  # with the β that needs most: enough for every other
+    if measurement.follows:  # with the β that needs most: enough for every other
         shaped, most = shaped_for or confidence, measurement.guarantee.sensitivity
         return FOLLOWING.epsilon_following(
             sensitivity=most, within=within, confidence=confidence, share=BETAS[0], shaped_for=shaped

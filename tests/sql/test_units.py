@@ -11,7 +11,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from guessproof.errors import QueryError
 from guessproof.guarantee import Persons
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, find_target, rewrite
 from guessproof.sql import units as written
@@ -293,12 +292,6 @@ def test_a_bound_before_the_filter_would_be_caught(monkeypatch: pytest.MonkeyPat
     question = ask("SUM(x)", "", Persons("id", 3))
     monkeypatch.setattr(written.UnitBound, "_clamp", lambda self, found, target: found)
     assert caught(question)
-
-
-def test_what_is_not_bounded_for_a_whole_person_is_refused() -> None:
-    steps = {**COLUMNS, "x": DeclaredColumn("x", bounds=(5, 30), step=1)}
-    with pytest.raises(QueryError, match="of one person move is not bounded"):
-        analyze("SELECT MEDIAN(x) AS m FROM t", DeclaredTable("t", steps, Persons("id", 3)))
 
 
 def test_a_row_without_a_name_is_nobodys() -> None:

@@ -157,7 +157,7 @@ class Chooser:
             raise self.plan.error(spot, True, f"{self.mechanism} noise has a fixed scale", remedy)
         if release.ranks_inside is not None:
             raise self.plan.error(spot, True, "an extreme is picked by its rank, or gets noise", "write one of the two")
-        if not any(m.is_apart and not m.picks for m in self.asked.measurements):
+        if not any(m.follows for m in self.asked.measurements):
             raise self.plan.error(spot, True, "the query asks for no MIN or MAX of rows", "leave it out")
 
     def _check_groups(self) -> None:

@@ -77,9 +77,22 @@ class PrivacyUnit(ABC):
         """
         return None
 
+    def bound_ranks(self, apart: float, groups: int) -> UnitTotal | None:
+        """How far its rows move the ranks of two values apart, where it has several; one that comes, by `apart`."""
+        return None
+
+    def bound_levels(self, levels: int, groups: int) -> UnitTotal | None:
+        """How many levels of so many its rows hold, in all groups, where it has several."""
+        return None
+
     def bound_groups(self, groups: int) -> int | None:
         """In how many of the groups it may count, where not in all."""
         return None
+
+    @property
+    def row_bound(self) -> int:
+        """How many of its rows may count."""
+        return 1
 
     @property
     def row_counts(self) -> tuple[int, ...]:
@@ -217,6 +230,22 @@ class Persons(Records):
             return UnitTotal(None, None, most, 2 * most, most, euclidean=apart * most)
         low, high = self.max_rows * min(row.low, 0.0), self.max_rows * max(row.high, 0.0)
         return UnitTotal(low, high, None, high - low, max(high, -low))
+
+    def bound_ranks(self, apart: float, groups: int) -> UnitTotal | None:
+        # In one group its rows move every rank by as many as they are; some groups may be left and others entered.
+        presence = self.max_rows * apart
+        change = 2.0 * (presence if groups > 1 else self.max_rows)
+        return UnitTotal(None, None, float(self.max_rows), change, presence)
+
+    def bound_levels(self, levels: int, groups: int) -> UnitTotal | None:
+        # In one group levels that are lost and levels that are won do not add up.
+        cells = levels * max(groups, 1)
+        most = min(self.max_rows, cells)
+        return UnitTotal(None, None, None, float(min(2 * most, cells) if groups > 1 else most), float(most))
+
+    @property
+    def row_bound(self) -> int:
+        return self.max_rows
 
     @property
     def row_counts(self) -> tuple[int, ...]:

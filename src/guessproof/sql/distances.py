@@ -57,6 +57,7 @@ class Contribution(Term):
 
     picks: ClassVar[bool] = False  # one of several values is picked by scores, instead of noise on a number
     apart: ClassVar[bool] = False  # the engine tells more of it than one number: by a statement of its own
+    follows: ClassVar[bool] = False  # the scale of its noise follows the data
 
     condition: Condition
     term: Term
@@ -87,6 +88,10 @@ class Contribution(Term):
     @property
     def is_whole(self) -> bool:
         return self.term.is_whole
+
+    def bound_unit(self, declared: DeclaredTable, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
+        """What all rows of one unit may do together, where it has several."""
+        return declared.unit.bound_total(bound_range(self, declared), groups, adds=adds, once=once)
 
     def distances(self, levels: Sequence[str]) -> Metric | None:
         """The distances of the levels of the one column that it reads, where these are known as a table."""

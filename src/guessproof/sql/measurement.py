@@ -18,7 +18,6 @@ from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.distances import (
     Contribution,
     bound_euclidean,
-    bound_range,
     bound_sensitivity,
     build_guarantee,
     build_unit_guarantee,
@@ -41,6 +40,7 @@ from guessproof.world.metrics import Matrix
 AnyMeasurement = TypeVar("AnyMeasurement", bound="Measurement")
 AggregateKind = Literal["count", "sum", "min", "max", "quantile", "distinct"]
 EXTREMES = ("min", "max")
+PARTS_OF_ROW = 1 << 10
 LARGEST = 1e15  # what one record may add: in steps of 2^-10 still far from the largest whole number of an engine
 REMEDY = "use COUNT, SUM, AVG, MIN, MAX, MEDIAN, QUANTILE, VARIANCE or STDDEV"
 KINDS: dict[type[Expr], AggregateKind] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
@@ -177,6 +177,16 @@ class Measurement:
         return self.contribution.apart
 
     @property
+    def follows(self) -> bool:
+        """Whether the scale of its noise follows the data."""
+        return self.contribution.follows
+
+    @property
+    def fine(self) -> int:
+        """Into how many parts a row is divided where the rows of one unit are scaled and counted by places."""
+        return 1 if self.total is None else PARTS_OF_ROW
+
+    @property
     def per_answer(self) -> Guarantee:
         """The guarantee in units of the answer."""
         return self.guarantee.scaled(1 / self.divisor)
@@ -224,7 +234,7 @@ def _describe_pick(measurement: Measurement) -> str:
     start = f"{measurement.text}: a value is picked by its rank" + (f", {inside} inside" if inside else "")
     if found.unit.hides_presence:
         return (
-            f"{start}; adding or removing one record moves the ranks of two values apart by at most "
+            f"{start}; adding or removing one {found.unit.noun} moves the ranks of two values apart by at most "
             f"{up(found.presence)}, changing one by at most {up(found.change)}"
         )
     return f"{start}; one person moves the ranks of two values apart by at most {up(found.change)}"
@@ -481,12 +491,9 @@ class AggregateReader:
         if not math.isfinite(contribution.follow(declared.in_motion(contribution.columns)).change):
             raise self.reader.refuse("one record could move this by any amount", call, "narrow the bounds")
         copies = self._copies(kind, contribution)
-        total = declared.unit.bound_total(
-            bound_range(contribution, declared),
-            formula.count_groups(self.keys) if self.keys else 0,
-            adds=kind in ("count", "sum"),
-            once=isinstance(contribution.term, OncePresent),
-        )
+        groups = formula.count_groups(self.keys) if self.keys else 0
+        once = isinstance(contribution.term, OncePresent)
+        total = contribution.bound_unit(declared, groups, adds=kind in ("count", "sum"), once=once)
         if total is None:
             looked = self._look_up(kind, contribution)
             times = copies if looked is None else (declared.copies or 1) if kind in ("count", "sum") else 1

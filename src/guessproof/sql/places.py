@@ -17,7 +17,9 @@ from functools import cached_property
 
 from sqlglot import Expr, exp
 
+from guessproof.guarantee import UnitTotal
 from guessproof.intervals import ZERO, Interval, outward
+from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.distances import Contribution
 from guessproof.sql.movement import ChangeBounds, ColumnState, Neighbours, Outcome, OutcomePair, combine_or
 from guessproof.sql.relation import carry_along
@@ -161,14 +163,16 @@ class Aim:
         """How far apart one who comes or goes moves the scores of two values, in ranks."""
         return float(2 * max(self.level, 1 - self.level))
 
-    def scores(self, counts: tuple[int, ...]) -> list[int]:
+    def scores(self, counts: tuple[int, ...], fine: int = 1) -> list[int]:
         """For each value how many ranks it is off, times −(denominator of the level): whole numbers.
+
+        `fine` of what is counted make one rank.
 
         >>> Aim(Fraction(1, 2)).scores((1, 1, 2))       # of 4 records: 1, 2, 3, 3
         [-2, 0, 0]
         """
         parts, total = self.level.denominator, sum(counts)
-        aimed = self.level.numerator * total + parts * self.offset
+        aimed = self.level.numerator * total + parts * self.offset * fine
         found: list[int] = []
         below = 0
         for count in counts:
@@ -199,6 +203,9 @@ class RankContribution(Contribution):
         ends = [Interval(*_ends(side, self.aim.presence)) for side in (gone.before, gone.after)]
         moves = place.moves or not kept.same
         return ChangeBounds(*ends, gap=Interval(-most, most), steep=math.inf if most else 0.0, moves=moves)
+
+    def bound_unit(self, declared: DeclaredTable, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
+        return declared.unit.bound_ranks(self.aim.presence, groups)
 
     @property
     def ranks_inside(self) -> int:

@@ -43,7 +43,7 @@ def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
 
 
 Rows = Sequence[tuple[object, ...]]
-Group = tuple[str | None, ...]  # None: a key that is missing, where keys are found in the table
+Group = tuple[Any, ...]  # texts; None: a key that is missing, where keys are found in the table
 # A whole number or None (for one that is apart: a tuple of them, by places), and a count or None.
 Cell = tuple[Any, int | None]
 
@@ -60,6 +60,7 @@ class PlacedNumbers:
     indices: tuple[int, ...]
     width: int  # how many places there are
     empty: int | None = 0
+    is_single: bool = False  # there is one place, and its number is what is asked for
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class RewrittenQuery:
             for group, numbers in self._read_places(ask(placed.sql), placed).items():
                 cells = found.setdefault(group, [(None, None)] * len(self.query.measurements))
                 for index in placed.indices:
-                    cells[index] = (numbers, None)
+                    cells[index] = (self.units(index, numbers[0]) if placed.is_single else numbers, None)
         return found
 
     def _read_places(self, rows: Rows, placed: PlacedNumbers) -> dict[Group, tuple[int | None, ...]]:
@@ -148,7 +149,7 @@ def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -
 
         return rewrite_nested(query, exponents, target)
     apart = any(m.is_apart for m in query.measurements)
-    places = (*_count_places(query, target), *_find_extremes(query, exponents, target)) if apart else ()
+    places = tuple(_list_apart(query, exponents, target)) if apart else ()
     if all(m.is_apart for m in query.measurements):
         return RewrittenQuery("", query, tuple(exponents), places)
     if query.declared.unit.identity is None:
@@ -188,6 +189,16 @@ def select_rows(query: AnalyzedQuery, columns: Sequence[Expr], by: Sequence[Expr
     return select.group_by(*by, copy=False) if by else select
 
 
+def _list_apart(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> Iterator[PlacedNumbers]:
+    """The statements of what is told by more than one number, or cannot be added up."""
+    yield from _count_places(query, target)
+    yield from _find_extremes(query, exponents, target)
+    if query.declared.unit.identity is not None:
+        from guessproof.sql.unit_places import count_levels
+
+        yield from count_levels(query, target)
+
+
 def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[PlacedNumbers]:
     """One pass for each number of which quantiles are asked: how many rows of each group stand at each place."""
     alike: dict[tuple[Term, Condition], list[int]] = {}
@@ -197,8 +208,12 @@ def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[PlacedNum
     for (term, own), indices in alike.items():
         assert isinstance(term, GridPlace)
         named = {f"k{place}": write_text(key, query, target) for place, key in enumerate(query.keys)}
-        named["x"] = term.inner.write(target)
         more = [] if isinstance(own, NoFilter) else [own.keeps(target)]
+        if query.declared.unit.identity is not None:
+            unit = target.identity(query.declared.column(query.declared.unit.identity))
+            named["u"] = unit
+            more.append(exp.not_(exp.Is(this=unit.copy(), expression=exp.null()), copy=False))
+        named["x"] = term.inner.write(target)
         columns: list[Expr] = [exp.alias_(column, name, quoted=True) for name, column in named.items()]
         kept = select_rows(query, columns, [], target)
         rows = kept.where(*more, term.inner.present(target), copy=False)
@@ -210,14 +225,18 @@ def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[PlacedNum
         within = guessed.subquery("guessed", copy=False)
         select = exp.select(*(n.copy() for n in names), place, counted, copy=False).from_(within, copy=False)
         groups = [exp.Literal.number(k + 1) for k in range(len(names) + 1)]
-        sql = target.sql(select.group_by(*groups, copy=False))
-        yield PlacedNumbers(sql, tuple(indices), len(term.grid.values))
+        select = select.group_by(*groups, copy=False)
+        if query.declared.unit.identity is not None:
+            from guessproof.sql.unit_places import bound_places
+
+            select = bound_places(query, select, query.measurements[indices[0]].fine, target)
+        yield PlacedNumbers(target.sql(select), tuple(indices), len(term.grid.values))
 
 
 def _find_extremes(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> Iterator[PlacedNumbers]:
     """One pass for each extreme whose noise follows the data: the extreme of each class of rows."""
     for index, (measurement, exponent) in enumerate(zip(query.measurements, exponents, strict=True)):
-        if measurement.is_apart and not measurement.picks:
+        if measurement.follows:
             from guessproof.sql.aggregates.steep import CLASSES, SteepContribution
 
             steep = measurement.contribution

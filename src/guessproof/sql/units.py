@@ -32,7 +32,8 @@ CELLS, KEPT, OVER = "gp_cells", "gp_kept", "gp_over"
 
 def write_units(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> exp.Select:
     """What each unit adds, bounded, and then all of them."""
-    bounds = [UnitBound.of(m, e) for m, e in zip(query.measurements, exponents, strict=True)]
+    pairs = zip(query.measurements, exponents, strict=True)
+    bounds = [UnitBound.of(m, e) for m, e in pairs if not m.is_apart]
     cells = _write_cells(query, bounds, target)
     outputs = [exp.alias_(_column(f"k{i}", CELLS), key.name, quoted=True) for i, key in enumerate(query.keys)]
     outputs += [exp.alias_(bound.write_all(f"v{j}", f"t{j}", target), f"m{j}") for j, bound in enumerate(bounds)]

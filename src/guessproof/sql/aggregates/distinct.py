@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import Expr, exp
 
+from guessproof.guarantee import UnitTotal
 from guessproof.intervals import Interval
-from guessproof.sql.declared import DeclaredColumn, number_of
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable, number_of
 from guessproof.sql.distances import Contribution
 from guessproof.sql.measurement import AggregateReader, ColumnPresence
 from guessproof.sql.movement import EITHER, ChangeBounds, ColumnChange, Neighbours, OutcomePair
@@ -65,6 +66,16 @@ class DistinctContribution(Contribution):
         return target.number(self.column) if self.column.is_number else target.label(self.column)
 
 
+@dataclass(frozen=True)
+class OwnedLevels(DistinctContribution):
+    """The same where a unit has several rows: as many of its levels count as it may have rows."""
+
+    apart = True
+
+    def bound_unit(self, declared: DeclaredTable, groups: int, *, adds: bool, once: bool) -> UnitTotal | None:
+        return declared.unit.bound_levels(len(self.column.levels or ()), groups)
+
+
 def _stays(column: ColumnChange) -> bool:
     """Whether both sides are bound to hold the same level."""
     if not column.moves:
@@ -85,9 +96,6 @@ def read_distinct(aggregates: AggregateReader, call: Expr, own: Condition, text:
         inner = inner.this
     if not isinstance(inner, exp.Column):
         raise reader.refuse("COUNT DISTINCT counts the levels of one column", call, "name one column with levels")
-    if reader.declared.unit.identity is not None:
-        problem = f"{text}: how many levels all rows of one {reader.declared.unit.noun} hold is not bounded"
-        raise reader.refuse(problem, call, "count rows, or group by the column")
     column = reader.column(inner)
     if column.levels is None:
         problem = f"the values of {column.name} are not declared, and how many there are would tell of rare ones"
@@ -95,7 +103,8 @@ def read_distinct(aggregates: AggregateReader, call: Expr, own: Condition, text:
     column = column if column.is_number else reader.use_as(column, "label", inner, "declare its levels as labels")
     among = _among(column)
     kept = among if isinstance(own, NoFilter) else Conjunction(own, among)
-    contribution = DistinctContribution(aggregates.condition(kept), LevelOf(column), 0.0, aggregates.joins)
+    made = DistinctContribution if reader.declared.unit.identity is None else OwnedLevels
+    contribution = made(aggregates.condition(kept), LevelOf(column), 0.0, aggregates.joins)
     return aggregates.add(text, "distinct", contribution, kept, call)
 
 

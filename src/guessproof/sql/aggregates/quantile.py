@@ -37,11 +37,6 @@ def read_extreme(aggregates: AggregateReader, call: Expr, own: Condition, text: 
 
 
 def _pick(aggregates: AggregateReader, inner: Expr, aim: Aim, own: Condition, call: Expr, text: str) -> Expr:
-    unit = aggregates.reader.declared.unit
-    if unit.identity is not None:
-        problem = f"{text} ranks rows, and how many ranks all rows of one {unit.noun} move is not bounded"
-        remedy = f'ask a table with one row for each {unit.noun}, with protects = "records"'
-        raise aggregates.reader.refuse(problem, call, remedy)
     aggregates.check_plain(inner)
     place = read_place(inner, aggregates.reader)
     contribution = RankContribution(aggregates.condition(own), place, 0.0, aggregates.joins, aim=aim)

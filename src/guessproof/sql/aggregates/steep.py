@@ -97,6 +97,7 @@ class SteepContribution(Contribution):
     """What a record contributes to an extreme, and the public weights by which rows differ in how far they move."""
 
     apart: ClassVar[bool] = True
+    follows: ClassVar[bool] = True
 
     weights: Weights = field(kw_only=True)
     largest: float = field(kw_only=True)  # a weight that the declaration allows
