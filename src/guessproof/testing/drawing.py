@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from laws.stored import DUCKDB, Shelf, Storage
+from guessproof.testing.values import Shelf, StoredType
 
 NAMES = ("x", "n", "c", "f", "d", "g")
 KINDS = {"x": "number", "n": "number", "c": "label", "f": "truth", "d": "time", "g": "label"}
@@ -25,11 +25,11 @@ FLAGS = (
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnPlan:
     """A plan's tables, and how its columns are stored."""
 
     tables: dict[str, Any]
-    storages: dict[str, Storage]
+    stored: dict[str, StoredType]
     hidden: frozenset[str]  # protected
     flags: tuple[str, ...] | None
 
@@ -39,13 +39,13 @@ class Drawn:
         return [*column.get("levels", column.get("prior", {}).get("categorical", ()))]
 
 
-def drawn(random: Random, shelf: Shelf = DUCKDB) -> Drawn:
+def draw_plan(random: Random, shelf: Shelf) -> DrawnPlan:
     """One table and what is declared of it, stored as an engine can."""
     protects = random.choice(("values", "values", "records"))
-    storages = {name: _storage(random, name, shelf) for name in NAMES}
+    stored = {name: _stored(random, name, shelf) for name in NAMES}
     hidden = {"x", *(n for n in ("n", "c", "f", "d") if random.random() < 0.8)}
     flags = random.choice((*FLAGS, None))
-    columns = {name: _column(random, name, flags, storages[name]) for name in NAMES}
+    columns = {name: _column(random, name, flags, stored[name]) for name in NAMES}
     for name in NAMES:
         columns[name]["missing"] = random.random() < 0.5
         if protects == "values" and name not in hidden:
@@ -57,23 +57,22 @@ def drawn(random: Random, shelf: Shelf = DUCKDB) -> Drawn:
     if protects == "values" and random.random() < 0.4:
         data["rows"] = 3
     tables = {"data": data, "columns": columns, "release": {"epsilon": 1.0}}
-    return Drawn(tables, storages, frozenset(NAMES if protects == "records" else hidden), flags)
+    return DrawnPlan(tables, stored, frozenset(NAMES if protects == "records" else hidden), flags)
 
 
-def _storage(random: Random, name: str, shelf: Shelf) -> Storage:
+def _stored(random: Random, name: str, shelf: Shelf) -> StoredType:
     """Mostly one that fits; now and then any at all, which must then be refused, or read as the model says."""
     if name == "x":
-        return shelf.plain
-    fitting = [s for s in shelf.storages if s.type.startswith(shelf.fitting[KINDS[name]])]
-    return random.choice(fitting if random.random() < 0.85 else shelf.storages)
+        return shelf.doubles
+    return random.choice(shelf.fits(KINDS[name]) if random.random() < 0.85 else shelf.types)
 
 
-def _column(random: Random, name: str, flags: tuple[str, ...] | None, storage: Storage) -> dict[str, Any]:
+def _column(random: Random, name: str, flags: tuple[str, ...] | None, stored: StoredType) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": KINDS[name]} if random.random() < 0.3 else {}
     if name in BOUNDS:
         found["bounds"] = BOUNDS[name]
     elif name in ("c", "g"):
-        held = random.sample(storage.texts, min(2, len(storage.texts)))
+        held = random.sample(stored.texts, min(2, len(stored.texts)))
         levels = list(dict.fromkeys([*held, *random.sample(SHORT, random.randint(1, 3))]))
         if name == "g" or random.random() < 0.5:
             found["levels"] = levels
@@ -86,10 +85,10 @@ def _column(random: Random, name: str, flags: tuple[str, ...] | None, storage: S
     return json.loads(json.dumps(found))
 
 
-class Maker:
+class QuestionMaker:
     """Writes random queries about the columns of a drawn table."""
 
-    def __init__(self, random: Random, plan: Drawn) -> None:
+    def __init__(self, random: Random, plan: DrawnPlan) -> None:
         self.random, self.plan = random, plan
         self.labels = plan.levels("c") or [*SHORT]
 
@@ -119,21 +118,11 @@ class Maker:
         test = self.condition(depth - 1)
         return pick.choice(
             (
-                f"({a} + {b})",
-                f"({a} - {b})",
-                f"({a} * {b})",
-                f"({a} / n)",
-                f"ABS({a})",
-                f"SQRT(ABS({a}) + 1)",
-                f"(POINT({a}, {b}) <@> POINT(3, n))",
-                f"POWER({a}, 2)",
-                f"EXP(LEAST({a}, 3))",
-                f"LN(GREATEST({a}, 0.5))",
-                f"GREATEST({a}, {b})",
-                f"ROUND({a})",
-                f"COALESCE({a}, {b})",
-                f"CASE WHEN {test} THEN {a} ELSE {b} END",
-                f"CASE WHEN {test} THEN 100 END",
+                *(f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / n)", f"ABS({a})"),
+                *(f"SQRT(ABS({a}) + 1)", f"(POINT({a}, {b}) <@> POINT(3, n))", f"POWER({a}, 2)"),
+                *(f"EXP(LEAST({a}, 3))", f"LN(GREATEST({a}, 0.5))", f"GREATEST({a}, {b})"),
+                *(f"ROUND({a})", f"COALESCE({a}, {b})"),
+                *(f"CASE WHEN {test} THEN {a} ELSE {b} END", f"CASE WHEN {test} THEN 100 END"),
                 f"CASE WHEN f IS NULL THEN 50 WHEN f THEN 1 ELSE {a} END",
                 f"CASE WHEN {test} THEN 1 WHEN {self.condition(0)} THEN 30 ELSE 0 END",
             )
@@ -146,28 +135,21 @@ class Maker:
             a, b = self.condition(depth - 1), self.condition(depth - 1)
             return pick.choice((f"({a} AND {b})", f"({a} OR {b})", f"NOT ({a})"))
         sign, name = pick.choice(("<", "<=", ">", ">=", "=", "<>")), pick.choice(("x", "n"))
-        label = pick.choice(self.labels).replace("'", "''")
+        label, first = (_text(found) for found in (pick.choice(self.labels), self.labels[0]))
         number, moment = pick.choice(("1", "2", "2.5", "10")), pick.choice(("2020-01-31", "2019-12-31"))
         missing = pick.choice(("IS NULL", "IS NOT NULL"))
+        like = pick.choice(("b%", "%a%", "_l%", "1__", "1._", "%", "B%", label))
         return pick.choice(
             (
-                f"{name} {sign} {number}",
-                f"{name} BETWEEN 1 AND {number}",
-                f"{name} IN (1, {number})",
-                f"{pick.choice(NAMES)} {missing}",
-                f"c {sign} '{label}'",
-                f"C {sign} '{label}'",
-                f"c IN ('{label}', '{self.labels[0].replace(chr(39), chr(39) * 2)}')",
-                f"c LIKE '{pick.choice(('b%', '%a%', '_l%', '1__', '1._', '%', 'B%', label))}'",
-                "f",
-                "F",
-                "f = FALSE",
-                "f <> TRUE",
-                f"d {sign} DATE '{moment}'",
-                f"d IN (TIMESTAMP '{moment} 10:00:00', DATE '{moment}')",
-                f"{name} + 100 > n",
-                f"n {sign} x + {number}",
-                f"x {sign} n",
+                *(f"{name} {sign} {number}", f"{name} BETWEEN 1 AND {number}", f"{name} IN (1, {number})"),
+                *(f"{pick.choice(NAMES)} {missing}", f"c {sign} '{label}'", f"C {sign} '{label}'"),
+                *(f"c IN ('{label}', '{first}')", f"c LIKE '{like}'", "f", "F", "f = FALSE", "f <> TRUE"),
+                *(f"d {sign} DATE '{moment}'", f"d IN (TIMESTAMP '{moment} 10:00:00', DATE '{moment}')"),
+                *(f"{name} + 100 > n", f"n {sign} x + {number}", f"x {sign} n"),
                 "c = 'true'" if self.plan.flags is None else f"f = '{self.plan.flags[0]}'",
             )
         )
+
+
+def _text(label: str) -> str:
+    return label.replace("'", "''")
