@@ -97,6 +97,9 @@ def good_queries(harness: Harness) -> None:
             asked = spoken(engine, sql)
             engine.prepare(asked)
             assert engine.aggregates(asked) == expected, asked
+        with engine.snapshot():  # of one state of the table
+            assert [engine.aggregates(COUNTED) for _ in range(2)] == [[(5,)], [(5,)]]
+        assert engine.aggregates(COUNTED) == [(5,)]
 
 
 def table_names(harness: Harness) -> None:
@@ -189,6 +192,9 @@ def silent_failures(harness: Harness) -> None:
             assert SECRET not in shown + heard.text + repr(engine), asked
             assert "://" not in shown + repr(engine) + repr(vars(engine)), asked
             assert engine.aggregates(COUNTED) == [(5,)], "one failure does not poison the next query"
+        with engine.snapshot():
+            caught(EngineError, lambda: engine.aggregates("SELECT SUM(missing) FROM t"), "within a snapshot")
+        assert engine.aggregates(COUNTED) == [(5,)]
 
 
 def time_limit(harness: Harness) -> None:

@@ -52,6 +52,10 @@ class FakeEngine:
         self._note("aggregates", sql, EngineError())
         return self._con.execute(sql).fetchall()
 
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        yield
+
     def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
         self._note("batches", sql, SourceError("the query cannot run"))
         found: Any = self._con.sql(sql)
