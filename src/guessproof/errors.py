@@ -38,10 +38,39 @@ MOST_ITEMS = 12  # of a list that is shown: what a plan holds, not what a table 
 
 
 class GuessproofError(Exception):
-    """Base of all exceptions that guessproof raises on purpose. Its words are one line that steers no terminal."""
+    """Base of all exceptions that guessproof raises on purpose. Its words are one line that steers no terminal.
+
+    `charged` says whether the ledger was charged for what failed, and `field` and `line` where a plan is to be mended.
+    """
+
+    charged: bool = False
+    field: str | None = None
+    line: int | None = None
 
     def __str__(self) -> str:
         return plain(super().__str__())
+
+    @property
+    def kind(self) -> str:
+        """What went wrong, in one word for programs.
+
+        >>> PlanError("data.rows", 0, "must be at least 1", "give a number").kind, LedgerError().kind
+        ('plan', 'ledger')
+        """
+        name = type(self).__name__.removesuffix("Error")
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).removeprefix("_")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON: kind, field, line, problem, remedy, charged."""
+        problem, _, remedy = str(self).partition("; ")
+        return {
+            "kind": self.kind,
+            "field": self.field,
+            "line": self.line,
+            "problem": plain(getattr(self, "problem", problem)),
+            "remedy": plain(getattr(self, "remedy", remedy)),
+            "charged": self.charged,
+        }
 
 
 class InputError(GuessproofError, ValueError):
@@ -121,6 +150,7 @@ class QueryError(GuessproofError):
 
     def __init__(self, problem: str, sql: str = "", place: tuple[int, int] | None = None, remedy: str = "") -> None:
         self.problem = problem
+        self.field = "query.sql"
         self.sql = sql
         self.place = place
         self.remedy = remedy
@@ -142,6 +172,7 @@ class EngineError(GuessproofError):
         rows = "the engine could not read the rows; nothing about the data is told. "
         cause = "The owner of the table can look for the cause in the database itself"
         super().__init__((answer if charged else rows) + cause)
+        self.charged = charged
 
 
 class LedgerError(GuessproofError):
@@ -162,6 +193,9 @@ class UnsureError(LedgerError):
 
 class RowsError(GuessproofError):
     """Fewer rows than the plan declares to be public knowledge: the noise would be too small. A constant message."""
+
+    charged = True
+    field = "data.rows"
 
     def __init__(self) -> None:
         super().__init__(

@@ -10,6 +10,8 @@ import json
 import math
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 BREAKS = "\n\r\t\v\f\x85\u2028\u2029"
@@ -35,6 +37,20 @@ def _shown(character: str) -> str:
 def plain_lines(text: object) -> str:
     """The same for text of several lines that are our own."""
     return "\n".join(map(plain, str(text).split("\n")))
+
+
+def table_html(caption: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A small table for notebooks; nothing in it is taken for markup.
+
+    >>> table_html("a < b", ["x"], [["<i>"]])
+    '<table><caption>a &lt; b</caption><tr><th>x</th></tr><tr><td>&lt;i&gt;</td></tr></table>'
+    """
+    lines = [_row("th", heads), *(_row("td", row) for row in rows)]
+    return f"<table><caption>{escape(plain(caption))}</caption>{''.join(lines)}</table>"
+
+
+def _row(tag: str, cells: Sequence[object]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(plain(cell))}</{tag}>" for cell in cells) + "</tr>"
 
 
 def json_text(table: Any) -> str:

@@ -76,15 +76,15 @@ advantage ██████████████░░░░░░░░░�
 ┏━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┓
 ┃ entry ┃ when (UTC)          ┃        ε ┃        δ ┃ became    ┃ on what                          ┃
 ┡━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┩
-│     2 │ 2030-01-01 01:00:00 │      0.1 │        0 │ answered  │ mechanism: laplace               │
-│       │                     │          │          │           │ query: SELECT AVG(time) AS       │
-│       │                     │          │          │           │ mean_time FROM t WHERE day = 0   │
-│     4 │ 2030-01-01 02:00:00 │ 0.333334 │ 0.000001 │ failed    │ mechanism: laplace               │
-│       │                     │          │          │           │ query: SELECT AVG(time) AS       │
-│       │                     │          │          │           │ mean_time FROM t WHERE day = 1   │
-│     6 │ 2030-01-01 03:00:00 │      0.2 │        0 │ NO ANSWER │ mechanism: laplace               │
-│       │                     │          │          │           │ query: SELECT AVG(time) AS       │
-│       │                     │          │          │           │ mean_time FROM t WHERE day = 2   │
+│     6 │ 2030-01-01 03:00:00 │      0.2 │        0 │ NO ANSWER │ SELECT AVG(time) AS mean_time    │
+│       │                     │          │          │           │ FROM t WHERE day = 2             │
+│       │                     │          │          │           │ mechanism: laplace               │
+│     4 │ 2030-01-01 02:00:00 │ 0.333334 │ 0.000001 │ failed    │ SELECT AVG(time) AS mean_time    │
+│       │                     │          │          │           │ FROM t WHERE day = 1             │
+│       │                     │          │          │           │ mechanism: laplace               │
+│     2 │ 2030-01-01 01:00:00 │      0.1 │        0 │ answered  │ SELECT AVG(time) AS mean_time    │
+│       │                     │          │          │           │ FROM t WHERE day = 0             │
+│       │                     │          │          │           │ mechanism: laplace               │
 └───────┴─────────────────────┴──────────┴──────────┴───────────┴──────────────────────────────────┘
 NO ANSWER: that run died or is still at work. Its charge stays; asking again is charged again.
 note 7, 2030-01-01 03:00:00 UTC (scan): the most exposed records were looked at
@@ -283,7 +283,7 @@ def test_only_the_owners_command_amends_and_it_shows() -> None:
 
 def test_what_was_answered_can_be_read_from_the_ledger(tmp_path: Path) -> None:
     _, text = run("show", "cafeteria", "--ledger", filled(tmp_path).path)
-    assert "answer: mean_time = 19.75" in " ".join(text.replace("│", " ").split())
+    assert "mean_time = 19.75" in " ".join(text.replace("│", " ").split())
 
 
 def test_the_commands_load_nothing_heavy() -> None:

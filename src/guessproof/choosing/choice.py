@@ -14,8 +14,10 @@ from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.noise import Noise
+from guessproof.plain import table_html
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
+from guessproof.rounded import down, up
 from guessproof.sql import AnalyzedQuery, Asked
 from guessproof.sql.formula import Output
 
@@ -335,6 +337,22 @@ class Choice:
 
         return likely_bias(self)
 
+    def __repr__(self) -> str:
+        least, most = self.interval
+        found = f"ε={down(self.epsilon)}, {self.binding} decides" if self.feasible else f"not feasible: {self.binding}"
+        return f"Choice({self.plan.data.name!r}, {found}, between {up(least)} and {down(most)})"
+
+    def __float__(self) -> float:
+        """The ε that was chosen; NaN where there is none."""
+        return self.epsilon if self.feasible else math.nan
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else repr(self)
+
+    def _repr_html_(self) -> str:
+        rows = [(limit.name, limit.side, _safe_side(limit), limit.how) for limit in self.limits]
+        return table_html(self.explanation, ("from", "", "ε", "because"), rows)
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; an infinite number is null."""
         return _finite(
@@ -373,6 +391,10 @@ class Choice:
                 "explanation": self.explanation,
             }
         )
+
+
+def _safe_side(limit: Limit) -> str:
+    return down(limit.epsilon) if limit.side == "at most" else up(limit.epsilon)
 
 
 def label_measurements(asked: Asked) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from guessproof.choosing.choice import Choice, Limit, error_units
 from guessproof.choosing.ranked import check_ranked
 from guessproof.choosing.ratios import RatioError
 from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
-from guessproof.errors import GuessproofError, InfeasibleError, PlanError
+from guessproof.errors import GuessproofError, InfeasibleError, PlanError, QueryError
 from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.mechanisms import BEST, FOLLOWING, MECHANISMS
@@ -19,6 +19,7 @@ from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan, PlanQuestion
 from guessproof.plan.checks import kind_of, refuse_delta
 from guessproof.plan.goals import known_on
+from guessproof.plan.places import spell_key
 from guessproof.plan.tables import ColumnTable
 from guessproof.sql import AnalyzedQuery, Asked, AskedPart, DeclaredColumn, DeclaredTable, PublicTable, analyze
 from guessproof.sql.formula import Output
@@ -53,12 +54,23 @@ def asked(plan: Plan) -> Asked:
     from guessproof.sql.publication import publish
 
     known = declared(plan)
-    return publish({q.name: analyze(q.sql, replace(known, rows=q.rows)) for q in plan.questions})
+    return publish({q.name: _analyzed(plan, q, replace(known, rows=q.rows)) for q in plan.questions})
 
 
 def only_question(plan: Plan) -> AnalyzedQuery:
     """The plan's query, for what works with one; refused where there are several."""
-    return analyze(plan.query.sql, declared(plan))
+    _ = plan.query
+    return _analyzed(plan, plan.questions[0], declared(plan))
+
+
+def _analyzed(plan: Plan, question: PlanQuestion, known: DeclaredTable) -> AnalyzedQuery:
+    """A query, understood; what is refused says where it stands."""
+    try:
+        return analyze(question.sql, known)
+    except QueryError as error:
+        path = (*question.key, "sql")
+        error.field, error.line = spell_key(path), plan.place.lines.find(path)
+        raise
 
 
 def declared(plan: Plan) -> DeclaredTable:

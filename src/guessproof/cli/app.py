@@ -20,13 +20,13 @@ from guessproof.cli.releasing import release
 from guessproof.cli.report import report
 from guessproof.cli.scan import scan
 from guessproof.cli.serve import serve
-from guessproof.plain import plain_lines
 
 app = typer.Typer(
     name="guessproof",
     help="Choose the ε of differential privacy from what people can judge; release, account, attack and report.",
-    epilog="Exit codes: 0 done, 2 a value that cannot be meant, 3 no ε keeps the limits, 4 the ledger refuses, "
-    "5 the release failed after the charge, 6 the ledger was edited, 7 the audit found more than promised.",
+    epilog="Exit codes: 0 done, 1 something unexpected, 2 a value that cannot be meant, 3 no ε keeps the limits, "
+    "4 the ledger refuses, 5 something failed after the charge, 6 the ledger was edited, "
+    "7 the audit found more than promised.",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode=None,
@@ -37,15 +37,20 @@ for command in (init, check, choose, explain, bounds, release, audit, scan, repo
 app.add_typer(ledger_app)
 
 
-@app.callback()
-def _version(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from guessproof import __version__
 
         typer.echo(__version__)
         raise typer.Exit
+
+
+@app.callback()
+def _version(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None: ...
 
 
 @app.command()
@@ -88,25 +93,13 @@ def demo(folder: Annotated[str, typer.Option(help="Where everything is written."
 
 
 def main() -> None:
-    """Run, with every refusal in a few words and never a traceback."""
-    from guessproof import errors
+    """Run, with every refusal in a few words and never a traceback; under --json also as JSON."""
+    from guessproof.cli.refusing import explain_failure
 
-    codes = {
-        errors.InfeasibleError: 3,
-        errors.EditedError: 6,
-        errors.LedgerError: 4,
-        errors.EngineError: 5,
-        errors.RowsError: 5,
-        errors.GuessproofError: 2,
-    }
     try:
-        app()
-    except errors.GuessproofError as error:
-        typer.echo(plain_lines(f"guessproof: {error}"), err=True)
-        sys.exit(next(code for kind, code in codes.items() if isinstance(error, kind)))
-    except BrokenPipeError:
-        sys.exit(0)
-    except Exception as error:  # a traceback could quote data
-        kind = type(error).__name__
-        typer.echo(f"guessproof: an unexpected {kind}; its text is not shown, since it might quote data", err=True)
-        sys.exit(1)
+        code = app(standalone_mode=False)
+    except BrokenPipeError as error:
+        sys.exit(5 if getattr(error, "charged", False) else 0)
+    except Exception as error:
+        sys.exit(explain_failure(error, as_json="--json" in sys.argv))
+    sys.exit(code if isinstance(code, int) else 0)

@@ -78,7 +78,7 @@ def _try(screen: Screen, text: str, answers: Mapping[str, Any], plan: Path) -> s
     try:
         loads_plan(text, folder=plan.absolute().parent, file=str(plan))
     except InputError as error:
-        doubtful = doubtful_answer(error.field, answers)
+        doubtful = doubtful_answer(error.field or "", answers)
         if doubtful is None:
             raise
         screen.print(f"  {error.field}: {error.problem}; {error.remedy}", style="yellow")

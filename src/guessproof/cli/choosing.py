@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from guessproof.exposure import Exposure
     from guessproof.meaning import Meaning
     from guessproof.noise import Noise
+    from guessproof.plan import Plan
 
 
 def choose(
@@ -166,7 +167,7 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     if choice.quick_prior_factor is not None:
         rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
     elif (exposure := choice.exposure) is not None and choice.feasible and _asks_for_factor(exposure):
-        ask = f"guessproof explain --epsilon {down(choice.epsilon)} PLAN says how wrong it may be"
+        ask = "guessproof explain PLAN says how wrong it may be"
         rows.append(("if the prior is wrong", ask))
     rows.append(("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)))
     if choice.query_aware_epsilon is not None:
@@ -277,16 +278,21 @@ def show_truth(choice: Any, at: Any) -> str:
 
 def explain(
     plan: Annotated[str | None, typer.Argument(help="A plan file; left out: what ε means for any data.")] = None,
-    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The ε to put into words.")] = ...,  # pyright: ignore[reportArgumentType]
+    epsilon: Annotated[
+        float | None,
+        typer.Option("--epsilon", "-e", help="The ε to put into words; left out: the one the plan chooses."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """What an ε means: odds, beliefs, error, and known deployments. With a plan, for its attacker and query.
 
     Example: guessproof explain --epsilon 1
 
-    Example: guessproof explain plan.toml --epsilon 0.5
+    Example: guessproof explain plan.toml
     """
     if plan is None:
+        if epsilon is None:
+            raise typer.BadParameter("name a plan file, or give --epsilon")
         from guessproof.explain import explain as explained
 
         answer = explained(epsilon)
@@ -295,8 +301,20 @@ def explain(
     from guessproof.meaning import meaning
     from guessproof.plan import load_plan
 
-    found = meaning(load_plan(plan), epsilon)
+    loaded = load_plan(plan)
+    found = meaning(loaded, _chosen(loaded) if epsilon is None else epsilon)
     print_json(found.to_dict()) if as_json else _show_meaning(found)
+
+
+def _chosen(plan: Plan) -> float:
+    """The ε that the plan itself chooses."""
+    from guessproof.choosing import choose as chosen
+    from guessproof.errors import InfeasibleError
+
+    choice = chosen(plan)
+    if not choice.feasible or not choice.noises:
+        raise InfeasibleError(choice.explanation)
+    return choice.epsilon
 
 
 def _noise_words(noise: Noise) -> str:

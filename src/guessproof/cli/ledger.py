@@ -9,6 +9,7 @@ import typer
 from guessproof.cli.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from decimal import Decimal
 
     from guessproof.ledger import Account, Charge, Verification
@@ -27,6 +28,7 @@ KeyFile = Annotated[
     str | None, typer.Option("--key-file", help="A file with the key of a sealed ledger; else $GUESSPROOF_LEDGER_KEY.")
 ]
 BAR = 30
+MOST_ANSWERS = 12  # of one release, in the table
 
 
 @ledger_app.command("open")
@@ -218,7 +220,7 @@ def _show_account(account: Account) -> None:
         for title in ("entry", "when (UTC)", "ε", *(["δ"] if budget.delta else []), "became"):
             table.add_column(title, justify="right" if title in ("entry", "ε", "δ") else "left", no_wrap=True)
         table.add_column("on what", overflow="fold")
-        for charge in charges:
+        for charge in reversed(charges):  # what was done last is what one looks for
             table.add_row(*_row(charge, delta=bool(budget.delta)))
         Screen().print(table)
     if charges:
@@ -255,7 +257,7 @@ def _row(charge: Charge, *, delta: bool) -> list[Any]:
 
     style = {"answered": "green", "failed": "yellow"}.get(charge.outcome, "bold red")
     became = Text("NO ANSWER" if charge.outcome == "no answer" else charge.outcome, style)
-    on_what = "\n".join([*(f"{key}: {_words(value)}" for key, value in charge.describe.items()), *_answer(charge)])
+    on_what = "\n".join([*_described(charge.describe), *_answer(charge)])
     amounts = [charge.cost.epsilon, *([charge.cost.delta] if delta else [])]
     paid = [shown(amount, up=True) for amount in amounts]
     return [str(charge.seq), _when(charge.time).removesuffix(" UTC"), *paid, became, Text(_clean(on_what))]
@@ -263,12 +265,34 @@ def _row(charge: Charge, *, delta: bool) -> list[Any]:
 
 def _answer(charge: Charge) -> list[str]:
     """What was paid for can be read here, whatever became of the run that asked for it."""
-    rows: list[Any] = (charge.answer or {}).get("answers", [])
-    return [
-        f"answer: {' '.join([*map(str, row.get('group', {}).values()), str(row.get('name'))])} = {row.get('value')}"
-        for row in rows
-        if isinstance(row, dict)
-    ]
+    rows: list[Any] = [row for row in (charge.answer or {}).get("answers", []) if isinstance(row, dict)]
+    shown = [f"{' '.join([*map(str, r.get('group', {}).values()), str(r.get('name'))])} = {_number(r)}" for r in rows]
+    more = [f"… and {len(shown) - MOST_ANSWERS} more; --json shows all"] if len(shown) > MOST_ANSWERS else []
+    return [*shown[:MOST_ANSWERS], *more]
+
+
+def _number(row: dict[str, Any]) -> str:
+    """A released number with its error."""
+    from guessproof.rounded import up
+
+    value, error = row.get("time") or row.get("value"), row.get("error")
+    shown = f"{value:.7g}" if isinstance(value, float) else str(value)
+    return shown if not isinstance(error, float) else f"{shown} ± {up(error, 3)}"
+
+
+def _described(describe: Mapping[str, Any]) -> list[str]:
+    """What a charge was for: the query first, the noise in words."""
+    noise = [each for each in describe.get("noise", ()) if isinstance(each, dict)]
+    words = [" ".join([str(n.get("mechanism")), *_scale(n)]) for n in noise]
+    kept = {k: v for k, v in describe.items() if k not in ("noise", "data_dependent", "protects")}
+    first = [str(kept.pop("query"))] if "query" in kept else []
+    marks = ["chosen after a scan of the records"] if describe.get("data_dependent") else []
+    return [*first, *(f"{k}: {_words(v)}" for k, v in kept.items()), *dict.fromkeys(words), *marks]
+
+
+def _scale(noise: Mapping[str, Any]) -> list[str]:
+    scale = noise.get("noise_scale")
+    return [f"noise of scale {scale:.4g}"] if isinstance(scale, float) else ["noise"]
 
 
 def _protected(account: Account) -> str:

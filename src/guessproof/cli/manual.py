@@ -18,9 +18,12 @@ help texts; a test keeps it current.
 | 2 | a value, plan, query or table that cannot be meant |
 | 3 | no ε keeps the limits |
 | 4 | the ledger refuses: no budget, nothing left, not opened |
-| 5 | the engine failed after the charge |
+| 5 | something failed after the charge, whatever it was |
 | 6 | the ledger was edited |
 | 7 | the audit found more than promised |
+
+Under `--json` a refusal is JSON as well, on standard output:
+`{"error": {"kind", "field", "line", "problem", "remedy", "charged"}}`.
 
 Shell completion: `guessproof --install-completion`.
 """

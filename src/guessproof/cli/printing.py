@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +14,7 @@ from guessproof.rounded import percent_up, up
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
 
-__all__ = ["AsJson", "PlanArgument", "in_people", "percent", "print_json", "say"]
+__all__ = ["AsJson", "PlanArgument", "after_answer", "in_people", "percent", "print_json", "say"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PlanArgument = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
@@ -21,6 +23,16 @@ PlanArgument = Annotated[str, typer.Argument(help="The plan file, as plan.toml."
 def print_json(table: Any) -> None:
     """One JSON document, safe for parsers and terminals."""
     typer.echo(json_text(table))
+
+
+@contextmanager
+def after_answer() -> Generator[None]:
+    """Whatever fails in here fails after the JSON document was printed: there is no second one."""
+    try:
+        yield
+    except Exception as error:
+        error.answered = True  # pyright: ignore[reportAttributeAccessIssue]
+        raise
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanArgument, error_words, in_people, percent, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, after_answer, error_words, in_people, percent, print_json
 from guessproof.rounded import down, up
 
 MISSING = "(missing)"  # a key of a group that no value was found for
@@ -36,10 +36,13 @@ def release(
 
     Example: guessproof release plan.toml
     """
+    from contextlib import nullcontext
+
     from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
     from guessproof.plan import load_plan
     from guessproof.releasing import release as released
+    from guessproof.releasing.run import after_charge
     from guessproof.writing import check_target, write_answers
 
     loaded = load_plan(plan)
@@ -47,9 +50,11 @@ def release(
         check_target(output, loaded, key_file)  # before anything is charged
     with Screen(stderr=True).status("charging, asking, adding noise …"):
         answer = released(loaded, number=number, key=read_key(key_file), timeout=timeout)
-    print_json(answer.to_dict()) if as_json else show_answer(answer, loaded)
-    if output is not None:  # last: an answer that was paid for is shown even if the disk is full
-        write_answers(answer, output, loaded)
+    with nullcontext() if answer.replayed else after_charge():
+        print_json(answer.to_dict()) if as_json else show_answer(answer, loaded)
+        if output is not None:  # last: an answer that was paid for is shown even if the disk is full
+            with after_answer():
+                write_answers(answer, output, loaded)
 
 
 def show_answer(answer: Answer, plan: Plan) -> None:

@@ -77,6 +77,8 @@ class DuckDB:
         self._timeout = timeout
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
+        for con in (self._con, self._blank, self._hostile):  # no bar on a terminal, nor in a notebook
+            con.execute("SET enable_progress_bar = false")
         self._tried_before = self._closed = self._is_held = False
         self._stored = bool(source.is_stored)
         try:

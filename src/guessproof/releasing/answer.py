@@ -11,12 +11,15 @@ from typing import Any
 from guessproof.choosing import Choice
 from guessproof.errors import ParameterError
 from guessproof.noise import Noise
+from guessproof.plain import table_html
 from guessproof.releasing.table import arrow_of, pandas_of, polars_of
+from guessproof.rounded import up
 from guessproof.sql import AnalyzedQuery, Asked, AskedPart, Output
 from guessproof.sql import formula as formulas
 from guessproof.sql.rewrite import Cell, Group
 from guessproof.world.times import show_time
 
+MOST_SHOWN = 4  # numbers of an answer, in one line
 Row = tuple[Group, dict[int, float]]  # noisy numbers of a group, by their measurements
 Found = Mapping[Group, Sequence[Cell]]  # for each measurement what the engine found
 LATER = ("ranks", "time", "question")  # left out where there are none, as in answers recorded before they came
@@ -39,6 +42,16 @@ class Released:
     ranks: float | None = None
     time: str | None = None  # the value as a time, where it is one: value, low and high are days since 1970 then
     question: str | None = None  # which of several it answers
+
+    @property
+    def shown(self) -> str:
+        """The number with its error, for people."""
+        value = "none" if self.value is None else self.time or f"{self.value:.6g}"
+        error = "" if self.error is None else f" ± {up(self.error, 3)}{' days' if self.time else ''}"
+        return value + (f" ± {up(self.ranks, 3)} ranks" if self.ranks is not None else error)
+
+    def __float__(self) -> float:
+        return math.nan if self.value is None else self.value
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -83,6 +96,25 @@ class Answer:
         if len(self.answers) != 1:
             raise ParameterError("value", len(self.answers), "the answer has several numbers", "use .answers")
         return self.answers[0].value
+
+    def __repr__(self) -> str:
+        shown = [f"{' '.join([*a.group.values(), a.name])}={a.shown}" for a in self.answers[:MOST_SHOWN]]
+        more = ["…"] if len(self.answers) > MOST_SHOWN else []
+        return f"Answer({', '.join([*shown, *more])}, ε={up(self.epsilon)}{', replayed' if self.replayed else ''})"
+
+    def __float__(self) -> float:
+        """The number, where there is only one; NaN where it is none."""
+        value = self.value
+        return math.nan if value is None else value
+
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else repr(self)
+
+    def _repr_html_(self) -> str:
+        keys = tuple(self.answers[0].group) if self.answers else ()
+        rows = [(*a.group.values(), a.name, a.shown, f"{a.confidence:.0%}") for a in self.answers]
+        caption = f"ε = {up(self.epsilon)} charged{', before: the recorded answer' if self.replayed else ''}"
+        return table_html(caption, (*keys, "answer", "value", "confidence"), rows)
 
     def record(self) -> dict[str, Any]:
         """What the ledger keeps."""

@@ -27,7 +27,7 @@ from guessproof.mechanisms import BEST_WHOLE, Mechanism
 from guessproof.mechanisms.base import Grid, check_drawable, checked_positive, checked_probability
 from guessproof.mechanisms.sampling import sampler
 from guessproof.plan import Plan
-from guessproof.releasing.run import check_joins, list_types, make_judge, protection_of
+from guessproof.releasing.run import after_charge, check_joins, list_types, make_judge, protection_of
 from guessproof.rounded import up
 from guessproof.sql import AnalyzedQuery, SqlTarget, find_target
 from guessproof.sql.units import write_unit_rows
@@ -119,10 +119,12 @@ def bound_rows(
             if isinstance(charged, Failed):
                 raise EngineError
             return _shown(book, charged, plan.data.name)
-        counts = _run(book, charged, engine, sql, noise, len(rows) + 1)
+        with after_charge():
+            counts = _run(book, charged, engine, sql, noise, len(rows) + 1)
     kept = {"candidates": list(rows), "persons": counts, "epsilon": noise.epsilon}
-    head = book.record(charged, kept)
-    return _made(kept, book.remaining(plan.data.name).to_dict(), head, replayed=False)
+    with after_charge():
+        head = book.record(charged, kept)
+        return _made(kept, book.remaining(plan.data.name).to_dict(), head, replayed=False)
 
 
 def _checked(candidates: Sequence[int]) -> tuple[int, ...]:

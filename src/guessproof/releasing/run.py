@@ -6,7 +6,9 @@ and the charge stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from guessproof.errors import (
     ParameterError,
     RowsError,
     SourceError,
+    UnsureError,
 )
 from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Bell, Guarantee, bells_of_dicts, guarantee_to_dict, total_of_dicts, with_bells
@@ -30,6 +33,7 @@ from guessproof.ledger.book import canonical
 from guessproof.plan import Plan
 from guessproof.plan.identity import first_requests, request_of
 from guessproof.releasing.answer import Answer, add_noise, has_declared_rows
+from guessproof.rounded import up
 from guessproof.sql import (
     AnalyzedQuery,
     Asked,
@@ -39,6 +43,18 @@ from guessproof.sql import (
     find_target,
     rewrite,
 )
+
+LOG = logging.getLogger("guessproof")  # names and ε, never a value, an error's text or a query
+
+
+@contextmanager
+def after_charge() -> Generator[None]:
+    """Whatever fails in here failed after the ledger was charged, and says so."""
+    try:
+        yield
+    except BaseException as error:
+        error.charged = True  # pyright: ignore[reportAttributeAccessIssue]
+        raise
 
 
 def release(
@@ -70,9 +86,12 @@ def release(
         charged = _charge(book, plan, choice, number)
         if not isinstance(charged, Charged):  # somebody else was faster
             return _show_again(book, charged)
-        answer = replace(_run(book, charged, engine, queries, choice), number=number)
-    head = book.record(charged, answer.record())
-    return replace(answer, remaining=_remaining(book, plan), head=head)
+        with after_charge():
+            answer = replace(_run(book, charged, engine, queries, choice), number=number)
+    with after_charge():
+        head = book.record(charged, answer.record())
+        LOG.info("%r: answered and recorded", plan.data.name)
+        return replace(answer, remaining=_remaining(book, plan), head=head)
 
 
 def which_release(plan: Plan, number: int | None) -> int | None:
@@ -102,6 +121,7 @@ def _show_again(book: Ledger, settled: Recorded | Failed) -> Answer:
     """The answer that was recorded, or the failure that would come again."""
     if isinstance(settled, Failed):
         raise RowsError
+    LOG.info("%r: the recorded answer, without a charge", settled.name)
     return Answer.from_record(settled.answer, book.remaining(settled.name).to_dict(), settled.head)
 
 
@@ -208,9 +228,14 @@ def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Cha
     request, aliases = request_digest(plan, choice, number), _name_request(book, plan, choice, number)
     protection = protection_of(choice.asked)
     try:
-        return book.charge(
+        made = book.charge(
             plan.data.name, request, cost, guarantee, describe, judge, protection=protection, aliases=aliases
         )
+        LOG.info("%r: charged ε = %s", plan.data.name, up(choice.cost))
+        return made
+    except UnsureError as error:  # it counts as charged
+        error.charged = True
+        raise
     except BudgetError as error:
         left = _remaining(book, plan)["epsilon"]
         if not 0 < left < choice.cost or choice.targets:
@@ -297,6 +322,7 @@ def _run(
     try:
         answer = _find_groups(engine, queries, choice) if choice.asked.finds_groups else _ask(engine, queries, choice)
     except Exception:  # any text of it might quote data
+        LOG.warning("%r: the engine failed after the charge", charged.name)
         book.failed(charged)
         raise EngineError from None
     if answer is None:

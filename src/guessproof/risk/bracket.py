@@ -60,6 +60,19 @@ class Bracket:
             "worst_prior": _listed(self.worst_prior),
         }
 
+    def __float__(self) -> float:
+        """What no attacker exceeds: the side that is safe to compute with."""
+        return float(self.bound)
+
+    def __format__(self, spec: str) -> str:
+        """The bound in digits of one's own, as f"{bracket:.2%}"; without any, all that there is to say."""
+        return format(float(self.bound), spec) if spec else str(self)
+
+    def __repr__(self) -> str:
+        ends = f"attack={_shown(self.attack)}, bound={_shown(self.bound)}"
+        at = "" if self.worst_at is None else f", worst_at={_shown(self.worst_at)}"
+        return f"Bracket({ends}, {self.status!r}{at})"
+
     def __str__(self) -> str:
         if self.status == "exact":
             value = f"{_shown(self.bound)} (exact)"

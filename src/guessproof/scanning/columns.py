@@ -293,7 +293,7 @@ def numbers(values: pa.Array) -> Array:
         except pa.ArrowException:  # its message may quote a value
             values = None
         if values is None:
-            raise EngineError
+            raise EngineError(charged=False)
     if values.null_count == 0:
         return values.to_numpy(zero_copy_only=True)
     return values.to_numpy(zero_copy_only=False)
