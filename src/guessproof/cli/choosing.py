@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.cli.check import Strict, refuse_strictly, show_concerns
-from guessproof.cli.printing import AsJson, error_words, in_people, percent, print_json
+from guessproof.cli.printing import AsJson, error_words, in_people, percent, print_json, say
 from guessproof.rounded import down, misjudged_words, percent_down, percent_up, round_places, up
 
 if TYPE_CHECKING:
@@ -86,9 +86,30 @@ def _choose_plan(path: str, strict: bool, as_json: bool) -> None:
     else:
         show_choice(choice)
         show_concerns(found, path, err=True)
+        _show_next(path, choice if "budget" not in choice.binding else chosen(plan))
     refuse_strictly(found, strict)
     if not choice.feasible:
         raise typer.Exit(3)
+
+
+def _show_next(path: str, choice: Choice) -> None:
+    """What comes next, as a line that works: the budget that is missing, or the release."""
+    import shlex
+
+    from guessproof.errors import LedgerError
+    from guessproof.releasing.budgets import room_line
+
+    try:
+        line = room_line(choice.plan, choice)
+    except LedgerError:  # one that does not open, or is sealed: the release says why
+        return
+    if line is not None:
+        opens = line.startswith("guessproof ledger open")
+        what = "opens the budget, once, with this much or more" if opens else "can raise the budget"
+        say(f"The owner of the data {what}:")
+        say(f"  {line}")
+    if choice.feasible and choice.noises:
+        say(f"{'Then' if line else 'Next'}: guessproof release {shlex.quote(path)}")
 
 
 def show_choice(choice: Choice) -> None:

@@ -15,6 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from shlex import quote
 from typing import Any
 
 from guessproof.errors import BudgetError, LedgerError
@@ -132,11 +133,11 @@ class Pins:
         new = [spelled for column, spelled in declared.items() if column not in self.protected]
         self._refuse_read(name, new)
         if new and self.is_complete:
-            options = " ".join(f"--protect {column}" for column in new)
+            options = " ".join(f"--protect {quote(column)}" for column in new)
             raise _refused(
                 f"{name}: {_listed(new)} {_is(new)} not among the columns that its releases protect "
                 f"({_listed(self.protected.values())}), and a plan cannot add to them. The owner of the data can: "
-                f"guessproof ledger amend {name} {options}"
+                f"guessproof ledger amend {quote(name)} {options}"
             )
 
     def _refuse_read(self, name: str, new: Iterable[str]) -> None:
@@ -174,9 +175,9 @@ class Pins:
         for column in asked.known:
             self.gaps.setdefault(folded(column), (True, seq))
 
-    def refuse_widening(self, name: str, columns: Iterable[str]) -> None:
-        """Raise where the owner cannot promise to protect these columns as well."""
-        if self.unit in WHOLE_RECORD:
+    def refuse_widening(self, name: str, columns: Sequence[str]) -> None:
+        """Raise where the owner cannot promise to protect these columns as well; none are fine, as for a budget."""
+        if columns and self.unit in WHOLE_RECORD:
             raise _refused(f"{name}: its releases protect {self.unit}, and with them every column already")
         seen = set(self.protected)
         for column in columns:

@@ -142,6 +142,15 @@ def shown(amount: Decimal, *, up: bool) -> str:
     return f"{short:f}" if -7 < short.adjusted() < 7 else str(short).replace("E", "e")
 
 
+def typed(amount: Decimal) -> str:
+    """A few digits to type in as a budget: never below the amount, and no hair of it is forgiven.
+
+    >>> typed(Decimal("0.10000000000000001")), typed(Decimal("2.5")), typed(Decimal("1.23456789e-7"))
+    ('0.100001', '2.5', '1.23457e-7')
+    """
+    return str(round_digits(amount, DIGITS, "up", ZERO).normalize()).replace("E", "e")
+
+
 def _positive(field: str, value: Any, rounding: str) -> Decimal:
     amount = _decimal(field, value, rounding)
     if amount <= 0:

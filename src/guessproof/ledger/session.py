@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from guessproof.errors import EditedError, LedgerError
@@ -55,7 +56,8 @@ class Contents:
         if name not in accounts:
             raise LedgerError(
                 f"{self.path}: no budget is open for {name!r} (open: {', '.join(accounts) or 'none'}); the owner of "
-                f"the data opens it, once: guessproof ledger open {name} --budget 1.0 --ledger {self.path}"
+                f"the data opens it, once: guessproof ledger open {quote(name)} --budget 1.0 --ledger "
+                f"{quote(str(self.path))} (guessproof choose PLAN says which budget the plan needs)"
             )
         return accounts[name]
 

@@ -1,8 +1,18 @@
-"""What a plan's ledger has left, where there is one. The table is not touched."""
+"""What a plan's ledger has left, where there is one, and the command that makes room. The table is not touched."""
 
 from __future__ import annotations
 
+import shlex
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from guessproof.ledger.amounts import ZERO, Cost, plus, typed
 from guessproof.plan import Plan
+
+if TYPE_CHECKING:
+    from guessproof.choosing import Choice
+    from guessproof.ledger.account import Standing
 
 
 def budget_left(plan: Plan, key_file: str | None = None) -> tuple[float | None, int | None, bool]:
@@ -28,3 +38,49 @@ def budget_left(plan: Plan, key_file: str | None = None) -> tuple[float | None, 
         return float(left.left.to_dict()["epsilon"]), to_come, left.is_scanned
     except LedgerError:  # a ledger that does not open is the release's business
         return None, None, False
+
+
+def room_line(plan: Plan, choice: Choice, key_file: str | None = None) -> str | None:
+    """The command with which the owner of the data makes room for this plan; None where there is room.
+
+    Opened with just what the plan needs, or raised by what is missing: a budget is the owner's to choose, and nobody
+    can say less.
+    """
+    from guessproof.ledger import Ledger, is_there, read_key
+    from guessproof.plan.identity import requests_of
+
+    if not choice.feasible or not choice.noises:
+        return None
+    book = Ledger(plan.ledger_path, read_key(key_file)) if is_there(plan.ledger_path) else None
+    if book is None or plan.data.name not in book.names:
+        return _line(plan, "open", *_needed(choice, choice.times))
+    paid = sum(book.settled(plan.data.name, [request]) is not None for request in requests_of(plan))
+    return raising_line(plan, choice, book.standing(plan.data.name), choice.times - paid)
+
+
+def raising_line(plan: Plan, choice: Choice, standing: Standing, count: int = 1) -> str | None:
+    """The command that raises a budget so that so many releases fit; None where they do."""
+    epsilon, delta = _needed(choice, count)
+    lacks_epsilon, lacks_delta = epsilon > standing.left.epsilon, delta > standing.left.delta
+    if not lacks_epsilon and not lacks_delta:
+        return None
+    more = plus(standing.epsilon, epsilon) if lacks_epsilon else None
+    return _line(plan, "amend", more, plus(standing.delta, delta) if lacks_delta else ZERO)
+
+
+def _needed(choice: Choice, count: int) -> tuple[Decimal, Decimal]:
+    """What so many releases cost as the ledger counts them."""
+    cost, total = Cost(choice.exact_cost, choice.delta), (ZERO, ZERO)
+    for _ in range(count):
+        total = plus(total[0], cost.epsilon), plus(total[1], cost.delta)
+    return total
+
+
+def _line(plan: Plan, what: str, epsilon: Decimal | None, delta: Decimal) -> str:
+    """A command that a shell understands; amounts in few digits, never below what is needed."""
+    parts = ["guessproof", "ledger", what, plan.data.name]
+    parts += [] if epsilon is None else ["--budget", typed(epsilon)]
+    parts += ["--delta", typed(delta)] if delta else []
+    ledger = plan.ledger_path
+    is_default = ledger == Path.cwd() / "guessproof.ledger"
+    return shlex.join(parts if is_default else [*parts, "--ledger", str(ledger)])

@@ -237,12 +237,18 @@ def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Cha
         error.charged = True
         raise
     except BudgetError as error:
-        left = _remaining(book, plan)["epsilon"]
-        if not 0 < left < choice.cost or choice.targets:
-            raise
-        raise BudgetError(
-            f"{error}. To release with what is left, write epsilon = {left:.6g} under [release]"
-        ) from None
+        raise _without_room(book, plan, choice, error) from None
+
+
+def _without_room(book: Ledger, plan: Plan, choice: Choice, error: BudgetError) -> BudgetError:
+    """The same refusal with the ways out: the owner allows more, or the plan takes what is left."""
+    from guessproof.releasing.budgets import raising_line
+
+    left, raising = _remaining(book, plan)["epsilon"], raising_line(plan, choice, book.standing(plan.data.name))
+    said = "" if raising is None else f". The owner can raise it, by an entry that everybody sees: {raising}"
+    if 0 < left < choice.cost and not choice.targets:
+        said += f". To release with what is left, write epsilon = {left:.6g} under [release]"
+    return BudgetError(f"{error}{said}")
 
 
 def protection_of(asked: Asked) -> Protection:

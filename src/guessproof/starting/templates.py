@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -104,7 +103,7 @@ def _attacker(draft: Draft, goal: str, example: str, knows: str, place: str = ""
 def _ending(draft: Draft, mechanism: str | None = None) -> list[str]:
     accuracy = table("accuracy", note("How far the answer may be off, and how surely; leave out to get the best."))
     accuracy += "\n# within = 1.5\n# confidence = 0.95"
-    opened = f"Opened once by the owner: guessproof ledger open {shlex.quote(draft.name)} --budget 1.0"
+    opened = "Opened once by the owner of the data: guessproof choose prints the command, with the budget it takes."
     return [
         accuracy,
         table(

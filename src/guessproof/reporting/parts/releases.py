@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from decimal import Decimal
 from typing import Any
 
 from guessproof.charts import plan as charts
+from guessproof.ledger.amounts import typed
 from guessproof.reporting.facts import Facts, Made
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
@@ -19,7 +21,7 @@ def releases(facts: Facts) -> Markup:
     if facts.account is None:
         return paragraph(
             "Nothing is recorded: no budget is open for these data yet. The owner of the data opens one, once, with ",
-            tag("code", f"guessproof ledger open {facts.plan.data.name} --budget …"),
+            tag("code", f"guessproof ledger open {shlex.quote(facts.plan.data.name)} --budget {_least_budget(facts)}"),
             ". This report is the decision only.",
         )
     parts: list[Piece] = [_answers(made) for made in facts.own]
@@ -27,6 +29,11 @@ def releases(facts: Facts) -> Markup:
         parts.append(paragraph("This plan has not released anything yet. This report is the decision only."))
     parts += [_charges(facts), _budget(facts), _chain(facts)]
     return join(parts)
+
+
+def _least_budget(facts: Facts) -> str:
+    """What this plan needs of a budget, where it can be released."""
+    return typed(Decimal(facts.choice.cost_of_all)) if facts.is_noisy else "…"
 
 
 def _answers(made: Made) -> Markup:
