@@ -143,7 +143,7 @@ def test_an_unknown_prior_is_not_told_as_knowledge(made: Make) -> None:
     assert "Suppose that today 45 in 100 guesses at your salary" in page.part("plain")
     assert "from 45" not in page.part("board")
     assert "a right guess" not in page.one("header").text
-    assert "no prior is stated" in page.part("prior")
+    assert "no prior is stated" in page.part("appendix")
 
 
 def test_gaussian_noise_promises_no_belief(made: Make) -> None:
@@ -231,8 +231,10 @@ def test_proofs_name_their_status_and_bracket(made: Make) -> None:
 
 def test_a_prior_that_would_break_the_limit_is_named(made: Make) -> None:
     page = Page(made("cafeteria").html)
-    assert "broken before any release" in page.part("prior")  # a narrower prior is above 3 in 10 by itself
-    assert "a list of categories has no width" in Page(made("or").html).part("prior")
+    assert "misjudged" in page.part("prior").split("assumption")[0]  # how wrong it may be comes first
+    assert "25 %" not in page.part("prior")
+    assert "broken before any release" in page.part("appendix")  # a narrower prior is above 3 in 10 by itself
+    assert "a list of categories has no width" in Page(made("or").html).part("appendix")
     assert "would break it" in Page(made("or").html).part("prior")
 
 

@@ -136,24 +136,24 @@ class Choice:
 
         math.inf where nothing breaks them; None where there is no prior to misjudge, or the limits do not hold.
         """
-        exposure, limits = self.exposure, [b for b in self.limits if b.name == "attacker"]
-        if exposure is None or not self.feasible or any(self.epsilon > b.epsilon for b in limits):
-            return None
-        found = exposure.largest_prior_factor(self.epsilon, self.plan.limits)
-        # What the plan asks for was proven when ε was chosen.
-        return None if found is None else max(found, exposure.attacker.prior_factor)
+        return self._prior_factor(quick=False)
 
     @cached_property
     def quick_prior_factor(self) -> float | None:
-        """The same where it is at hand; None where working it out takes seconds, as `explain` and the report do."""
+        """The same, or less: what is proven at once."""
+        return self._prior_factor(quick=True)
+
+    def _prior_factor(self, *, quick: bool) -> float | None:
         exposure, limits = self.exposure, [b.epsilon for b in self.limits if b.name == "attacker"]
-        if exposure is None or not exposure.attacker.has_prior or not self.feasible:
+        if exposure is None or not exposure.attacker.has_prior or not exposure.judges_wrong_priors or not self.feasible:
             return None
-        if not exposure.judges_wrong_priors:
+        if any(self.epsilon > limit for limit in limits):
             return None
+        wrong = exposure.attacker.prior_factor  # what the plan asks for was proven when ε was chosen
         if any(self.epsilon >= (1 - BINDS) * limit for limit in limits):  # no room is left
-            return exposure.attacker.prior_factor
-        return self.largest_prior_factor if exposure.attacker.has_listed_values else None
+            return wrong
+        found = exposure.largest_prior_factor(self.epsilon, self.plan.limits, quick=quick)
+        return None if found is None else max(found, wrong)
 
     def _with_prior(self, factor: float) -> float | None:
         exposure = self.exposure

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from guessproof.choosing import Choice
     from guessproof.cli.screen import Screen
     from guessproof.explain import Explanation
-    from guessproof.exposure import Exposure
     from guessproof.meaning import Meaning
     from guessproof.noise import Noise
     from guessproof.plan import Plan
@@ -187,9 +186,6 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     rows += _failure_rows(choice)
     if choice.quick_prior_factor is not None:
         rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
-    elif (exposure := choice.exposure) is not None and choice.feasible and _asks_for_factor(exposure):
-        ask = "guessproof explain PLAN says how wrong it may be"
-        rows.append(("if the prior is wrong", ask))
     rows.append(("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)))
     if choice.query_aware_epsilon is not None:
         rows.append(("largest ε of the profile, aware of this query", down(choice.query_aware_epsilon)))
@@ -197,10 +193,6 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         if value:
             table.add_row(what, value)
     console.print(table)
-
-
-def _asks_for_factor(exposure: Exposure) -> bool:
-    return exposure.attacker.has_prior and exposure.judges_wrong_priors
 
 
 def _failure_rows(choice: Choice) -> list[tuple[str, str | Text]]:
@@ -275,8 +267,7 @@ def _show_calculated(choice: Calculation) -> None:
         ("belief after, at most", percent(choice.belief)),
         ("advantage, at most", percent(choice.advantage)),
         ("ε if nothing is known but the bounds", down(choice.prior_free_epsilon)),
-        ("ε if the prior were 25 % narrower", down(choice.narrower_prior_epsilon)),
-        ("ε if the prior were 25 % wider", down(choice.wider_prior_epsilon)),
+        ("if the prior is wrong", "" if choice.belief is None else misjudged_words(1.0)),  # ε leaves no room
     ]
     for what, value in rows:
         if value:

@@ -185,22 +185,23 @@ class Exposure:
         inner = lowered(limits, self.step)
         return max(found for _, found in self._answers(lambda view: view.epsilon(inner)))
 
-    def largest_prior_factor(self, epsilon: float, limits: Limits) -> float | None:
+    def largest_prior_factor(self, epsilon: float, limits: Limits, *, quick: bool = False) -> float | None:
         """How wrong the priors may be while every limit is proven to hold at ε: a factor on the odds of any two values.
 
         math.inf where no prior breaks the limits, 1 where only the declared one is proven; None without a prior.
+        `quick`: what is proven at once, which may be less.
         """
         if not self.attacker.has_prior:
             return None
         if self._alternatives:
-            found = [one.largest_prior_factor(epsilon, limits) for one in self._alternatives]
+            found = [one.largest_prior_factor(epsilon, limits, quick=quick) for one in self._alternatives]
             known = [factor for factor in found if factor is not None]
             return min(known) if len(known) == len(found) else None
         inner, most = lowered(limits, self.step), 1.0
         declared = replace(self, attacker=replace(self.attacker, prior_factor=1.0))
         for view in declared.views:
             try:
-                most = max(most, view.largest_prior_factor(epsilon, inner))
+                most = max(most, view.largest_prior_factor(epsilon, inner, quick=quick))
             except GuessproofError:
                 continue
             if view.tight or math.isinf(most):

@@ -84,7 +84,7 @@ class GaussianExposure(Exposure):
         noise = least_noise(lambda noise: self.reading(1 / noise), asked, 1.0)
         return 1 / noise if noise else float("inf")
 
-    def largest_prior_factor(self, epsilon: float, limits: Limits) -> float | None:
+    def largest_prior_factor(self, epsilon: float, limits: Limits, *, quick: bool = False) -> float | None:
         """Not worked out for this noise."""
         return None
 

@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,14 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import Combinations, OpenTruths, count_combinations, open_truths
 from guessproof.risk.finite import finite_belief
 from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
+from guessproof.risk.misjudged.answer import (
+    Misjudged,
+    factor_between,
+    misjudged_world,
+    posterior_before,
+    rounded_down,
+    with_odds,
+)
 from guessproof.risk.truths import true_combinations
 from guessproof.world.attributes import Attribute, conditioned
 from guessproof.world.checks import Array
@@ -70,7 +79,7 @@ class GuaranteeView(ABC):
     def plain_epsilon(self, limits: Limits) -> float:
         """The largest ε that keeps the limits, without rounding."""
 
-    def largest_prior_factor(self, epsilon: float, limits: Limits) -> float:
+    def largest_prior_factor(self, epsilon: float, limits: Limits, *, quick: bool) -> float:
         """How wrong the prior may be while the limits are proven to hold; 0 where this view cannot say."""
         return 0.0
 
@@ -126,10 +135,14 @@ class AttackView(GuaranteeView):
         found = self.attack.epsilon(advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
         return float(found) / self.factor if self.factor else math.inf
 
-    def largest_prior_factor(self, epsilon: float, limits: Limits) -> float:
+    def largest_prior_factor(self, epsilon: float, limits: Limits, *, quick: bool) -> float:
         limits = lowered(limits, epsilon * self.rounding)
         return self.attack.largest_prior_factor(
-            epsilon=self.factor * epsilon, advantage=limits.advantage, posterior=limits.posterior, both=limits.both
+            epsilon=self.factor * epsilon,
+            advantage=limits.advantage,
+            posterior=limits.posterior,
+            both=limits.both,
+            quick=quick,
         )
 
 
@@ -140,12 +153,24 @@ class CombinationView(GuaranteeView):
     attacker: Attacker
     belief: Belief
     world: OpenTruths
+    mass: Array
+    distance: Array
+
+    @cached_property
+    def _misjudged(self) -> Misjudged:
+        """The same under priors that may be wrong."""
+        return misjudged_world(self.mass, self.distance, self.world.correct, self.attacker.prior_factor)
 
     def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
+        if self.attacker.prior_factor > 1:
+            found = self._misjudged.advantage(np.asarray(epsilon), both)
+            at = None if self.attacker.at is not None else self._said(self.world.truths[found.worst_at])
+            return replace(found, worst_at=at, worst_prior=None if at is None else found.worst_prior)
         return self._worst(advantage_bracket(self.belief, np.asarray(epsilon), both))
 
     def plain_posterior(self, epsilon: float) -> Bracket:
         bracket = posterior_bracket(self.belief, np.asarray(epsilon), "upper")
+        bracket = bracket if self.attacker.prior_factor == 1 else with_odds(bracket, self.attacker.prior_factor)
         if self.world.certain is None:
             return self._worst(bracket)
         return Bracket.meet(1.0, 1.0, bracket.how, worst_at=self._said(self.world.certain), worst_prior=1.0)
@@ -156,8 +181,25 @@ class CombinationView(GuaranteeView):
                 f"posterior: at the true value {self.world.certain} the goal is certain before any release; choose a "
                 "narrower goal"
             )
-        found = safe_epsilon(self.belief, advantage=limits.advantage, posterior=limits.posterior, both=limits.both)
-        return float(np.min(found))
+        factor, found = self.attacker.prior_factor, [math.inf]
+        if limits.posterior is not None:
+            before = limits.posterior if factor == 1 else posterior_before(limits.posterior, factor)
+            found.append(float(np.min(safe_epsilon(self.belief, posterior=before))))
+        if limits.advantage is not None and factor == 1:
+            found.append(float(np.min(safe_epsilon(self.belief, advantage=limits.advantage, both=limits.both))))
+        elif limits.advantage is not None:
+            found.append(float(self._misjudged.epsilon(np.asarray(limits.advantage), limits.both)))
+        return min(found)
+
+    def largest_prior_factor(self, epsilon: float, limits: Limits, *, quick: bool) -> float:
+        limits, found = lowered(limits, epsilon * self.rounding), [math.inf]
+        if not self._keeps(epsilon, limits):
+            return 0.0
+        if limits.posterior is not None:
+            found.append(factor_between(float(self.plain_posterior(epsilon).bound), limits.posterior))
+        if limits.advantage is not None:
+            found.append(self._misjudged.largest_factor(epsilon, limits.advantage, limits.both))
+        return rounded_down(min(found))
 
     def _worst(self, bracket: Bracket) -> Bracket:
         attacks, bounds = np.atleast_1d(bracket.attack), np.atleast_1d(bracket.bound)
@@ -173,9 +215,7 @@ class CombinationView(GuaranteeView):
 
 def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
     """Every sound view of a guarantee for a goal, the tight one first."""
-    # The table of combinations takes the prior at its word.
-    listed = attacker.has_listed_values and attacker.prior_factor == 1
-    exact = _by_combination(attacker, guarantee) if listed else None
+    exact = _by_combination(attacker, guarantee) if attacker.has_listed_values else None
     if exact is not None:
         yield exact
     # A column that depends on one outside the goal is reached through it: only the whole change bounds that.
@@ -203,9 +243,11 @@ def _by_combination(attacker: Attacker, guarantee: Guarantee) -> CombinationView
     world = open_truths(table, attacker.goal, truths)
     if not world.truths:
         raise GoalError("goal", attacker.goal, "is empty or certain for every true value", "choose another goal")
-    belief = finite_belief(table.mass, _distances(table.rows, guarantee), world.correct)
+    distance = _distances(table.rows, guarantee)
+    belief = finite_belief(table.mass, distance, world.correct)
     # The distances are the query's own if it reads nothing protected beside these columns.
-    return CombinationView(set(guarantee.columns) <= set(names), 2 * guarantee.rounding, attacker, belief, world)
+    tight = set(guarantee.columns) <= set(names)
+    return CombinationView(tight, 2 * guarantee.rounding, attacker, belief, world, table.mass, distance)
 
 
 def _read(attacker: Attacker, guarantee: Guarantee) -> set[str]:

@@ -286,24 +286,31 @@ class Attack:
         return self._worst_epsilon(*checked_limits(advantage, posterior), both)
 
     def largest_prior_factor(
-        self, *, epsilon: float, advantage: float | None = None, posterior: float | None = None, both: bool = False
+        self,
+        *,
+        epsilon: float,
+        advantage: float | None = None,
+        posterior: float | None = None,
+        both: bool = False,
+        quick: bool = False,
     ) -> float:
         """How wrong the prior may be while every limit is proven to hold at this ε: the largest factor on the odds of
         any two values, rounded down; math.inf where nothing breaks the limits, 0 where the declared prior does.
+        `quick`: a factor that is proven at once, and may be smaller than the largest.
         """
         checked_limits(advantage, posterior)
         if self.alternatives:
-            limits = {"advantage": advantage, "posterior": posterior}
-            return min(a.largest_prior_factor(epsilon=epsilon, both=both, **limits) for a in self.alternatives)
+            asked = {"advantage": advantage, "posterior": posterior, "both": both, "quick": quick}
+            return min(a.largest_prior_factor(epsilon=epsilon, **asked) for a in self.alternatives)  # pyright: ignore[reportArgumentType]
         found = [math.inf]
         if posterior is not None:
             declared = replace(self, prior_factor=1.0).posterior(epsilon)
             found.append(factor_between(float(declared.bound), posterior))
         if advantage is not None and not isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
             engine = self._misjudged  # refuses first what it cannot answer
-            found.append(
-                engine.largest_factor(epsilon, advantage, both) if self._keeps(epsilon, advantage, both) else 0.0
-            )
+            factor = (engine.quick_factor if quick else engine.largest_factor)(epsilon, advantage, both)
+            # A factor above 1 is proven for the declared prior as well.
+            found.append(factor if factor > 1 or self._keeps(epsilon, advantage, both) else 0.0)
         elif advantage is not None:
             kept = float(self._priorless.advantage(checked_epsilon(epsilon), both).bound) <= advantage
             found.append(0.0 if not kept else math.inf if isinstance(self.attribute.prior, Unknown) else 1.0)

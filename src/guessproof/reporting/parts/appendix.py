@@ -7,6 +7,7 @@ from importlib import metadata
 from guessproof._version import __version__
 from guessproof.reporting.facts import Facts, safe_source
 from guessproof.reporting.markup import Markup, Piece, data_block, join, paragraph, table, tag
+from guessproof.reporting.parts.prior import other_widths
 
 PARTS = ("numpy", "scipy", "opendp", "duckdb", "sqlglot", "pydantic", "altair", "vl-convert-python")
 
@@ -30,6 +31,7 @@ def appendix(facts: Facts) -> Markup:
             ),
             tag("pre", tag("code", facts.plan_text.rstrip("\n")), class_="plan", tabindex="0"),
             public,
+            other_widths(facts),
             tag("h3", "Versions"),
             paragraph(" · ".join(f"{name} {version}" for name, version in _versions())),
             tag("h3", "For machines"),

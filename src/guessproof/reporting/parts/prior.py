@@ -1,4 +1,4 @@
-"""If the prior is wrong: the ε without any prior, and under a narrower and a wider one."""
+"""If the prior is wrong: by how much it may be, the ε without any prior, and under narrower and wider ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.reporting.facts import Facts
-from guessproof.reporting.markup import Markup, join, paragraph, table
+from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.reporting.words import down
 from guessproof.rounded import misjudged_words
 
@@ -28,17 +28,26 @@ def sensitivity(facts: Facts) -> Markup:
     )
     rows = [
         ["as the plan states", *_row(facts, _limit(facts), "")],
-        ["25 % narrower", *_row(facts, facts.choice.narrower_prior_epsilon, _reason(facts, 0.75))],
-        ["25 % wider", *_row(facts, facts.choice.wider_prior_epsilon, _reason(facts, 1.25))],
         ["no prior at all", *_row(facts, facts.choice.prior_free_epsilon, _no_prior(facts))],
     ]
-    found = table(
-        "The largest ε that keeps the attacker’s limit",
-        ["belief beforehand", "ε at most", "this release"],
-        rows,
-        numbers=(1,),
-    )
-    return join([_misjudged(facts), paragraph(lead), found, _verdict(facts)])
+    return join([_misjudged(facts), paragraph(lead), _table(rows), _verdict(facts)])
+
+
+def other_widths(facts: Facts) -> Markup | None:
+    """The same for priors of another width; a detail, as a wrong prior need not be wrong in its width."""
+    exposure = facts.choice.exposure
+    if exposure is None or not exposure.judges_wrong_priors:
+        return None
+    rows = [
+        ["25 % narrower", *_row(facts, facts.choice.narrower_prior_epsilon, _reason(facts, 0.75))],
+        ["25 % wider", *_row(facts, facts.choice.wider_prior_epsilon, _reason(facts, 1.25))],
+    ]
+    return join([tag("h3", "Priors of another width"), _table(rows)])
+
+
+def _table(rows: list[list[str]]) -> Markup:
+    heads: list[Piece] = ["belief beforehand", "ε at most", "this release"]
+    return table("The largest ε that keeps the attacker’s limit", heads, rows, numbers=(1,))
 
 
 def _misjudged(facts: Facts) -> Markup | None:

@@ -14,7 +14,7 @@ from scipy.special import expit
 from guessproof.errors import GoalError, NotCertifiedError
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
-from guessproof.risk.finite import shortest_paths
+from guessproof.risk.finite import finite_belief, shortest_paths
 from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import WrongListed
@@ -127,6 +127,11 @@ class Misjudged:
                 least = min(least, engine.largest_factor(epsilon, limit, move))
         return least
 
+    def quick_factor(self, epsilon: float, limit: float, both: bool) -> float:
+        """The same, or less, at once."""
+        engines: Iterable[WrongPrior] = self.engines.ravel()
+        return min(engine.quick_factor(epsilon, limit, move) for engine, move in product(engines, _moves(both)))
+
     def _each(self, values: Array) -> tuple[Array, Array]:
         if not self.worst:
             return self.engines, values
@@ -141,6 +146,8 @@ class Misjudged:
             return None, None
         place = int(np.argmax(bound))
         engine: WrongPrior = self.engines.ravel()[place]
+        if not self.truths and not isinstance(engine, WrongAnywhere):
+            return place, float(expit(engine.widths.log_odds))
         if isinstance(engine, WrongAnywhere):
             at = engine.found(float(epsilon), 1).at
             return at, float(engine.search.prior.mass(*engine.search.edges(np.asarray(at))))
@@ -177,10 +184,16 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
     return Misjudged(_array([engine], (1,)), f"{_how(engine)}, worst true value by boxes", worst=True)
 
 
-def misjudged_world(mass: Array, distance: Array, marks: Array, belief: Belief, factor: float) -> Misjudged:
-    """Some points of a finite world, or shares of points."""
-    engine = _on_table(factor, mass, distance, marks, belief, detours=True)
-    return Misjudged(_array([engine], ()), _how(engine))
+def misjudged_world(mass: Array, distance: Array, goals: Array, factor: float) -> Misjudged:
+    """Some points of a finite world, or shares of points; of several such goals (one a row) the most exposed."""
+    distance = shortest_paths(distance)
+    rows = goals.reshape(-1, mass.size)
+    beliefs = [finite_belief(mass, distance, marks) for marks in rows]
+    engines = [
+        _on_table(factor, mass, distance, m, b, detours=False, among=len(rows))
+        for m, b in zip(rows, beliefs, strict=True)
+    ]
+    return Misjudged(_array(engines, goals.shape[:-1]), _how(engines[0]), worst=goals.ndim > 1)
 
 
 def misjudged_several(engine: JointEngine, factor: float) -> Misjudged:
@@ -222,7 +235,7 @@ def _over_listed(attribute: Attribute, prior: Finite, goal: Goal, factor: float)
     kept: list[Any] = []
     for truth in truths:
         try:
-            engines.append(_engine(attribute, goal, truth, factor))
+            engines.append(_engine(attribute, goal, truth, factor, len(truths)))
         except GoalError:  # certain or empty there: nothing can be learned
             continue
         kept.append(truth)
@@ -231,7 +244,7 @@ def _over_listed(attribute: Attribute, prior: Finite, goal: Goal, factor: float)
     return Misjudged(_array(engines, (len(engines),)), _how(engines[0]), worst=True, truths=tuple(kept))
 
 
-def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPrior:
+def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int = 1) -> WrongPrior:
     belief, form, prior = belief_of(attribute, goal, at), attribute.distance.line_form, attribute.prior
     log_odds = float(np.asarray(belief.log_p - belief.log_q).reshape(()))
     if isinstance(prior, LinePrior):
@@ -252,17 +265,21 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float) -> WrongPr
     assert isinstance(prior, Finite)
     marks, labels = np.asarray(goal.chosen(prior, at)), axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
-    return _on_table(factor, prior.mass, table, marks, belief, detours=not attribute.distance.keeps_triangle)
+    return _on_table(
+        factor, prior.mass, table, marks, belief, detours=not attribute.distance.keeps_triangle, among=among
+    )
 
 
-def _on_table(factor: float, mass: Array, table: Array, marks: Array, belief: Belief, *, detours: bool) -> WrongPrior:
-    """Finitely many values: exact where they are few enough, by odds elsewhere."""
+def _on_table(
+    factor: float, mass: Array, table: Array, marks: Array, belief: Belief, *, detours: bool, among: int = 1
+) -> WrongPrior:
+    """Finitely many values: exact where they are few enough (fewer `among` several goals), by odds elsewhere."""
     some = mass > 0
     mass, table, marks = mass[some], table[np.ix_(some, some)], marks[some]
     table = shortest_paths(table) if detours else table
     correct = marks > 0
     if np.all((marks == 0) | (marks == 1)):
-        listed = WrongListed.of(factor, mass, table, correct)
+        listed = WrongListed.of(factor, mass, table, correct, among)
         if listed is not None:
             return listed
     pairs = ((correct, correct), (~correct, ~correct), (correct, ~correct))

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from guessproof.risk.misjudged.corners import Corners, corners_of
+from guessproof.risk.misjudged.corners import MOST_CORNERS, Corners, corner_count, corners_of
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.wrong_prior import ProvenDirectly, Widths
 from guessproof.world.checks import Array, Mask
@@ -49,10 +49,15 @@ class Split:
 
     @cached_property
     def corners(self) -> Corners | None:
-        """All corner likelihoods; None where they, or the pairs of thresholds, are too many."""
-        found = corners_of(self.distance)
+        """All corner likelihoods; None where they are too many."""
+        return corners_of(self.distance)
+
+    @cached_property
+    def size(self) -> float:
+        """How much work it is, of what may be done for one goal."""
+        count = corner_count(self.distance)
         pairs = (self.inside.size + 1) * (self.outside.size + 1)
-        return None if found is None or len(found.inside) * pairs > MOST_PAIRS else found
+        return max(count / MOST_CORNERS, count * pairs / MOST_PAIRS)
 
     def most(self, epsilon: float, factor: float) -> tuple[float, float]:
         """(reached, bound) of the rise of the belief."""
@@ -137,10 +142,10 @@ class WrongListed(ProvenDirectly):
     )
 
     @classmethod
-    def of(cls, factor: float, mass: Array, distance: Array, correct: Mask) -> WrongListed | None:
-        """None where there are too many corners, or too many pairs of thresholds."""
+    def of(cls, factor: float, mass: Array, distance: Array, correct: Mask, among: int = 1) -> WrongListed | None:
+        """None where there are too many corners, or too many pairs of thresholds, for one `among` several goals."""
         split = Split.of(mass, distance, correct)
-        if split.corners is None or split.fall.corners is None:
+        if split.size * among > 1 or split.corners is None or split.fall.corners is None:
             return None
         across = float(np.max(split.distance))
         log_odds = float(np.log(split.inside.sum()) - np.log(split.outside.sum()))

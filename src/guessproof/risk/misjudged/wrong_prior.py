@@ -23,6 +23,8 @@ from guessproof.world.checks import Array
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
+_SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
+_BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit
 _FINE = 1e-5  # of a logarithm: four digits of a factor
 _BACK = 4.0  # times as far below the ε of the attack, so that the bound there is below the limit
 
@@ -76,19 +78,9 @@ class WrongPrior(ABC):
         """An ε at which a search may begin."""
 
     @property
-    def shares(self) -> tuple[float, ...]:
-        """By how much of its logarithm a factor is lowered from where an attack breaks a limit, until one is proven."""
-        return (1e-3, 0.03, 0.3)
-
-    @property
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """How far above an attack, and how far below its ε, proofs are tried."""
         return _HAIRS, tuple(_BACK * hair for hair in _HAIRS)
-
-    @property
-    def precision(self) -> float:
-        """How finely the logarithm is found at which an attack breaks a limit."""
-        return 1e-4
 
     def wrong_by(self, factor: float) -> Self:
         """The same, wrong by another factor."""
@@ -118,11 +110,15 @@ class WrongPrior(ABC):
         def excess(room: float) -> float:
             return self.wrong_by(math.exp(room)).reached(epsilon, move) - limit
 
-        broken: Any = brentq(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=self.precision)  # pyright: ignore[reportArgumentType]
+        broken: Any = brentq(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=_BROKEN)  # pyright: ignore[reportArgumentType]
         return self._proven_factor(epsilon, limit, move, math.exp(float(broken)))
 
+    def quick_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        """A factor at which the limit is proven at this ε, found at once: the largest one where that is no work."""
+        return self.largest_factor(epsilon, limit, move)
+
     def _proven_factor(self, epsilon: float, limit: float, move: Move, broken: float) -> float:
-        for share in self.shares:
+        for share in _SHARES:
             factor = math.exp(math.log(broken) * (1 - share))
             if self.wrong_by(factor).keeps(epsilon, limit, move):
                 return factor
@@ -159,6 +155,20 @@ class WrongTents(WrongPrior):
             return True
         return is_proven(replace(self.goal, factor=self.factor), epsilon, limit, move)
 
+    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        return max(super().largest_factor(epsilon, limit, move), self.quick_factor(epsilon, limit, move))
+
+    def quick_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        from guessproof.risk.misjudged.quick import quick_factor  # only where a factor is asked for
+
+        return quick_factor(self.truths, epsilon, limit, move)
+
+    @property
+    def truths(self) -> TruthSearch:
+        """Over which true values this holds."""
+        goal = self.goal
+        return TruthSearch(goal.world.prior, goal.world.form, goal.edges, goal.low, goal.high, True)
+
     def is_free(self, limit: float, move: Move) -> bool:
         low, high = self.widths.beliefs(self.factor)
         return limit >= (1 - low if move > 0 else high)
@@ -171,16 +181,8 @@ class WrongAnywhere(WrongTents):
     search: TruthSearch
 
     @property
-    def shares(self) -> tuple[float, ...]:
-        return (0.1, 0.4)  # a proof for all true values takes seconds
-
-    @property
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         return (0.1, 0.3, 1.0), (0.12, 0.3, 0.6)
-
-    @property
-    def precision(self) -> float:
-        return 5e-3
 
     def reached(self, epsilon: float, move: Move) -> float:
         return self.found(epsilon, move).value
@@ -194,8 +196,18 @@ class WrongAnywhere(WrongTents):
             return True
         if math.isinf(self.factor) or limit <= 0:
             return False
+        if self.quick_factor(epsilon, limit, move) >= self.factor:
+            return True
         goal, beyond = self._within_tails(epsilon, move)
         return beyond <= limit and is_proven(goal, epsilon, limit, move)
+
+    @property
+    def truths(self) -> TruthSearch:
+        return self.search
+
+    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        """What is proven at once: a proof for all true values by boxes takes minutes."""
+        return self.quick_factor(epsilon, limit, move)
 
     def _within_tails(self, epsilon: float, move: Move) -> tuple[MisjudgedGoal, float]:
         """True values worth a search, and a bound on what those beyond give: a belief, whose odds may be κ-fold."""

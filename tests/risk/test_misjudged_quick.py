@@ -1,0 +1,65 @@
+"""The factor that is proven at once: no attack exceeds it, it falls in ε, and it is not far from the largest."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.risk.misjudged.quick import DeclaredBoxes
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.worst_case import TruthSearch
+from guessproof.world.line import LinePrior
+from guessproof.world.line_form import LineForm
+
+PRIORS = [
+    gp.normal(0, 1),
+    gp.exponential(1.0),
+    gp.histogram([-2, -1, 0.5, 1, 4], [0.2, 0.5, 0.1, 0.2]),
+    gp.uniform(-2, 3),
+]
+MOVES: tuple[Move, ...] = (1, 1, -1)
+FORMS = [LineForm(slopes=(1.0,)), LineForm((-1.0, 0.5), (0.0, 1.0, 0.4), (0.2, 0.0), 0.3)]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("prior", PRIORS)
+def test_no_attack_exceeds_it(prior: LinePrior, form: LineForm) -> None:
+    """Boxes of true values, wide and narrow: the best tent with its prior stays below, at their ends and in between."""
+    draw = np.random.default_rng(len(repr(prior)))
+    for move in MOVES:
+        radius, epsilon, factor = 0.2 + draw.random(), 0.1 + draw.random(), 1 + 3 * draw.random()
+        left = float(prior.quantile(0.1 + 0.6 * draw.random()))
+        right = left + float(draw.choice([1e-3, 0.05, 0.4]))
+        search = TruthSearch(prior, form, lambda t, r=radius: (t - r, t + r), left, right, True)
+        boxes = DeclaredBoxes.between(search, epsilon, move, np.array([left]), np.array([right]))
+        bound = float(np.max(boxes.limits(factor)))
+        t = float(draw.choice([left, 0.5 * (left + right), right]))
+        goal = MisjudgedGoal(TiltedIntegrals(prior, form), search.edges, t, t, factor)
+        assert best_tent(goal, epsilon, move).value <= bound * (1 + 1e-9)
+
+
+def test_it_is_near_the_largest_and_falls_in_epsilon() -> None:
+    salary = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7), bounds=(1000, 3000))
+    for at, share in (({"salary": 2000}, 0.75), (None, 0.4)):
+        attack = gp.Attack(gp.within(salary, 100), at=at)
+        largest = attack.epsilon(advantage=0.1)
+        found = [
+            attack.largest_prior_factor(epsilon=e * largest, advantage=0.1, quick=True)
+            for e in (1.01, 1.0, 0.9, 0.8, 0.4)
+        ]
+        assert found[:2] == [0.0, 1.0]
+        assert found[1] < found[2] < found[3] < found[4]
+        assert math.log(found[3]) > share * math.log(1.8)  # 1.853 is the largest at 2000
+        wrong = gp.Attack(gp.within(salary, 100), at={"salary": 2000}, prior_factor=found[3])
+        assert float(wrong.advantage(0.8 * largest).bound) <= 0.1
+
+
+def test_every_prior_is_proven_where_none_breaks_the_limit() -> None:
+    flat = gp.Attribute("x", prior=gp.uniform(0, 1))
+    attack = gp.Attack(gp.within(flat, 0.1))
+    assert attack.largest_prior_factor(epsilon=4 * math.atanh(0.1), advantage=0.1, quick=True) == math.inf
+    assert attack.largest_prior_factor(epsilon=4.2 * math.atanh(0.1), advantage=0.1, quick=True) < math.inf
