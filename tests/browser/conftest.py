@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from web.running import Served, serving
 
 QUIET = ("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 ALONE = ("--disable-component-update", "--disable-sync")
 TABLE = Path(__file__).parents[2] / "src/guessproof/cli/story/cafeteria.csv"
 PATIENCE = 120_000  # milliseconds: machines that run tests are busy
+expect.set_options(timeout=PATIENCE)
 
 
 def chromium() -> str | None:
@@ -44,6 +45,11 @@ def page_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield found
 
 
+def is_complaint(said: Any) -> bool:
+    """Whether something went wrong; a refusal by the server is an answer, which the browser notes."""
+    return said.type in ("error", "warning") and not said.text.startswith("Failed to load resource")
+
+
 @pytest.fixture
 def tab(browser: Browser) -> Iterator[Callable[..., Page]]:
     """Opens tabs; whatever a page complains about fails the test."""
@@ -56,7 +62,7 @@ def tab(browser: Browser) -> Iterator[Callable[..., Page]]:
             context.set_default_timeout(PATIENCE)
             page = context.new_page()
             page.on("pageerror", lambda error: complaints.append(str(error)))
-            page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+            page.on("console", lambda said: complaints.append(said.text) if is_complaint(said) else None)
             page.goto(address)
             page.wait_for_selector("body[data-ready]")
             return page

@@ -2,30 +2,124 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
+from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 from web.running import CALCULATION, Served
 
 import guessproof as gp
+from browser.pages import drawn, held, load, settled, shown
 from guessproof.rounded import down
 
-
-def settled(page: Page) -> None:
-    """The exact answer is there, and the charts are drawn."""
-    page.wait_for_selector("#certainty.exact")
-    page.wait_for_selector("body[data-charts]")
+Tab = Callable[..., Page]
+TIME = gp.Attribute("time", prior=gp.normal(20, 6.28))
 
 
-def test_a_slider_gives_the_library_s_number(page_served: Served, tab: Callable[..., Page]) -> None:
+def test_each_slider_gives_the_library_s_number(page_served: Served, tab: Tab) -> None:
     page = tab(page_served.address)
-    page.evaluate("history.replaceState(null, '', '/')")
+    load(page, CALCULATION)
     settled(page)
-    assert page.locator("#chart-gains canvas").count() == 1
+    attack = gp.Attack(gp.within(TIME, 2), at={"time": 20})
+    assert shown(page) == down(attack.epsilon(advantage=0.05))
     page.locator("#advantage-number").fill("12")
     expect(page.locator("#advantage-words")).to_contain_text("12 in 100")
     settled(page)
-    time = gp.Attribute("time", prior=gp.normal(20, 6.28))
-    exact = down(gp.Attack(gp.within(time, 2)).epsilon(advantage=0.12))
-    expect(page.locator("#epsilon-value")).to_have_text(exact)
-    assert CALCULATION["attacker"]["goal"] == page.locator("#goal-text").input_value()
+    assert shown(page) == down(attack.epsilon(advantage=0.12))
+    page.locator("#posterior-on").check()
+    page.locator("#posterior-slider").fill("850")
+    settled(page)
+    state = held(page)
+    assert shown(page) == down(attack.epsilon(advantage=0.12, posterior=state["attacker"]["posterior"]))
+    page.locator("#advantage-on").uncheck()
+    settled(page)
+    assert shown(page) == down(attack.epsilon(posterior=state["attacker"]["posterior"]))
+    page.locator("#undo").click()
+    settled(page)
+    assert held(page) == state
+    drawn(page)
+    for name in ("gains", "room", "noise", "errors"):
+        expect(page.locator(f"#chart-{name} canvas")).to_be_visible()
+
+
+def test_an_infeasible_limit_is_said_in_words(page_served: Served, tab: Tab) -> None:
+    page = tab(page_served.address)
+    state: dict[str, Any] = copy.deepcopy(CALCULATION)
+    state["attacker"]["posterior"] = 0.1
+    load(page, state)
+    page.wait_for_selector("#epsilon.none")
+    expect(page.locator("#headline")).to_contain_text("No ε")
+    broken = copy.deepcopy(CALCULATION)
+    broken["columns"]["time"]["prior"]["normal"]["sd"] = -1
+    load(page, broken)
+    expect(page.locator("#refusal")).to_contain_text("sd")
+
+
+def test_a_reload_keeps_everything_and_a_link_carries_it(page_served: Served, tab: Tab) -> None:
+    page = tab(page_served.address)
+    load(page, CALCULATION)
+    page.locator("#advantage-number").fill("7")
+    settled(page)
+    before, state = shown(page), held(page)
+    page.wait_for_timeout(400)
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    settled(page)
+    assert (shown(page), held(page)) == (before, state)
+    page.locator("#copy").click()
+    link = page.locator("#copy-link").inner_text()
+    assert "guessproof choose --name time" in page.locator("#copy-command").inner_text()
+    other = tab(link)
+    settled(other)
+    assert (shown(other), held(other)) == (before, state)
+    assert "#" not in other.url
+    assert other.evaluate("[...Object.keys(localStorage), ...Object.keys(sessionStorage)]") == ["guessproof-desk"]
+
+
+@pytest.mark.parametrize("width", [375])
+def test_it_is_readable_on_a_phone(page_served: Served, tab: Tab, width: int) -> None:
+    page = tab(page_served.address, viewport={"width": width, "height": 800})
+    settled(page)
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    expect(page.locator("#brief")).to_contain_text("ε")
+
+
+def test_the_keyboard_is_enough(page_served: Served, tab: Tab) -> None:
+    page = tab(page_served.address)
+    load(page, CALCULATION)
+    settled(page)
+    before = held(page)["attacker"]["advantage"]
+    reached: list[str] = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id"))
+        if reached[-1] == "advantage-slider":
+            break
+    assert reached[-1] == "advantage-slider"
+    assert reached.index("copy") < reached.index("pick-table") < len(reached) - 1  # in the order in which they stand
+    page.keyboard.press("ArrowRight")
+    settled(page)
+    assert held(page)["attacker"]["advantage"] > before
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_script_in_every_name_stays_text(page_served: Served, tab: Tab) -> None:
+    page = tab(page_served.address)
+    nasty = "<img src=x onerror=document.title='x'>"
+    state = copy.deepcopy(CALCULATION)
+    state["columns"] = {
+        "a": {"prior": {"categorical": {nasty: 0.5, "</script>": 0.5}}},
+        nasty: state["columns"]["time"],
+    }
+    state["attacker"] = {"goal": "a exactly", "advantage": 0.1}
+    load(page, state)
+    settled(page)
+    load(
+        page, {**state, "labels": {nasty: nasty}, "data": {"name": nasty, "source": f"{nasty}.csv", "protects": nasty}}
+    )
+    page.wait_for_timeout(800)
+    assert page.title() == "guessproof"
+    assert page.locator("img[src=x]").count() == 0

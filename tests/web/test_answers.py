@@ -36,17 +36,18 @@ def changed(state: dict[str, Any], *path: str, to: Any) -> dict[str, Any]:
     return found
 
 
-def test_a_calculation_is_that_of_the_command_line(served: Served, tmp_path: Path) -> None:
+def test_a_calculation_is_that_of_the_command_line(served: Served) -> None:
     state = changed(CALCULATION, "attacker", "posterior", to=0.4)
     job = served.work("outcome", state)
     command = served.ask("POST", "/api/plan/write", {"state": state})[1]["command"]
     assert job["result"]["answer"] == run(*shlex.split(command)[1:], "--json")
 
 
-def test_a_choice_is_that_of_the_command_line(served: Served, tmp_path: Path) -> None:
+def test_a_choice_is_that_of_the_command_line(served: Served) -> None:
     job = served.work("outcome", CAFETERIA)
-    (tmp_path / "plan.toml").write_text(served.ask("POST", "/api/plan/write", {"state": CAFETERIA})[1]["toml"])
-    assert job["result"]["answer"] == run("choose", "plan.toml", "--json", folder=tmp_path)
+    plan = served.shop.folder.root / "plan.toml"
+    plan.write_text(served.ask("POST", "/api/plan/write", {"state": CAFETERIA})[1]["toml"])
+    assert job["result"]["answer"] == run("choose", plan.name, "--json", folder=plan.parent)
 
 
 @pytest.mark.parametrize("state", [CALCULATION, CAFETERIA], ids=["calculation", "plan"])

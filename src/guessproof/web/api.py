@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
+from urllib.parse import unquote
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,7 +14,9 @@ from guessproof.starting.helpers import ATTACKERS, PRESETS, believed
 from guessproof.web.desks import is_desk
 from guessproof.web.pictures import quick_rows
 from guessproof.web.refusals import RefusalBody, WebError
+from guessproof.web.releases import budget_of, confirm, make_offer, open_budget
 from guessproof.web.shop import Shop
+from guessproof.web.sources import check_question, columns_of, connections
 from guessproof.web.states import cleaned
 from guessproof.web.workers import Progressed, WebJob
 from guessproof.web.writing import written
@@ -31,6 +34,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": RefusalBody, "description": "there is no such thing"}}
 Json = dict[str, Any]
+_BINARY = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+UPLOAD = {"requestBody": {"required": True, "content": _BINARY}}
 DeskName = Annotated[str, Header(alias="X-Desk", description="a name that the tab made up: 8 to 64 letters or digits")]
 Hidden = Annotated[str, Path(pattern=r"^[0-9a-f]{8,64}$", description="a name that was given before")]
 
@@ -119,6 +124,41 @@ class ShownToken(BaseModel):
     token: str = Field(max_length=200)
 
 
+class SourceAsked(BaseModel):
+    """Which table is to be opened."""
+
+    model_config = ConfigDict(extra="forbid")
+    source: str = Field(max_length=1000, description="a file of the folder, an upload, or env:NAME")
+    table: str | None = Field(default=None, max_length=200)
+    named: bool = Field(default=False, description="the first line of a text file holds names, says its owner")
+
+
+class BudgetAsked(Asked):
+    """A budget to be opened: once, for the data of that name."""
+
+    name: str = Field(max_length=200)
+    budget: str = Field(max_length=40, examples=["1.0"])
+
+
+class OfferAsked(Asked):
+    """A release that may be offered."""
+
+    number: int | None = Field(default=None, ge=1)
+
+
+class JobNamed(BaseModel):
+    """Work that was done."""
+
+    model_config = ConfigDict(extra="forbid")
+    job: str = Field(max_length=64)
+
+
+class Confirmed(Asked):
+    """An offer that is accepted."""
+
+    offer: str = Field(max_length=64)
+
+
 def job_state(job: WebJob) -> JobState:
     """A job for the page; a curve stays on the server."""
     result = job.result if job.kind not in ("beliefs", "report") else None
@@ -153,6 +193,54 @@ def make_api(shop: Shop) -> APIRouter:
             "presets": presets,
             "attackers": attackers,
         }
+
+    @api.get("/tables")
+    def tables() -> Json:
+        """Names of the tables that can be opened, and of connections in the environment."""
+        return {"tables": shop.folder.tables(), "connections": connections()}
+
+    @api.post("/tables/columns")
+    def columns(body: SourceAsked) -> Json:
+        """Names and kinds of a table's columns; never a value."""
+        return columns_of(shop.folder, body.source, body.table, body.named)
+
+    @api.post("/uploads", status_code=201, openapi_extra=UPLOAD)
+    async def upload(request: Request, name: Annotated[str, Header(alias="X-File-Name", max_length=800)]) -> Json:
+        """Bring a table along (CSV or Parquet, as the body); it is deleted when the server ends."""
+        return {"name": await shop.folder.keep(unquote(name), request.stream())}
+
+    @api.post("/question")
+    def question(body: Asked) -> Json:
+        """Whether a question is accepted, and what it promises; else which part is refused."""
+        return check_question(shop.folder, body.state)
+
+    @api.post("/budget")
+    def budget(body: Asked) -> Json:
+        """What is left of the budget, and what was spent on what."""
+        return budget_of(shop, body.state)
+
+    @api.post("/budget/open", status_code=201)
+    def open_one(body: BudgetAsked) -> Json:
+        """Set a budget, once."""
+        return open_budget(shop, body.state, body.name, body.budget)
+
+    @api.post("/release/offer")
+    def offer(body: OfferAsked) -> Json:
+        """What a release would cost; nothing is charged."""
+        return make_offer(shop, body.state, body.number)
+
+    @api.post("/release")
+    def confirmed(body: Confirmed) -> Json:
+        """Make the release that was offered: charge, run, record, show."""
+        return confirm(shop, body.state, body.offer)
+
+    @api.post("/report/keep", responses=NOT_FOUND)
+    def keep_report(body: JobNamed) -> Json:
+        """Where a report that was made can be looked at."""
+        job = _found(shop.workers.find(body.job))
+        if job.kind != "report" or job.state != "done":
+            raise WebError(422, "this is no report that is ready", "write it first", "job")
+        return {"address": f"/reports/{shop.desks.keep_report(job.result['html'])}", "released": job.result["released"]}
 
     @api.get("/state")
     def load(desk: DeskName) -> StateBody:

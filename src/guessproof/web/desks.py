@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 import threading
-import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from guessproof.choosing import Choice
+from guessproof.plan import Plan
 from guessproof.web.states import Tables
 
 Value = TypeVar("Value")
@@ -49,14 +50,19 @@ class Recent(Generic[Value]):
 
 @dataclass(frozen=True)
 class Offer:
-    """A release that may be confirmed once: what it costs, for which state, at which head of the ledger."""
+    """A release that may be confirmed once: of which state, at which head of the ledger, and what was chosen for it."""
 
     id: str
     state: str
-    cost: str
-    head: str | None
+    head: str
+    plan: Plan
+    choice: Choice
     number: int | None
-    made: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def made_for(cls, state: str, head: str, plan: Plan, choice: Choice, number: int | None) -> Offer:
+        """An offer under a name that nobody guesses."""
+        return cls(os.urandom(16).hex(), state, head, plan, choice, number)
 
 
 @dataclass
@@ -67,9 +73,8 @@ class Desks:
     offers: Recent[Offer] = field(default_factory=lambda: Recent[Offer](MOST_DESKS))
     reports: Recent[str] = field(default_factory=lambda: Recent[str](8))
 
-    def offer(self, state: str, cost: str, head: str | None, number: int | None) -> Offer:
-        """An offer with a name that nobody guesses."""
-        made = Offer(os.urandom(16).hex(), state, cost, head, number)
+    def offer(self, made: Offer) -> Offer:
+        """Keep an offer until it is confirmed, or forgotten."""
         return self.offers.put(made.id, made)
 
     def keep_report(self, html: str) -> str:

@@ -58,6 +58,11 @@ class Folder:
     def _is_uploaded(self, source: str) -> bool:
         return os.path.basename(source) == source and (self.uploads / source).is_file()
 
+    def source_of(self, source: str) -> str:
+        """A source as an engine opens it."""
+        self.check({"data": {"source": source}})
+        return source if is_elsewhere(source) else str(self.place_of(source) / source)
+
     def check(self, tables: Mapping[str, Any]) -> None:
         """Refuse a plan that names a file outside; links that lead outside are outside."""
         data = tables.get("data")

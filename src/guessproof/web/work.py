@@ -13,6 +13,7 @@ Progress = Callable[[float, str], None]
 
 def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
     """The answer of the command line."""
+    from guessproof.checking import check
     from guessproof.choosing import choose
     from guessproof.releasing.budgets import budget_left
     from guessproof.web.outcomes import of_calculation, of_choice
@@ -21,7 +22,10 @@ def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progre
         return of_calculation(read_calculation(state, folder))
     plan = read_state(state, folder)
     left, to_come, scanned = budget_left(plan)
-    return of_choice(choose(plan, remaining=left, to_come=to_come, data_dependent=scanned), exact=True)
+    choice = choose(plan, remaining=left, to_come=to_come, data_dependent=scanned)
+    warnings = [concern.to_dict() for concern in check(plan, opens=False, choice=choice)]
+    found = of_choice(choice, exact=True)
+    return {**found, "answer": {**found["answer"], "warnings": warnings}}
 
 
 def make_beliefs(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:

@@ -29,20 +29,20 @@ export async function call(method, path, body, { signal, headers = {}, raw = fal
 export const post = (path, body, options) => call("POST", path, body, options);
 
 // Long work: told how far it is, until it ends. `stop` ends it.
-export function work(kind, state, { progress = () => {}, ...options } = {}) {
+export function work(kind, state, { progress = null, trials, seconds } = {}) {
   let id = null;
   let stopped = false;
   const done = (async () => {
-    let job = await post("/jobs", { kind, state, ...options });
+    let job = await post("/jobs", { kind, state, trials, seconds });
     id = job.id;
     if (stopped) await call("DELETE", `/jobs/${id}`);
     while (job.state === "waiting" || job.state === "running") {
-      progress(job.share, job.words);
-      job = await call("GET", `/jobs/${id}?wait=${progress.length ? 0.4 : 10}`);
+      progress?.(job.share, job.words);
+      job = await call("GET", `/jobs/${id}?wait=${progress ? 0.4 : 10}`);
     }
     if (job.state !== "done") throw new Refused(job.error, 409);
     return job.result;
   })();
   const stop = () => { stopped = true; if (id) call("DELETE", `/jobs/${id}`).catch(() => {}); };
-  return { done, stop };
+  return { done, stop, id: () => id };
 }

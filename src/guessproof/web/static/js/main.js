@@ -5,8 +5,13 @@ import { decode, openCopy } from "./copying.js";
 import { at, el, fill, warn } from "./dom.js";
 import * as engine from "./engine.js";
 import * as attacker from "./steps/attacker.js";
+import * as audit from "./steps/audit.js";
+import * as data from "./steps/data.js";
 import * as limits from "./steps/limits.js";
 import * as outcome from "./steps/outcome.js";
+import * as question from "./steps/question.js";
+import * as release from "./steps/release.js";
+import * as report from "./steps/report.js";
 import * as store from "./store.js";
 
 const EXAMPLE = { columns: { time: { bounds: [0, 120], prior: { normal: { mean: 20, sd: 6.28 } } } }, attacker: { goal: "time within 2", advantage: 0.05 } };
@@ -14,7 +19,7 @@ const EXAMPLE = { columns: { time: { bounds: [0, 120], prior: { normal: { mean: 
 async function begin() {
   const start = await call("GET", "/start");
   const kept = await call("GET", "/state");
-  for (const part of [limits, attacker, outcome, board]) part.mount(start);
+  for (const part of [data, question, attacker, limits, outcome, board, release, audit, report]) part.mount(start);
   store.subscribe(() => { at("undo").disabled = !store.canUndo(); at("redo").disabled = !store.canRedo(); });
   store.subscribe(engine.changed);
   at("undo").addEventListener("click", store.undo);

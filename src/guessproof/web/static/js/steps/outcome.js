@@ -53,10 +53,18 @@ function show(outcome) {
   box.className = outcome.feasible ? "epsilon" : "epsilon none";
   fill(box, el("small", {}, outcome.mode === "calculator" ? "ε per unit, at most" : "recommended ε"),
     el("span", { class: "big", id: "epsilon-value" }, outcome.feasible ? [outcome.exact ? null : el("span", { class: "mark", title: "the exact one is at least so large" }, upTo(outcome)), outcome.shown.epsilon] : "none"),
-    outcome.mode === "plan" && outcome.feasible ? el("small", { id: "interval" }, `possible: ${outcome.shown.low} … ${outcome.shown.high}; decided by ${outcome.binding}`) : null,
+    outcome.mode === "plan" && outcome.feasible ? el("small", { id: "interval" }, roomWords(outcome)) : null,
     outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
   fill(at("dots"), outcome.feasible && outcome.people ? dots(outcome.people) : null);
+  at("brief").textContent = outcome.feasible ? `${outcome.people ? `${outcome.people.before ?? "?"} → at most ${outcome.people.after} of ${outcome.people.base} · ` : ""}ε ${upTo(outcome)}${outcome.shown.epsilon}` : "no ε does all of this";
   if (outcome.exact) { facts(outcome); announce(outcome.feasible ? `ε ${outcome.shown.epsilon}. ${at("headline").textContent}` : at("headline").textContent); }
+}
+
+// What decides, in words: the least that is accurate, or the most that is safe.
+function roomWords({ binding, shown, interval }) {
+  if (binding === "accuracy") return shown.high === "any" ? "the least that is accurate enough" : `the least that is accurate enough; safe up to ${shown.high}`;
+  const most = { attacker: "the most that keeps his guesses down", risk: "the most that the risk profile allows", budget: "all that is left of the budget", fixed: "as the plan says" }[binding] || binding;
+  return interval[0] ? `${most}; accurate enough from ${shown.low}` : most;
 }
 
 const statusWords = (outcome) => (outcome.feasible ? `exact answer${outcome.advantage ? ` (bound ${outcome.advantage.status})` : ""}` : "no ε keeps this");
@@ -86,11 +94,14 @@ function facts(outcome) {
     el("p", {}, outcome.explanation || ""),
     el("dl", { class: "facts" }, list.map(([what, value]) => [el("dt", {}, what), el("dd", {}, value)])),
     outcome.feasible && !shown.misjudged ? el("div", { class: "row" }, ask, factor) : null,
+    warnings(outcome.answer?.warnings || []),
     changes.length ? el("div", {}, el("h3", {}, outcome.feasible ? "One change at a time: what would still do" : "One change at a time: what is enough"),
       el("table", {}, el("thead", {}, el("tr", {}, ["of the plan", "now", outcome.feasible ? "would still do" : "is enough"].map((t) => el("th", { scope: "col" }, t)))),
         el("tbody", {}, changes.map((c) => el("tr", {}, el("td", {}, c.what), el("td", {}, c.now), el("td", {}, c.then)))))) : null,
     assumptions.length ? el("details", {}, el("summary", {}, "What must hold for this to be true"), el("ul", {}, assumptions.map((a) => el("li", {}, a)))) : null);
 }
+
+const warnings = (list) => (list.length ? el("div", { class: "sub" }, el("h3", {}, "Is this what you mean?"), el("ul", { class: "hint" }, list.map((w) => el("li", {}, `${w.field}: ${w.problem}; ${w.remedy}`)))) : null);
 
 const worst = ({ advantage }) => (advantage && advantage.worst_at !== null && advantage.worst_at !== undefined ? `${typeof advantage.worst_at === "number" ? Number(advantage.worst_at.toPrecision(6)) : advantage.worst_at}` : "");
 

@@ -1,0 +1,33 @@
+"""What the tests of the page do again and again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page
+
+
+def settled(page: Page) -> None:
+    """The exact answer to what stands there is shown."""
+    page.wait_for_timeout(250)  # a change is sent at once, the exact answer is asked for a moment later
+    page.wait_for_selector("#certainty.exact")
+
+
+def drawn(page: Page) -> None:
+    """The charts are drawn."""
+    page.wait_for_selector("body[data-charts]")
+
+
+def load(page: Page, state: Any) -> None:
+    """Open a state as if its plan had been opened."""
+    page.evaluate("state => import('/static/js/store.js').then((store) => store.replace(state))", state)
+
+
+def held(page: Page) -> Any:
+    """The state that the page holds."""
+    return page.evaluate("import('/static/js/store.js').then((store) => store.get())")
+
+
+def shown(page: Page) -> str:
+    """The ε on the page."""
+    return page.locator("#epsilon-value").inner_text()

@@ -1,0 +1,100 @@
+"""The whole way: from a CSV file to a report, in the browser."""
+
+from __future__ import annotations
+
+import copy
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from web.running import CAFETERIA, Served, serving
+
+from browser.conftest import TABLE
+from browser.pages import drawn, held, load, settled
+from guessproof.ledger import Ledger
+
+Tab = Callable[..., Page]
+
+
+def test_from_a_file_to_a_report(tmp_path: Path, tab: Tab) -> None:
+    with serving(tmp_path) as found:
+        page = tab(found.address)
+        page.locator("#upload").set_input_files(TABLE)
+        expect(page.locator("#pick-table")).to_have_value("cafeteria.csv")
+        page.locator("#show-columns").click()
+        expect(page.locator("[data-chip=time]")).to_be_visible()
+        page.locator("#data-rows").fill("120")
+        page.locator("#data-rows").press("Enter")
+        page.locator("#sql").fill("SELECT AVG(time) AS mean_time FROM t WHERE faculty = 'math'")
+        expect(page.locator("#sql-said")).to_contain_text("one person moves it")
+        page.locator("#within-on").check()
+        page.locator("#within-number").fill("1.5")
+        settled(page)
+        assert held(page)["data"]["source"] == "cafeteria.csv"
+        page.locator("#budget-amount").fill("5")
+        page.locator("#open-budget").click()
+        page.locator("#offer").click()
+        expect(page.locator("#confirm-title")).to_contain_text("charges ε = 1.99716 to cafeteria")
+        assert Ledger(tmp_path / "guessproof.ledger").standing("cafeteria").epsilon == 0
+        page.locator("#confirm").click()
+        expect(page.locator("#answer")).to_contain_text("mean_time = ")
+        assert float(Ledger(tmp_path / "guessproof.ledger").standing("cafeteria").epsilon) > 1.9
+        page.locator("#start-audit").click()
+        expect(page.locator("#verdict")).to_contain_text("Nothing more was found")
+        page.locator("#write-report").click()
+        with page.context.expect_page() as opened:
+            page.locator("#see-report").click()
+        opened.value.wait_for_load_state()
+        assert re.search("cafeteria", opened.value.content())
+        uploads = found.shop.folder.uploads
+        assert (uploads / "cafeteria.csv").exists()
+    assert not uploads.exists()
+
+
+def test_the_refused_part_is_underlined_while_typing(page_served: Served, tab: Tab) -> None:
+    page = tab(page_served.address)
+    load(page, CAFETERIA)
+    settled(page)
+    page.locator("#sql").fill("SELECT AVG(RANDOM() * time) AS m FROM t")
+    expect(page.locator(".sql mark")).to_contain_text("RANDOM()")
+    expect(page.locator("#sql")).to_have_attribute("aria-invalid", "true")
+    page.locator("#sql").fill(CAFETERIA["query"]["sql"])
+    expect(page.locator("#sql")).to_have_attribute("aria-invalid", "false")
+    assert page.locator(".sql mark").count() == 0
+
+
+def test_two_tabs_have_one_budget(tmp_path: Path, tab: Tab) -> None:
+    shutil.copy(TABLE, tmp_path / "cafeteria.csv")
+    other = copy.deepcopy(CAFETERIA)
+    other["accuracy"]["within"] = 1.4
+    with serving(tmp_path) as found:
+        found.ask("POST", "/api/budget/open", {"state": CAFETERIA, "name": "cafeteria", "budget": "5"})
+        first, second = tab(found.address), tab(found.address)
+        for page, state in ((first, CAFETERIA), (second, other)):
+            load(page, state)
+            settled(page)
+            page.locator("#offer").click()
+            expect(page.locator("#confirm")).to_be_visible()
+        first.locator("#confirm").click()
+        expect(first.locator("#answer")).to_contain_text("mean_time = ")
+        spent = Ledger(tmp_path / "guessproof.ledger").standing("cafeteria").epsilon
+        second.locator("#confirm").click()
+        expect(second.locator("#release-error")).to_contain_text("nothing was charged")
+        assert Ledger(tmp_path / "guessproof.ledger").standing("cafeteria").epsilon == spent
+
+
+def test_it_is_accessible_in_light_and_dark(page_served: Served, tab: Tab) -> None:
+    axe = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
+    for scheme in ("light", "dark"):
+        page = tab(page_served.address, color_scheme=scheme, bypass_csp=True)
+        load(page, CAFETERIA)
+        settled(page)
+        drawn(page)
+        for details in page.locator("details").all():
+            details.evaluate("node => { node.open = true; }")
+        page.evaluate(axe)
+        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        serious = [v for v in found["violations"] if v["impact"] in ("serious", "critical")]
+        assert [(v["id"], [n["target"] for n in v["nodes"]][:4]) for v in serious] == []
