@@ -31,8 +31,10 @@ def likely_bias(choice: Choice) -> dict[str, float | None]:
         measurement = choice.asked.measurements[output.measured[0]] if output.measured else None
         if measurement is None or measurement.total is None or not _is_cut(measurement):
             continue
-        each = choice.plan.data.rows_each
-        told = output.is_plain and each is not None
+        each, nested = choice.plan.data.rows_each, any(part.query.inner is not None for part in choice.asked.parts)
+        if nested and measurement.kind == "count":  # each person once
+            continue
+        told = output.is_plain and each is not None and not nested
         found[output.name] = _lost(measurement, each or (), choice.plan.attributes()) if told else None
     return found
 

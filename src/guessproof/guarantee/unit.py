@@ -89,6 +89,10 @@ class PrivacyUnit(ABC):
         """In how many of the groups it may count, where not in all."""
         return None
 
+    def with_one_row(self, identity: str) -> PrivacyUnit:
+        """The same in a table with one row for each, named by this column."""
+        return self
+
     @property
     def row_bound(self) -> int:
         """How many of its rows may count."""
@@ -242,6 +246,9 @@ class Persons(Records):
         cells = levels * max(groups, 1)
         most = min(self.max_rows, cells)
         return UnitTotal(None, None, None, float(min(2 * most, cells) if groups > 1 else most), float(most))
+
+    def with_one_row(self, identity: str) -> PrivacyUnit:
+        return Persons(identity, 1)
 
     @property
     def row_bound(self) -> int:

@@ -151,7 +151,8 @@ def _write(question: AnalyzedQuery, rows: tuple[int, ...], target: SqlTarget) ->
         few = exp.LTE(this=exp.column("gp_rows"), expression=exp.Literal.number(most))
         found = found.when(few, exp.Literal.number(place))
     kind: Expr = found.else_(exp.Literal.number(len(rows)))
-    counted = write_unit_rows(question, target).subquery("gp_cells", copy=False)
+    asked = question if question.inner is None else question.inner.query
+    counted = write_unit_rows(asked, target).subquery("gp_cells", copy=False)
     select = exp.select(exp.alias_(kind, "gp_class"), exp.alias_(exp.Count(this=exp.Star()), "gp_units"), copy=False)
     return select.from_(counted, copy=False).group_by(kind.copy(), copy=False)
 

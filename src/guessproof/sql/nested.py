@@ -81,6 +81,10 @@ class InnerQuery:
     kept: frozenset[tuple[str, ...]]  # groups that the outer WHERE lets through, by their public keys
     outer: tuple[int, ...]  # the inner keys that the outer query groups by
 
+    def rewrite(self, query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> NestedRewrite:
+        """The query that is run."""
+        return rewrite_nested(query, self, exponents, target)
+
     def members(self) -> dict[tuple[str, ...], list[tuple[str, ...]]]:
         """The inner groups of each outer one."""
         found: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
@@ -99,7 +103,7 @@ class NestedRewrite(RewrittenQuery):
 
     def read(self, rows: Sequence[tuple[object, ...]]) -> dict[tuple[str, ...], list[tuple[int | None, int | None]]]:
         assert self.inner is not None
-        assert self.query.inner is not None
+        assert isinstance(self.query.inner, InnerQuery)
         cells, members = self.inner.read(rows), self.query.inner.members()
         places = range(len(self.exponents))
         return {outer: [self._fold(i, cells, inside) for i in places] for outer, inside in members.items()}
@@ -114,12 +118,13 @@ class NestedRewrite(RewrittenQuery):
         return self.units(index, folded_values) if measurement.how == "count" else folded_values, None
 
 
-def rewrite_nested(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> NestedRewrite:
+def rewrite_nested(
+    query: AnalyzedQuery, groups: InnerQuery, exponents: Sequence[int], target: SqlTarget
+) -> NestedRewrite:
     """The inner query in the outer one's units; what is only tested is asked as it is."""
-    assert query.inner is not None
     counted = [isinstance(m, FoldedMeasurement) and m.how == "count" for m in query.measurements]
     own = [0 if tested else exponent for tested, exponent in zip(counted, exponents, strict=True)]
-    inner = rewrite(query.inner.query, own, target)
+    inner = rewrite(groups.query, own, target)
     return NestedRewrite(inner.sql, query, tuple(exponents), inner=inner)
 
 

@@ -27,6 +27,7 @@ from guessproof.sql.terms import Condition, Node, NoFilter, Reader
 from guessproof.world.kinds import Kind
 
 if TYPE_CHECKING:
+    from guessproof.sql.by_person import PersonRows
     from guessproof.sql.nested import InnerQuery
     from guessproof.sql.publication import Publication
 
@@ -48,7 +49,8 @@ class AnalyzedQuery:
     limit: int | None = None
     joins: tuple[PublicJoin, ...] = ()
     bare: frozenset[str] = frozenset()  # names of columns that must be in one of the joined tables only
-    inner: InnerQuery | None = None  # the grouped subquery that it puts together
+    inner: InnerQuery | PersonRows | None = None  # the grouped subquery that it puts together
+    source: exp.Select | None = field(default=None, compare=False)  # what stands after FROM, where that is no table
 
     @property
     def parts(self) -> tuple[AskedPart, ...]:
@@ -77,10 +79,11 @@ class AnalyzedQuery:
     @property
     def columns(self) -> frozenset[str]:
         """The columns that are read."""
+        if self.inner is not None:
+            return self.inner.query.columns
         used = self.where.columns.union(*(m.contribution.columns | m.filter.columns for m in self.measurements))
         joined = frozenset[str]().union(*(join.columns | join.read for join in self.joins))
-        inner = frozenset[str]() if self.inner is None else self.inner.query.columns
-        return used | joined | inner | {k.column for k in self.keys}
+        return used | joined | {k.column for k in self.keys}
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -139,6 +142,11 @@ def _analyze_select(sql: str, declared: DeclaredTable, select: exp.Select) -> An
         from guessproof.sql.nested import analyze_nested, find_grouped
 
         grouped = find_grouped(select)
+        if grouped is not None and declared.unit.identity is not None:
+            from guessproof.sql.by_person import analyze_by_person, find_person
+
+            if find_person(grouped, declared.unit) is not None:
+                return analyze_by_person(sql, select, grouped, declared, _analyze_select)
         if grouped is not None:
             return analyze_nested(sql, select, _analyze_select(sql, replace(declared, finds_groups=False), grouped))
     public = {table.name: frozenset(map(folded, (*table.columns, *table.key))) for table in declared.public}

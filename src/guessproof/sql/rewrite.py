@@ -145,9 +145,7 @@ class RewrittenQuery:
 def rewrite(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> RewrittenQuery:
     """The query to run, with measurement j in units of 2^exponents[j] once it was read."""
     if query.inner is not None:
-        from guessproof.sql.nested import rewrite_nested
-
-        return rewrite_nested(query, exponents, target)
+        return query.inner.rewrite(query, exponents, target)
     apart = any(m.is_apart for m in query.measurements)
     places = tuple(_list_apart(query, exponents, target)) if apart else ()
     if all(m.is_apart for m in query.measurements):
@@ -180,6 +178,8 @@ def _write_rows(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarge
 def select_rows(query: AnalyzedQuery, columns: Sequence[Expr], by: Sequence[Expr], target: SqlTarget) -> exp.Select:
     """These columns of the rows that are asked about, grouped."""
     select = _select_from(query.declared, columns)
+    if query.source is not None:
+        select.set("from_", exp.From(this=query.source.copy().subquery(query.declared.table)))
     if query.joins:
         write_joins(select, query.declared, query.joins, query.columns, target)
     conditions = [] if isinstance(query.where, NoFilter) else [query.where.keeps(target)]

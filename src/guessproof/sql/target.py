@@ -35,6 +35,7 @@ class SqlTarget(ABC):
     """The SQL of one engine for one table, whose columns are stored by these types."""
 
     dialect: str
+    stored_double = "DOUBLE"  # how the engine calls the type
 
     def __init__(self, stored: Mapping[str, str]) -> None:
         self._names: dict[str, list[str]] = {}

@@ -1,0 +1,186 @@
+"""Questions about persons instead of rows: a subquery with GROUP BY the person has one row for each of them.
+
+Whatever is worked out from the rows of one person alone is that person's own, like a column of a table with one row a
+person. So the subquery is taken for such a table: its columns are numbers between bounds that follow from those of the
+rows and from `max_rows`, to which they are clamped, and the outer query is read like any other, with one row a person.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import Expr, exp
+
+from guessproof.errors import QueryError
+from guessproof.names import folded
+from guessproof.sql import formula
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable
+from guessproof.sql.distances import build_unit_guarantee
+from guessproof.sql.formula import Output
+from guessproof.sql.measurement import Measurement, OncePresent
+from guessproof.sql.parse import locate
+from guessproof.sql.query import AnalyzedQuery
+from guessproof.sql.rewrite import RewrittenQuery, rewrite, select_rows, write_aggregate
+from guessproof.sql.target import SqlTarget
+
+if TYPE_CHECKING:
+    from guessproof.guarantee import PrivacyUnit
+
+PERSONS = "gp_persons"
+FINE = 30  # a row's number in a sum is rounded to so many binary digits
+MOST_LEVELS = 1000  # a count of rows that can be no more is a column with levels, to group by
+Analyze = Callable[[str, DeclaredTable, exp.Select], AnalyzedQuery]
+
+
+@dataclass(frozen=True)
+class PersonRows:
+    """The subquery: what it works out from the rows of each person, and the outer query over that."""
+
+    query: AnalyzedQuery  # the subquery without its GROUP BY
+    outer: AnalyzedQuery  # over a table with one row a person
+    person: str  # what the outer query calls the person
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns of the table itself that are read."""
+        return self.query.columns
+
+    def rewrite(self, query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarget) -> RewrittenQuery:
+        """The outer query as it is run, with the subquery after its FROM."""
+        identity = self.query.declared.column(self.query.declared.unit.identity or "")
+        columns: list[Expr] = [exp.alias_(target.identity(identity), self.person, quoted=True)]
+        written = {output.name: self._write(output, target) for output in self.query.outputs}
+        columns += [exp.alias_(value, name, quoted=True) for name, value in written.items()]
+        source = select_rows(self.query, columns, [target.identity(identity)], target)
+        types = {self.person: target.stored(identity)[1], **dict.fromkeys(written, target.stored_double)}
+        return rewrite(replace(self.outer, source=source), exponents, type(target)(types))
+
+    def _write(self, output: Output, target: SqlTarget) -> Expr:
+        """A number of one person, as a double."""
+        ratio = formula.read_ratio(output.formula)
+        if ratio is None:
+            return self._write_number(output.measured[0], target)
+        total, count = (self._write_number(int(index), target) for index in ratio[:2])
+        some = exp.Nullif(this=count, expression=target.double(0.0))
+        mean = target.divide(total, some)
+        return exp.Add(this=target.double(ratio[4]), expression=mean) if ratio[4] else mean
+
+    def _write_number(self, index: int, target: SqlTarget) -> Expr:
+        measurement = self.query.measurements[index]
+        exponent = 0 if measurement.is_whole else math.frexp(measurement.range.size or 1.0)[1] - FINE
+        number = target.as_double(write_aggregate(measurement, exponent, target))
+        return target.times(number, target.double(2.0**exponent)) if exponent else number
+
+
+def find_person(grouped: exp.Select, unit: PrivacyUnit) -> exp.Column | None:
+    """The person, where a subquery groups by nothing else."""
+    group = grouped.args.get("group")
+    if unit.identity is None or group is None or len(group.expressions) != 1:
+        return None
+    if any(v for k, v in group.args.items() if k != "expressions"):
+        return None
+    key = group.expressions[0]
+    if isinstance(key, exp.Literal) and not key.is_string and str(key.this).isdigit():
+        place = int(key.this)
+        key = grouped.expressions[place - 1].unalias() if 0 < place <= len(grouped.expressions) else key
+    return key if isinstance(key, exp.Column) and folded(key.name) == folded(unit.identity) else None
+
+
+def analyze_by_person(
+    sql: str, select: exp.Select, grouped: exp.Select, declared: DeclaredTable, analyze: Analyze
+) -> AnalyzedQuery:
+    """The outer query over one row for each person."""
+    identity = declared.unit.identity or ""
+    inner, person = _without_group(sql, grouped, identity)
+    query = analyze(sql, declared, inner)
+    if query.inner is not None or query.order or query.limit is not None or query.having is not None:
+        remedy = "put a condition on a person's numbers into the outer WHERE"
+        raise _refuse(sql, grouped, "HAVING, ORDER BY or LIMIT inside, or groups of groups, are not supported", remedy)
+    columns = {output.name: _column(sql, output, query) for output in query.outputs}
+    columns[person] = replace(query.declared.column(identity), name=person)
+    table = DeclaredTable(PERSONS, columns, declared.unit.with_one_row(person), finds_groups=declared.finds_groups)
+    table = replace(table, ranks_inside=declared.ranks_inside, linked=declared.linked)
+    outer = analyze(sql, table, _plain(sql, select, columns))
+    told = tuple(_tell(m, query) for m in outer.measurements)
+    return replace(
+        outer,
+        declared=query.declared,
+        measurements=told,
+        joins=query.joins,
+        bare=query.bare,
+        inner=PersonRows(query, replace(outer, measurements=told), person),
+    )
+
+
+def _without_group(sql: str, grouped: exp.Select, identity: str) -> tuple[exp.Select, str]:
+    """The subquery over all rows, and what it calls the person."""
+    inner, person = grouped.copy(), identity
+    inner.set("group", None)
+    kept: list[Expr] = []
+    for output in inner.expressions:
+        named = output.unalias()
+        if isinstance(named, exp.Column) and folded(named.name) == folded(identity):
+            person = output.alias or named.name
+        elif not output.alias:
+            raise _refuse(sql, output, "a number of each person needs a name", "write COUNT(*) AS n")
+        else:
+            kept.append(output)
+    inner.set("expressions", kept or [exp.alias_(exp.Count(this=exp.Star()), "gp_rows")])
+    return inner, person
+
+
+def _plain(sql: str, select: exp.Select, columns: Iterable[str]) -> exp.Select:
+    """The outer query over a table with the subquery's columns."""
+    alias = select.args["from_"].this.alias_or_name
+    outer = select.copy()
+    outer.set("with_", None)
+    outer.set("from_", None)
+    known = {folded(name) for name in (*columns, *(output.alias for output in outer.expressions))}
+    for column in outer.find_all(exp.Column):
+        if column.table and folded(column.table) != folded(alias):
+            raise _refuse(sql, column, f"{column.sql()} belongs to another table", f"columns are of {alias}")
+        if folded(column.name) not in known:
+            remedy = f"use one of {', '.join(columns)}"
+            raise _refuse(sql, column, f"the subquery has no column {column.name}", remedy)
+        column.set("table", None)
+    outer.set("from_", exp.From(this=exp.to_table(PERSONS)))
+    return outer
+
+
+def _column(sql: str, output: Output, query: AnalyzedQuery) -> DeclaredColumn:
+    """A number of each person: its bounds follow from those of a row and from how many rows may count."""
+    ratio = formula.read_ratio(output.formula)
+    if ratio is not None:  # an average of no value is missing
+        return DeclaredColumn(output.name, bounds=(ratio[2], ratio[3]))
+    measurement = query.measurements[output.measured[0]] if output.is_plain else None
+    if measurement is None or measurement.is_apart or isinstance(measurement.contribution.term, OncePresent):
+        problem = f"{output.name} is no COUNT, SUM, AVG, MIN or MAX of a person's rows"
+        raise _refuse(sql, None, problem, "compute with them in the outer query")
+    if output.is_time or measurement.kind not in ("count", "sum", "min", "max"):
+        raise _refuse(sql, None, f"{output.name} is no number of a person", "ask for a COUNT, SUM, AVG, MIN or MAX")
+    total = measurement.total
+    assert total is not None
+    if measurement.kind in ("min", "max"):
+        return DeclaredColumn(output.name, bounds=(measurement.range.low, measurement.range.high), missing=False)
+    bounds = (total.low or 0.0, total.high or 0.0)
+    if measurement.kind == "sum":
+        return DeclaredColumn(output.name, bounds=bounds, missing=False)
+    most = int(bounds[1])
+    levels = tuple(map(str, range(most + 1))) if most <= MOST_LEVELS else None
+    return DeclaredColumn(output.name, bounds=(0, most), levels=levels, kind="number", missing=False, step=1)
+
+
+def _tell(measurement: Measurement, query: AnalyzedQuery) -> Measurement:
+    """The same as something that the columns of the table tell: any of them, and all alike."""
+    assert measurement.total is not None
+    declared = query.declared
+    read = query.columns | {declared.unit.identity or ""} | frozenset(declared.columns if declared.linked > 1 else ())
+    found = build_unit_guarantee(measurement.total, declared.unit, read)
+    return replace(measurement, guarantee=found.linked_with(declared.linked))
+
+
+def _refuse(sql: str, place: Expr | None, problem: str, remedy: str) -> QueryError:
+    return QueryError(problem, sql, None if place is None else locate(place, sql), remedy)
