@@ -134,7 +134,14 @@ def attacker_of(plan: Plan) -> Attacker | None:
 class Chooser:
     """Collects bounds on ε and picks."""
 
-    def __init__(self, plan: Plan, asked: Asked, remaining: float | None, data_dependent: bool) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        asked: Asked,
+        remaining: float | None,
+        data_dependent: bool,
+        targets: dict[str, tuple[float, float]] | None = None,
+    ) -> None:
         self.plan = plan
         self.asked = asked
         self.times = plan.release.times
@@ -145,7 +152,7 @@ class Chooser:
         self.delta = (plan.release.delta or 0.0) / len(moved)
         self._check_mechanism()
         self._check_groups()
-        self.targets = self._read_targets()
+        self.targets = self._read_targets() if targets is None else targets  # others than the plan's, to try them
         self.levels = self._pick_levels()
         self.required_epsilon = self._required_epsilons()
         self.budget_shares = self._split_budget()
@@ -405,18 +412,22 @@ class Chooser:
         """All bounds together."""
         exposure = self.exposure()
         bounds = self.bounds(exposure)
-        fixed, needed = self.plan.release.epsilon, self.needed
-        highest = min((b.epsilon for b in bounds if b.side == "at most" and b.name != "fixed"), default=math.inf)
         if not bounds:
             problem = "the plan limits nothing and asks for no accuracy, so there is nothing to choose from"
             raise self.plan.error((), None, problem, "add [attacker], [risk], [accuracy] or release.epsilon")
-        epsilon, feasible = self._recommended(fixed, needed, highest)
-        feasible = feasible and self._holds(exposure, epsilon, highest)
+        needed, highest, epsilon, feasible = self.verdict(exposure, bounds)
         noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
         for noise in noises:
             noise.check()
         self._check_delta(noises)
         return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
+
+    def verdict(self, exposure: Exposure | None, bounds: list[Limit]) -> tuple[float, float, float, bool]:
+        """The least ε that the targets need, the largest that the limits allow, the pick, and whether it keeps all."""
+        needed = self.needed
+        highest = min((b.epsilon for b in bounds if b.side == "at most" and b.name != "fixed"), default=math.inf)
+        epsilon, feasible = self._recommended(self.plan.release.epsilon, needed, highest)
+        return needed, highest, epsilon, feasible and self._holds(exposure, epsilon, highest)
 
     def _holds(self, exposure: Exposure | None, epsilon: float, highest: float) -> bool:
         """Whether the limits hold at ε itself: where answers may fail, more noise does not always tell less."""
@@ -458,6 +469,10 @@ class Chooser:
         posterior = exposure.posterior(asked_at) if believed and exposure else None
         decides = binding_name(bounds, feasible, self.plan.release.epsilon)
         possible = tuple(changes(self, exposure, interval, (asked_at, advantage, posterior)))
+        if not feasible:
+            from guessproof.choosing.ways_out import ways_out
+
+            possible = tuple(ways_out(self, possible, interval))
         profile, unit = self.plan.risk, self.plan.unit
         aware = None if profile is None else unit.query_aware_epsilon(profile, self.guarantee)
         return Choice(

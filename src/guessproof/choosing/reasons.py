@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
 
 
+SHORT = 3  # digits of what is proposed
+LEAST_SURE, MOST_SURE = 0.5, 0.99  # a confidence beyond these is no proposal
+MOST_LEARNT = 0.9
 Learnt = tuple[float, Bracket | None, Bracket | None]  # ε, advantage, belief
 
 
 def changes(
     chooser: Chooser, exposure: Exposure | None, interval: tuple[float, float], learnt: Learnt
 ) -> Iterator[Change]:
-    """Single changes of the plan, each of which alone would make targets and limits meet, or would still let them.
+    """Single changes of what was wished for, each of which alone would still let targets and limits meet.
 
-    `learnt` is what the attacker learns at the ε that was chosen, where that is worked out already.
+    `learnt` is what the attacker learns at the ε that was chosen, where that is worked out already. Facts, as the
+    number of rows, are not for changing.
     """
     needed, highest = interval
     if not chooser.required_epsilon or not math.isfinite(highest) or highest <= 0:
@@ -37,9 +41,6 @@ def changes(
     for output in chooser.asked.outputs:
         if output.name in chooser.targets and output.is_plain:
             yield from _accuracy_changes(chooser, output.name, noises[output.measured[0]])
-    if chooser.plan.data.rows is not None and all(m.divisor != 1 for m in chooser.asked.measurements):
-        rows = math.ceil(chooser.plan.data.rows * ratio)
-        yield Change("data.rows", f"{chooser.plan.data.rows}", f"{rows}", ratio)
     others = () if ratio <= 1 else chooser.limits(None)  # another attacker is no way out of a budget that is too small
     if exposure is not None and all(limit.epsilon >= needed for limit in others):
         yield from _risk_changes(chooser, exposure, needed, learnt)
@@ -52,20 +53,12 @@ def _accuracy_changes(chooser: Chooser, name: str, noise: Noise) -> Iterator[Cha
     within, confidence = chooser.targets[name]
     there = noise.error(confidence)
     if there > 0:  # whole noise can be so small that the answer is exact, and there is nothing to ask for
-        yield Change(
-            f"accuracy of {name}: {noise.unit or 'within'}",
-            f"{within:g}",
-            f"{up(there)}",
-            max(there / within, within / there),
-        )
+        unit, factor = noise.unit or "within", max(there / within, within / there)
+        yield Change(f"accuracy of {name}: {unit}", f"{within:g}", up(there, SHORT), factor)
     surely = noise.confidence(within)
-    if surely > 0.01:
-        yield Change(
-            f"accuracy of {name}: confidence",
-            f"{confidence:g}",
-            f"{down(surely)}",
-            _odds_ratio(confidence, surely),
-        )
+    if LEAST_SURE <= surely <= MOST_SURE:
+        factor = _odds_ratio(confidence, surely)
+        yield Change(f"accuracy of {name}: confidence", f"{confidence:g}", down(surely, SHORT), factor)
 
 
 def _risk_changes(chooser: Chooser, exposure: Exposure, needed: float, learnt: Learnt) -> Iterator[Change]:
@@ -74,12 +67,17 @@ def _risk_changes(chooser: Chooser, exposure: Exposure, needed: float, learnt: L
     try:
         if limits.advantage is not None:
             there = float((advantage or exposure.advantage(at, limits.both)).bound)
-            yield Change("attacker: advantage", f"{limits.advantage:g}", up(there), there / limits.advantage)
+            yield from _limit_change("advantage", limits.advantage, there)
         if limits.posterior is not None:
             there = float((posterior or exposure.posterior(at)).bound)
-            yield Change("attacker: posterior", f"{limits.posterior:g}", up(there), there / limits.posterior)
+            yield from _limit_change("posterior", limits.posterior, there)
     except GuessproofError:
         return
+
+
+def _limit_change(name: str, now: float, there: float) -> Iterator[Change]:
+    if there <= MOST_LEARNT:  # beyond it the limit would be none
+        yield Change(f"attacker: {name}", f"{now:g}", up(there, SHORT), there / now)
 
 
 def _odds_ratio(a: float, b: float) -> float:
@@ -227,5 +225,5 @@ def _way_out(
     )
     if changes:
         best = min(changes, key=lambda c: c.factor)
-        text += f" The smallest change that helps: {best.what} {best.then} instead of {best.now}."
-    return text
+        return text + f" The smallest change that helps: {best.what} {best.then} instead of {best.now}."
+    return text + " No single change of the plan helps: ask for a larger error and allow more together."

@@ -231,7 +231,9 @@ def _wish(wish: Wish, whose: str) -> str | None:
 
 
 _CHANGES = {
-    "data.rows": "public number of rows",
+    "release.times": "number of releases",
+    "accuracy of every output: times": "every largest error, times",
+    "budget: ε that is left": "what is left of the budget, ε",
     "attacker: advantage": "how far the attacker’s belief may rise",
     "attacker: posterior": "how high the attacker’s belief may get",
 }
@@ -240,13 +242,15 @@ _CHANGES = {
 def change_name(what: str) -> str:
     """What a change of the plan is about.
 
-    >>> change_name("accuracy of mean: within"), change_name("data.rows")
-    ('largest error of mean', 'public number of rows')
+    >>> change_name("accuracy of mean: within"), change_name("release.times")
+    ('largest error of mean', 'number of releases')
     """
+    if what in _CHANGES:
+        return _CHANGES[what]
     if what.startswith("accuracy of "):
         name, _, key = what.removeprefix("accuracy of ").rpartition(": ")
-        return f"largest error of {name}" if key == "within" else f"confidence of {name}"
-    return _CHANGES.get(what, what)
+        return f"largest error of {name}" if key != "confidence" else f"confidence of {name}"
+    return what
 
 
 def when(time: str) -> str:

@@ -1,0 +1,79 @@
+"""Ways out of a plan that nothing fulfils: each is tried as it will be printed, against every limit and the budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from guessproof.calculate import Limits
+from guessproof.choosing.choice import Change
+from guessproof.errors import GuessproofError
+from guessproof.plan import Plan
+from guessproof.rounded import down, up
+
+if TYPE_CHECKING:
+    from guessproof.choosing.chooser import Chooser
+
+WIDER = (1.02, 1.5, 2.5, 5.0, 10.0)  # whole noise does not shrink in proportion to ε
+
+
+def ways_out(chooser: Chooser, proposed: tuple[Change, ...], interval: tuple[float, float]) -> Iterator[Change]:
+    """Those of the proposed changes that help as they stand there, and what else one could do."""
+    if chooser.plan.release.epsilon is not None:
+        return  # what the plan fixes is its own to change, and the explanation says between what
+    yield from (change for change in proposed if _helps(chooser, change))
+    needed, highest = interval
+    if not chooser.required_epsilon or not 0 < highest < math.inf:
+        return
+    ratio = needed / highest
+    if len(chooser.targets) > 1:
+        wider = (Change("accuracy of every output: times", "1", up(f * ratio, 3), f * ratio) for f in WIDER)
+        yield from [change for change in wider if _helps(chooser, change)][:1]
+    if chooser.remaining is not None:
+        left, enough = chooser.remaining * chooser.times, needed * chooser.times * (1 + 1e-6)
+        change = Change("budget: ε that is left", down(left), up(enough), math.inf)  # its owner's to raise, so last
+        yield from [change] if _helps(chooser, change) else []
+
+
+def _helps(chooser: Chooser, change: Change) -> bool:
+    tried = _changed(chooser, change)
+    return tried is not None and _is_feasible(tried)
+
+
+def _is_feasible(chooser: Chooser) -> bool:
+    try:
+        exposure = chooser.exposure()
+        return chooser.verdict(exposure, chooser.bounds(exposure))[3]
+    except GuessproofError:
+        return False
+
+
+def _changed(chooser: Chooser, change: Change) -> Chooser | None:
+    """The same choice after one change, with the numbers as they are printed."""
+    plan, targets, remaining = chooser.plan, dict(chooser.targets), chooser.remaining
+    place, _, key = change.what.rpartition(": ")
+    value = float(change.then)
+    if place == "attacker":
+        plan = _with_limit(plan, key, value)
+    elif place == "accuracy of every output":
+        targets = {name: (within * value, confidence) for name, (within, confidence) in targets.items()}
+    elif place.startswith("accuracy of "):
+        name = place.removeprefix("accuracy of ")
+        within, confidence = targets[name]
+        targets[name] = (within, value) if key == "confidence" else (value, confidence)
+    elif place == "budget":
+        remaining = math.nextafter(value / chooser.times, 0.0)
+    elif change.what == "release.times":
+        remaining = None if remaining is None else remaining * chooser.times / value * (1 - 1e-12)
+        release = plan.release.model_copy(update={"times": int(value)})
+        plan = replace(plan, file=plan.file.model_copy(update={"release": release}))
+    else:
+        return None
+    return type(chooser)(plan, chooser.asked, remaining, chooser.data_dependent, targets)
+
+
+def _with_limit(plan: Plan, key: str, value: float) -> Plan:
+    limits: Limits = replace(plan.limits, **{key: value})
+    return replace(plan, limits=limits)
