@@ -188,8 +188,11 @@ def test_a_goal_about_the_group_is_judged_over_all_groups(monkeypatch: pytest.Mo
 # Planted faults.
 
 
-@pytest.mark.parametrize("text", [CAFETERIA, CATS, SALARIES, SURVEY], ids=["cafeteria", "cats", "salaries", "survey"])
-@pytest.mark.parametrize("scale", [0.8, 1.25])
+@pytest.mark.parametrize(
+    ("text", "scale"),
+    [(CAFETERIA, 0.8), (CATS, 1.25), (SALARIES, 0.8), (SALARIES, 1.25), (SURVEY, 0.8)],
+    ids=["cafeteria", "cats", "salaries", "salaries, too much", "survey"],
+)
 def test_noise_of_the_wrong_scale_is_found(text: str, scale: float, monkeypatch: pytest.MonkeyPatch) -> None:
     found = run(text, monkeypatch, fast(11, scale=scale))
     assert not found.passed

@@ -31,7 +31,7 @@ from sql.neighbours import AXES, EXPONENT
 from sql.neighbours import TYPES as OWN
 
 BENCH = JoinBench()
-EACH = 25
+EACH = 15
 
 
 def understood(seed: int) -> tuple[AnalyzedQuery | None, str]:

@@ -41,7 +41,7 @@ def generated(seed: int) -> tuple[AnalyzedQuery | None, str]:
 
 
 ROUNDS = [*["alone"] * 8, *["among others"] * 2, *["stored as text"] * 2]
-EACH = 30
+EACH = 20
 
 
 @pytest.mark.parametrize(("first", "bench"), list(enumerate(ROUNDS)))

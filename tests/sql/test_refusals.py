@@ -84,10 +84,10 @@ LONG = [
     "SELECT SUM(" + "ABS(" * 90 + "time" + ")" * 90 + ") FROM t",
     "SELECT SUM(" + "-" * 3000 + "time) FROM t",
     "SELECT SUM(CASE " + "WHEN age > 1 THEN 1 " * 800 + "END) FROM t",
-    "SELECT " + ", ".join(f"SUM(time + {i}) AS s{i}" for i in range(500)) + " FROM t",
+    "SELECT " + ", ".join(f"SUM(time + {i}) AS s{i}" for i in range(250)) + " FROM t",
     "SELECT COUNT(*) FROM t WHERE age IN (" + ", ".join(map(str, range(500))) + ")",
     "SELECT COUNT(*) FROM t WHERE age IN (" + ", ".join(map(str, range(2000))) + ")",
-    "SELECT COUNT(*) FROM t WHERE colour LIKE '" + "%a" * 4000 + "'",
+    "SELECT COUNT(*) FROM t WHERE colour LIKE '" + "%a" * 1500 + "'",
     "SELECT SUM(time) FROM t WHERE town = '" + "x" * 30_000 + "'",
     "SELECT SUM(x) FROM " + "(SELECT x + x AS x FROM " * 18 + "(SELECT time AS x FROM t)" + ")" * 18,
     "SELECT SUM(POWER(POWER(POWER(time, 64), 64), 64)) FROM t",
@@ -100,9 +100,9 @@ LONG = [
 
 @pytest.mark.parametrize("sql", LONG, ids=lambda s: s[:50] + "…")
 def test_long_and_deep_queries_end_soon(sql: str) -> None:
-    longest = DeclaredColumn("colour", levels=tuple("ab" * 2000 + str(i) for i in range(50)))
+    longest = DeclaredColumn("colour", levels=tuple("ab" * 800 + str(i) for i in range(50)))
     declared = DeclaredTable("t", {**TABLE.columns, "colour": longest})
-    assert calls(lambda: attempt(sql, declared), limit=20_000_000)
+    assert calls(lambda: attempt(sql, declared), limit=8_000_000)
 
 
 WORDS = """

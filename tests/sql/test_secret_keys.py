@@ -78,7 +78,7 @@ def faults(question: AnalyzedQuery, measurement: Measurement, answers: Answers, 
 @pytest.mark.parametrize("first", range(5))
 def test_no_two_groups_move_further_together_than_the_guarantee_says(first: int) -> None:
     asked = 0
-    for seed in range(14 * first, 14 * (first + 1)):
+    for seed in range(9 * first, 9 * (first + 1)):
         question = drawn(seed)
         if question is None:
             continue
@@ -86,7 +86,7 @@ def test_no_two_groups_move_further_together_than_the_guarantee_says(first: int)
         for measurement, answers in zip(question.measurements, BENCHES[first % 2].answers(question), strict=True):
             found = faults(question, measurement, answers, Random(seed))
             assert not found, (seed, question.sql, question.declared, found[:2])
-    assert asked >= 6
+    assert asked >= 4
 
 
 def test_a_group_that_is_forgotten_is_found() -> None:

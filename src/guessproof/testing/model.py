@@ -126,7 +126,8 @@ def _one_table(harness: Harness, seed: int, seen: Counter[str]) -> None:
 
 def _ask(engine: Engine, plan: DrawnPlan, table: Variants, sql: str, seen: Counter[str]) -> str | None:
     try:
-        question = asked(plan_of({**plan.tables, "query": {"sql": sql}}))
+        (part,) = asked(plan_of({**plan.tables, "query": {"sql": sql}})).parts
+        question = part.query
         told = ask_variants(engine, question, table.levels)
     except (QueryError, SourceError) as refused:
         seen[type(refused).__name__] += 1

@@ -62,7 +62,7 @@ def quiet_releases(harness: Harness) -> None:
 
 
 def _read(answer: Answer) -> dict[tuple[str, str], float]:
-    return {(found.group["ward"], found.name): round(float(found.value or 0), 2) for found in answer.answers}
+    return {(str(found.group["ward"]), found.name): round(float(found.value or 0), 2) for found in answer.answers}
 
 
 def _expected() -> dict[tuple[str, str], float]:
