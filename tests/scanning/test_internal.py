@@ -12,7 +12,6 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from guessproof.cli.budgets import budget_left
 
 from guessproof.choosing import choose
 from guessproof.cli.scan import show_scan
@@ -22,6 +21,7 @@ from guessproof.ledger import Budget, Ledger
 from guessproof.outputs import check_output
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
+from guessproof.releasing.budgets import budget_left
 from guessproof.scanning import BANNER, scan
 from guessproof.scanning.records import records_of
 from scanning.making import alone, exposure_of, made, text
@@ -276,3 +276,11 @@ def test_too_many_groups_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(GuessproofError) as caught:
         scan(plan, epsilon=1.0, by="g")
     assert "canary" not in str(caught.value)
+
+
+def test_numbers_are_not_scanned_under_a_prior_that_may_be_wrong(tmp_path: Path) -> None:
+    """The declared prior alone would say too little; listed values are judged one by one, with the factor."""
+    factor = "advantage = 0.05\nprior_factor = 1.5"
+    plan = made(tmp_path, text(more=factor), ["x"], [[20], [30]])
+    with pytest.raises(PlanError, match="prior_factor"):
+        scan(plan)

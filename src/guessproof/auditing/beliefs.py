@@ -342,11 +342,15 @@ def update_beliefs(
     mechanisms: Sequence[Any], outputs: Any, answers: Sequence[Any], weights: Any, fits: Any
 ) -> tuple[Any, Any]:
     """Belief in each guess after each output of all measurements together, and before any."""
+    joint = point_beliefs(mechanisms, outputs, answers, weights)
+    return joint @ fits, weights @ fits
+
+
+def point_beliefs(mechanisms: Sequence[Any], outputs: Any, answers: Sequence[Any], weights: Any) -> Any:
+    """outputs × points: the belief in each point after each output of all measurements together."""
     logs = sum(log_likelihood(m, outputs[:, j], answers[j]) for j, m in enumerate(mechanisms))
-    logs = logs - np.max(logs, axis=1, keepdims=True)
-    joint = np.exp(logs) * weights
-    total = joint.sum(axis=1, keepdims=True)
-    return (joint @ fits) / total, weights @ fits
+    joint = np.exp(logs - np.max(logs, axis=1, keepdims=True)) * weights
+    return joint / joint.sum(axis=1, keepdims=True)
 
 
 def grid_guesses(most: int, count: int) -> Any:

@@ -20,6 +20,7 @@ from guessproof.auditing.columns import Row, Storage
 from guessproof.auditing.movement import companies, linked_rows, record_of, units_of
 from guessproof.auditing.result import Check
 from guessproof.auditing.tables import TableFactory
+from guessproof.auditing.wrong_priors import worst_beliefs
 from guessproof.choosing import Choice
 from guessproof.errors import SourceError
 from guessproof.exposure import Attacker
@@ -108,8 +109,12 @@ def _largest(
         for truth in truths if goal.depends_on_truth else truths[:1]:
             fits = np.asarray(holds(goal, points.values, truth), dtype=float)
             before, seen = float(points.weights @ fits), after @ fits
-            for belief in (float(seen.max()), float(seen.min())):
-                yield Believed(belief, before, truth if goal.depends_on_truth else {}, storage.shown)
+            told = truth if goal.depends_on_truth else {}
+            for place in {int(seen.argmax()), int(seen.argmin())}:
+                yield Believed(float(seen[place]), before, told, storage.shown)
+                if attacker.prior_factor > 1:
+                    wrong = worst_beliefs(after[place], points.weights, fits, attacker.prior_factor)
+                    yield from (Believed(*pair, told, storage.shown) for pair in wrong)
 
 
 def _posteriors(noises: Sequence[Noise], units: Any, weights: Any) -> Any:

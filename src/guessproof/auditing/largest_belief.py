@@ -24,6 +24,7 @@ from guessproof.auditing.beliefs import (
     grid_guesses,
     holds,
     log_likelihood,
+    point_beliefs,
     points_of,
     truths_of,
     update_beliefs,
@@ -35,6 +36,7 @@ from guessproof.auditing.plan import AuditPlan, CaseAttack, complete_rows, cuts_
 from guessproof.auditing.result import Check
 from guessproof.auditing.tables import Group, level_of
 from guessproof.auditing.trials import TrialCounts
+from guessproof.auditing.wrong_priors import worst_beliefs
 from guessproof.choosing import Choice
 from guessproof.exposure import Attacker
 from guessproof.world.goals import Goal
@@ -82,17 +84,18 @@ def _checks(choice: Choice, seen: Sequence[LargestBelief]) -> list[Check]:
     found: list[Check] = []
     if not seen:
         return found
+    wrong = 1.0 if choice.exposure is None else choice.exposure.attacker.prior_factor
     if choice.advantage is not None:
         size = abs if choice.plan.limits.both else float
         best = max(seen, key=lambda s: size(s.gain))
-        found.append(_compare("advantage", size(best.gain), best, float(choice.advantage.bound)))
+        found.append(_compare("advantage", size(best.gain), best, float(choice.advantage.bound), wrong))
     if choice.posterior is not None:
         best = max(seen, key=lambda s: s.after)
-        found.append(_compare("belief", best.after, best, float(choice.posterior.bound)))
+        found.append(_compare("belief", best.after, best, float(choice.posterior.bound), wrong))
     return found
 
 
-def _compare(name: str, measured: float, seen: LargestBelief, bound: float) -> Check:
+def _compare(name: str, measured: float, seen: LargestBelief, bound: float, wrong: float) -> Check:
     holds_true = measured <= bound + seen.tolerance + 1e-9
     centre = ", ".join(f"{k} = {_short(v)}" for k, v in seen.guess.items())
     outputs = f"noisy sums {', '.join(f'{y:.6g}' for y in seen.output)}" if seen.output else "all groups together"
@@ -102,6 +105,7 @@ def _compare(name: str, measured: float, seen: LargestBelief, bound: float) -> C
         f"over all trials the belief{where} {what} from {seen.before:.4f} to {seen.after:.4f} at most "
         f"({outputs}); the bound is {bound:.4f}, {bound - measured:+.4f} away"
     )
+    words += f"; the prior may be wrong by up to ×{wrong:g}" if wrong > 1 else ""
     if seen.tolerance > 1e-6:
         words += f"; reckoned to about {seen.tolerance:.0e}"
     return Check(name, measured, None, bound, "pass" if holds_true else "fail", words)
@@ -126,10 +130,10 @@ def _largest(audit_plan: AuditPlan, attacker: Attacker, number: int, outputs: An
         fits = np.stack([np.asarray(holds(goal, points.values, t), dtype=float) for t in truths], axis=1)
         best = _best(mechanisms, outputs, answers, points.weights, fits, choice.plan.limits.both)
         for output, place in dict.fromkeys(best):
-            yield _again(audit_plan, attack, goal, truths[place], output, rng)
+            yield from _again(audit_plan, attack, goal, truths[place], output, rng)
         for output, place in {best[0], best[KEPT]}:  # the loudest two by the engine's answers, not by plain arithmetic
             name = f"again{number}-{turn}-{best.index((output, place))}"
-            yield _again(audit_plan, attack, goal, truths[place], output, rng, name)
+            yield from _again(audit_plan, attack, goal, truths[place], output, rng, name)
 
 
 def _guesses(attacker: Attacker, attack: CaseAttack) -> list[dict[str, Any]]:
@@ -163,8 +167,11 @@ def _again(
     output: tuple[float, ...],
     rng: Any,
     asked: str | None = None,
-) -> LargestBelief:
-    """One belief on points whose edges are those of the goal and of the query: fine ones, or the engine is asked."""
+) -> Iterator[LargestBelief]:
+    """One belief on points whose edges are those of the goal and of the query: fine ones, or the engine is asked.
+
+    Then those under the worst of the priors that the plan allows for.
+    """
     choice = audit_plan.choice
     edges = cuts_of(attack.case, attack.blocks)
     for name, ends in goal_edges(goal, truth).items():
@@ -176,10 +183,13 @@ def _again(
     else:
         rows = complete_rows(points, attack.base, audit_plan.fields)
         answers = [attack.case.answers(j, rows) for j in range(len(choice.noises))]
-    fits = np.asarray(holds(goal, points.values, truth), dtype=float)[:, None]
-    seen = np.array([output])
-    after, before = update_beliefs([n.mechanism for n in choice.noises], seen, answers, points.weights, fits)
-    return LargestBelief(float(after[0, 0]), float(before[0]), points.tolerance, truth, output)
+    fits = np.asarray(holds(goal, points.values, truth), dtype=float)
+    told = point_beliefs([n.mechanism for n in choice.noises], np.array([output]), answers, points.weights)[0]
+    yield LargestBelief(float(told @ fits), float(points.weights @ fits), points.tolerance, truth, output)
+    factor = 1.0 if audit_plan.attacker is None else audit_plan.attacker.prior_factor
+    if factor > 1:
+        wrong = worst_beliefs(told, points.weights, fits, factor)
+        yield from (LargestBelief(*pair, points.tolerance, truth, output) for pair in wrong)
 
 
 # Without a prior: two tables at even odds.

@@ -52,6 +52,10 @@ def records_of(plan: Plan, exposure: Exposure, epsilon: float, worst: float, lim
             raise _refused(plan) from None
     elif not _is_free(attacker):
         raise _refused(plan)
+    elif attacker.prior_factor > 1:
+        problem = "a scan of numbers judges each record by the priors of the plan, not by others within this factor"
+        remedy = "scan a copy of the plan without it; the limits of this one hold for every record under all of them"
+        raise plan.error(("attacker", "prior_factor"), attacker.prior_factor, problem, remedy)
     else:
         try:
             if len(attributes) == 1:
