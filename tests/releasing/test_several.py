@@ -158,7 +158,12 @@ def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     shown = run("release", "plan.toml", "-o", "out.csv").stdout
     assert all(f"{name}: SELECT" in shown for name in QUESTIONS)
     assert Path("out.csv").read_text().splitlines()[0].startswith("faculty,question,name,value")
-    assert "by_faculty: answer of" in run_report(run)
+    page = run_report(run)
+    assert "by_faculty: answer of" in page
+    head, _, rest = page.partition("In plain words</h2>")
+    for name in ("mean.m", "size.n", "by_faculty.years (math)"):  # on the first screen, and for the board
+        assert f"<dt>{name}</dt>" in head
+        assert f"{name} = " in rest
 
 
 def run_report(run: Any) -> str:

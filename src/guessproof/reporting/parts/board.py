@@ -5,6 +5,7 @@ from __future__ import annotations
 from guessproof.plan import PlanQuestion
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
+from guessproof.reporting.parts.answers import answer_words
 from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name, points
 from guessproof.reporting.words import change_name, down, left, listed, number, percent, profile_words, spent, up
 
@@ -22,7 +23,15 @@ def board(facts: Facts) -> Markup:
 
 
 def _sentences(facts: Facts) -> list[str]:
-    return [_asked(facts), _protected(facts), _from_whom(facts), _level(facts), _why(facts), _left(facts)]
+    return [
+        _asked(facts),
+        answer_words(facts),
+        _protected(facts),
+        _from_whom(facts),
+        _level(facts),
+        _why(facts),
+        _left(facts),
+    ]
 
 
 def _asked(facts: Facts) -> str:

@@ -6,6 +6,7 @@ import math
 
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, tag
+from guessproof.reporting.parts.answers import answers
 from guessproof.reporting.words import down, left, listed, number, percent, up
 
 
@@ -15,6 +16,7 @@ def opening(facts: Facts) -> Markup:
         "header",
         paragraph("guessproof · report on one release", class_="kicker"),
         tag("h1", title(facts)),
+        answers(facts),
         paragraph(decision(facts), class_="lead"),
         _at_a_glance(facts),
     )
@@ -23,7 +25,9 @@ def opening(facts: Facts) -> Markup:
 def title(facts: Facts) -> str:
     """What is asked of which data."""
     names = [o.name for o in facts.outputs]
-    asked = listed(names) if len(names) <= 3 else f"{len(names)} numbers"
+    several = [question.name for question in facts.plan.questions if question.name]
+    many = f"{len(several)} questions" if several else f"{len(names)} numbers"
+    asked = listed(several or names) if len(several or names) <= 3 else many
     return f"{asked} from “{facts.plan.data.name}”"
 
 
@@ -39,7 +43,9 @@ def decision(facts: Facts) -> str:
         )
     done = bool(facts.own)
     start = "was released" if done else "can be released"
-    names = listed([o.name for o in facts.outputs]) if len(facts.outputs) <= 3 else "The answer"
+    several = len(facts.outputs) > 1
+    start = start.replace("was", "were") if several else start
+    names = listed([o.name for o in facts.outputs]) if len(facts.outputs) <= 3 else "The answers"
     parts = [f"{names} {start} with ε = {epsilon(facts)}"]
     error = accuracy_words(facts)
     if error:

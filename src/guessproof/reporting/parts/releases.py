@@ -101,7 +101,7 @@ def _charges(facts: Facts) -> Markup | None:
         row: list[Piece] = [
             str(made.seq),
             when(made.time),
-            tag("code", made.query),
+            tag("code", made.query, class_="lines"),
             f"{made.outcome} (this plan)" if made.is_own else made.outcome,
             spent(made.epsilon),
             spent(total),
