@@ -6,12 +6,15 @@ none of it is ever passed on or chained.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from guessproof._version import __version__
 from guessproof.engines.base import PublicSources, SparkSource, file_of, list_secret
 from guessproof.engines.spark_query import find_fault
+from guessproof.engines.spark_rows import stream, tally, workers_version
 from guessproof.engines.spark_session import (
     SettledSession,
     attempt_quietly,
@@ -33,6 +36,8 @@ from guessproof.errors import EngineError, SourceError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+T = TypeVar("T")
 
 SAID = {  # by the condition that Spark names, or what it begins with
     "PARSE_SYNTAX_ERROR": "Spark does not understand it",
@@ -154,6 +159,29 @@ class Spark:
             raise EngineError
         return rows
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        return nullcontext()  # Spark knows no states of a table; which files it has was settled when it was opened
+
+    def tally(self, sql: str, count: Callable[[Iterator[pa.RecordBatch]], T]) -> Iterator[T]:
+        """What `count` makes of the rows of one SELECT, part by part, computed by the workers."""
+        self.prepare(sql)
+        version, failure = attempt_quietly(lambda: workers_version(self._own.session))
+        if failure or version != __version__:
+            had = f"have guessproof {version}" if version else "cannot import guessproof"
+            raise SourceError(
+                f"the scan runs on Spark's workers, and they {had}; install guessproof {__version__} there, for the "
+                "Python that they run"
+            )
+        return self._tallied(sql, count)
+
+    def _tallied(self, sql: str, count: Callable[[Iterator[pa.RecordBatch]], T]) -> Iterator[T]:
+        asked = self._asked(_whole, sql)
+        frame, failure = attempt_quietly(lambda: self._own.session.sql(asked))
+        if not failure:
+            failure = yield from _quietly(tally(frame, count))
+        if failure:
+            raise EngineError(charged=False)
+
     def public(self) -> Mapping[str, Mapping[str, str]]:
         return {name: dict(found.types) for name, found in self._beside.items()}
 
@@ -199,23 +227,29 @@ class Spark:
         return self._faults[sql]
 
     def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
-        from guessproof.engines.spark_rows import stream
-
         asked = self._asked(_whole, sql)
-        found, failure = stream(self._own.session, asked, size), None
-        try:
-            while not failure:
-                batch, failure = attempt_quietly(lambda: next(found, None))
-                if batch is None:
-                    break
-                yield batch
-        finally:
-            attempt_quietly(found.close)
+        frame, failure = attempt_quietly(lambda: self._own.session.sql(asked))
+        if not failure:
+            failure = yield from _quietly(stream(frame, size))
         if failure:
             raise EngineError(charged=False)
 
 
 StandIn = Callable[[ViewedTable], str]
+
+
+def _quietly(parts: Generator[T]) -> Generator[T, None, str | None]:
+    """Part after part; in the end the failure, or None."""
+    failure: str | None = None
+    try:
+        while not failure:
+            part, failure = attempt_quietly(lambda: next(parts, None))
+            if part is None:
+                break
+            yield part
+    finally:
+        attempt_quietly(parts.close)
+    return failure
 
 
 def _whole(found: ViewedTable) -> str:

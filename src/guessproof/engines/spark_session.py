@@ -304,6 +304,7 @@ def _silence() -> Iterator[None]:
 def _loggers() -> list[logging.Logger]:
     """Those that pyspark writes to: of a class of its own, which they must have from the first time they are named."""
     try:
+        import pyspark.sql.connect.logging  # pyright: ignore[reportUnusedImport] - sets up its own, which is silent
         from pyspark.logger import PySparkLogger
     except ImportError:
         return []
