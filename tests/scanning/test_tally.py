@@ -1,13 +1,17 @@
-"""Counting over many batches gives what counting all at once gives."""
+"""Counting over many batches, on one machine or on several, gives what counting all at once gives."""
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from guessproof.scanning.columns import MISSING, OUTSIDE, SPECIAL, ListedColumn
 from guessproof.scanning.judged import Judged
-from guessproof.scanning.tally import CellCounts, Classes, Groups, Top
+from guessproof.scanning.tally import CellCounts, Classes, Groups, RowCounter, Top
 
 LEVELS = 700  # more than the classes that groups are counted in
 
@@ -19,7 +23,12 @@ def judged() -> tuple[tuple[ListedColumn, ...], Judged]:
     return (column,), Judged(("x",), (column,), (node,), (LEVELS,), upper * 0.99, upper, False, "")
 
 
-def test_batches_add_up() -> None:
+def cut(whole: pa.RecordBatch, width: int) -> Iterator[pa.RecordBatch]:
+    return (whole.slice(start, width) for start in range(0, whole.num_rows, width))
+
+
+@pytest.mark.parametrize("machines", [1, 4])
+def test_batches_add_up(machines: int) -> None:
     columns, table = judged()
     random = np.random.default_rng(2)
     x = random.integers(-5, LEVELS, 3000).astype(float)
@@ -28,13 +37,17 @@ def test_batches_add_up() -> None:
     whole = pa.RecordBatch.from_pydict(
         {"x": pa.array(x), "g": pa.array([f"g{v}" for v in group]), "id": pa.array([f"r{i}" for i in range(3000)])}
     )
-    cells, groups = CellCounts(columns, table), Groups("g", Classes.from_judged(table))
-    top = Top(15, np.append(table.upper, np.full(SPECIAL, -1.0)))
-    for start in range(0, 3000, 130):
-        batch = whole.slice(start, 130)
-        codes = cells.add(batch)
-        groups.add(batch.column(1), codes)
-        top.add(batch, ("x",), 2, codes)
+    groups = Groups("g", Classes.from_judged(table), 1)
+    top = Top(15, np.append(table.upper, np.full(SPECIAL, -1.0)), ("x",), 2)
+    counter = RowCounter(CellCounts(columns, table), groups, top)
+    cells = counter.cells
+    if machines == 1:
+        for batch in cut(whole, 130):
+            counter.add(batch)
+    else:
+        sent = pickle.dumps(counter)
+        parts = [pickle.loads(sent).count(cut(part, 130)) for part in cut(whole, 3000 // machines)]
+        assert sum(counter.merge(pickle.loads(pickle.dumps(part))) for part in parts) == 3000
     possible = (x >= 0) & ~np.isnan(x)
     assert cells.counts[:-SPECIAL].tolist() == np.bincount(x[possible].astype(int), minlength=LEVELS).tolist()
     assert cells.counts[LEVELS + MISSING] == np.isnan(x).sum()

@@ -78,7 +78,8 @@ class Checked:
             with open_engine(self.plan.source, self.plan.data.table) as engine:
                 return dict(engine.schema())
         except GuessproofError as error:
-            return str(error).removeprefix(f"source {self.plan.source!r}: ")
+            said = f"source {self.plan.source!r}: " if isinstance(self.plan.source, str) else ""
+            return str(error).removeprefix(said)
 
     @property
     def questions(self) -> Mapping[Key, AnalyzedQuery]:

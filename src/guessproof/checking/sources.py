@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from guessproof.checking.concern import Checked, Concern
 from guessproof.engines.files import is_text_table
 from guessproof.names import folded, suggest_name
 from guessproof.plan.places import Key
-from guessproof.plan.plan import is_elsewhere
 from guessproof.sql import AnalyzedQuery
 
 
@@ -17,7 +15,8 @@ def source_is_missing(case: Checked) -> Iterator[Concern]:
     """A file that is not there, a variable that is not set, a table that the database does not have."""
     plan = case.plan
     if not case.opens:
-        if not is_elsewhere(plan.source) and "*" not in plan.source and not Path(plan.source).exists():
+        file = plan.source_file
+        if file is not None and "*" not in str(file) and not file.exists():
             problem = f"there is no such file beside the plan, in {plan.folder}"
             yield case.concern("source_missing", ("data", "source"), plan.data.source, problem, "check the path")
         return
@@ -42,7 +41,7 @@ def column_is_missing(case: Checked) -> Iterator[Concern]:
     for name, path in wanted.items():
         if folded(name) not in known:
             # The first line of a text file may be a record: its words are not repeated.
-            hint = "look at its first line" if is_text_table(plan.source) else suggest_name(name, found, "")
+            hint = "look at its first line" if is_text_table(plan.data.source or "") else suggest_name(name, found, "")
             remedy = hint or f"it has {', '.join(list(found)[:12])}"
             yield case.concern("column_missing", path, name, f"the table has no column {name}", remedy)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from guessproof.errors import SourceError
 
@@ -115,6 +115,15 @@ class Engine(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+@runtime_checkable
+class TallyingEngine(Protocol):
+    """An engine that counts rows where they are, on several machines."""
+
+    def tally(self, sql: str, count: Callable[[Iterator[pa.RecordBatch]], Any]) -> Iterator[Any]:
+        """What `count` makes of the rows of one SELECT, part by part: for the owner's internal scan only."""
+        ...
 
 
 def open_engine(

@@ -32,7 +32,7 @@ T = TypeVar("T")
 INSTALL = "pip install 'guessproof[spark]'"
 PATIENCE = 4  # tries, with pauses that grow to some seconds, until a server must have answered
 OLDEST_JAVA = 17
-LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "pyspark.sql.connect.logging")
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # What a text of SQL, a cast, a sum and a file mean, whatever the cluster's own habits are.
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -304,8 +304,8 @@ def _silence() -> Iterator[None]:
 def _loggers() -> list[logging.Logger]:
     """Those that pyspark writes to: of a class of its own, which they must have from the first time they are named."""
     try:
-        import pyspark.sql.connect.logging  # pyright: ignore[reportUnusedImport] - sets up its own, which is silent
         from pyspark.logger import PySparkLogger
+        from pyspark.sql.connect.logging import logger  # the import makes it silent, unless somebody asked for it
     except ImportError:
         return []
-    return [PySparkLogger.getLogger(name) for name in LOGGERS]
+    return [logger, *(PySparkLogger.getLogger(name) for name in LOGGERS)]

@@ -7,7 +7,7 @@ data; without a ledger that knows the data there is no scan. Rows are streamed a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import numpy as np
 
 from guessproof.choosing import Chooser, asked, choose
 from guessproof.engines import open_engine
+from guessproof.engines.base import TallyingEngine
 from guessproof.errors import GuessproofError, InfeasibleError, ParameterError, SourceError
 from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
@@ -38,7 +39,6 @@ from guessproof.world.kinds import label_of
 from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from sqlglot import Expr
 
     from guessproof.engines.base import Engine
@@ -95,7 +95,7 @@ def scan(
         sql = _listing(engine, declared, records, columns)
         book.note(name, NOTE, scan=True)
         engine.check()
-        counted = _count(engine.batches(sql, BATCH), records, columns, top, by, identities, progress)
+        counted = _count(engine, sql, records, columns, top, by, identities, progress)
     return _told(
         plan=plan, exposure=exposure, epsilon=epsilon, limit=limit, records=records, counted=counted, top=top, by=by
     )
@@ -161,7 +161,8 @@ class _Counted:
 
 
 def _count(
-    batches: Iterator[pa.RecordBatch],
+    engine: Engine,
+    sql: str,
     records: RecordJudge,
     columns: Sequence[str],
     top: int,
@@ -171,37 +172,40 @@ def _count(
 ) -> _Counted:
     place = {name: i for i, name in enumerate(_unique(columns))}
     if len(records.columns) == 1 and by is None and identities is None:
-        return _plain(records, batches, progress)
+        return _plain(engine, sql, records, progress)
     judged = records.judge(None)
-    cells = tally.CellCounts(records.columns, judged)
-    groups = None if by is None else tally.Groups(by, tally.Classes.from_judged(judged))
+    groups = None if by is None else tally.Groups(by, tally.Classes.from_judged(judged), place[by])
     upper = np.append(judged.upper, np.full(SPECIAL, -1.0))
-    best = None if identities is None else tally.Top(top, upper)
-    names, rows = tuple(c.name for c in records.columns), 0
-    for batch in batches:
-        codes = cells.add(batch)
-        if groups is not None and by is not None:
-            groups.add(batch.column(place[by]), codes)
-        if best is not None and identities is not None and top:
-            best.add(batch, names, place[identities], codes)
-        rows += batch.num_rows
-        if progress is not None:
-            progress(rows)
-    return _Counted(judged, cells.counts, groups, best)
+    names = tuple(c.name for c in records.columns)
+    best = None if identities is None else tally.Top(top, upper, names, place[identities])
+    counter = tally.RowCounter(tally.CellCounts(records.columns, judged), groups, best if top else None)
+    _pass_over(engine, sql, counter, progress)
+    return _Counted(judged, counter.cells.counts, groups, best)
 
 
-def _plain(records: RecordJudge, batches: Any, progress: Progress | None) -> _Counted:
+def _plain(engine: Engine, sql: str, records: RecordJudge, progress: Progress | None) -> _Counted:
     """One column: places are counted first, and only those that hold records are judged."""
-    places, rows = tally.Places(records.columns[0]), 0
-    for batch in batches:
-        places.add(batch)
-        rows += batch.num_rows
-        if progress is not None:
-            progress(rows)
+    places = tally.Places(records.columns[0])
+    _pass_over(engine, sql, places, progress)
     judged = records.judge(places.counts[:-SPECIAL] > 0)
     counts = np.zeros(judged.upper.size + SPECIAL, dtype=np.int64)
     np.add.at(counts, judged.nodes[0], places.counts)
     return _Counted(judged, counts, None, None)
+
+
+def _pass_over(engine: Engine, sql: str, counter: tally.PassCounter, progress: Progress | None) -> None:
+    """All rows once: on the engine's workers, where it has such, and otherwise here as they stream by."""
+    said = progress or (lambda rows: None)
+    rows = 0
+    if isinstance(engine, TallyingEngine):
+        for found in engine.tally(sql, counter.count):
+            rows += counter.merge(found)
+            said(rows)
+        return
+    for batch in engine.batches(sql, BATCH):
+        counter.add(batch)
+        rows += batch.num_rows
+        said(rows)
 
 
 def _unique(names: Sequence[str]) -> list[str]:

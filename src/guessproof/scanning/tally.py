@@ -1,9 +1,15 @@
-"""Counting records as they stream by, in memory that does not grow with them."""
+"""Counting records as they stream by, in memory that does not grow with them.
+
+What is counted of one part of the rows and of another can be put together: an engine may count on several machines.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +25,33 @@ CLASSES = 512  # of advantages that a group is counted in
 NO_VALUE = "(missing)"
 
 
-class Places:
+class PassCounter(ABC):
+    """Something that is counted in one pass over the rows."""
+
+    @abstractmethod
+    def add(self, batch: pa.RecordBatch) -> Any:
+        """Count a batch."""
+
+    @abstractmethod
+    def found(self) -> Any:
+        """What was counted, and nothing that others know as well: this travels."""
+
+    @abstractmethod
+    def merge(self, found: Any) -> int:
+        """Add what was counted elsewhere; gives the number of its rows."""
+
+    def count(self, batches: Iterable[pa.RecordBatch]) -> Any:
+        """What one part of the rows comes to, from nothing: run where they are."""
+        own = self._fresh()
+        for batch in batches:
+            own.add(batch)
+        return own.found()
+
+    def _fresh(self) -> Self:
+        return deepcopy(self)  # of one that has counted nothing yet
+
+
+class Places(PassCounter):
     """How many records each place of one column has: nothing else is needed to judge them afterwards."""
 
     def __init__(self, column: ScanColumn) -> None:
@@ -28,6 +60,13 @@ class Places:
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.counts += np.bincount(self._column.codes(batch.column(0)), minlength=self.counts.size)
+
+    def found(self) -> Codes:
+        return self.counts
+
+    def merge(self, found: Codes) -> int:
+        self.counts += found
+        return int(found.sum())
 
 
 class CellCounts:
@@ -94,17 +133,24 @@ class Groups:
 
     column: str
     classes: Classes
+    place: int  # of the column in a batch
     names: dict[str, int] = field(default_factory=dict[str, int])
     counts: list[Codes] = field(default_factory=list[Any])
 
-    def add(self, values: pa.Array, codes: Codes) -> None:
-        encoded = pc.fill_null(texts(values), NO_VALUE).dictionary_encode()
+    def add(self, batch: pa.RecordBatch, codes: Codes) -> None:
+        """Count a batch, of which the cells are known."""
+        encoded = pc.fill_null(texts(batch.column(self.place)), NO_VALUE).dictionary_encode()
         known = np.asarray([self._group(str(v)) for v in encoded.dictionary.to_pylist()], dtype=np.int64)
         group = known[encoded.indices.to_numpy(zero_copy_only=False)]
         width = self.classes.upper.size + SPECIAL
         found = np.bincount(group * width + self.classes.of[codes], minlength=len(self.counts) * width)
         for number in np.unique(known).tolist():
             self.counts[number] += found[number * width : (number + 1) * width]
+
+    def merge(self, found: dict[str, Codes]) -> None:
+        """Add what was counted elsewhere."""
+        for name, counts in found.items():
+            self.counts[self._group(name)] += counts
 
     def _group(self, name: str) -> int:
         if name not in self.names:
@@ -123,9 +169,12 @@ class Top:
 
     size: int
     upper: Array  # of each cell; special ones are below all
+    names: tuple[str, ...]  # of the columns of the goal
+    identity: int  # the place of the column that names a row
     kept: list[tuple[float, str, dict[str, Any]]] = field(default_factory=list[Any])
 
-    def add(self, batch: pa.RecordBatch, names: tuple[str, ...], identity: int, codes: Codes) -> None:
+    def add(self, batch: pa.RecordBatch, codes: Codes) -> None:
+        """Look at a batch, of which the cells are known."""
         value = self.upper[codes]
         least = self.kept[-1][0] if len(self.kept) >= self.size else 0.0
         rows = np.flatnonzero(value > least)
@@ -133,7 +182,45 @@ class Top:
             order = np.argsort(-value[rows], kind="stable")[: self.size]
             rows = rows[order]
         for row in rows.tolist():
-            at = {name: batch.column(i)[row].as_py() for i, name in enumerate(names)}
-            self.kept.append((float(value[row]), str(batch.column(identity)[row].as_py()), at))
+            at = {name: batch.column(i)[row].as_py() for i, name in enumerate(self.names)}
+            self.kept.append((float(value[row]), str(batch.column(self.identity)[row].as_py()), at))
+        self._cut()
+
+    def merge(self, found: list[tuple[float, str, dict[str, Any]]]) -> None:
+        """The same of rows that were looked at elsewhere."""
+        self.kept += found
+        self._cut()
+
+    def _cut(self) -> None:
         self.kept.sort(key=lambda kept: -kept[0])
         del self.kept[self.size :]
+
+
+@dataclass
+class RowCounter(PassCounter):
+    """Everything that is asked of the rows together: cells, groups, and the most exposed."""
+
+    cells: CellCounts
+    groups: Groups | None
+    top: Top | None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        codes = self.cells.add(batch)
+        if self.groups is not None:
+            self.groups.add(batch, codes)
+        if self.top is not None:
+            self.top.add(batch, codes)
+
+    def found(self) -> tuple[Codes, dict[str, Codes], list[Any]]:
+        groups = self.groups
+        named = {} if groups is None else {name: groups.counts[number] for name, number in groups.names.items()}
+        return self.cells.counts, named, [] if self.top is None else self.top.kept
+
+    def merge(self, found: tuple[Codes, dict[str, Codes], list[Any]]) -> int:
+        counts, named, kept = found
+        self.cells.counts += counts
+        if self.groups is not None:
+            self.groups.merge(named)
+        if self.top is not None:
+            self.top.merge(kept)
+        return int(counts.sum())
