@@ -7,7 +7,11 @@ SQLSTATE, and ours is raised after the `except` block has ended.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -66,15 +70,7 @@ def connect(address: Address, kind: type[GuessproofError] = SourceError, what: s
     psycopg, missing = attempt(_psycopg)
     if missing or psycopg is None:
         raise kind(f"{said}: PostgreSQL needs psycopg; install it with {INSTALL}")
-    con, failure = attempt(
-        lambda: psycopg.connect(
-            address.url,
-            autocommit=True,
-            connect_timeout=PATIENCE,
-            client_encoding="utf8",
-            prepare_threshold=None,
-        )
-    )
+    con, failure = attempt(lambda: _take_call(address.url) or _dial(address.url))
     if failure or con is None:
         raise kind(
             f"{said}: the database cannot be reached, or does not let this user in; check that it runs, and the "
@@ -85,6 +81,56 @@ def connect(address: Address, kind: type[GuessproofError] = SourceError, what: s
         attempt(con.close)
         raise kind(f"{said}: PostgreSQL {version} is too old; use 16 or later")
     return con
+
+
+@contextmanager
+def calling(address: Address) -> Generator[None]:
+    """A server is called in the background, while there is other work; the first connection to it is this one."""
+    call = _Call(address.url, Future())
+    token = _CALLS.set(call)
+    threading.Thread(target=call.make, daemon=True).start()
+    try:
+        yield
+    finally:
+        _CALLS.reset(token)
+        if not call.is_taken:
+            call.answer.add_done_callback(_hang_up)
+
+
+@dataclass
+class _Call:
+    url: str = field(repr=False)
+    answer: Future[Any] = field(repr=False)
+    is_taken: bool = False
+
+    def make(self) -> None:
+        try:
+            self.answer.set_result(_dial(self.url))
+        except BaseException as error:
+            self.answer.set_exception(error)
+
+
+def _hang_up(answer: Future[Any]) -> None:
+    if answer.exception() is None:
+        attempt(answer.result().close)
+
+
+_CALLS: ContextVar[_Call | None] = ContextVar("calls", default=None)
+
+
+def _take_call(url: str) -> Any:
+    """The connection that was made meanwhile, once; None where nobody called this server."""
+    call = _CALLS.get()
+    if call is None or call.is_taken or call.url != url:
+        return None
+    call.is_taken = True
+    return call.answer.result()
+
+
+def _dial(url: str) -> Any:
+    return _psycopg().connect(
+        url, autocommit=True, connect_timeout=PATIENCE, client_encoding="utf8", prepare_threshold=None
+    )
 
 
 def attempt(work: Callable[[], T]) -> tuple[T | None, str | None]:

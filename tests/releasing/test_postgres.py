@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from servers import Place
 from typer.testing import CliRunner
 
 import guessproof as gp
+from guessproof import addresses
 from guessproof.cli.app import app
-from guessproof.errors import EngineError, PlanError, SourceError
+from guessproof.errors import EngineError, InfeasibleError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import loads_plan
 from guessproof.plan.identity import request_of
@@ -178,6 +180,41 @@ def test_a_schema_may_stand_before_the_table(place: Place, tmp_path: Path) -> No
     name = f"{place.schema}.clinic_visits"
     plan = gp.load_plan(written(tmp_path, QUIET.replace("clinic_visits", name)))
     assert len(gp.release(plan).answers) == 4
+
+
+class Dialled:
+    """Connections are counted as they are made."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.made: list[Any] = []
+        real = addresses._dial
+        monkeypatch.setattr(addresses, "_dial", lambda url: self.made.append(real(url)) or self.made[-1])
+
+
+def test_a_release_calls_the_server_once_while_it_chooses(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialled = Dialled(monkeypatch)
+    plan = gp.load_plan(written(tmp_path, QUIET))
+    gp.release(plan)
+    (con,) = dialled.made
+    assert con.closed
+    gp.release(plan)  # a replay needs no server
+    assert len(dialled.made) == 1
+
+
+def test_a_plan_that_is_refused_leaves_no_connection(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialled = Dialled(monkeypatch)
+    refused = PLAN + "[accuracy]\nwithin = 1e-6\n"  # no noise is so small and so safe
+    with pytest.raises(InfeasibleError):
+        gp.release(gp.load_plan(written(tmp_path, refused)))
+    while not dialled.made or not dialled.made[0].closed:  # it is closed when it comes
+        time.sleep(0.01)
+    monkeypatch.delenv("DATABASE_URL")
+    with pytest.raises(InfeasibleError):  # the plan is at fault first
+        gp.release(gp.load_plan(written(tmp_path, refused)))
 
 
 def test_the_engine_is_no_part_of_a_request() -> None:

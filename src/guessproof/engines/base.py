@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
@@ -140,6 +140,18 @@ def open_engine(
     """
     found = (opener(source, table, timeout, public or {}) for opener in OPENERS)
     return next(engine for engine in found if engine is not None)
+
+
+def reach_ahead(source: Any) -> AbstractContextManager[None]:
+    """While it is open: a database is called in the background, so that nobody waits for it later. Files need none."""
+    if not isinstance(source, str) or not source.startswith("env:"):
+        return nullcontext()
+    from guessproof.addresses import calling, read_address
+
+    try:
+        return calling(read_address(source))
+    except SourceError:  # it is told where the source is opened
+        return nullcontext()
 
 
 def list_tables(source: str) -> list[str] | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 MOST_ROWS = 20_000  # of a public file
+REFUSED = "PostgreSQL refuses it"
 SETTINGS = {
     "search_path": "pg_catalog",  # nobody's function or table answers for one of the system's
     "datestyle": "ISO, YMD",
@@ -174,18 +175,25 @@ class Postgres:
         """A server keeps its tables whole by itself; a right that is missing was found when it was opened."""
 
     def prepare(self, sql: str) -> None:
-        problem, failure = self._fault(sql), None
-        if not problem:
-            _, failure = attempt(lambda: self._run(_empty, sql, read=False))
-            problem = failure and _words(failure)
-        if not problem and not failure:
-            _, failure = attempt(lambda: self._run(_hostile, sql, read=False))
-            problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
-        if problem or failure:
+        problem = self._fault(sql) or self._try(sql)
+        if problem:
             raise SourceError(
-                f"the query cannot run on table {self._table!r}: {problem or 'PostgreSQL refuses it'}; "
+                f"the query cannot run on table {self._table!r}: {problem}; "
                 "compare it with the names and kinds of the table's columns"
             )
+
+    def _try(self, sql: str) -> str | None:
+        """What is wrong with it on no rows, and on hostile ones."""
+        found, lost = attempt(lambda: self._try_both(sql))
+        return REFUSED if lost else found
+
+    def _try_both(self, sql: str) -> str | None:
+        with self.snapshot():
+            _, failure = attempt(lambda: self._run(_empty, sql, read=False))
+            if failure:
+                return _words(failure) or REFUSED
+            _, failure = attempt(lambda: self._run(_hostile, sql, read=False))
+        return failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
         rows, failure = attempt(lambda: None if self._fault(sql) else self._run(_whole, sql))

@@ -15,6 +15,7 @@ from typing import Any
 
 from guessproof.choosing import Choice, attacker_of, choose
 from guessproof.engines import Engine, open_engine
+from guessproof.engines.base import reach_ahead
 from guessproof.errors import (
     BudgetError,
     EngineError,
@@ -79,9 +80,12 @@ def release(
     settled = _find_settled(book, plan, choice, number)
     if settled is not None:  # what was paid for is given whatever has become of the table
         return _show_again(book, settled)
-    choice = _rehearse(book, plan, choice)
-    joined = plan.public_sources if choice.asked.joins else {}
-    with open_engine(source_of(plan, source), plan.data.table, timeout=timeout, public=joined) as engine:
+    table = source_of(plan, source)
+    with reach_ahead(table):
+        choice = _rehearse(book, plan, choice)
+        joined = plan.public_sources if choice.asked.joins else {}
+        opened = open_engine(table, plan.data.table, timeout=timeout, public=joined)
+    with opened as engine:
         queries = prepare_queries(engine, choice)
         charged = _charge(book, plan, choice, number)
         if not isinstance(charged, Charged):  # somebody else was faster
