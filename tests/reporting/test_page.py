@@ -10,8 +10,10 @@ from collections.abc import Callable
 import pytest
 
 from guessproof.choosing import choose
+from guessproof.mechanisms.words import other_words
 from guessproof.reporting import Report
 from guessproof.reporting.page import PARTS, POLICY
+from guessproof.rounded import percent_up
 
 from .plans import FEASIBLE, PLANS
 from .reading import Page
@@ -240,3 +242,14 @@ def test_a_prior_that_would_break_the_limit_is_named(made: Make) -> None:
 
 def test_the_page_stays_small(made: Make) -> None:
     assert all(len(made(name).html.encode()) < 400_000 for name in PLANS)
+
+
+def test_the_fields_other_words_are_those_of_the_noise(made: Make) -> None:
+    """The rates in the table, in its picture and in the words of the mechanisms are one."""
+    facts, page = made("cafeteria").facts, Page(made("cafeteria").html)
+    words = other_words([n.mechanism for n in facts.choice.noises])
+    part = page.part("tests")
+    assert percent_up(words.tpr(0.01)) in part
+    assert percent_up(words.tpr(0.001)) in part
+    assert percent_up(words.advantage) in part
+    assert 'id="figure-tests"' in made("cafeteria").html

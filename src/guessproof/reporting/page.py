@@ -21,6 +21,7 @@ from guessproof.reporting.parts.prior import sensitivity
 from guessproof.reporting.parts.proofs import proofs
 from guessproof.reporting.parts.releases import releases
 from guessproof.reporting.parts.sources import sources
+from guessproof.reporting.parts.tests_of_privacy import in_other_words
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -35,6 +36,7 @@ PARTS: tuple[tuple[str, str, Callable[[Facts], Markup]], ...] = (
     ("assumptions", "Assumptions", assumptions),
     ("unprotected", "What is not protected", unprotected),
     ("guarantee", "The guarantee in mathematics", guarantee),
+    ("tests", "In the field’s other words", in_other_words),
     ("glossary", "Glossary", glossary),
     ("sources", "Sources", sources),
     ("appendix", "Plan, versions, data", appendix),
