@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from guessproof.scanning import scan
     from guessproof.world.attributes import Attribute
     from guessproof.world.goals import among, exactly, inside, near, within
-    from guessproof.world.joint import joint_histogram, joint_sample, joint_table
+    from guessproof.world.joint import joint_histogram, joint_normal, joint_sample, joint_table
     from guessproof.world.metrics import Absolute, Clamped, Discrete, Matrix, Outcome, Threshold
     from guessproof.world.minimum import minimum
     from guessproof.world.priors import (
@@ -106,7 +106,7 @@ _HOMES = {
         "near",
         "within",
     ),
-    "guessproof.world.joint": ("joint_histogram", "joint_sample", "joint_table"),
+    "guessproof.world.joint": ("joint_histogram", "joint_normal", "joint_sample", "joint_table"),
     "guessproof.world.metrics": (
         "Absolute",
         "Clamped",
@@ -178,6 +178,7 @@ __all__ = [
     "histogram",
     "inside",
     "joint_histogram",
+    "joint_normal",
     "joint_sample",
     "joint_table",
     "laplace",

@@ -88,6 +88,9 @@ def blocks_of(attacker: Attacker, read: frozenset[str]) -> list[BeliefBlock] | N
             if name in attacker.names:
                 return None
             continue
+        if joint is not None and not isinstance(joint, (JointTable, JointHistogram)):
+            problem = "an audit draws made-up people from tables and histograms only"
+            raise GoalError("prior", joint, problem, "give it as a joint histogram in a copy of the plan")
         block = (
             _table(joint)
             if isinstance(joint, JointTable)

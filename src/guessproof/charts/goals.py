@@ -72,8 +72,7 @@ def _map(attack: Attack, title: str, points: int) -> Any:
     windows = [_window(a, attack) for a in (first, second)]
     edges = [np.linspace(low, high, points + 1) for low, high in windows]
     middles = [(e[1:] + e[:-1]) / 2 for e in edges]
-    density = [np.exp(_line(a).log_density(m)) for a, m in zip((first, second), middles, strict=True)]
-    height = np.multiply.outer(*density) / (density[0].max() * density[1].max())
+    height = _heights(first, second, middles, edges[1])
     gx, gy = np.meshgrid(*middles, indexing="ij")
     inside = np.broadcast_to(_met(attack.goal, {first.name: gx, second.name: gy}, dict(attack.at or {})), gx.shape)
     x = alt.X("x:Q", title=first.name, scale=alt.Scale(domain=list(windows[0]), nice=False, clamp=True))
@@ -89,6 +88,18 @@ def _map(attack: Attack, title: str, points: int) -> Any:
         mark = alt.Chart(alt.Data(values=truth)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
         layers.append(mark.encode(x=x, y=y))
     return _finished(alt.layer(*layers).properties(width=380, height=380), title, attack)
+
+
+def _heights(first: Any, second: Any, middles: list[Any], edges: Any) -> Any:
+    """The density over the map, 1 where it is largest."""
+    density = [np.exp(_line(a).log_density(m)) for a, m in zip((first, second), middles, strict=True)]
+    joint: Any = joint_of(first)
+    if joint is not None and second.name in joint.names:
+        ends = (np.broadcast_to(e, (middles[0].size, middles[1].size)) for e in (edges[:-1], edges[1:]))
+        height = density[0][:, None] * joint.slice_mass(first.name, middles[0], *ends)
+    else:
+        height = np.multiply.outer(*density)
+    return height / height.max()
 
 
 def _runs(edges: list[Any], level: Any, inside: Any) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from guessproof.names import suggest_name
+from guessproof.world.goals import is_norm
 from guessproof.world.times import UNITS
 
 if TYPE_CHECKING:
@@ -123,7 +124,6 @@ class Tokens:
 
 
 VERBS = ("within", "exactly", "among", "inside")
-NORMS = ("l1", "l2", "linf")
 _EXAMPLES = "write for instance: time within 2 | income within 5% | faculty exactly | faculty among math, cs"
 _DEEPEST = 50
 
@@ -317,8 +317,8 @@ class _Reader:
             if not several:
                 raise Misread(word.start, word.end, "one column needs no norm", "leave it out")
             by = self.tokens.next()
-            if by.text.lower() not in NORMS:
-                raise Misread(by.start, by.end, "is not a norm", "say l1, l2 or linf")
+            if not is_norm(by.text.lower()):
+                raise Misread(by.start, by.end, "is not a norm", "say l1, l2, linf, or l and a number as l3")
         return (radius,), percent, unit, by
 
     def columns(self) -> tuple[Token, ...]:

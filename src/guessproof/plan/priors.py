@@ -194,6 +194,8 @@ class Beliefs:
     def _joint(self, names: tuple[str, ...], table: JointPriorTable) -> joint.Joint:
         if table.histogram is not None:
             return joint.joint_histogram(names, table.histogram.edges, table.histogram.weights)
+        if table.normal is not None:
+            return joint.joint_normal(names, table.normal.mean, table.normal.sd, table.normal.correlation)
         if table.from_ is not None:
             public = self._public(table.from_)
             columns = [public.column(name) for name in names]

@@ -249,6 +249,14 @@ class JointHistogramTable(PlanTable):
     weights: tuple[Numbers, ...] = Field(description="weights[i][j], all together summing to 1")
 
 
+class JointNormalTable(PlanTable):
+    """Two numbers that are jointly normal."""
+
+    mean: tuple[float, float] = Field(description="the mean of each of the two columns")
+    sd: tuple[float, float] = Field(description="the standard deviation of each")
+    correlation: float = Field(gt=-1, lt=1, description="how they hang together, between −1 and 1")
+
+
 class JointPriorTable(PlanTable):
     """What an attacker believes of several columns together. One of these keys."""
 
@@ -256,6 +264,9 @@ class JointPriorTable(PlanTable):
         default=None, description="rows of one value per column and a probability"
     )
     histogram: JointHistogramTable | None = Field(default=None, description="edges and weights of two numeric columns")
+    normal: JointNormalTable | None = Field(
+        default=None, description="means, standard deviations and correlation of two numeric columns"
+    )
     sample: tuple[tuple[Scalar, ...], ...] | None = Field(default=None, description="public rows, each alike")
     from_: str | None = Field(default=None, alias="from", min_length=1, description="a public csv or parquet file")
 

@@ -50,7 +50,7 @@ from guessproof.risk.worst_listed import Listed
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import Array, in_days
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Compound, Goal, Norm, Within
+from guessproof.world.goals import Compound, Goal, Norm, Within, is_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -86,8 +86,9 @@ class Attack:
         object.__setattr__(self, "prior_factor", checked_factor(self.prior_factor))
         if not isinstance(self.goal, Goal):
             raise GoalError("goal", self.goal, "is not a goal", "use within(…), exactly(…), …, joined by &, | and ~")
-        if self.norm not in ("l1", "l2", "linf"):
-            raise ParameterError("norm", self.norm, "is not a norm", "say 'l1', 'l2' or 'linf'")
+        if not is_norm(self.norm):
+            remedy = "say 'l1', 'l2', 'linf', or l and a number as 'l3'"
+            raise ParameterError("norm", self.norm, "is not a norm", remedy)
         if self.or_ not in ("any", "each"):
             raise ParameterError("or_", self.or_, "is not a reading of OR", "say 'any' or 'each'")
         for field in ("at", "knows"):

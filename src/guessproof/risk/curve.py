@@ -19,6 +19,7 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, worst_true_value
 from guessproof.world.checks import Array
+from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
@@ -243,7 +244,7 @@ def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
 
 def _across(attack: Attack) -> float:
     sizes = [farthest(a) for a in attack.conditioned.values()]
-    return {"l1": math.fsum, "l2": lambda s: math.hypot(*s), "linf": max}[attack.norm](sizes)
+    return float(combine(attack.norm, sizes))
 
 
 class _WorstTruths:

@@ -38,6 +38,7 @@ class Belief:
     log_q: Array
     gain: Gain
     how: str
+    relative: float = _RELATIVE  # how closely an ε is worth looking for
 
     def __post_init__(self) -> None:
         if np.any(np.isneginf(self.log_p)):
@@ -129,7 +130,7 @@ def _invert(belief: Belief, sign: int, limit: Array, start: float) -> Array:
     def bound(epsilon: Array) -> Array:
         return sign * belief.gain(sign * epsilon)[1]
 
-    return largest_epsilon(bound, np.broadcast_to(limit, shape), start=start)
+    return largest_epsilon(bound, np.broadcast_to(limit, shape), start=start, relative=belief.relative)
 
 
 def checked_epsilon(epsilon: Any) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -295,8 +295,7 @@ class Conditional(Goal):
         """What is known."""
 
 
-Norm = Literal["l1", "l2", "linf"]
-NORMS = ("l1", "l2", "linf")
+Norm = str  # "l1", "l2", "linf", or "l" and any number from 1 on, as "l1.5"
 
 
 class Together(Goal):
@@ -344,8 +343,8 @@ class Near(Together):
         if len({a.name for a in self.members}) < len(self.members):
             raise GoalError("near", self.members, "names an attribute twice", "name each once")
         object.__setattr__(self, "radius", positive(GoalError, "radius", self.radius))
-        if self.by not in NORMS:
-            raise GoalError("by", self.by, "is not a norm", "say 'l1', 'l2' or 'linf'")
+        if not is_norm(self.by):
+            raise GoalError("by", self.by, "is not a norm", "say 'l1', 'l2', 'linf', or l and a number as 'l3'")
 
     def __repr__(self) -> str:
         return f"({', '.join(a.name for a in self.members)}) within {self.radius:g} by {self.by}"
@@ -362,26 +361,73 @@ class Near(Together):
             far = [np.maximum(np.abs(a - c), np.abs(b - c)) for a, b, c in zip(low, high, t, strict=True)]
         return combine(self.by, far) <= self.radius, combine(self.by, near) <= self.radius
 
+    def rim(self, t: Sequence[float], count: int) -> tuple[Array, Array]:
+        """Points of the edge around t, for two numbers."""
+        angle = 2 * np.pi * np.arange(count) / count
+        ways = [np.cos(angle), np.sin(angle)]
+        size = self.radius / combine(self.by, [np.abs(way) for way in ways])
+        return t[0] + size * ways[0], t[1] + size * ways[1]
+
     def marks(self, member: int, t: Sequence[float] | None) -> tuple[float, ...]:
         assert t is not None
         return t[member] - self.radius, t[member] + self.radius
 
 
-def combine(norm: str, parts: list[Any]) -> Any:
+def is_norm(norm: Any) -> bool:
+    """Whether a text names a norm.
+
+    >>> [is_norm(n) for n in ("l1", "linf", "l2.5", "l0.5", "lx", 2)]
+    [True, True, True, False, False, False]
+    """
+    if not isinstance(norm, str) or not norm.startswith("l"):
+        return False
+    try:
+        return norm == "linf" or (norm[1:2].isdigit() and 1 <= float(norm[1:]) < np.inf)
+    except ValueError:
+        return False
+
+
+def power_of(norm: Norm) -> float:
+    """The p of an ℓp norm."""
+    return np.inf if norm == "linf" else float(norm[1:])
+
+
+def combine(norm: Norm, parts: list[Any]) -> Any:
     """The norm of non-negative parts.
 
     >>> [float(combine(n, [3.0, 4.0])) for n in ("l1", "l2", "linf")]
     [7.0, 5.0, 4.0]
+    >>> round(float(combine("l3", [3.0, 4.0])) ** 3, 9)
+    91.0
     """
-    if norm == "linf":
+    power = power_of(norm)
+    if np.isinf(power):
         total = parts[0]
         for part in parts[1:]:
             total = np.maximum(total, part)
         return total
-    total = parts[0] if norm == "l1" else np.square(parts[0])
+    if power not in (1, 2):
+        return _ell(power, parts)
+    total = parts[0] if power == 1 else np.square(parts[0])
     for part in parts[1:]:
-        total = total + (part if norm == "l1" else np.square(part))
-    return total if norm == "l1" else np.sqrt(total)
+        total = total + (part if power == 1 else np.square(part))
+    return total if power == 1 else np.sqrt(total)
+
+
+def other_side(norm: Norm, radius: float, gap: Any) -> Any:
+    """How large the other of two parts may be where the norm is at most a radius; negative where it may not at all."""
+    power = power_of(norm)
+    share = np.minimum(gap / radius, 1.0)
+    rest = 1.0 if np.isinf(power) else np.power(np.maximum(1 - np.power(share, power), 0.0), 1 / power)
+    return np.where(gap <= radius, radius * rest, -1.0)
+
+
+def _ell(power: float, parts: list[Any]) -> Any:
+    """Scaled by the largest part, so that no power overflows; infinite where a part is."""
+    most = combine("linf", parts)
+    size = np.where((most > 0) & np.isfinite(most), most, 1.0)
+    total = np.sum([np.power(np.minimum(part, size) / size, power) for part in np.broadcast_arrays(*parts)], axis=0)
+    return np.where(np.isfinite(most), size * np.power(total, 1 / power) * (most > 0), most)
 
 
 @overload

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from guessproof.errors import KnowledgeError, PriorError, UnknownAttributeError
 from guessproof.world.attributes import Attribute, is_pair
 from guessproof.world.checks import Array, frozen, numbers, ordered, weights
 from guessproof.world.finite import Finite
+from guessproof.world.line import Normal
 from guessproof.world.line_form import Metric
 from guessproof.world.pieces import Histogram
 
@@ -32,7 +33,7 @@ class Joint(ABC):
     names: tuple[str, ...]
 
     @abstractmethod
-    def marginal(self, name: str) -> FiniteMarginal | HistogramMarginal:
+    def marginal(self, name: str) -> FiniteMarginal | HistogramMarginal | NormalMarginal:
         """What is believed of one attribute alone; it remembers the joint prior that it comes from."""
 
     @abstractmethod
@@ -167,6 +168,15 @@ class JointHistogram(Joint):
         side = self.mass.sum(axis=1 - axis)
         return HistogramMarginal(self.edges[axis], tuple((side / side.sum()).tolist()), self, name)
 
+    def box_mass(self, low: tuple[Array, Array], high: tuple[Array, Array]) -> Array:
+        """The probability of boxes."""
+        shares: list[Array] = []
+        for edges, a, b in zip(self.edges, low, high, strict=True):
+            side = np.asarray(edges)
+            start, end = np.maximum(a[:, None], side[:-1]), np.minimum(b[:, None], side[1:])
+            shares.append(np.maximum(end - start, 0.0) / np.diff(side))
+        return np.einsum("ki,ij,kj->k", shares[0], self.mass, shares[1])
+
     def slice_mass(self, name: str, x: Array, low: Array, high: Array) -> Array:
         """P(low ≤ the other attribute ≤ high), one row of ends for each value x of the named one."""
         axis = self.axis(name)
@@ -206,6 +216,81 @@ class JointHistogram(Joint):
         mass = mass / mass.sum()
         edges = (tuple(sides[0].tolist()), tuple(sides[1].tolist()))
         return JointHistogram(self.names, edges, tuple(tuple(row) for row in mass.tolist()))
+
+
+@dataclass(frozen=True, repr=False)
+class NormalMarginal(Normal):
+    """One attribute of two that are jointly normal."""
+
+    joint: JointNormal
+    column: str
+
+    def stretched(self, factor: float) -> NormalMarginal:
+        first, second = (factor * sd for sd in self.joint.sd)
+        return replace(self.joint, sd=(first, second)).marginal(self.column)
+
+
+@dataclass(frozen=True, repr=False)
+class JointNormal(Joint):
+    """Two numbers that are jointly normal, with means, standard deviations and a correlation."""
+
+    names: tuple[str, str]
+    mean: tuple[float, float]
+    sd: tuple[float, float]
+    correlation: float
+
+    def __post_init__(self) -> None:
+        _check_names(self.names)
+        if not len(self.names) == len(self.mean) == len(self.sd) == 2:
+            raise PriorError("names", self.names, "a joint normal prior has two attributes", "give two of each")
+        for field, values in (("mean", self.mean), ("sd", self.sd)):
+            pair = numbers(PriorError, field, list(values))
+            if field == "sd" and np.any(pair <= 0):
+                raise PriorError("sd", values, "is not positive", "give two positive numbers")
+            object.__setattr__(self, field, tuple(pair.tolist()))
+        (rho,) = numbers(PriorError, "correlation", [self.correlation]).tolist()
+        if not -1 < rho < 1:
+            raise PriorError("correlation", rho, "does not lie between −1 and 1", "give a number in between, as 0.6")
+        object.__setattr__(self, "correlation", rho)
+
+    def __repr__(self) -> str:
+        return f"joint prior of {', '.join(self.names)}, normal with correlation {self.correlation:g}"
+
+    def apart(self, name: str) -> tuple[Normal, Normal, float]:
+        """One attribute, what is left of the other without its part in that one, and how large that part is."""
+        order = slice(None) if self.axis(name) == 0 else slice(None, None, -1)
+        (a, b), (s, u), rho = self.mean[order], self.sd[order], self.correlation
+        tilt = rho * u / s
+        return Normal(a, s), Normal(b - tilt * a, u * float(np.sqrt((1 - rho) * (1 + rho)))), tilt
+
+    def marginal(self, name: str) -> NormalMarginal:
+        axis = self.axis(name)
+        return NormalMarginal(self.mean[axis], self.sd[axis], self, name)
+
+    def slice_mass(self, name: str, x: Array, low: Array, high: Array) -> Array:
+        """P(low ≤ the other attribute ≤ high), one row of ends for each value x of the named one."""
+        axis = self.axis(name)
+        (a, b), (s, u) = ((values[axis], values[1 - axis]) for values in (self.mean, self.sd))
+        middle = (b + self.correlation * u / s * (x - a))[:, None]
+        left = Normal(0.0, u * float(np.sqrt((1 - self.correlation) * (1 + self.correlation))))
+        return left.quick_mass(low - middle, high - middle)
+
+    def given(self, knows: Mapping[str, Any]) -> JointNormal:
+        problem = "a joint normal prior is not conditioned on an interval"
+        raise KnowledgeError("knows", dict(knows), problem, "give the prior as a joint histogram, or leave it out")
+
+
+def joint_normal(names: Iterable[str], mean: Iterable[float], sd: Iterable[float], correlation: float) -> JointNormal:
+    """Two dependent numbers that are jointly normal.
+
+    >>> lon, lat = joint_normal(("lon", "lat"), mean=(0, 0), sd=(3, 4), correlation=0.6).attributes()
+    >>> lat
+    Attribute('lat', normal(0, 4))
+    """
+    try:
+        return JointNormal(_names(names), tuple(mean), tuple(sd), correlation)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        raise PriorError("mean, sd", (mean, sd), "are not pairs of numbers", "give two of each") from None
 
 
 def joint_table(names: Iterable[str], table: Mapping[Any, float]) -> JointTable:

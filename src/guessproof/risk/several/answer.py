@@ -29,6 +29,7 @@ from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm
+from guessproof.world.line import LinePrior
 
 _ROUNDS = 8  # refined evaluations in a search for ε
 
@@ -75,7 +76,7 @@ class Several:
         if self.truth is None:
             return self._worst_epsilon(advantage, posterior, both, effort)
         cheap = several_belief(self.engine, None, attack=False)
-        start = safe_epsilon(cheap, advantage=advantage, posterior=posterior, both=both)
+        start = safe_epsilon(cheap, advantage=advantage, posterior=posterior, both=both, start=self.typical)
         if effort is None or np.ndim(start) or not 0 < start < np.inf or self.engine.whole is not None:
             return start
         return self._refined_epsilon(start, *checked_limits(advantage, posterior), both, effort)
@@ -106,6 +107,17 @@ class Several:
             inside = low * (1 + 0.1 * effort.tolerance) < guess < high
             trial = guess if inside else (float(np.sqrt(low * high)) if np.isfinite(high) else low * 1.3)
         return low * (1 - 4e-12)
+
+    @property
+    def typical(self) -> float:
+        """An ε at which the bulk of the widest prior is about one unit wide: where a search may start."""
+        widths = [1e-300]
+        for attribute in self.attributes.values():
+            prior, form = attribute.prior, attribute.distance.line_form
+            if isinstance(prior, LinePrior) and form is not None:
+                low, high = form.psi(prior.quantile([0.1, 0.9]))
+                widths.append(float(high - low))
+        return 1 / max(widths) if max(widths) > 1e-290 else 1.0
 
     # Without true values: the worst ones.
 

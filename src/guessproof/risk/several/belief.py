@@ -5,7 +5,8 @@
 | finite attributes, few combinations       | linear program                              | the same: exact       |
 | independent blocks                        | least of product rule, leaves, diameter     | signed distance       |
 | the same in ℓ1                            | product rule                                | product: exact        |
-| a block of 2–3 attributes (location, ...) | least of coarse cells, rays, Fréchet, ...   | the cells' own, cone  |
+| a location, or a box of two numbers       | least of anchors, rays, Fréchet, ...        | the cells' own, cone  |
+| another block of 2–3 attributes           | least of coarse cells, Fréchet, ...         | the cells' own        |
 | anything about 2–3 attributes, refined    | certified cells, never worse than the above | the cells' own        |
 """
 
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.errors import KnowledgeError
+from guessproof.errors import GoalError, KnowledgeError
 from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
 from guessproof.risk.limits import Belief
 from guessproof.risk.several.cells import can_cut, certified_cells, cut, leaves
@@ -33,12 +34,14 @@ from guessproof.risk.several.signed import signed_attack
 from guessproof.world.attributes import joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Conditional, Goal, Near, Not, Or, Together, within
+from guessproof.world.goals import And, Conditional, Goal, Near, Not, Or, Together, Within, power_of, within
+from guessproof.world.joint import JointNormal
 
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
 _FIRST = 1000  # cells of the first refinement
 _LARGEST = 20_000
 _EXACT = 1e-8
+_WORTH = 5e-4  # a bound from cells or anchors is not worth a closer search
 
 
 @dataclass
@@ -115,12 +118,22 @@ class JointEngine:
                 found.append(signed[0] if k > 0 else -signed[0])
         return max(found) if k > 0 else min(found)
 
+    def quick_attack(self, epsilon: float) -> float:
+        """A gain that is reached, without a look at cells: enough to find out where people are most exposed."""
+        if isinstance(self.tree, Gate):
+            return self._attack(epsilon)
+        prior = self.prior()
+        disc = self.tree.goal
+        reached = cone_attack(self.joint_attack, disc, epsilon) if isinstance(disc, Near) else -np.inf
+        return max(reached - (prior.log_p - prior.log_q), 0.0)
+
     def _divided(self, k: float) -> float:
         """The best of a few divisions of ε among the blocks: each block has its own likelihood."""
         own = blocks(self.tree)
         shares = list(np.eye(len(own)))
-        if self.joint_attack.norm == "l2":
-            shares.append(np.full(len(own), len(own) ** -0.5))
+        power = power_of(self.joint_attack.norm)
+        if 1 < power < np.inf:
+            shares.append(np.full(len(own), len(own) ** (1 / power - 1)))
         gains = [self._with_shares(dict(zip(own, share.tolist(), strict=True)), k) for share in shares]
         return max(gains) if k > 0 else min(gains)
 
@@ -136,7 +149,11 @@ class JointEngine:
         prior = self.prior()
         base, sign = prior.log_p - prior.log_q, 1.0 if k > 0 else -1.0
         goal, lines = self.goal if k > 0 else ~self.goal, _lines(self.joint_attack, self.goal)
-        size = _COARSE if lines <= 1 else (_FIRST // 2 if self.joint_attack.norm == "l2" else _FIRST)
+        if lines == 2 and _is_round(goal) and width_in_odds(attack, bound) > effort.tolerance:
+            reached, most = _by_edge(self.joint_attack, goal, abs(k), True)
+            attack, bound = (sign * side for side in agreed(
+                max(sign * attack, reached - sign * base), min(sign * bound, most - sign * base)))  # fmt: skip
+        size = _COARSE if lines <= 1 else (_FIRST if self.joint_attack.norm in ("l1", "linf") else _FIRST // 2)
         while width_in_odds(attack, bound) > effort.tolerance:
             start = effort.clock()
             found = certified_cells(self.joint_attack, goal, abs(k), size, 0.9 * (effort.seconds - (start - began)))
@@ -170,7 +187,9 @@ def several_belief(engine: JointEngine, effort: Effort | None, attack: bool = Tr
         found = np.array(pairs).reshape((*k.shape, 2))
         return found[..., 0], found[..., 1]
 
-    return Belief(np.asarray(prior.log_p), np.asarray(prior.log_q), gain, _how(engine, effort))
+    precise = engine.whole is not None or isinstance(engine.tree, Gate)
+    worth = {} if precise else {"relative": _WORTH}
+    return Belief(np.asarray(prior.log_p), np.asarray(prior.log_q), gain, _how(engine, effort), **worth)
 
 
 def _how(engine: JointEngine, effort: Effort | None) -> str:
@@ -182,6 +201,8 @@ def _how(engine: JointEngine, effort: Effort | None) -> str:
         return (
             "product rule" if engine.joint_attack.norm == "l1" else "product rule and leaves; attack by signed distance"
         )
+    if _is_round(engine.goal):
+        return "rays and anchors on the goal's edge, bound re-checked from the dual"
     return "rays and coarse certified cells, bound re-checked from the dual"
 
 
@@ -211,10 +232,34 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
     if isinstance(goal, Near):
         bound = min(bound, ray_bound(joint_attack, goal, epsilon) - base)
         attack = max(attack, cone_attack(joint_attack, goal, epsilon) - base)  # quick; where it meets, cells are spared
+    dependent = any(joint_of(a) is not None for a in joint_attack.members(goal))
+    if bound - attack > _EXACT and (dependent or _is_round(goal)):
+        reached, most = _by_edge(joint_attack, goal, epsilon, look)
+        attack, bound = max(attack, reached - base), min(bound, most - base)
+        if most < np.inf and _is_round(goal):
+            return agreed(attack, bound)
     if can_cut(joint_attack, goal) and bound - attack > _EXACT:
         cells = certified_cells(joint_attack, goal, epsilon, _COARSE, attack=look)
         attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
     return agreed(attack, bound)
+
+
+def _is_round(goal: Goal) -> bool:
+    """Whether the goal's edge is short, so that a few anchors tell all of it: a disc or a box, or what lies beyond."""
+    inner = goal.part if isinstance(goal, Not) else goal
+    if isinstance(inner, Or):
+        return all(isinstance(part, Not) and isinstance(part.part, Within) for part in inner.parts)
+    return isinstance(inner, Near) or (isinstance(inner, And) and all(isinstance(p, Within) for p in inner.parts))
+
+
+def _by_edge(joint_attack: JointAttack, goal: Goal, epsilon: float, look: bool) -> Pair:
+    """Log-odds that are reached (if they are looked for) and never exceeded, by anchors."""
+    from guessproof.risk.several.tiles import edge_attack, edge_bound  # only such goals need it
+
+    found = edge_bound(joint_attack, goal, epsilon)
+    if found is None:
+        return -np.inf, np.inf
+    return edge_attack(found, joint_attack.norm, epsilon) if look else -np.inf, found.bound + 1e-12
 
 
 def _frechet(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float) -> float:
@@ -250,6 +295,8 @@ def _block_prior(joint_attack: JointAttack, goal: Goal) -> Pair:
         found = disc_prior(joint_attack, disc) if not any(joint_of(a) is not None for a in goal.attributes) else None
         if found is not None:
             return found if isinstance(goal, Near) else (found[1], found[0])
+    if any(isinstance(joint_of(a), JointNormal) for a in joint_attack.members(goal)):
+        return _tilted_prior(joint_attack, goal)
     cells, _ = cut(joint_attack, goal, 1.0, 400 if not _is_curved(goal) else 40_000)
     right, wrong = ([cells.mass @ end for end in ends] for ends in split_shares(cells, goal, joint_attack))
     p, q = 0.5 * (right[0] + right[1]), 0.5 * (wrong[0] + wrong[1])
@@ -260,6 +307,15 @@ def _block_prior(joint_attack: JointAttack, goal: Goal) -> Pair:
         raise KnowledgeError("knows", goal, "the prior gives this no probability", "widen it")
     with np.errstate(divide="ignore"):
         return float(np.log(p / (p + q))), float(np.log(q / (p + q)))
+
+
+def _tilted_prior(joint_attack: JointAttack, goal: Goal) -> Pair:
+    """The prior under a joint normal one: slices, along which it is normal."""
+    found = _sliced(joint_attack, goal)
+    if found is None or not sum(found) > 0:
+        raise GoalError("goal", goal, "jointly normal numbers are judged two at a time", "ask for both, and no others")
+    with np.errstate(divide="ignore"):
+        return float(np.log(found[0] / sum(found))), float(np.log(found[1] / sum(found)))
 
 
 def _sliced(joint_attack: JointAttack, goal: Goal) -> list[float] | None:

@@ -96,11 +96,11 @@ def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> t
     parts = leaves(goal)
     tables = {a.name: axis for a in members if (axis := _finite(joint_attack, a, parts, joint)) is not None}
     lines = [a for a in members if a.name not in tables]
-    fixed = {a.name: _fixed(joint_attack, a, parts, joint) for a in lines}
+    fixed = {a.name: fixed_points(joint_attack, a, parts, joint) for a in lines}
     each = target / max(1, int(np.prod([t.size for t in tables.values()])))
     widest = max((len(fixed[a.name]) for a in lines), default=0)
     width = _width(lines, fixed, joint is not None, max(each, widest + 1.0)) if lines else 1.0
-    offsets = 3 if joint_attack.norm == "l2" and len(lines) == 2 else 1
+    offsets = 3 if joint_attack.norm not in ("l1", "linf") and len(lines) == 2 else 1
     if tables and joint_attack.norm != "l1":
         jump = max(float(np.max(t.table, initial=0.0, where=np.isfinite(t.table))) for t in tables.values())  # pyright: ignore[reportArgumentType, reportCallIssue]
         offsets = max(offsets, min(60 if len(lines) == 1 else 12, int(jump / width) + 1))
@@ -141,7 +141,7 @@ def _covered(left: Array, right: Array, intervals: list[tuple[float, float]]) ->
     return np.any([(left >= a) & (right <= b) for a, b in intervals], axis=0).astype(np.float64)
 
 
-def _fixed(
+def fixed_points(
     joint_attack: JointAttack, attribute: Attribute, parts: list[Goal], joint: JointHistogram | None
 ) -> list[float]:
     """Points that must lie on cell edges: the goal's ends, and the histogram's own edges."""

@@ -14,7 +14,7 @@ from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.program import Edges
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Or, Together, combine
+from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Or, Together, combine, other_side
 from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
@@ -111,7 +111,7 @@ def _useful(cells: Lattice, choice: tuple[CellMove | None, ...]) -> bool:
         return far <= jump * (1 + 1e-9)
     if all(o == 1 for o in lines):
         return True
-    return cells.norm == "l2" and len(cells.axes) == 2 and lines in _KNIGHT
+    return cells.norm != "linf" and len(cells.axes) == 2 and lines in _KNIGHT
 
 
 def _joined(cells: Lattice, steps: tuple[CellMove | None, ...]) -> tuple[Any, Any, Array]:
@@ -273,9 +273,7 @@ def _strips(axes: list[Axis], spans: list[Any], goal: Near, t: list[float]) -> t
 
 def _reach(goal: Near, gap: Array) -> Array:
     """How far the second number may be off when the first is off by `gap`; negative where it may not at all."""
-    if goal.by == "l1":
-        return goal.radius - gap
-    return np.where(gap <= goal.radius, np.sqrt(np.maximum(goal.radius**2 - gap**2, 0.0)), -1.0)
+    return other_side(goal.by, goal.radius, gap)
 
 
 def _share(axis: Axis, a: Array, b: Array) -> Array:

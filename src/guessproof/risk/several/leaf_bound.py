@@ -29,6 +29,7 @@ from guessproof.risk.several.joint_attack import JointAttack, join
 from guessproof.risk.several.quick import sketch
 from guessproof.risk.several.shift import BeliefShift
 from guessproof.world.checks import Array
+from guessproof.world.goals import power_of
 from guessproof.world.line import LinePrior
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(8))
@@ -55,7 +56,6 @@ class LeafSide:
 
 def leaf_bound(joint_attack: JointAttack, gate: Gate, parts: list[BeliefShift], k: float) -> float | None:
     """A bound on the gate's gain from leaves over those parts that are intervals (or all complements of some)."""
-    stretch = {"linf": 1.0, "l2": 0.0, "l1": 0.0}[joint_attack.norm]
     best: float | None = None
     for turned in (False, True):
         sides = [_side(joint_attack, part, turned) for part in gate.parts]
@@ -63,7 +63,7 @@ def leaf_bound(joint_attack: JointAttack, gate: Gate, parts: list[BeliefShift], 
         kind = gate.kind if not turned else ("or" if gate.kind == "and" else "and")
         if not 2 <= len(own) <= _MOST_LEAVES[kind]:
             continue
-        factor = stretch or float(np.sqrt(len(own)) if joint_attack.norm == "l2" else len(own))
+        factor = float(len(own)) ** (1 / power_of(joint_attack.norm))  # how much longer ways are than by ℓ∞
         leaves = and_leaves if kind == "and" else or_leaves
         chosen = [s for s in sides if s is not None]
         log_odds = leaves(chosen, -k * factor) * -1.0 if turned else leaves(chosen, k * factor)

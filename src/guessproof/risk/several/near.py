@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.world.attributes import joint_of
 from guessproof.world.checks import Array
-from guessproof.world.goals import Near
+from guessproof.world.goals import Near, other_side
 from guessproof.world.line import LinePrior
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(16))
@@ -27,17 +28,14 @@ def disc_prior(joint_attack: JointAttack, goal: Near) -> tuple[float, float] | N
     assert isinstance(y, LinePrior)
     t = [float(joint_attack.truth[a.name]) for a in members]
     marks = [z - t[0] for z in (*x.breaks, *x.support) if np.isfinite(z)]
-    marks += [s * np.sqrt(max(goal.radius**2 - (z - t[1]) ** 2, 0.0)) for z in (*y.breaks, *y.support)
+    marks += [s * max(float(other_side(goal.by, goal.radius, abs(z - t[1]))), 0.0) for z in (*y.breaks, *y.support)
               if np.isfinite(z) for s in (-1, 1)]  # fmt: skip
     inner = np.clip(np.array([0.0, *marks]) / goal.radius, -1, 1)
     angles = np.unique(np.concatenate([np.linspace(-np.pi / 2, np.pi / 2, 33), np.arcsin(inner)]))
     half = np.diff(angles)[:, None] / 2
     angle = (angles[:-1, None] + half * (1 + _NODES)).ravel()
-    if goal.by == "l2":
-        gap, reach, speed = goal.radius * np.sin(angle), goal.radius * np.cos(angle), goal.radius * np.cos(angle)
-    else:
-        gap = goal.radius * angle / (np.pi / 2)
-        reach, speed = goal.radius - np.abs(gap), np.full(angle.shape, goal.radius / (np.pi / 2))
+    gap, speed = goal.radius * np.sin(angle), goal.radius * np.cos(angle)
+    reach = other_side(goal.by, goal.radius, np.abs(gap)) if goal.by != "l2" else speed
     weight = (half * _WEIGHTS).ravel() * speed * np.exp(x.log_density(t[0] + gap))
     inside = float(weight @ y.quick_mass(t[1] - reach, t[1] + reach))
     outside = float(weight @ (y.quick_mass(np.full(reach.shape, -np.inf), t[1] - reach)
@@ -76,6 +74,8 @@ def cone_attack(joint_attack: JointAttack, goal: Near, epsilon: float) -> float:
 def _round(joint_attack: JointAttack, goal: Near) -> tuple[Array, Array, float, int] | None:
     """Standard deviations, offsets from the means and the common scale, for ℓ2 balls of independent normals."""
     members = joint_attack.members(goal)
+    if any(joint_of(a) is not None for a in members):
+        return None
     forms = [a.distance.line_form for a in members]
     priors = [p for a in members if isinstance(a.prior, LinePrior) and (p := a.prior.normal_form) is not None]
     if goal.by != "l2" or joint_attack.norm != "l2" or len(priors) < len(members):

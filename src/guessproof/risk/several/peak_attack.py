@@ -22,7 +22,7 @@ from guessproof.risk.several.axes import Axis
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.lattice import Lattice, lattice, split_shares
 from guessproof.world.checks import Array
-from guessproof.world.goals import Goal, Norm, combine
+from guessproof.world.goals import Goal, Norm, combine, power_of
 from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
@@ -192,7 +192,7 @@ def _refined(axis: Axis, parts: int, clamped: bool) -> _Fine:
     mass = prior.quick_mass(left, right)
     some = mass > 0
     left, right, mass = left[some], right[some], mass[some]
-    mean = _means(prior, left, right, axis.even)
+    mean = mean_places(prior, left, right, axis.even)
     jumps = [(c, j) for c, j in zip(form.cuts, form.jumps, strict=True) if j]
     start, end = form.psi(left), form.psi(right)
     for cut, jump in jumps:  # just inside the piece
@@ -234,7 +234,7 @@ def _fine_edges(axis: Axis, prior: LinePrior, parts: int) -> Array:
     return np.unique(edges)
 
 
-def _means(prior: LinePrior, left: Array, right: Array, even: bool) -> Array:
+def mean_places(prior: LinePrior, left: Array, right: Array, even: bool) -> Array:
     """Where the mean of each finite piece lies, from 0 at its left to 1 at its right end."""
     finite = np.isfinite(left) & np.isfinite(right)
     if even:
@@ -295,9 +295,9 @@ def _gradients(peaks: Peaks, fine: tuple[_Fine, ...], middle: list[Array], gaps:
         if peaks.norm == "linf":
             share = np.where((gaps[i] >= whole) & ~taken, 1.0, 0.0)
             taken = taken | (gaps[i] >= whole)
-        elif peaks.norm == "l2":
+        elif peaks.norm != "l1":
             with np.errstate(invalid="ignore", divide="ignore"):
-                share = np.where(whole > 0, gaps[i] / whole, 0.0)
+                share = np.where(whole > 0, (gaps[i] / whole) ** (power_of(peaks.norm) - 1), 0.0)
         else:
             share = np.ones(np.shape(whole))
         slopes.append(-peaks.epsilon * sign * share)

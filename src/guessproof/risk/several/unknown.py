@@ -22,10 +22,8 @@ from guessproof.risk.two_valued import worst_advantage, worst_distance
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Compound, Exactly, Goal, Norm, Not, Within
+from guessproof.world.goals import And, Compound, Exactly, Goal, Norm, Not, Within, power_of
 from guessproof.world.priors import PartlyKnown, Unknown
-
-POWERS = {"l1": 1.0, "l2": 2.0, "linf": math.inf}
 
 
 def lacks_prior(attribute: Attribute) -> bool:
@@ -98,7 +96,7 @@ class UnknownSeveral:
     def _reach(self, attributes: Mapping[str, Attribute]) -> float:
         """How far apart any two worlds are."""
         sizes = [_diameter(a) for a in attributes.values()]
-        power = POWERS[self.norm]
+        power = power_of(self.norm)
         if math.isinf(power) or not all(map(math.isfinite, sizes)):
             return math.fsum(sizes) if not math.isinf(power) else max(sizes)
         return math.fsum(s**power for s in sizes) ** (1 / power) * (1 + 1e-14)

@@ -1,0 +1,191 @@
+"""A plane of two numbers in coordinates that are independent: boxes of it have masses and means that are products.
+
+Two independent numbers are such coordinates themselves. Two that are jointly normal are not, but the first and what is
+left of the second after subtracting its part in the first are; boxes are parallelograms to the eye then, and distances
+stay convex on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from guessproof.risk.several.anchors import Tiles
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.peak_attack import mean_places
+from guessproof.world.attributes import Attribute, joint_of
+from guessproof.world.checks import Array
+from guessproof.world.goals import Goal
+from guessproof.world.joint import JointHistogram, JointNormal
+from guessproof.world.line import LinePrior
+from guessproof.world.line_form import LineForm
+
+
+@dataclass(frozen=True)
+class Boxes2:
+    """Boxes of two coordinates."""
+
+    low: tuple[Array, Array]
+    high: tuple[Array, Array]
+
+    @classmethod
+    def product(cls, x: Array, y: Array) -> Boxes2:
+        """All boxes between two lists of edges."""
+        low = np.meshgrid(x[:-1], y[:-1], indexing="ij")
+        high = np.meshgrid(x[1:], y[1:], indexing="ij")
+        return cls((low[0].ravel(), low[1].ravel()), (high[0].ravel(), high[1].ravel()))
+
+    @classmethod
+    def joined(cls, parts: list[Boxes2]) -> Boxes2:
+        """Several lists of boxes as one."""
+        low, high = ([np.concatenate([getattr(p, e)[i] for p in parts]) for i in (0, 1)] for e in ("low", "high"))
+        return cls((low[0], low[1]), (high[0], high[1]))
+
+    def __getitem__(self, some: Any) -> Boxes2:
+        low, high = ([side[some] for side in ends] for ends in (self.low, self.high))
+        return Boxes2((low[0], low[1]), (high[0], high[1]))
+
+    @property
+    def is_finite(self) -> Any:
+        """Which do not reach to infinity."""
+        return np.all([np.isfinite(a) & np.isfinite(b) for a, b in zip(self.low, self.high, strict=True)], axis=0)
+
+    def split(self, parts: int) -> Boxes2:
+        """Each cut in so many parts per side; parts of one box stand as far apart as there are boxes."""
+        cuts = [[a + (b - a) * (k / parts) if k < parts else b for k in range(parts + 1)]
+                for a, b in zip(self.low, self.high, strict=True)]  # fmt: skip
+        places = [(i, j) for i in range(parts) for j in range(parts)]
+        low = tuple(np.concatenate([cuts[axis][p[axis]] for p in places]) for axis in (0, 1))
+        high = tuple(np.concatenate([cuts[axis][p[axis] + 1] for p in places]) for axis in (0, 1))
+        return Boxes2((low[0], low[1]), (high[0], high[1]))
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Two attributes with densities; the second is `tilt` times the first plus its own coordinate."""
+
+    members: tuple[Attribute, Attribute]
+    coordinates: tuple[LinePrior, LinePrior]
+    forms: tuple[LineForm, LineForm]
+    tilt: float = 0.0
+    joint: JointHistogram | None = None
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether the coordinates are the attributes."""
+        return self.tilt == 0
+
+    def support(self, axis: int) -> tuple[float, float]:
+        """Where a coordinate can lie."""
+        return self.coordinates[axis].support
+
+    def quantiles(self, axis: int, u: list[float]) -> list[float]:
+        """Values of a coordinate below which these probabilities lie."""
+        return np.asarray(self.coordinates[axis].quantile(u)).tolist()
+
+    def breaks(self, axis: int) -> list[float]:
+        """Where a coordinate's density or distance bends."""
+        prior = self.coordinates[axis]
+        own = list(prior.breaks) if self.joint is not None or len(prior.breaks) <= 40 else []
+        return [*own, *(self.members[axis].distance.breaks if self.is_upright else ())]
+
+    def hull(self, boxes: Boxes2) -> tuple[list[Array], list[Array]]:
+        """The least and the largest values of both attributes in boxes."""
+        if self.is_upright:
+            return list(boxes.low), list(boxes.high)
+        ends = [self.tilt * end for end in (boxes.low[0], boxes.high[0])]
+        least, most = (pick(ends[0], ends[1]) for pick in (np.minimum, np.maximum))
+        return [boxes.low[0], boxes.low[1] + least], [boxes.high[0], boxes.high[1] + most]
+
+    def marks(self, first: list[float], second: list[float]) -> tuple[list[float], list[float]]:
+        """Where the goal's own ends lie on both coordinates."""
+        if self.is_upright:
+            return first, second
+        if not first or not second:
+            return [], []
+        ends = [self.tilt * end for end in (min(first), max(first))]
+        return [min(first), max(first)], [min(second) - max(ends), max(second) - min(ends)]
+
+    def mass(self, boxes: Boxes2) -> Array:
+        """The probability of boxes."""
+        if self.joint is not None:
+            return self.joint.box_mass(boxes.low, boxes.high)
+        x, y = (p.quick_mass(a, b) for p, a, b in zip(self.coordinates, boxes.low, boxes.high, strict=True))
+        return np.maximum(x, 0.0) * np.maximum(y, 0.0)
+
+    def places(self, points: Array) -> Array:
+        """Points (of both attributes) in units of distance."""
+        return np.stack([np.asarray(form.psi(points[:, i])) for i, form in enumerate(self.forms)], axis=1)
+
+    def tiles(self, boxes: Boxes2, shares: Array, epsilon: float) -> Tiles:
+        """Boxes as tiles, with the least and most that is correct and the least and most that is wrong in each."""
+        mass = self.mass(boxes)
+        some = (mass > 0) & np.any(shares > 0, axis=0)
+        boxes, mass, shares = boxes[some], mass[some], shares[:, some]
+        ends, means = list[tuple[Array, Array]](), list[Array]()
+        rise, fall = np.zeros(mass.size), np.zeros(mass.size)
+        for axis in (0, 1):
+            low, high = boxes.low[axis], boxes.high[axis]
+            ends.append((np.where(np.isinf(low), high, low), np.where(np.isinf(high), low, high)))
+            means.append(mean_places(self.coordinates[axis], low, high, self.joint is not None))
+            up, down = self._beyond(axis, low, high, epsilon)
+            rise, fall = rise + up, fall + down
+        corners, weight = list[Array](), list[Array]()
+        for a in (0, 1):
+            for b in (0, 1):
+                point = np.stack([ends[0][a], ends[1][b] + self.tilt * ends[0][a]], axis=1)
+                corners.append(self.places(point))
+                weight.append((means[0] if a else 1 - means[0]) * (means[1] if b else 1 - means[1]))
+        cut = np.any((shares > 0) & (shares < 1), axis=0) | (np.sum(shares[1::2] > 0, axis=0) > 1)
+        right, wrong = (shares[0], shares[1]), (shares[2], shares[3])
+        return Tiles(np.stack(corners, 1), np.stack(weight, 1), mass, right, wrong, cut, rise, fall)
+
+    def _beyond(self, axis: int, low: Array, high: Array, epsilon: float) -> tuple[Array, Array]:
+        """ln of the moments of what lies beyond the finite end of boxes that reach to infinity."""
+        rise, fall = np.zeros(low.size), np.zeros(low.size)
+        prior = self.coordinates[axis]
+        for left, right in ((low, np.isinf(low)), (high, np.isinf(high))):
+            if not right.any():
+                continue
+            sign = -1 if left is low else 1
+            edge = float((high if sign < 0 else low)[right][0])
+            a, b = (-np.inf, edge) if sign < 0 else (edge, np.inf)
+            slope = self._tail_slope(axis, sign)
+            whole = float(prior.log_tilt(0.0, a, b))
+            up, down = (float(prior.log_tilt(s * sign * epsilon * slope, a, b, edge)) - whole for s in (+1, -1))
+            rise, fall = rise + np.where(right, up, 0.0), fall + np.where(right, down, 0.0)
+        return rise, fall
+
+    def _tail_slope(self, axis: int, sign: int) -> float:
+        """How far both attributes move at most, together, where a coordinate moves by one in its tail."""
+        own = self.forms[axis].slopes[0 if sign < 0 else -1]
+        if self.is_upright or axis == 1:
+            return max(self.forms[1].slopes) if not self.is_upright else own
+        return own + abs(self.tilt) * max(self.forms[1].slopes)
+
+
+def plane_of(joint_attack: JointAttack, goal: Goal) -> Plane | None:
+    """The plane of a goal about two numbers with densities, distances along both of which are convex; else None."""
+    members = joint_attack.members(goal)
+    if len(members) != 2 or list(joint_attack.attributes) != [a.name for a in members]:
+        return None
+    forms = [a.distance.line_form for a in members]
+    priors = [a.prior for a in members if isinstance(a.prior, LinePrior)]
+    plain = [f for f in forms if f is not None and np.isinf(f.cap) and not f.step and not any(f.jumps)]
+    if len(priors) < 2 or len(plain) < 2:
+        return None
+    joints = [joint_of(a) for a in members]
+    first, second = members
+    if joints[0] is None and joints[1] is None:
+        return Plane((first, second), (priors[0], priors[1]), (plain[0], plain[1]))
+    joint = joints[0]
+    if isinstance(joint, JointNormal) and {*joint.names} == {first.name, second.name}:
+        if not all(form.is_straight for form in plain):
+            return None
+        own, left, tilt = joint.apart(first.name)
+        return Plane((first, second), (own, left), (plain[0], plain[1]), tilt)
+    if isinstance(joint, JointHistogram) and joint.names == (first.name, second.name):
+        return Plane((first, second), (priors[0], priors[1]), (plain[0], plain[1]), joint=joint)
+    return None

@@ -1,0 +1,234 @@
+"""Two numbers cut into tiles, small along the goal's edge and coarse far from it, and anchors on that edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from guessproof.risk.several.anchors import Tiles, anchored_bound, climbed, peaks_reach
+from guessproof.risk.several.cells import fixed_points, leaves
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.plane import Boxes2, Plane, plane_of
+from guessproof.world.checks import Array
+from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Not, Together, combine
+
+_WITHIN = 24  # parts per axis in which a tile that is still on the edge is measured
+_FAR = 1e-7
+_ANCHORS, _MOST_ANCHORS = 40, 80
+_SUMMITS = 64  # of an attack
+_NEAR_ENOUGH = 0.12  # in ε·distance between neighbours
+_TELLING = 2e-3  # anchors farther out than this probability are not worth it
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How finely tiles are cut."""
+
+    pieces: int  # of the goal's own extent, before its edge is cut finer; twice as many of the bulk without one
+    splits: int  # times that tiles on the goal's edge are cut in four
+    widest: float  # of the bulk
+    growth: float
+
+
+_ROUGH, _FINE = Detail(6, 1, 0.1, 1.3), Detail(12, 2, 0.05, 1.15)
+
+
+@dataclass(frozen=True)
+class Edged:
+    """A bound on log-odds, and what it was proven with: tiles, anchors and ln w at them."""
+
+    bound: float
+    tiles: Tiles
+    anchors: Array
+    log_w: Array
+
+
+def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Edged | None:
+    """Log-odds that no likelihood exceeds, by anchors; None where two numbers cannot be tiled."""
+    plane = plane_of(joint_attack, goal)
+    if plane is None:
+        return None
+    key, kept = (goal, "tiles"), joint_attack.shares
+    if key not in kept:  # the same at every ε, but for what lies in the tails
+        kept[key] = [_boxes(joint_attack, goal, plane, detail) for detail in (_ROUGH, _FINE)]
+    rough, tiles = (plane.tiles(boxes, shares, epsilon) for boxes, shares in kept[key])
+    anchors = _anchors(joint_attack, goal, plane, tiles, epsilon)
+    start = climbed(rough, anchors, joint_attack.norm, epsilon)
+    found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
+    return Edged(found.bound, tiles, anchors, found.log_w)
+
+
+def edge_attack(found: Edged, norm: Norm, epsilon: float) -> float:
+    """Log-odds that a likelihood is sure to reach: a maximum of peaks that follows the anchors into the goal."""
+    tiles = found.tiles
+    middle = np.einsum("kc,kci->ki", tiles.weight, tiles.corners)
+    inner = np.flatnonzero((tiles.right[0] > 0.5) & (tiles.rise == 0))
+    if not inner.size:
+        return -np.inf
+    way = combine(norm, [np.abs(middle[inner, None, i] - found.anchors[None, :, i]) for i in (0, 1)])
+    height = np.min(found.log_w + epsilon * way, axis=1)
+    heaviest = np.argsort(-tiles.mass[inner] * np.exp(height - np.max(height)))[: 4 * _SUMMITS]
+    places = middle[inner[heaviest]]
+    chosen = _farthest(places, _SUMMITS)
+    many = peaks_reach(tiles, places[chosen], height[heaviest][chosen], norm, epsilon)
+    middle_most = np.average(middle[inner], axis=0, weights=tiles.mass[inner])[None, :]
+    return max(many, peaks_reach(tiles, middle_most, np.zeros(1), norm, epsilon))
+
+
+def _boxes(joint_attack: JointAttack, goal: Goal, plane: Plane, detail: Detail) -> tuple[Boxes2, Array]:
+    """Boxes, and of each the least and most that is correct and the least and most that is wrong, as shares."""
+    parts = leaves(goal)
+    marks = [fixed_points(joint_attack, a, parts, None) for a in plane.members]
+    boxes = Boxes2.product(*(_edges(plane, i, own, detail) for i, own in enumerate(plane.marks(*marks))))
+    known = isinstance(goal, Conditional)
+    regions = (And((goal.goal, goal.region)), And((~goal.goal, goal.region))) if known else (goal, ~goal)
+
+    def decide(some: Boxes2) -> Array:
+        hull = plane.hull(some)
+        return np.stack([side for region in regions for side in decided(joint_attack, region, *hull)]) * 1.0
+
+    done: list[tuple[Boxes2, Array]] = []
+    for level in range(detail.splits + 1):
+        shares = decide(boxes)
+        settled = np.all(shares[::2] == shares[1::2], axis=0) | ~boxes.is_finite
+        done.append((boxes[settled], shares[:, settled]))
+        boxes = boxes[~settled]
+        if level < detail.splits:
+            boxes = boxes.split(2)
+    done.append((boxes, _shares(plane, boxes, decide)))
+    return Boxes2.joined([b for b, _ in done]), np.concatenate([shares for _, shares in done], axis=1)
+
+
+def _shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array]) -> Array:
+    """The shares of boxes on the goal's edge, from small boxes in them."""
+    parts = boxes.split(_WITHIN)
+    mass, count = plane.mass(parts), _WITHIN * _WITHIN
+    whole = np.sum(mass.reshape(count, -1), axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = np.sum((decide(parts) * mass).reshape(4, count, -1), axis=1) / whole
+    shares = np.clip(shares + np.array([-1, 1, -1, 1])[:, None] * 1e-12, 0.0, 1.0)
+    return np.where(whole > 0, shares, np.array([0.0, 1.0, 0.0, 1.0])[:, None])
+
+
+def decided(joint_attack: JointAttack, goal: Goal, low: list[Array], high: list[Array]) -> tuple[Any, Any]:
+    """Of boxes of the goal's two attributes: which hold correct guesses only, and which may hold any."""
+    if isinstance(goal, Compound):
+        parts = [decided(joint_attack, part, low, high) for part in goal.parts]
+        if isinstance(goal, Not):
+            return ~parts[0][1], ~parts[0][0]
+        join = np.all if isinstance(goal, And) else np.any
+        return join([p[0] for p in parts], axis=0), join([p[1] for p in parts], axis=0)
+    names = list(joint_attack.attributes)
+    at = [names.index(a.name) for a in goal.attributes]
+    if isinstance(goal, Together):
+        return goal.decided([low[i] for i in at], [high[i] for i in at], joint_attack.point(goal))
+    a, b = low[at[0]], high[at[0]]
+    ends = joint_attack.intervals(goal)
+    return (
+        np.any([(a >= lo) & (b <= hi) for lo, hi in ends], axis=0),
+        np.any([(b > lo) & (a < hi) for lo, hi in ends], axis=0),
+    )
+
+
+def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array:
+    """Edges of the first boxes: finer between the goal's own ends, growing from there on."""
+    (low, high), knots = plane.support(axis), plane.breaks(axis)
+    near, far, first, last = plane.quantiles(axis, [0.02, 0.98, _FAR, 1 - _FAR])
+    bulk = far - near
+    own = sorted({e for e in fixed if low < e < high})
+    if own:
+        start, end = own[0], own[-1]
+        gaps = np.diff(own)
+        step = min(float(np.min(gaps)) / detail.pieces if gaps.size else np.inf, bulk / 8)
+        step = max(step, (end - start) / (4 * detail.pieces))
+    else:
+        start, end = max(low, near - 0.35 * bulk), min(high, far + 0.35 * bulk)
+        step = (end - start) / (2 * detail.pieces)
+    found = {start, end, *own, *(k for k in knots if low < k < high)}
+    inner = sorted(e for e in found if start <= e <= end)
+    for a, b in pairwise(inner):
+        found |= set(np.linspace(a, b, max(1, round((b - a) / step)) + 1).tolist())
+    for begin, sign, goal in ((start, -1, max(first, low)), (end, +1, min(last, high))):
+        at, width = begin, step
+        while sign * (goal - at) > 0:
+            width = min(width * detail.growth, max(detail.widest * bulk, step))
+            at += sign * width
+            found.add(min(max(at, low), high))
+    return np.unique([low, *(e for e in found if np.isfinite(e)), high])
+
+
+def _anchors(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float) -> Array:
+    """Points of the goal's edge, as far apart as they can be."""
+    disc = goal.part if isinstance(goal, Not) else goal
+    if isinstance(disc, Near):
+        t = joint_attack.point(disc)
+        assert t is not None
+        return plane.places(np.stack(disc.rim(t, _ANCHORS), axis=1))
+    middle = 0.5 * (np.min(tiles.corners, axis=1) + np.max(tiles.corners, axis=1))
+    weighty = tiles.mass >= _TELLING * np.max(tiles.mass[tiles.is_cut], initial=0.0)
+    points = middle[tiles.is_cut & weighty & (tiles.rise == 0)]
+    flat = _flat_edges(joint_attack, goal, plane)
+    points = np.concatenate([points, flat]) if flat.size else points
+    return _spread_out(points if points.size else middle[:1], epsilon)
+
+
+def _flat_edges(joint_attack: JointAttack, goal: Goal, plane: Plane) -> Array:
+    """Points on the ends of intervals of one attribute, where these are the edge of the whole goal."""
+    found: list[Array] = []
+    goal = goal.goal if isinstance(goal, Conditional) else goal
+    for leaf in leaves(goal):
+        if isinstance(leaf, Together) or not plane.is_upright:
+            continue
+        axis = [a.name for a in plane.members].index(leaf.attributes[0].name)
+        ends = [e for pair in joint_attack.intervals(leaf) for e in pair if np.isfinite(e)]
+        others = [e for g in leaves(goal) if not isinstance(g, Together) and g.attributes != leaf.attributes
+                  for pair in joint_attack.intervals(g) for e in pair if np.isfinite(e)]  # fmt: skip
+        near, far = plane.quantiles(1 - axis, [_TELLING, 1 - _TELLING])
+        along = np.unique([*np.linspace(near, far, 48), *others, *_between(others)])
+        gap = 1e-6 * (far - near)
+        for end in ends:
+            sides = []
+            for shift in (-gap, gap):
+                point = (
+                    [np.full(along.size, end + shift), along]
+                    if axis == 0
+                    else [along, np.full(along.size, end + shift)]
+                )
+                sides.append(decided(joint_attack, goal, point, point)[1])
+            turn = sides[0] != sides[1]
+            # A corner of the edge belongs to it.
+            turn |= np.isin(along, others)
+            points = np.empty((int(turn.sum()), 2))
+            points[:, axis], points[:, 1 - axis] = end, along[turn]
+            found.append(plane.places(points))
+    return np.concatenate(found) if found else np.empty((0, 2))
+
+
+def _between(ends: list[float]) -> list[float]:
+    return [a + (b - a) * k / 8 for a, b in zip(sorted(ends)[:-1], sorted(ends)[1:], strict=True) for k in range(1, 8)]
+
+
+def _farthest(points: Array, count: int) -> Array:
+    """Positions of points of which each is as far as can be from those before it, the first one first."""
+    chosen, gap = [0], np.max(np.abs(points - points[0]), axis=1)
+    while len(chosen) < min(count, len(points)) and float(np.max(gap)) > 0:
+        chosen.append(int(np.argmax(gap)))
+        gap = np.minimum(gap, np.max(np.abs(points - points[chosen[-1]]), axis=1))
+    return np.array(chosen)
+
+
+def _spread_out(points: Array, epsilon: float) -> Array:
+    """Each next point as far as can be from those before it, until neighbours are near."""
+    first = int(np.argmax(np.sum((points - np.mean(points, axis=0)) ** 2, axis=1)))
+    chosen = [first]
+    gap = np.max(np.abs(points - points[first]), axis=1)
+    while len(chosen) < _MOST_ANCHORS and (left := float(np.max(gap))) > 0:
+        if len(chosen) >= _ANCHORS and epsilon * left < _NEAR_ENOUGH:
+            break
+        chosen.append(int(np.argmax(gap)))
+        gap = np.minimum(gap, np.max(np.abs(points - points[chosen[-1]]), axis=1))
+    return points[np.array(chosen)]
