@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         exponential,
         from_scipy,
         gamma,
+        half_between,
         histogram,
         laplace,
         lognormal,
@@ -117,6 +118,7 @@ _HOMES = {
     ),
     "guessproof.world.minimum": ("minimum",),
     "guessproof.world.priors": (
+        "half_between",
         "categorical",
         "empirical",
         "exponential",
@@ -175,6 +177,7 @@ __all__ = [
     "exponential",
     "from_scipy",
     "gamma",
+    "half_between",
     "histogram",
     "inside",
     "joint_histogram",

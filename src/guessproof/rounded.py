@@ -55,6 +55,33 @@ def down(value: float | None, digits: int = DIGITS) -> str:
     return "" if value is None else _spell(value, digits, "down")
 
 
+def within_bounds(value: float, low: float, high: float, digits: int = DIGITS) -> str:
+    """A few digits of a number, and more where these would leave the bounds that it keeps.
+
+    >>> within_bounds(1.9971548, 1.9971548, 5.0), within_bounds(0.7091475, 0.0, 0.7091475)
+    ('1.99716', '0.709147')
+    """
+    for count in range(digits, 18):
+        for shown in (_spell(value, count, "down"), _spell(value, count, "up")):
+            if low <= float(shown) <= high:
+                return shown
+    return repr(value)
+
+
+def beside_error(value: float, error: float | None) -> str:
+    """A number with the digits that its error leaves it, in full: nobody reads 2.00001e+06 ± 26.
+
+    >>> beside_error(2000010.37, 26.0), beside_error(20.151712, 1.5), beside_error(0.001234567, None)
+    ('2,000,010', '20.15', '0.00123457')
+    """
+    if not math.isfinite(value) or abs(value) >= 1e15:
+        return f"{value:g}"
+    if error is None or not 0 < error < math.inf:
+        return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.2f}"
+    places = max(0, 2 - math.floor(math.log10(error)) - 1 * (error >= 10))
+    return f"{value:,.{min(places, 15)}f}"
+
+
 def percent_up(share: float, places: int = 2) -> str:
     """A share in percent with so many decimals, never below it.
 

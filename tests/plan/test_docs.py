@@ -102,7 +102,8 @@ def test_the_published_schema_is_current() -> None:
 def test_the_schema_knows_the_plan() -> None:
     found = schema()
     assert set(found["properties"]) == {
-        "data", "query", "queries", "columns", "tables", "prior", "attacker", "risk", "accuracy", "release"
+        "data", "query", "queries", "columns", "tables", "prior", "attacker", "risk", "accuracy", "release",
+        "labels",
     }  # fmt: skip
     assert found["required"] == ["data"]  # and either query or queries
     assert found["additionalProperties"] is False

@@ -17,7 +17,7 @@ from guessproof.noise import Noise
 from guessproof.plain import table_html
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, up
+from guessproof.rounded import down, up, within_bounds
 from guessproof.sql import AnalyzedQuery, Asked
 from guessproof.sql.formula import Output
 
@@ -111,6 +111,11 @@ class Choice:
         """The ε that all releases cost together, rounded up: what the budget needs."""
         total = float(self.exact_cost * self.times)
         return total if Fraction(total) >= self.exact_cost * self.times else math.nextafter(total, math.inf)
+
+    @property
+    def shown_epsilon(self) -> str:
+        """ε for people: it still meets the targets and keeps the limits if it is typed in again."""
+        return within_bounds(self.epsilon, *self.interval)
 
     @property
     def prior_free_epsilon(self) -> float | None:
@@ -339,7 +344,7 @@ class Choice:
 
     def __repr__(self) -> str:
         least, most = self.interval
-        found = f"ε={down(self.epsilon)}, {self.binding} decides" if self.feasible else f"not feasible: {self.binding}"
+        found = f"ε={self.shown_epsilon}, {self.binding} decides" if self.feasible else f"not feasible: {self.binding}"
         return f"Choice({self.plan.data.name!r}, {found}, between {up(least)} and {down(most)})"
 
     def __float__(self) -> float:

@@ -13,7 +13,7 @@ from guessproof.noise import FollowingNoise, Noise, noise_for
 from guessproof.plan import Plan
 from guessproof.plan.tables import MOST_TIMES
 from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, up
+from guessproof.rounded import down, up, within_bounds
 
 if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
@@ -196,7 +196,7 @@ def _following_advice(noise: Noise) -> Iterator[str]:
 
 
 def _reason(bounds: list[Limit], epsilon: float, interval: tuple[float, float], fixed: float | None) -> str:
-    shown = down(epsilon)
+    shown = within_bounds(epsilon, *interval)
     if fixed is not None:
         return f"ε = {shown}, as the plan fixes it."
     if interval[0]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.cli.check import Strict, refuse_strictly, show_concerns
-from guessproof.cli.printing import AsJson, error_words, in_people, percent, print_json, say
+from guessproof.cli.printing import AsJson, belief_words, error_words, percent, percent_near, print_json, say
 from guessproof.rounded import down, misjudged_words, percent_down, percent_up, round_places, up
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     from guessproof.cli.screen import styled
 
     table = Table(show_header=False)
-    rows: list[tuple[str, str | Text]] = [("ε", styled(down(choice.epsilon), "bold"))]
+    rows: list[tuple[str, str | Text]] = [("ε", styled(choice.shown_epsilon, "bold"))]
     after = "" if choice.times == 1 else f" all {choice.times} releases"
     if choice.times > 1:
         rows = [("ε of each release", rows[0][1]), (f"ε of all {choice.times}", up(choice.cost_of_all))]
@@ -172,17 +172,16 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         from guessproof.choosing.bias import describe_bias
 
         rows += [(f"{name}: cut off by max_rows, likely", describe_bias(lost)) for name, lost in choice.bias.items()]
-    if choice.prior is not None:
-        rows.append(("belief before", f"{choice.prior:.2%}, {in_people(choice.prior)}"))
     if choice.posterior is not None:
-        bound = float(choice.posterior.bound)
-        rows.append((f"belief after{after}, at most", f"{percent(choice.posterior)}, {in_people(bound)}"))
+        told = belief_words(choice.posterior, choice.prior, lambda at: show_truth(choice, at))
+        rows.append((f"belief after{after}, at most", told))
     if choice.advantage is not None:
         rows.append((f"advantage{after and ' after' + after}, at most", percent(choice.advantage)))
-        if choice.advantage.worst_at is not None:
-            at = choice.advantage.worst_at
-            shown = show_truth(choice, at)
-            rows.append(("most exposed true value", f"{shown} (prior {choice.advantage.worst_prior:.3g})"))
+        worst = choice.advantage
+        if worst.worst_at is not None and worst.worst_prior is not None:
+            start = float(worst.worst_prior)
+            rise = f"{percent_near(start)} → {percent_up(min(1.0, start + float(worst.bound)))}"
+            rows.append(("it rises most", f"{rise}, where the true value is {show_truth(choice, worst.worst_at)}"))
     rows += _failure_rows(choice)
     if choice.quick_prior_factor is not None:
         rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
@@ -348,11 +347,9 @@ def _show_meaning(found: Meaning) -> None:
         table.add_row(
             f"{name}: answers usually within", error_words(error, found.rank_errors.get(name), name in found.timely)
         )
-    if found.prior is not None:
-        table.add_row("belief before", f"{found.prior:.2%}, {in_people(found.prior)}")
     if found.posterior is not None:
-        bound = float(found.posterior.bound)
-        table.add_row("belief after, at most", f"{percent(found.posterior)}, {in_people(bound)}")
+        told = belief_words(found.posterior, found.prior, lambda at: show_truth(found, at))
+        table.add_row("belief after, at most", told)
     if found.advantage is not None:
         table.add_row("advantage, at most", percent(found.advantage))
     if found.largest_prior_factor is not None:

@@ -273,10 +273,11 @@ def _answer(charge: Charge) -> list[str]:
 
 def _number(row: dict[str, Any]) -> str:
     """A released number with its error."""
-    from guessproof.rounded import up
+    from guessproof.rounded import beside_error, up
 
     value, error = row.get("time") or row.get("value"), row.get("error")
-    shown = f"{value:.7g}" if isinstance(value, float) else str(value)
+    known = error if isinstance(error, float) else None
+    shown = beside_error(value, known) if isinstance(value, float) else str(value)
     return shown if not isinstance(error, float) else f"{shown} ± {up(error, 3)}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,7 @@ from guessproof.rounded import percent_up, up
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
 
-__all__ = ["AsJson", "PlanArgument", "after_answer", "in_people", "percent", "print_json", "say"]
+__all__ = ["AsJson", "PlanArgument", "after_answer", "belief_words", "in_people", "percent", "print_json", "say"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PlanArgument = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
@@ -43,6 +43,24 @@ def say(text: str, *, err: bool = False) -> None:
 def percent(bracket: Bracket | None) -> str:
     """A risk in percent, rounded up, with its status."""
     return "" if bracket is None else f"{percent_up(float(bracket.bound))} ({bracket.status})"
+
+
+def percent_near(share: float) -> str:
+    """A belief in percent, to the nearest.
+
+    >>> percent_near(0.24987), percent_near(0.00004)
+    ('25.0 %', '0.004 %')
+    """
+    return f"{100 * share:.1f} %" if share >= 0.001 else f"{100 * share:.2g} %"
+
+
+def belief_words(after: Bracket, before: float | None, spell: Callable[[Any], str]) -> str:
+    """A belief before → after, both for the same true value."""
+    start = before if before is not None else None if after.worst_prior is None else float(after.worst_prior)
+    rise = percent(after) if start is None else f"{percent_near(start)} → {percent(after)}"
+    where = "" if after.worst_at is None else f", where the true value is {spell(after.worst_at)}"
+    people = in_people(float(after.bound))
+    return f"{rise}: {people}{where}" if start is None else f"{rise}: {in_people(start)} → {people}{where}"
 
 
 def in_people(probability: float) -> str:

@@ -24,6 +24,9 @@ def read_prior(text: str) -> priors.Prior:
     >>> read_prior("normal(mean=20, sd=6.28)")
     normal(mean=20, sd=6.28)
     """
+    spoken = priors.read_half(text)
+    if spoken is not None:
+        return priors.half_between(*spoken)
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

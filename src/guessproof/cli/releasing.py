@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from guessproof.cli.printing import AsJson, PlanArgument, after_answer, error_words, in_people, percent, print_json
-from guessproof.rounded import down, up
+from guessproof.rounded import beside_error, down, up
 
 MISSING = "(missing)"  # a key of a group that no value was found for
 
@@ -67,7 +67,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     for question in plan.questions:
         numbers = answer[question.name].answers if question.name else answer.answers
         title = f"{question.name}: {question.sql}" if question.name else question.sql
-        _show_numbers(console, title, numbers)
+        _show_numbers(console, title, numbers, plan)
     for name, error in answer.sampling.items():
         console.print(
             f"Apart from this noise, the average of so many people ({name}) would itself vary by about ± {error:.3g} "
@@ -85,7 +85,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     console.print(f"Ledger head {answer.head}\n", style="dim")
 
 
-def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...]) -> None:
+def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], plan: Plan) -> None:
     """The answer to one question as a table."""
     from rich.table import Table
 
@@ -94,17 +94,19 @@ def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...]) ->
 
     table = Table(title=f"\n{title}", title_justify="left", title_style="dim")
     keys = list(numbers[0].group) if numbers else []
-    for key in (*keys, "answer"):
+    cut = any(row.nearest is not None and row.nearest != row.value for row in numbers)
+    for key in (*map(plan.label, keys), "answer"):
         table.add_column(key)
-    for column in ("value", "error", "confidence", "between"):
+    for column in ("value", *(["nearest possible"] if cut else []), "error", "confidence", "between"):
         table.add_column(column, justify="right")
     for row in numbers:
-        ends = [show_time(end) if row.time else f"{end:.6g}" for end in (row.low, row.high) if end is not None]
+        ends = [show_time(e) if row.time else beside_error(e, row.error) for e in (row.low, row.high) if e is not None]
         between = " … ".join(ends) if len(ends) > 1 else ""
         table.add_row(
-            *(MISSING if row.group[k] is None else str(row.group[k]) for k in keys),
-            row.name,
-            "none" if row.value is None else styled(row.time or f"{row.value:.6g}", "bold"),
+            *(MISSING if row.group[k] is None else plan.label(k, str(row.group[k])) for k in keys),
+            plan.label(row.name),
+            "none" if row.value is None else styled(row.time or beside_error(row.value, row.error), "bold"),
+            *(["" if row.nearest is None else beside_error(row.nearest, row.error)] if cut else []),
             "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks, row.time),
             f"{row.confidence:.0%}",
             between,

@@ -41,7 +41,7 @@ LATER = (
     ("release", "smooth"),
     ("release", "times"),
 )  # keys that came later: left out at their default, so that older requests keep their name
-SILENT = (("release", "ledger"), ("data", "engine"), ("data", "rows_each"))  # what can change no answer
+SILENT = (("release", "ledger"), ("data", "engine"), ("data", "rows_each"), ("labels",))  # what can change no answer
 NAMED = (("columns",), ("prior",), ("attacker", "at"), ("attacker", "knows"))  # tables whose keys are columns
 
 # The keys of the first version. Its text held all of them, at their defaults too; never add to this.
@@ -152,6 +152,8 @@ def _first(value: Any) -> Any:
         keys = next((FIRST[kind] for kind in kinds if kind in FIRST), None)
         for name, declared in type(value).model_fields.items():
             inner = getattr(value, name)
+            if (name,) in SILENT:
+                continue
             if keys is not None and name in keys:
                 found[declared.alias or name] = _first(inner)
             elif keys is None or inner != declared.get_default(call_default_factory=True, validated_data={}):
@@ -181,7 +183,7 @@ def canonical_text(file: tables.PlanFile, digests: Mapping[str, str]) -> str:
         for column in columns.values():
             if column["edges"] is None:
                 del column["edges"]
-    for key in ("tables", "queries", "query"):  # what is not there says nothing
+    for key in ("tables", "queries", "query", "labels"):  # what is not there says nothing
         if not table[key]:
             del table[key]
     table["public files"] = dict(digests)

@@ -182,6 +182,12 @@ class Plan:
 
         return {f"table {name}": digest_rows(read_rows(self, name)) for name in stored}
 
+    def label(self, name: str, level: str | None = None) -> str:
+        """The words of the plan for a column, an output or a level; the name itself where there are none."""
+        if level is None:
+            return self.file.labels.get(name, name)
+        return self.file.labels.get(f"{name}.{level}", level)
+
     def attributes(self) -> dict[str, Attribute]:
         """Every column that has a prior, with its bounds; the metric comes from the query."""
         return dict(self.believed)

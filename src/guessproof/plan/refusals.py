@@ -82,6 +82,8 @@ def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
         choices = re.findall(r"'([^']*)'", context["expected"])
         shown = " or ".join(f'"{choice}"' for choice in choices)
         return "is not one of its values", suggest_name(str(value), choices, f"write {shown}")
+    if kind == "spoken":
+        return context["problem"], context["remedy"]
     for limit, words in _LIMITS.items():
         if limit in context:
             of = "of " if words.startswith("at") else ""

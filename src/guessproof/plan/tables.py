@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from guessproof.errors import PlanError
+from guessproof.errors import PlanError, PriorError
 from guessproof.mechanisms import MECHANISMS
 from guessproof.names import suggest_name
 from guessproof.world.families import Beta, Gamma, LogNormal, StudentT
@@ -236,10 +236,29 @@ class PriorTable(DensityTable):
 
 
 def _prior(value: Any) -> Any:
-    return {"unknown": {}} if value == "unknown" else value
+    """Words for a prior: "unknown", or "half between 10 and 30"."""
+    if not isinstance(value, str):
+        return value
+    if value == "unknown":
+        return {"unknown": {}}
+    spoken = _spoken(value)
+    return value if spoken is None else {"normal": {"mean": spoken.mean, "sd": spoken.sd}}
 
 
-AnyPrior = Annotated[PriorTable, BeforeValidator(_prior, json_schema_input_type=Literal["unknown"] | PriorTable)]
+def _spoken(words: str) -> Normal | None:
+    from guessproof.world.priors import half_between, read_half
+
+    try:
+        ends = read_half(words)
+    except PriorError as error:
+        raise PydanticCustomError("spoken", "{problem}", {"problem": error.problem, "remedy": error.remedy}) from None
+    return None if ends is None else half_between(*ends)
+
+
+_HALF = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[Hh]alf .*between .* and .*$"})]
+AnyPrior = Annotated[
+    PriorTable, BeforeValidator(_prior, json_schema_input_type=Literal["unknown"] | _HALF | PriorTable)
+]
 
 
 class JointHistogramTable(PlanTable):
@@ -675,3 +694,7 @@ class PlanFile(PlanTable):
         default_factory=lambda: AccuracyTable.model_validate({}), description="how near the answer must be"
     )
     release: ReleaseTable = Field(default_factory=lambda: ReleaseTable(), description="noise and ledger")
+    labels: dict[str, str] = Field(
+        default_factory=dict[str, str],
+        description='words for people: of a column, of an output, or of a level as "column.level"',
+    )

@@ -13,16 +13,22 @@ from guessproof.errors import ParameterError
 from guessproof.noise import Noise
 from guessproof.plain import table_html
 from guessproof.releasing.table import arrow_of, pandas_of, polars_of
-from guessproof.rounded import up
+from guessproof.rounded import beside_error, up
 from guessproof.sql import AnalyzedQuery, Asked, AskedPart, Output
 from guessproof.sql import formula as formulas
+from guessproof.sql.measurement import EXTREMES, Measurement
 from guessproof.sql.rewrite import Cell, Group
 from guessproof.world.times import show_time
 
 MOST_SHOWN = 4  # numbers of an answer, in one line
 Row = tuple[Group, dict[int, float]]  # noisy numbers of a group, by their measurements
 Found = Mapping[Group, Sequence[Cell]]  # for each measurement what the engine found
-LATER = ("ranks", "time", "question")  # left out where there are none, as in answers recorded before they came
+LATER = (
+    "ranks",
+    "time",
+    "question",
+    "nearest",
+)  # left out where there are none, as in answers recorded before they came
 
 
 @dataclass(frozen=True)
@@ -42,11 +48,12 @@ class Released:
     ranks: float | None = None
     time: str | None = None  # the value as a time, where it is one: value, low and high are days since 1970 then
     question: str | None = None  # which of several it answers
+    nearest: float | None = None  # the possible value that is nearest: a count is not below 0, an average in its bounds
 
     @property
     def shown(self) -> str:
         """The number with its error, for people."""
-        value = "none" if self.value is None else self.time or f"{self.value:.6g}"
+        value = "none" if self.value is None else self.time or beside_error(self.value, self.error)
         error = "" if self.error is None else f" ± {up(self.error, 3)}{' days' if self.time else ''}"
         return value + (f" ± {up(self.ranks, 3)} ranks" if self.ranks is not None else error)
 
@@ -287,7 +294,27 @@ class PartAnswer:
             ranks=ranks,
             time=show_time(value) if output.is_time and math.isfinite(value) else None,
             question=self.part.name or None,
+            nearest=self._nearest(output, value),
         )
+
+    def _nearest(self, output: Output, value: float) -> float | None:
+        """The value itself, or the end of what is possible that is nearest to it; None where nobody knows the ends."""
+        if not output.is_plain or not math.isfinite(value):
+            return None
+        low, high = _possible(self.part.query.measurements[output.measured[0]])
+        return None if math.isinf(low) and math.isinf(high) else min(max(value, low), high)
+
+
+def _possible(measurement: Measurement) -> tuple[float, float]:
+    """Between which numbers an answer lies, whatever the table holds."""
+    if measurement.kind in ("count", "distinct"):
+        return 0.0, math.inf
+    own = measurement.range
+    if measurement.kind in EXTREMES or measurement.divisor != 1:
+        return own.low, own.high
+    if measurement.kind != "sum":
+        return -math.inf, math.inf
+    return (0.0 if own.low >= 0 else -math.inf), (0.0 if own.high <= 0 else math.inf)
 
 
 def _finite(value: float) -> float | None:

@@ -149,17 +149,22 @@ def _decided(plan: Plan, account: Account | None) -> tuple[Choice, frozenset[str
 
     What was released already is reported as it was decided then; otherwise what is left of the budget is a limit.
     """
-    scanned = account is not None and any(note.scan for note in account.notes)
     try:
         if account is None:
             return choose(plan), frozenset()
         requests = first_requests(plan, account.charges.values()) | requests_of(plan)
         if account.answered(*requests) is not None:
-            return choose(plan, data_dependent=scanned), requests
+            return choose(plan, data_dependent=_was_scanned(account, requests)), requests
         left = float(account.left.to_dict()["epsilon"])
-        return choose(plan, remaining=left, data_dependent=scanned), requests
+        return choose(plan, remaining=left, data_dependent=_was_scanned(account, requests)), requests
     except InfeasibleError as error:
         return _refused(plan, str(error)), frozenset()
+
+
+def _was_scanned(account: Account, requests: frozenset[str]) -> bool:
+    """Whether the records were looked at before this plan was charged; what came after it changed nothing."""
+    paid = [charge.seq for charge in account.charges.values() if charge.request in requests]
+    return any(note.scan and note.seq < min(paid, default=note.seq + 1) for note in account.notes)
 
 
 def _refused(plan: Plan, why: str) -> Choice:

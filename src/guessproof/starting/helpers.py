@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from guessproof.errors import ParameterError, PriorError
 from guessproof.names import suggest_name
+from guessproof.world.priors import QUARTILE, read_half
 
-# Half of a normal distribution lies within this many standard deviations of its mean.
-QUARTILE = 0.6744897501960817
-_HALF = re.compile(r"half\b.*?\bbetween\s+(\S+)\s+and\s+(\S+)\s*\Z", re.IGNORECASE)
 _NO_IDEA = ("no idea", "unknown", "nothing")
 
 
@@ -110,16 +107,10 @@ def believed(text: str) -> WrittenBelief:
         return WrittenBelief(
             '"unknown"', "Nothing is known but the bounds: the limit holds whatever an attacker believes."
         )
-    found = _HALF.match(words)
-    remedy = 'say "half between 10 and 30", or "no idea"'
+    found = read_half(words)
     if found is None:
-        raise PriorError("prior", text, "is not understood", remedy)
-    try:
-        low, high = (float(end) for end in found.groups())
-    except ValueError:
-        raise PriorError("prior", text, "does not name two numbers", remedy) from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise PriorError("prior", text, "the first number must be below the second", remedy)
+        raise PriorError("prior", text, "is not understood", 'say "half between 10 and 30", or "no idea"')
+    low, high = found
     mean, sd = (low + high) / 2, (high - low) / (2 * QUARTILE)
     comment = f"Half of people lie between {low:g} and {high:g}: a normal prior with these quartiles."
     return WrittenBelief(f"{{ normal = {{ mean = {_digits(mean)}, sd = {_digits(sd, 6)} }} }}", comment)

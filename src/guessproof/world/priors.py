@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +72,40 @@ class PartlyKnown:
 
 
 Prior = LinePrior | Finite | Unknown | PartlyKnown
+
+
+# Half of a normal distribution lies within this many standard deviations of its mean.
+QUARTILE = 0.6744897501960817
+_HALF = re.compile(r"half\b.*?\bbetween\s+(\S+)\s+and\s+(\S+)\s*\Z", re.IGNORECASE)
+
+
+def read_half(text: str) -> tuple[float, float] | None:
+    """The two numbers of "half of people lie between 10 and 30"; None for other words.
+
+    >>> read_half("half between 10 and 30"), read_half("unknown")
+    ((10.0, 30.0), None)
+    """
+    found = _HALF.match(" ".join(text.split()))
+    if found is None:
+        return None
+    remedy = 'say "half between 10 and 30"'
+    try:
+        low, high = (float(end) for end in found.groups())
+    except ValueError:
+        raise PriorError("prior", text, "does not name two numbers", remedy) from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise PriorError("prior", text, "the first number must be below the second", remedy)
+    return low, high
+
+
+def half_between(low: float, high: float) -> Normal:
+    """A normal prior of which half lies between two numbers, a quarter on each side.
+
+    >>> half_between(10, 30)
+    normal(mean=20, sd=14.826)
+    """
+    low, high = ordered(PriorError, "prior", low, high)
+    return Normal((low + high) / 2, (high - low) / (2 * QUARTILE))
 
 
 def normal(mean: float, sd: float) -> Normal:

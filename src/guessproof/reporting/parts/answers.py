@@ -19,7 +19,7 @@ def answers(facts: Facts) -> Markup | None:
     if not rows:
         return None
     shown = rows[:MOST_SHOWN]
-    numbers = [tag("div", tag("dt", _name(row)), tag("dd", valued(row))) for row in shown]
+    numbers = [tag("div", tag("dt", _name(facts, row)), tag("dd", valued(row))) for row in shown]
     return tag("dl", *numbers, _more(len(rows) - len(shown)), class_="glance answers", aria_label="Released")
 
 
@@ -29,7 +29,7 @@ def answer_words(facts: Facts) -> str:
     if not rows:
         return ""
     shown = rows[: MOST_SHOWN if len(rows) <= MOST_SHOWN else MOST_SAID]
-    said = [f"{_name(row)} = {valued(row)}" for row in shown]
+    said = [f"{_name(facts, row)} = {valued(row)}" for row in shown]
     more = len(rows) - len(shown)
     said += [f"{more} more number{'s' * (more > 1)} below"] if more else []
     levels = sorted({float(row["confidence"]) for row in rows})
@@ -67,11 +67,14 @@ def _latest(facts: Facts) -> list[dict[str, Any]]:
     return [] if answer is None else list(answer.get("answers", ()))
 
 
-def _name(row: dict[str, Any]) -> str:
+def _name(facts: Facts, row: dict[str, Any]) -> str:
     """What a number is called: its question, its output, its group."""
     question = row.get("question")
-    name = f"{question}.{row['name']}" if question else str(row["name"])
-    group = ["(missing)" if level is None else str(level) for level in row.get("group", {}).values()]
+    label = facts.plan.label
+    name = label(str(row["name"]))
+    name = f"{question}.{name}" if question else name
+    levels = row.get("group", {}).items()
+    group = ["(missing)" if level is None else label(key, str(level)) for key, level in levels]
     return f"{name} ({', '.join(group)})" if group else name
 
 

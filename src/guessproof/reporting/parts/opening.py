@@ -24,7 +24,7 @@ def opening(facts: Facts) -> Markup:
 
 def title(facts: Facts) -> str:
     """What is asked of which data."""
-    names = [o.name for o in facts.outputs]
+    names = [facts.plan.label(o.name) for o in facts.outputs]
     several = [question.name for question in facts.plan.questions if question.name]
     many = f"{len(several)} questions" if several else f"{len(names)} numbers"
     asked = listed(several or names) if len(several or names) <= 3 else many
@@ -45,7 +45,7 @@ def decision(facts: Facts) -> str:
     start = "was released" if done else "can be released"
     several = len(facts.outputs) > 1
     start = start.replace("was", "were") if several else start
-    names = listed([o.name for o in facts.outputs]) if len(facts.outputs) <= 3 else "The answers"
+    names = listed([facts.plan.label(o.name) for o in facts.outputs]) if len(facts.outputs) <= 3 else "The answers"
     parts = [f"{names} {start} with ε = {epsilon(facts)}"]
     error = accuracy_words(facts)
     if error:
@@ -103,7 +103,7 @@ def accuracy_words(facts: Facts) -> str:
     each = "each answer" if choice.asked.groups > 1 else "the answer"
     parts: list[str] = []
     for name, error in known.items():
-        whose = each if len(facts.outputs) == 1 else name
+        whose = each if len(facts.outputs) == 1 else facts.plan.label(name)
         unit = " days" * (name in choice.timely)
         far = f"{up(error)} ranks of the one that is asked for" if name in ranks else f"{up(error)}{unit} of the truth"
         near = "is exact" if error == 0 else f"lies within {far}"

@@ -11,7 +11,9 @@ from guessproof.ledger.amounts import typed
 from guessproof.reporting.facts import Facts, Made
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.words import left, listed, number, percent, spent, up, when
+from guessproof.reporting.words import left, listed, percent, spent, up, when
+from guessproof.rounded import beside_error
+from guessproof.world.times import show_time
 
 MOST_ANSWERS = 60
 
@@ -24,7 +26,7 @@ def releases(facts: Facts) -> Markup:
             tag("code", f"guessproof ledger open {shlex.quote(facts.plan.data.name)} --budget {_least_budget(facts)}"),
             ". This report is the decision only.",
         )
-    parts: list[Piece] = [_answers(made) for made in facts.own]
+    parts: list[Piece] = [_answers(facts, made) for made in facts.own]
     if not facts.own:
         parts.append(paragraph("This plan has not released anything yet. This report is the decision only."))
     parts += [_charges(facts), _budget(facts), _chain(facts)]
@@ -36,7 +38,7 @@ def _least_budget(facts: Facts) -> str:
     return typed(Decimal(facts.choice.cost_of_all)) if facts.is_noisy else "…"
 
 
-def _answers(made: Made) -> Markup:
+def _answers(facts: Facts, made: Made) -> Markup:
     answer = made.answer
     assert answer is not None
     given: list[dict[str, Any]] = list(answer.get("answers", ()))
@@ -44,7 +46,8 @@ def _answers(made: Made) -> Markup:
     found: list[Piece] = []
     for question in answer.get("questions") or [None]:
         own = [row for row in given if row.get("question") == question]
-        found += _answer_table(title if question is None else f"{question}: {title[:1].lower()}{title[1:]}", own)
+        caption = title if question is None else f"{question}: {title[:1].lower()}{title[1:]}"
+        found += _answer_table(facts, caption, own)
     levels = sorted({float(row["confidence"]) for row in given})
     sure = " or ".join(percent(level, "near") for level in levels)
     told = f"Errors hold with {sure} confidence. Charged: ε = {spent(made.epsilon)}"
@@ -59,23 +62,28 @@ def _answers(made: Made) -> Markup:
     )
 
 
-def _answer_table(caption: str, given: list[dict[str, Any]]) -> list[Piece]:
+def _answer_table(facts: Facts, caption: str, given: list[dict[str, Any]]) -> list[Piece]:
     """The numbers of one question, as far as there is room."""
     keys = list(given[0].get("group", {})) if given else []
-    rows: list[list[Piece]] = []
+    label, rows = facts.plan.label, list[list[Piece]]()
+    cut = any(row.get("nearest") not in (None, row["value"]) for row in given)
     for row in given[:MOST_ANSWERS]:
-        group = ["(missing)" if row["group"][key] is None else str(row["group"][key]) for key in keys]
-        rows.append([*group, row["name"], _value(row["value"]), _error(row), _between(row)])
-    heads: list[Piece] = [*keys, "output", "released value", "error", "so the true answer lies in"]
+        group = ["(missing)" if row["group"][key] is None else label(key, str(row["group"][key])) for key in keys]
+        nearest: list[Piece] = [_number(row.get("nearest"), row)] if cut else []
+        rows.append([*group, label(row["name"]), _number(row["value"], row), *nearest, _error(row), _between(row)])
+    shown = ["released value", *(["nearest possible value"] if cut else []), "error", "so the true answer lies in"]
+    heads: list[Piece] = [*map(label, keys), "output", *shown]
     start, more = len(keys) + 1, len(given) - MOST_ANSWERS
-    found: list[Piece] = [table(caption, heads, rows, numbers=range(start, start + 3))]
+    found: list[Piece] = [table(caption, heads, rows, numbers=range(start, start + len(shown)))]
     if more > 0:
         found.append(paragraph(f"{more} more rows are in the data at the end of this page.", class_="note"))
     return found
 
 
-def _value(value: Any) -> str:
-    return "none" if value is None else number(float(value), 6)
+def _number(value: Any, row: dict[str, Any]) -> str:
+    if row.get("time") is not None:
+        return show_time(float(value))
+    return "none" if value is None else beside_error(float(value), row.get("error"))
 
 
 def _error(row: dict[str, Any]) -> str:
@@ -86,7 +94,7 @@ def _error(row: dict[str, Any]) -> str:
 
 def _between(row: dict[str, Any]) -> str:
     low, high = row.get("low"), row.get("high")
-    return "" if low is None or high is None else f"{number(float(low), 5)} … {number(float(high), 5)}"
+    return "" if low is None or high is None else f"{_number(low, row)} … {_number(high, row)}"
 
 
 def _charges(facts: Facts) -> Markup | None:
