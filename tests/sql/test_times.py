@@ -29,6 +29,7 @@ QUERIES = [
     "COUNT(*) FILTER (WHERE t IS NULL OR t > DATE '2002-01-01')",
     "COUNT(*) FILTER (WHERE YEAR(t) = 2000)",
     "COUNT(*) FILTER (WHERE EXTRACT(QUARTER FROM t) = 2)",
+    "COUNT(*) FILTER (WHERE EXTRACT(MONTH FROM t) IN (1, 3, 12))",
     "COUNT(*) FILTER (WHERE DATE_TRUNC('month', t) = DATE '2000-02-01')",
     "COUNT(*) FILTER (WHERE CAST(t AS DATE) <= DATE '2000-02-29')",
     "COUNT(*) FILTER (WHERE t + INTERVAL 3 DAY > DATE '2000-02-29')",
@@ -195,3 +196,22 @@ def test_postgres_says_the_same(kind: str, postgres: Place) -> None:
             cells = rewritten.read(postgres.con.execute(rewritten.sql).fetchall())[()][0]
             said = contribution.absent if cells[0] is None else cells[0] * UNIT
             assert said == pytest.approx(contribution.at({"t": moment}), abs=2 * UNIT), (what, text)
+
+
+def test_many_years_are_a_line_with_a_step() -> None:
+    """A jump at each of a hundred years takes minutes to judge; no two dates may be further apart than is said."""
+    first, last = datetime.date(1920, 1, 1), datetime.date(2025, 12, 31)
+    born = DeclaredColumn("born", bounds=(days_of(first), days_of(last)), kind="time", missing=False)
+    measurement = analyze("SELECT SUM(YEAR(born)) AS y FROM t", DeclaredTable("t", {"born": born})).measurements[0]
+    form = measurement.guarantee.lines["born"].form
+    assert len(form.cuts) == 2
+    rng = Random(6)
+    for _ in range(400):
+        one, other = (first + datetime.timedelta(days=rng.randint(-400, 39_100)) for _ in range(2))
+        if rng.random() < 0.5:  # around the turn of a year, where it is tight
+            one = datetime.date(rng.randint(1921, 2025), 1, 1)
+            other = one + datetime.timedelta(days=rng.choice([-1, 364, 365, 366, -366, 730, 731]))
+        clamped = [min(max(day, first), last).year for day in (one, other)]
+        moved = abs(clamped[0] - clamped[1])
+        metric = measurement.guarantee.columns["born"]
+        assert moved <= float(metric.distance(days_of(one), days_of(other))) + 1e-9

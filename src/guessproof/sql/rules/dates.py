@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import Expr, exp
 
-from guessproof.intervals import ONE, ZERO, Interval, point
+from guessproof.intervals import ONE, ZERO, Interval, outward, point
 from guessproof.sql.movement import ChangeBounds, ColumnState, Neighbours, carry_through, find_nulls
 from guessproof.sql.rules.addition import Addition
 from guessproof.sql.rules.multiplication import Multiplication
@@ -22,6 +22,8 @@ from guessproof.sql.terms import Node, Reader, Row, Rule, Term
 from guessproof.world.times import EPOCH, EXACT, UNITS, days_of, moment_of
 
 PARTS = {"year": (1, 9999), "quarter": (1, 4), "month": (1, 12), "day": (1, 31), "hour": (0, 23)}
+YEARS_OF_DAY = outward(1 / 366, 1 / 365)  # d days make between d/366 − 1 and d/365 + 1 years
+MOST_YEARS = 12
 LENGTHS = {"day": 1.0, "week": 7.0, "month": 31.0, "quarter": 92.0, "year": 366.0}  # at most
 NODES: dict[type[Expr], str] = {
     exp.Year: "year",
@@ -70,7 +72,18 @@ class CalendarPart(Term):
         if not column.moves:
             return ChangeBounds(before, after, null=null)
         gap = after - before
+        if self._is_long and gap.size:
+            a = self.inner.follow(neighbours)
+            along = carry_through([(YEARS_OF_DAY, a)], before, after, whole=True)
+            gap = along.gap + Interval(-1.0, 1.0) if a.slope != ZERO else gap
+            return ChangeBounds(before, after, along.slope, gap, math.inf, along.error, null, moves=True)
         return ChangeBounds(before, after, ZERO, gap, math.inf if gap.size else 0.0, null=null, moves=True)
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether there are so many years that they are taken for a line with a step: a jump at each takes minutes."""
+        low, high = self.inner.ends
+        return self.unit == "year" and find_start(high, "year").year - find_start(low, "year").year > MOST_YEARS
 
     def _range(self, side: ColumnState) -> Interval:
         low, high = self.inner.ends if side.numbers is None else side.numbers.clamp(*self.inner.ends)
@@ -85,6 +98,8 @@ class CalendarPart(Term):
     def cuts(self, column: str) -> frozenset[float]:
         if column != self.inner.column.name or self.unit == "hour":
             return frozenset()
+        if self._is_long:
+            return frozenset(self.inner.ends)
         low, high = self.inner.ends
         found: set[float] = set()
         start = find_start(high, self.unit)

@@ -102,6 +102,9 @@ def _read_among(left: Expr, values: list[Expr], reader: Reader) -> Condition:
     if kinds[2]:
         tests = [read_time_test(left, "=", v, place, reader) for v, place in zip(times, values, strict=True) if v]
         return reduce(Disjunction, tests[1:], tests[0])
+    if not isinstance(bare(left, reader), exp.Column):
+        equal = [read_term_test(left, "=", value, reader) for value in values]
+        return reduce(Disjunction, equal[1:], equal[0])
     first = read_number_test(left, "=", numbers[0] or 0.0, values[0], reader)
     return NumberAmong(first.column, tuple(sorted({n + 0.0 for n in numbers if n is not None})))
 
