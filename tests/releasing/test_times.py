@@ -143,3 +143,20 @@ def test_priors_over_times(prior: str) -> None:
     assert choose(loads_plan(text)).feasible
     knows = text.replace("advantage = 0.1", "advantage = 0.1\nknows = { born = [1975-01-01, 1990-01-01] }")
     assert choose(loads_plan(knows)).feasible
+
+
+def test_a_joined_table_may_have_dates(tmp_path: Path) -> None:
+    """Bounds of a public table's column are dates as well: a ward that opened between 1990 and 2010."""
+    (tmp_path / "wards.csv").write_text("ward,opened\na,2001-02-03\nb,1999-01-01\n", encoding="utf-8")
+    (tmp_path / "t.csv").write_text("ward\na\nb\na\n", encoding="utf-8")
+    budget(tmp_path)
+    text = """
+    data = { name = "test", source = "t.csv", table = "t", protects = "records" }
+    query.sql = "SELECT SUM(DATEDIFF('day', opened, DATE '2020-01-01')) AS s FROM t JOIN wards AS w ON t.ward = w.ward"
+    tables.wards = { source = "wards.csv", key = ["ward"], columns.opened.bounds = [1990-01-01, 2010-01-01] }
+    release = { epsilon = 1e6 }
+    """
+    plan = loads_plan(text, folder=tmp_path)
+    assert choose(plan).question.measurements[0].guarantee.presence == pytest.approx(10957)  # days from 1990 to 2020
+    days = [(datetime.date(2020, 1, 1) - d).days for d in (datetime.date(2001, 2, 3), datetime.date(1999, 1, 1))]
+    assert release(plan).value == pytest.approx(2 * days[0] + days[1], abs=0.5)

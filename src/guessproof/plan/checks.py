@@ -385,6 +385,14 @@ def find_timely(raw: Mapping[str, Any]) -> set[str]:
     return {name for name, column in columns.items() if _is_timely(column)} if isinstance(columns, Mapping) else set()
 
 
+def find_timely_joined(raw: Mapping[str, Any]) -> dict[str, set[str]]:
+    """The same for the columns of tables that may be joined, by table."""
+    beside = raw.get("tables")
+    tables = beside.items() if isinstance(beside, Mapping) else ()
+    found = {name: find_timely(table) for name, table in tables if isinstance(table, Mapping)}
+    return {name: columns for name, columns in found.items() if columns}
+
+
 def _is_timely(column: Any) -> bool:
     if not isinstance(column, Mapping):
         return False

@@ -28,6 +28,7 @@ from guessproof.plan.checks import (
     check_limits,
     check_tables,
     find_timely,
+    find_timely_joined,
     kind_of,
     list_blanks,
     read_posterior_limit,
@@ -47,7 +48,7 @@ from guessproof.plan.tables import (
     QueryTable,
     ReleaseTable,
 )
-from guessproof.plan.times import settle_times
+from guessproof.plan.times import settle_joined, settle_times
 from guessproof.risk.profile import RiskProfile
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
@@ -264,6 +265,8 @@ def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Pa
     if blanks:
         raise explain_blanks(blanks, place)
     raw = settle_times(raw, timely) if timely else raw
+    joined = find_timely_joined(raw)
+    raw = settle_joined(raw, joined) if joined else raw
     try:
         file = PlanFile.model_validate(_tuples(raw))
     except ValidationError as error:

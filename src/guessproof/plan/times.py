@@ -24,6 +24,12 @@ def settle_times(raw: Mapping[str, Any], timely: set[str]) -> dict[str, Any]:
     return found
 
 
+def settle_joined(raw: Mapping[str, Any], timely: Mapping[str, set[str]]) -> dict[str, Any]:
+    """The same for the columns of tables that may be joined."""
+    tables = raw["tables"].items()
+    return {**raw, "tables": {n: settle_times(table, timely[n]) if n in timely else table for n, table in tables}}
+
+
 def _settle_column(column: Mapping[str, Any]) -> dict[str, Any]:
     settled = {key: _in_days(column[key]) for key in ("bounds", "edges", "prior") if key in column}
     return {**column, "kind": "time", **settled} if column.get("kind") is None else {**column, **settled}

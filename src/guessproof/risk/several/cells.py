@@ -83,7 +83,7 @@ def _charged(cells: Lattice, goal: Goal, joint_attack: JointAttack, epsilon: flo
     """Of each cell's likelihood, the most that the goal can hold and the least that the guesses beside it hold."""
     spread = np.exp(-epsilon * cells.diameter)
     inside, outside = split_shares(cells, goal, joint_attack)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # all of a cell is said below
         most = np.where(inside[1] > 0, inside[1] / (inside[1] + (1 - inside[1]) * spread), 0.0)
         least = outside[0] * spread / (outside[0] * spread + 1 - outside[0])
     return np.where(inside[1] == 1, 1.0, most), np.where(outside[0] == 1, 1.0, np.where(outside[0] > 0, least, 0.0))
