@@ -61,11 +61,17 @@ def test_a_stated_true_value(name: str) -> None:
         assert curve.posterior(epsilon) >= belief * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("name", ["normal", "uniform"])
+@pytest.mark.parametrize("name", ["normal", "uniform", "exponential", "laplace"])
 def test_the_worst_true_value(name: str) -> None:
+    """Of exponential tails it lies at infinity for a large ε."""
     attack = gp.Attack(gp.within(gp.Attribute("x", prior=DENSITIES[name]), 0.7))
     curve = gp.Curve(attack)
-    assert curve.within <= 1.2e-3
+    assert curve.within <= 1e-3
+    if name in ("exponential", "laplace"):  # the search for one ε is slow out there, what a curve says of one is not
+        for epsilon in (0.4, 2.5):
+            exact = attack.advantage(epsilon)
+            assert exact.attack <= curve.advantage(epsilon) <= 1.002 * float(exact.bound)
+        return
     for limit in (0.003, 0.1, 0.5):
         check_limits(curve, {"advantage": limit})
     check_limits(curve, {"advantage": 0.1, "both": True}, room=max(1e-3, curve.fall.loose))

@@ -276,10 +276,11 @@ class _WorstTruths:
         boxes = np.array([self.found[float(e)][0] for e in second])
         value = np.array([self.found[float(e)][1] for e in first])
         beyond = np.array([self.found[float(e)][2] for e in second])
-        low, high = self.along.near(boxes, value)
+        row, low, high = self.along.near(boxes, value)
         peaks = self.search.edges(low)[0], self.search.edges(high)[1]
         bottom, top = (np.clip(p, *self.search.prior.support) for p in peaks)
         sign = -1 if self.direction == "fall" else 1
-        gap = gap_of_tents(self.world, bottom, top, first, second, sign)
+        gap = np.zeros(first.shape)
+        np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], sign))
         belief = bound if self.direction == "posterior" else np.minimum(bound + self.before, 1.0)
         return np.where(beyond < value, gap * belief, np.inf)

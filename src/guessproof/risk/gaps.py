@@ -19,15 +19,27 @@ import numpy as np
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
-_PEAKS = (33, 513)  # the fewest and the most that are looked at
+_PEAKS = (33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
 
 
 def gap_of_tents(
     world: TiltedIntegrals, low: Array, high: Array, first: Array, second: Array, sign: int, factor: float = 1.0
 ) -> Array:
     """e^γ − 1 at most, for tents (sign +1) or valleys (−1) that peak between low and high, for each two ε."""
-    climb = float(np.max(second * (world.form.psi(high) - world.form.psi(low)), initial=0.0))
-    share = np.linspace(0.0, 1.0, int(np.clip(6 * climb, *_PEAKS)))[:, None]  # further apart, their gaps say little
+    climb = second * (world.form.psi(high) - world.form.psi(low))
+    enough = np.searchsorted(_PEAKS[:-1], 6 * climb)  # further apart, their gaps say little
+    found = np.zeros(np.shape(first))
+    for size in np.unique(enough):
+        rows = enough == size
+        a, b, left, right = (np.broadcast_to(e, rows.shape)[rows] for e in (low, high, first, second))
+        found[rows] = _gap_of_peaks(world, _PEAKS[size], a, b, left, right, sign, factor)
+    return found
+
+
+def _gap_of_peaks(
+    world: TiltedIntegrals, count: int, low: Array, high: Array, first: Array, second: Array, sign: int, factor: float
+) -> Array:
+    share = np.linspace(0.0, 1.0, count)[:, None]
     peaks = (1 - share) * low + share * high
     heights = world.form.psi(peaks)
     apart = 0.5 * np.max(np.diff(heights, axis=0), axis=0)

@@ -17,7 +17,7 @@ from guessproof.world.checks import Array
 Measure = Callable[[Array], tuple[Array, Array]]  # ε → (attack, bound)
 Room = Callable[[Array, Array, Array], Array]  # two ε and the bound at the second → how far above the line
 
-CLOSE = 6e-4  # how much of ε an answer may lose between two knots
+CLOSE = 6.5e-4  # how much of ε an answer may lose between two knots
 _FIRST = 32  # knots to begin with
 _LEAST, _LEAST_OF_SLOW, _MOST = 1e-4, 1e-2, 1e4  # times a typical ε: how far the knots reach
 _HIGH, _LEVEL = 0.9, 1.02  # they end at such a bound, or where four times the ε raises it by no more than this factor

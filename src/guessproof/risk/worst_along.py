@@ -5,6 +5,7 @@ The boxes are those of `worst_case`; each has an ε of its own. Thousands of the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +25,10 @@ _LITTLE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class WorstAt:
-    """For each ε: the worst value found, what no true value exceeds, and the same for each of the first boxes."""
+    """For each ε: the worst value found, what no true value exceeds, and the same for each of the first boxes.
+
+    `beyond` is what no true value outside of the boxes exceeds, but for those that the last one inside stands for.
+    """
 
     epsilon: Array
     value: Array
@@ -71,7 +75,7 @@ class WorstAlong:
         ends, places = self._ends(epsilon, asked)
         which, box = np.nonzero(asked)
         left, right = ends.pick(places[which, box]), ends.pick(places[which, box + 1])
-        value, beyond = np.full(epsilon.size, -np.inf), self._beyond(epsilon)
+        value, beyond = np.full(epsilon.size, -np.inf), self._beyond(epsilon, (0, 1))
         np.maximum.at(value, which, np.maximum(left.value, right.value))
         bound = self._bounds(left, right, epsilon[which])
         boxes = boxes.copy()
@@ -89,7 +93,8 @@ class WorstAlong:
             which = np.tile(which, _PARTS)
             bound = self._bounds(left, right, epsilon[which])
         np.maximum.at(settled, which, bound)
-        return WorstAt(epsilon, value, np.maximum(settled, value), boxes, beyond)
+        others = self._beyond(epsilon, [side for side in (0, 1) if not self._falls(side)])
+        return WorstAt(epsilon, value, np.maximum(settled, value), boxes, others)
 
     def _ends(self, epsilon: Array, asked: NDArray[np.bool_]) -> tuple[Ends, NDArray[np.int64]]:
         """The ends of the boxes that are asked, each once, and where each point of each ε is among them."""
@@ -124,26 +129,46 @@ class WorstAlong:
                 bound = np.where(outside, np.minimum(bound, near.bound + before * near.prior), bound)
         return bound
 
-    def _beyond(self, epsilon: Array) -> Array:
-        """What no true value beyond the first and the last point exceeds."""
+    def _falls(self, side: int) -> bool:
+        """Whether beyond the last point of a side every belief is at most the one at that point."""
+        goal = self.goal
+        tents = self.direction != "fall" and goal.form.is_straight and goal.fixed_radius
+        return tents and goal.prior.tails[side] == "memoryless" and not np.isfinite((goal.low, goal.high)[side])
+
+    def _beyond(self, epsilon: Array, sides: Sequence[int]) -> Array:
+        """What no true value beyond the first or the last point exceeds."""
         found = np.zeros(epsilon.size)
-        for side, end in ((0, self.goal.low), (1, self.goal.high)):
-            if np.isfinite(end):
+        for side in sides:
+            if np.isfinite((self.goal.low, self.goal.high)[side]):
                 continue
             t, kind = float(self.points[-side]), self.goal.prior.tails[side]
             most = self.goal.beyond(t, side, kind, float(np.max(epsilon)), self.direction)  # it rises with ε
-            each = (
-                [self.goal.beyond(t, side, kind, float(e), self.direction) for e in epsilon] if most > _LITTLE else most
-            )
+            if most <= _LITTLE:
+                each: Array | float = most
+            elif self._falls(side):
+                last = Ends.at(self.goal, np.full(epsilon.size, t), epsilon, self.direction)
+                each = last.bound + (0.0 if self.direction == "posterior" else last.prior)
+            else:
+                each = np.array([self.goal.beyond(t, side, kind, float(e), self.direction) for e in epsilon])
             found = np.maximum(found, each)
         return found
 
-    def near(self, boxes: Array, value: Array) -> tuple[Array, Array]:
-        """Between which true values all boxes lie that exceed a value: where the worst one can be for a smaller ε."""
-        some = boxes >= value[:, None]
-        first = np.argmax(some, axis=1)
-        last = some.shape[1] - 1 - np.argmax(some[:, ::-1], axis=1)
-        return self.points[first], self.points[last + 1]
+    def near(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], Array, Array]:
+        """Where the worst true value can be for a smaller ε: for each row, each run of boxes that exceed a value.
+
+        The row that a run belongs to, its lower and its upper end. Worst values on both sides of a middle are two runs,
+        and what lies between them does not count.
+        """
+        some = np.zeros((boxes.shape[0], boxes.shape[1] + 2), dtype=bool)
+        some[:, 1:-1] = boxes >= value[:, None]
+        row, first = np.nonzero(some[:, 1:] & ~some[:, :-1])
+        _, last = np.nonzero(some[:, :-1] & ~some[:, 1:])
+        low, high = self.points[first], self.points[last]
+        for side in (0, 1):
+            if self._falls(side):  # the last point stands for all beyond it
+                every, end = np.arange(boxes.shape[0]), np.full(boxes.shape[0], self.points[-side])
+                row, low, high = np.append(row, every), np.append(low, end), np.append(high, end)
+        return row, low, high
 
 
 def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: Array, direction: Direction) -> tuple[Ends, Ends, Ends]:
