@@ -107,9 +107,29 @@ def test_what_is_no_table_is_refused_unpaid_and_unquoted(kind: str, tmp_path: Pa
     assert Ledger(tmp_path / "frames.ledger").remaining("cafeteria").epsilon == 10**7
 
 
-def test_a_frame_is_streamed_for_the_scan() -> None:
-    with open_engine(TABLE, "t") as engine:
-        assert sum(batch.num_rows for batch in engine.batches("SELECT time FROM t", 2)) == 6
+SCANNED = PLAN.replace('"records"', '"values"').split("[release]")[0].replace(
+    "bounds = [0, 120]", "bounds = [0, 120]\nprior = { normal = { mean = 20, sd = 6.28 } }"
+).replace('"art"]', '"art"]\npublic = true') + """
+[attacker]
+goal = "time within 2"
+advantage = 0.1
+[release]
+ledger = "frames.ledger"
+"""  # fmt: skip
+
+
+def test_a_frame_is_scanned_as_a_file_is(tmp_path: Path) -> None:
+    """Every kind of frame, by faculty: what is said of the file is said of each of them, and the ledger notes it."""
+    Ledger.create(tmp_path / "frames.ledger", "cafeteria", Budget(Decimal(10**7)))
+    plan = gp.loads_plan(SCANNED, folder=tmp_path)
+    lines = [",".join("" if v is None else str(v) for v in row) for row in zip(*ROWS.values(), strict=True)]
+    (tmp_path / "cafeteria.csv").write_text("\n".join([",".join(ROWS), *lines]) + "\n", encoding="utf-8")
+    wanted = gp.scan(plan, by="faculty", epsilon=0.5).to_dict()
+    (tmp_path / "cafeteria.csv").unlink()
+    assert wanted["rows"] == 6
+    for kind, frame in FRAMES.items():
+        assert gp.scan(plan, by="faculty", epsilon=0.5, source=frame()).to_dict() == wanted, kind
+    assert Ledger(tmp_path / "frames.ledger").account("cafeteria").is_scanned
 
 
 def test_nothing_is_copied() -> None:

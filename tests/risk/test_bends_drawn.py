@@ -131,14 +131,14 @@ def by_tents(case: Bent, side: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_jumps_reveal_what_the_classes_between_them_do(kind: str, intervals: int) -> None:
     rng = np.random.default_rng([41, KINDS.index(kind), intervals])
-    for _ in range(100 if intervals == 1 else 12):
+    for _ in range(40 if intervals == 1 else 8):
         agrees(drawn(kind, rng, intervals=intervals, sloped=False), by_classes, tight=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_jumps_and_slopes_reveal_what_the_best_tent_does(kind: str) -> None:
     rng = np.random.default_rng([42, KINDS.index(kind)])
-    for _ in range(12):
+    for _ in range(8):
         agrees(drawn(kind, rng, intervals=1, sloped=True), by_tents, tight=1e-6)
 
 
