@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from web.running import CAFETERIA, Served, serving
+from web.running import CAFETERIA, CALCULATION, Served, serving
 
 from browser.conftest import TABLE
 from browser.pages import drawn, held, load, settled
@@ -19,7 +19,7 @@ Tab = Callable[..., Page]
 
 
 def test_from_a_file_to_a_report(tmp_path: Path, tab: Tab) -> None:
-    with serving(tmp_path) as found:
+    with serving(tmp_path, state=CALCULATION) as found:
         page = tab(found.address)
         page.locator("#upload").set_input_files(TABLE)
         expect(page.locator("#pick-table")).to_have_value("cafeteria.csv")

@@ -94,6 +94,18 @@ def beliefs(before: Sequence[Row], after: Sequence[Row], output: Sequence[Row], 
     return alt.layer(goal, was, now, seen).properties(width="container", height=HEIGHT)
 
 
+def shares(rows: Sequence[Row], name: str) -> Any:
+    """What is believed of labels (rows value, share, inside the goal or not)."""
+    y = alt.Y(
+        "value:N", title=name, sort=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8, labelLimit=110)
+    )
+    x = alt.X("share:Q", title="believed", axis=_PERCENT)
+    colour = alt.condition("datum.inside", alt.value(ALARM), alt.value(QUIET))
+    tips = [alt.Tooltip("value:N", title=name), alt.Tooltip("share:Q", format=".2%")]
+    drawn = _chart("before", rows).mark_bar(height=16, cornerRadius=3, opacity=0.7)
+    return drawn.encode(x=x, y=y, color=colour, tooltip=tips).properties(width="container", height=alt.Step(26))
+
+
 def noise(density: Sequence[Row], unit: str) -> Any:
     """How far noise moves an answer: rows z, density, inside (the usual band) or not."""
     x = alt.X("z:Q", title=f"noise{unit}", axis=alt.Axis(tickCount=7), scale=alt.Scale(nice=False, zero=False))

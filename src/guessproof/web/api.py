@@ -15,6 +15,7 @@ from guessproof.web.desks import is_desk
 from guessproof.web.pictures import quick_rows
 from guessproof.web.refusals import RefusalBody, WebError
 from guessproof.web.releases import budget_of, confirm, make_offer, open_budget
+from guessproof.web.shapes import shape_of, sketches
 from guessproof.web.shop import Shop
 from guessproof.web.sources import check_question, columns_of, connections
 from guessproof.web.states import cleaned
@@ -214,6 +215,16 @@ def make_api(shop: Shop) -> APIRouter:
         """Whether a question is accepted, and what it promises; else which part is refused."""
         return check_question(shop.folder, body.state)
 
+    @api.post("/shape")
+    def shape(body: Asked) -> Json:
+        """What is believed beforehand, with the right guesses marked."""
+        return shape_of(shop.folder, body.state)
+
+    @api.post("/sketch")
+    def sketch(body: Asked) -> Json:
+        """What the noise would do to an empty table, a few times over; nothing is opened or charged."""
+        return sketches(shop.folder, body.state)
+
     @api.post("/budget")
     def budget(body: Asked) -> Json:
         """What is left of the budget, and what was spent on what."""
@@ -255,7 +266,7 @@ def make_api(shop: Shop) -> APIRouter:
 
     @api.post("/live")
     def live(body: Asked) -> LiveState:
-        """A certified answer at once, from a curve that is made in the background."""
+        """A certified answer at once, from a curve that was made before: a job of the kind beliefs."""
         answer = shop.quick(body.state)
         if answer is None:
             return LiveState(ready=False)

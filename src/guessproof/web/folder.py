@@ -56,7 +56,10 @@ class Folder:
         return self.uploads if not is_elsewhere(source) and self._is_uploaded(source) else self.root
 
     def _is_uploaded(self, source: str) -> bool:
-        return os.path.basename(source) == source and (self.uploads / source).is_file()
+        try:
+            return os.path.basename(source) == source and (self.uploads / source).is_file()
+        except (OSError, ValueError):  # a name that is too long, or that cannot be one
+            return False
 
     def source_of(self, source: str) -> str:
         """A source as an engine opens it."""

@@ -86,6 +86,7 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
             "interval": list(choice.interval),
             "binding": choice.binding,
             "noise_scale": choice.noise_scale,
+            "epsilon_per_unit": choice.epsilon_per_unit,
             "limits": [
                 {"name": b.name, "side": b.side, "epsilon": b.epsilon, "how": b.how, "shown": _limit(b)}
                 for b in choice.limits

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from guessproof.charts import live as charts
+from guessproof.charts.plan import NARROW, fitted, profile
+from guessproof.charts.profiles import epsilon_map
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.mechanisms import Mechanism
 from guessproof.mechanisms.laplace import Laplace
+from guessproof.risk.profile import RiskProfile
 from guessproof.web.live import Beliefs, Ladder, Scaled
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
@@ -205,6 +208,20 @@ def _limits(outcome: Row) -> list[Row]:
     ]
 
 
+def profile_charts(risk: RiskProfile) -> dict[str, Any]:
+    """The ratio that a profile allows and the ε that it implies; over both priors, where it speaks of both."""
+    found: dict[str, Any] = {}
+    drawn = profile(risk)
+    if drawn is not None:
+        found["profile"] = fitted(drawn, NARROW + 70, 70)
+    try:
+        spec = epsilon_map(risk, count=40).to_dict(validate=False)
+    except GuessproofError:  # it promises something on one line only
+        return found
+    spec.pop("title", None)
+    return {**found, "map": {**spec, "width": NARROW - 40, "height": 260}}
+
+
 def drawings(outcome: Row, choice: Choice | None, beliefs: Beliefs | None) -> Row:
     """Every chart that this state has, drawn; later only its rows change."""
     rows = quick_rows(outcome, choice)
@@ -220,5 +237,7 @@ def drawings(outcome: Row, choice: Choice | None, beliefs: Beliefs | None) -> Ro
         found["noise"] = charts.noise(rows["noise"]["density"], "")
         curve = error_rows(mechanism, confidence_of(choice))
         found["errors"] = charts.errors(curve, rows["errors"]["mark"], rows["errors"]["wanted"])
+    if choice is not None and choice.plan.risk is not None:
+        found |= profile_charts(choice.plan.risk)
     drawn = {name: charts.apart(chart) for name, chart in found.items()}
     return {name: {"spec": one.spec, "rows": one.rows} for name, one in drawn.items()}

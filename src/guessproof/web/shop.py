@@ -65,17 +65,15 @@ class Shop:
         return job
 
     def quick(self, state: Tables) -> QuickAnswer | None:
-        """An answer on the private side; None until the curve is there."""
+        """An answer on the private side; None until its curve was asked for (`curve`) and is there."""
         if not has_data(state):
             return self._quick_calculation(state)
         plan = read_state(state, self.folder)
-        job = self.curve(state)
-        if not job.is_over:
-            return None
-        beliefs = job.result if job.state == "done" else None
+        name = digest(state, without_limits=True)
+        job = self.curves.get(name)
+        beliefs = job.result if job is not None and job.state == "done" else None
         if beliefs is None and plan.wanted is not None:
             return None
-        name = digest(state, without_limits=True)
         question = self.questions.get(name) or self.questions.put(name, asked(plan))
         left, to_come, scanned = budget_left(plan)
         count = plan.release.times if to_come is None else to_come
@@ -88,8 +86,8 @@ class Shop:
 
     def _quick_calculation(self, state: Tables) -> QuickAnswer | None:
         found = read_calculation(state, self.folder)
-        job = self.curve(state)
-        if not job.is_over or job.state != "done":
+        job = self.curves.get(digest(state, without_limits=True))
+        if job is None or job.state != "done":
             return None
         beliefs: Beliefs = job.result
         try:

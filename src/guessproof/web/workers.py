@@ -64,7 +64,7 @@ class Worker:
 
 
 class Workers:
-    """Hands jobs to processes; at most `most` at a time, the others wait."""
+    """Hands jobs to processes; at most `most` at a time and two for exact answers, the others wait."""
 
     def __init__(self, folder: Folder, most: int | None = None) -> None:
         methods = multiprocessing.get_all_start_methods()
@@ -72,7 +72,9 @@ class Workers:
         if "forkserver" in methods:
             self.context.set_forkserver_preload(["guessproof.web.warm"])
         self.folder = folder
-        self.room = threading.Semaphore(most or max(2, min(4, os.cpu_count() or 2)))
+        count = most or max(2, min(4, os.cpu_count() or 2))
+        # What somebody waits for goes first: curves and audits do not stand in its way.
+        self.first, self.room = threading.Semaphore(2), threading.Semaphore(count)
         self.lock = threading.Lock()
         self.idle: list[Worker] = []
         self.jobs: OrderedDict[str, WebJob] = OrderedDict()
@@ -115,7 +117,7 @@ class Workers:
             worker.end()
 
     def _attend(self, job: WebJob, state: Tables, options: dict[str, Any]) -> None:
-        with self.room:
+        with self.first if job.kind == "outcome" else self.room:
             worker = None
             try:
                 if not job.stopping and not self.closed:

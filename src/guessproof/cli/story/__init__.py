@@ -91,4 +91,5 @@ def _report(console: Screen, plan: Plan, place: Path) -> None:
 
     with console.status("writing the report …"):
         reported(plan, place / "report.html")
-    console.print(f"The report is in {place / 'report.html'}; the chart of the audit beside it.\n")
+    console.print(f"The report is in {place / 'report.html'}; the chart of the audit beside it.")
+    console.print(f"Next, drag the limits and see what they cost: guessproof serve {place / 'plan.toml'}\n")

@@ -8,9 +8,10 @@ const CHARTS = {
   room: ["Room for ε", {}],
   noise: ["The noise", { legend: [["safe", "19 of 20 answers, or as many as you ask for"]] }],
   errors: ["Error, at every ε", {}],
+  profile: ["What the risk profile allows", {}],
+  map: ["ε over both priors", {}],
 };
 const charts = {};
-export let paints = 0;
 
 export function mount() {
   for (const [name, [title, options]] of Object.entries(CHARTS)) {
@@ -18,8 +19,8 @@ export function mount() {
     at("charts").append(charts[name].node);
   }
   onAnswer((answer) => {
-    if (answer.kind === "charts") drawAll(answer.charts);
-    if (answer.rows) updateAll(answer.rows);
+    if (answer.kind === "charts") return drawAll(answer.charts);
+    return answer.rows ? updateAll(answer.rows) : null;
   });
 }
 
@@ -30,7 +31,5 @@ async function drawAll(found) {
 }
 
 async function updateAll(rows) {
-  await Promise.all(Object.entries(rows).map(([name, sets]) => charts[name]?.update(sets)));
-  paints += 1;
-  document.body.dataset.paints = String(paints);
+  await Promise.all(Object.entries(rows).map(([name, sets]) => (charts[name] && !charts[name].node.hidden ? charts[name].update(sets) : null)));
 }

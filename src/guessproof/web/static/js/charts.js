@@ -24,6 +24,10 @@ export class Chart {
       this.picture, this.extra,
       note ? el("p", { class: "hint" }, note) : null,
       el("footer", {}, this.details, this.button("SVG"), this.button("PNG")));
+    // What cannot be seen is drawn when it comes into view.
+    this.seen = true;
+    this.stale = false;
+    new IntersectionObserver(([entry]) => { this.seen = entry.isIntersecting; if (this.seen && this.stale) this.update({}); }, { rootMargin: "100px" }).observe(this.node);
     dark.addEventListener("change", () => { if (this.spec) this.draw(this.spec, this.rows); });
   }
 
@@ -44,7 +48,7 @@ export class Chart {
     this.view?.finalize();
     const named = { ...painted(this.spec), datasets: this.rows };
     const result = await window.vegaEmbed(this.picture, named, {
-      mode: "vega-lite", ast: true, expr: expressionInterpreter, actions: false, renderer: "canvas", defaultStyle: false,
+      mode: "vega-lite", ast: true, expr: expressionInterpreter, actions: false, logLevel: window.vega.Error, renderer: "canvas", defaultStyle: false,
       config: config(), tooltip: { disableDefaultStyle: true, theme: "custom" }, loader: { load: () => Promise.reject(new Error("nothing is loaded")) },
     });
     this.view = result.view;
@@ -54,7 +58,10 @@ export class Chart {
   update(rows) {
     Object.assign(this.rows, rows);
     if (!this.view) return this.drawing;
-    for (const [name, values] of Object.entries(rows)) {
+    if (!this.seen) { this.stale = true; return null; }
+    const changed = this.stale ? this.rows : rows;
+    this.stale = false;
+    for (const [name, values] of Object.entries(changed)) {
       try { this.view.data(name, values); } catch { /* a dataset that this drawing does not show */ }
     }
     if (this.details.open) this.list();

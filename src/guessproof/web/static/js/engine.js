@@ -5,7 +5,7 @@ import * as store from "./store.js";
 
 const listeners = new Set();
 export const onAnswer = (run) => listeners.add(run);
-const tell = (answer) => { for (const run of listeners) run(answer); };
+const tell = (answer) => Promise.all([...listeners].map((run) => run(answer)));
 
 let wanted = 0;      // how many changes there were
 let answered = -1;   // the change that the quick answer belongs to
@@ -18,6 +18,7 @@ export const painted = () => answered;
 
 export function changed() {
   wanted += 1;
+  document.body.dataset.asked = String(wanted);
   quick();
   later();
 }
@@ -30,10 +31,11 @@ async function quick() {
       const turn = wanted;
       const state = store.get();
       const found = await post("/live", { state });
-      if (!found.ready) { tell({ kind: "waiting" }); watch(); return; }
-      if (settled < turn) tell({ kind: "quick", outcome: found.outcome, rows: found.rows });
-      else tell({ kind: "rows", rows: found.rows });
+      if (!found.ready) { if (settled < wanted) tell({ kind: "waiting" }); watch(); return; }
       answered = turn;
+      if (settled < turn) await tell({ kind: "quick", outcome: found.outcome, rows: found.rows });
+      else await tell({ kind: "rows", rows: found.rows });
+      document.body.dataset.answered = String(turn); // everything is drawn
       await charts(state);
     }
   } catch (error) {
@@ -53,6 +55,13 @@ async function charts(state) {
   tell({ kind: "charts", charts: found.charts });
 }
 
+// A risk profile has charts of its own: they follow when the drag is over.
+let profile = "";
+function again() {
+  const now = JSON.stringify(store.get().risk || null);
+  if (now !== profile) { profile = now; drawn = ""; answered = Math.min(answered, wanted - 1); quick(); }
+}
+
 export function attackOf(state) {
   const { advantage, posterior, odds, ...attacker } = state.attacker || {};
   const names = [advantage, posterior, odds].map((v) => v !== undefined);
@@ -61,14 +70,25 @@ export function attackOf(state) {
   return JSON.stringify({ ...rest, attacker, names, targets, risk: Boolean(risk), release: (state.release || {}).mechanism });
 }
 
-let watching = false;
-async function watch() {
-  if (watching) return;
-  watching = true;
-  const state = store.get();
-  try { await work("beliefs", state).done; } catch { /* then the exact answer says why */ watching = false; return; }
-  watching = false;
-  quick();
+// The curve of an attack is made once it stands still; one that is no longer wanted is given up.
+let making = null;
+let still;
+function watch() {
+  clearTimeout(still);
+  still = setTimeout(make, 250);
+}
+
+async function make() {
+  const key = attackOf(store.get());
+  if (making?.key === key) return;
+  making?.job.stop();
+  const mine = { key, job: work("beliefs", store.get()) };
+  making = mine;
+  let made = true;
+  try { await mine.job.done; } catch { made = false; /* then the exact answer says why */ }
+  if (making !== mine) return;
+  making = null;
+  if (made) quick();
 }
 
 let timer;
@@ -85,7 +105,7 @@ export async function exact() {
   const slow = setInterval(() => tell({ kind: "slow", stop: exactBusy?.stop }), 4000);
   try {
     const outcome = await exactBusy.done;
-    if (turn === wanted) { settled = turn; tell({ kind: "exact", outcome }); }
+    if (turn === wanted) { settled = turn; tell({ kind: "exact", outcome }); again(); }
   } catch (error) {
     if (turn === wanted && error instanceof Refused) tell({ kind: "refused", error: error.error });
   } finally {

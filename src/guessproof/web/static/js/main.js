@@ -6,6 +6,7 @@ import { at, el, fill, warn } from "./dom.js";
 import * as engine from "./engine.js";
 import * as attacker from "./steps/attacker.js";
 import * as audit from "./steps/audit.js";
+import * as beliefs from "./steps/beliefs.js";
 import * as data from "./steps/data.js";
 import * as limits from "./steps/limits.js";
 import * as outcome from "./steps/outcome.js";
@@ -19,7 +20,7 @@ const EXAMPLE = { columns: { time: { bounds: [0, 120], prior: { normal: { mean: 
 async function begin() {
   const start = await call("GET", "/start");
   const kept = await call("GET", "/state");
-  for (const part of [data, question, attacker, limits, outcome, board, release, audit, report]) part.mount(start);
+  for (const part of [data, question, attacker, limits, outcome, board, beliefs, release, audit, report]) part.mount(start);
   store.subscribe(() => { at("undo").disabled = !store.canUndo(); at("redo").disabled = !store.canRedo(); });
   store.subscribe(engine.changed);
   at("undo").addEventListener("click", store.undo);

@@ -158,7 +158,17 @@ function wish(state, columns) {
     el("header", {}, el("h3", {}, "A right guess"), parts.parts.length > 1 ? el("div", { class: "segmented", role: "group", "aria-label": "All or any of these" }, join("and"), join("or")) : null),
     rows,
     free ? el("div", {}, el("button", { type: "button", class: "link", on: { click: () => change((g) => g.parts.push({ column: free, how: familyOf(store.read("columns", free, "prior")) === "categorical" ? "exactly" : "within", size: 1 })) } }, `and also ${free}`)) : null,
-    raw);
+    truth(parts), raw);
+}
+
+// Somebody's true value; left empty, whoever is most exposed.
+function truth(parts) {
+  if (parts.parts.length !== 1) return null;
+  const { column } = parts.parts[0];
+  const numeric = familyOf(store.read("columns", column, "prior")) !== "categorical";
+  const input = el("input", { ...(numeric ? { type: "number", step: "any" } : { class: "plain", size: 10 }), id: "truth", placeholder: "worst",
+    on: { change: (event) => { const value = numeric ? number(event.target.value) : event.target.value.trim() || undefined; store.set(["attacker", "at"], value === undefined ? undefined : { [column]: value }); } } });
+  return el("div", { class: "row" }, field("True value (empty: the most exposed)", input));
 }
 
 function update(state) {
@@ -170,6 +180,8 @@ function update(state) {
   const parts = goal.parse(state.attacker?.goal || "");
   for (const input of at("attacker").querySelectorAll("[data-size]")) put(input, parts?.parts[Number(input.dataset.size)]?.size);
   put(at("goal-text"), state.attacker?.goal ?? "");
+  const truths = Object.values(state.attacker?.at || {});
+  if (at("truth")) put(at("truth"), truths.length ? truths[0] : "");
   at("goal-words").textContent = state.attacker?.goal ? goal.words(state.attacker.goal) : "Nobody attacks yet: say what somebody would like to guess.";
 }
 

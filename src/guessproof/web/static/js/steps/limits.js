@@ -16,7 +16,12 @@ const LIMITS = [
     words: (v) => `in ${percent(v)} of releases` },
   { id: "prior_factor", path: ["attacker", "prior_factor"], name: "What he believes may be misjudged by a factor of", unit: "×", low: 1.01, high: 5, usual: 1.2, scale: 1,
     words: (v) => `the odds of any two values may differ from the curve by ×${v}` },
+  { id: "relative", path: ["risk", "fixed_value", "relative"], name: "That somebody is in the table may become likelier by a factor of", unit: "×", low: 1.05, high: 20, usual: 3, scale: 1, records: true,
+    words: (v) => `whoever believed it with 1 in 100 may believe it with ${odds(v / 100)}` },
+  { id: "absolute", path: ["risk", "fixed_value", "absolute"], name: "… or stay at most at", unit: "%", low: 0.01, high: 0.9, usual: 0.25, scale: 100, records: true, needs: ["risk", "fixed_value"],
+    words: (v) => `no factor counts while he believes it with at most ${odds(v)}` },
 ];
+const PROFILE = { fixed_value: { q: 1, absolute: 0.25, relative: 3 } };
 
 const rows = {};
 
@@ -31,7 +36,7 @@ export function mount(start) {
 
 function row(limit) {
   const check = el("input", { type: "checkbox", id: `${limit.id}-on`, "aria-label": `Limit: ${limit.name}`,
-    on: { change: (event) => store.set(limit.path, event.target.checked ? limit.usual : undefined) } });
+    on: { change: (event) => (limit.id === "relative" ? store.set(["risk"], event.target.checked ? PROFILE : undefined) : store.set(limit.path, event.target.checked ? limit.usual : undefined)) } });
   const slider = el("input", { type: "range", min: 0, max: 1000, step: 1, id: `${limit.id}-slider`, "aria-label": limit.name,
     on: { input: (event) => store.set(limit.path, fromSlider(Number(event.target.value), limit.low, limit.high), { drag: limit.id }), change: store.endDrag } });
   const exact = el("input", { type: "number", step: "any", min: 0, id: `${limit.id}-number`, "aria-label": `${limit.name} (number)`,
@@ -49,7 +54,9 @@ function refresh(state) {
     const { node, check, slider, exact, words } = rows[limit.id];
     const value = limit.path.reduce((v, k) => v?.[k], state);
     const needed = limit.needs && limit.needs.reduce((v, k) => v?.[k], state) === undefined;
-    node.hidden = (limit.data && !store.hasData()) || Boolean(needed);
+    const unfit = limit.records && (!["records", "persons"].includes(state.data?.protects) || (state.risk && !state.risk.fixed_value));
+    node.hidden = (limit.data && !store.hasData()) || Boolean(needed) || Boolean(unfit);
+    check.hidden = limit.id === "absolute";
     check.checked = value !== undefined;
     node.classList.toggle("off", value === undefined);
     slider.disabled = exact.disabled = value === undefined;

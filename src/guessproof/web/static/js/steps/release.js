@@ -2,6 +2,7 @@
 import { post, Refused } from "../api.js";
 import { announce, at, el, field, fill, heading } from "../dom.js";
 import { onAnswer } from "../engine.js";
+import { sketch } from "./sketch.js";
 import * as store from "../store.js";
 
 let standing, said, answer;
@@ -11,7 +12,7 @@ export function mount() {
   standing = el("div", { id: "standing" });
   said = el("p", { class: "error", id: "release-error", role: "alert", hidden: true });
   answer = el("div", { id: "answer", role: "status" });
-  fill(at("release"), heading("release-title", 5, "Release"), el("div", { class: "stack" }, standing, said, answer));
+  fill(at("release"), heading("release-title", 5, "Release"), el("div", { class: "stack" }, sketch(), standing, said, answer));
   store.subscribe((state) => {
     at("release").hidden = !store.hasData();
     const now = JSON.stringify([state.data, state.query, state.release]);

@@ -1,0 +1,79 @@
+"""What is believed beforehand, with the right guesses marked; and noise, seen before it is paid for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from guessproof.charts import live as charts
+from guessproof.charts.goals import goal_on_prior
+from guessproof.choosing import Chooser, asked
+from guessproof.errors import GuessproofError, InfeasibleError
+from guessproof.plan import Plan
+from guessproof.releasing.answer import add_noise
+from guessproof.risk.attack import Attack
+from guessproof.web.folder import Folder
+from guessproof.web.pictures import density_rows, share_rows, typical
+from guessproof.web.states import Tables, has_data, read_calculation, read_state
+from guessproof.world.attributes import Attribute
+from guessproof.world.finite import Finite
+from guessproof.world.goals import Goal
+from guessproof.world.line import LinePrior
+
+CELLS = 48  # along each side of a map of two columns
+SKETCHES = 5
+MOST_GROUPS = 40
+Json = dict[str, Any]
+
+
+def shape_of(folder: Folder, state: Tables) -> Json:
+    """The prior of the attacked column (or of two), and which guesses are right for one true value."""
+    plan = read_state(state, folder) if has_data(state) else read_calculation(state, folder).plan
+    if plan.wanted is None:
+        return {"kind": "none"}
+    goal = plan.goal()
+    attributes = list(goal.attributes)
+    at = dict((plan.attacker.at if plan.attacker is not None else None) or {})
+    for attribute in attributes:
+        at.setdefault(attribute.name, typical(attribute))
+    if len(attributes) == 2:
+        return _of_two(goal, at)
+    return _of_one(attributes[0], goal, at[attributes[0].name]) if len(attributes) == 1 else {"kind": "none"}
+
+
+def _of_one(attribute: Attribute, goal: Goal, at: Any) -> Json:
+    prior = attribute.prior
+    if isinstance(prior, LinePrior):
+        rows = density_rows(attribute, goal, at)
+        drawn = charts.apart(charts.beliefs(rows, rows, [{"x": at}], attribute.name))
+        return {"kind": "line", "name": attribute.name, "at": at, "spec": drawn.spec, "rows": drawn.rows}
+    if isinstance(prior, Finite):
+        rows = share_rows(attribute, goal, at)
+        drawn = charts.apart(charts.shares(rows, attribute.name))
+        return {"kind": "labels", "name": attribute.name, "at": str(at), "spec": drawn.spec, "rows": drawn.rows}
+    return {"kind": "none"}
+
+
+def _of_two(goal: Goal, at: Json) -> Json:
+    """An AND is a box, an OR is a cross."""
+    try:
+        drawn = charts.apart(goal_on_prior(Attack(goal, at=at), title="", points=CELLS))
+    except (GuessproofError, ValueError, AssertionError):  # a number and a label are drawn apart
+        return {"kind": "none"}
+    spec = {k: v for k, v in drawn.spec.items() if k != "title"}
+    return {"kind": "map", "name": " and ".join(at), "at": None, "spec": spec, "rows": drawn.rows}
+
+
+def sketches(folder: Folder, state: Tables) -> Json:
+    """What the noise would do to an empty table, drawn a few times; the data is not opened, nothing is charged."""
+    plan = read_state(state, folder)
+    choice = _choice(plan)
+    if not choice.feasible or not choice.noises:
+        raise InfeasibleError(choice.explanation)
+    tables = [add_noise(choice, {}).answers[:MOST_GROUPS] for _ in range(SKETCHES)]
+    names = [" · ".join([*(str(v) for v in a.group.values()), a.name]) for a in tables[0]]
+    values = [[None if a.value is None else float(f"{a.value:.4g}") for a in table] for table in tables]
+    return {"names": names, "tables": values}
+
+
+def _choice(plan: Plan) -> Any:
+    return Chooser(plan, asked(plan), None, False).choice()

@@ -1,0 +1,76 @@
+"""Priors with the right guesses marked, noise before it is paid for, and charts that are drawn once."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pytest
+import vl_convert
+
+from guessproof.charts.live import apart
+from web.running import CAFETERIA, CALCULATION, Served
+
+
+def asked(served: Served, door: str, state: Any) -> Any:
+    status, found = served.ask("POST", f"/api/{door}", {"state": state})
+    assert status == 200, found
+    return found
+
+
+def test_the_marked_guesses_weigh_what_the_library_says(served: Served) -> None:
+    found = asked(served, "shape", CALCULATION)
+    assert (found["kind"], found["at"]) == ("line", 20)
+    rows = found["rows"]["before"]
+    marked = sum(r["density"] for r in rows if r["inside"]) / sum(r["density"] for r in rows)
+    assert marked == pytest.approx(0.2499, abs=0.02)
+    assert all((abs(r["x"] - 20) <= 2) == r["inside"] for r in rows)
+
+
+def test_labels_and_two_columns_are_drawn_too(served: Served) -> None:
+    state = copy.deepcopy(CALCULATION)
+    state["columns"]["faculty"] = {"prior": {"categorical": {"math": 0.5, "cs": 0.3, "law": 0.2}}}
+    state["attacker"] = {"goal": "faculty exactly", "advantage": 0.1, "at": {"faculty": "cs"}}
+    labels = asked(served, "shape", state)
+    assert [r["value"] for r in labels["rows"]["before"] if r["inside"]] == ["cs"]
+    state["columns"]["wait"] = {"prior": {"normal": {"mean": 5, "sd": 2}}}
+    for word in ("and", "or"):
+        state["attacker"] = {"goal": f"time within 2 {word} wait within 1", "advantage": 0.1}
+        assert asked(served, "shape", state)["kind"] == "map"
+
+
+def test_noise_is_seen_before_it_is_paid_for(served: Served) -> None:
+    found = asked(served, "sketch", CAFETERIA)
+    assert found["names"] == ["mean_time"]
+    assert len(found["tables"]) == 5
+    drawn = np.array(found["tables"], dtype=float)
+    assert len(np.unique(drawn)) > 1
+    assert not (served.shop.folder.root / "guessproof.ledger").exists()
+
+
+def test_every_chart_is_a_drawing_and_its_rows(served: Served) -> None:
+    served.work("beliefs", CAFETERIA)
+    found = asked(served, "charts", CAFETERIA)
+    assert set(found["charts"]) == {"gains", "room", "noise", "errors"}
+    moved = copy.deepcopy(CAFETERIA)
+    moved["attacker"]["advantage"] = 0.11
+    later = asked(served, "live", moved)["rows"]
+    for name, chart in found["charts"].items():
+        assert "values" not in str(chart["spec"].get("data", {}))
+        assert set(later[name]) <= set(chart["rows"])  # what changes has a place in the drawing
+        vl_convert.vegalite_to_svg({**chart["spec"], "width": 300, "datasets": chart["rows"]})
+    curve = found["charts"]["gains"]["rows"]["curve"]
+    assert all(row["reached"] <= row["gain"] + 1e-9 for row in curve)  # no bound lies below an attack
+    assert all(a["belief"] <= b["belief"] for a, b in itertools.pairwise(curve))
+
+
+def test_rows_are_taken_out_of_any_chart() -> None:
+    one = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    two = alt.Chart(alt.InlineData(values=[{"x": 2}], name="named")).mark_point().encode(x="x:Q")
+    found = apart(one + two)
+    assert sorted(found.rows.values(), key=str) == [[{"x": 1}], [{"x": 2}]]
+    assert found.rows["named"] == [{"x": 2}]
+    assert "values" not in str(found.spec)
