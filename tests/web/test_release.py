@@ -99,16 +99,37 @@ def test_the_refused_part_of_a_question_is_named(served: Served, sql: str, part:
     status, found = served.ask("POST", "/api/question", {"state": asking(sql)})
     assert status == 200
     assert found["accepted"] is False
-    start, end = found["error"]["place"]
+    error = found["questions"][""]["error"]
+    start, end = error["place"]
     assert part.strip("; ").split()[0] in sql[start:end] or sql[start:end] in part
-    assert found["error"]["problem"]
+    assert error["problem"]
 
 
 def test_an_accepted_question_says_what_one_person_changes(served: Served) -> None:
-    found = served.ask("POST", "/api/question", {"state": CAFETERIA})[1]
+    found = served.ask("POST", "/api/question", {"state": CAFETERIA})[1]["questions"][""]
     assert found["accepted"] is True
     assert found["outputs"] == ["mean_time"]
     assert "one person moves it" in found["accounts"][0]
+
+
+def test_several_questions_are_paid_together(paid: Served) -> None:
+    state = {key: value for key, value in copy.deepcopy(CAFETERIA).items() if key not in ("query", "accuracy")}
+    state["queries"] = {
+        "mean": {"sql": CAFETERIA["query"]["sql"], "accuracy": {"within": 3}},
+        "total": {"sql": "SELECT SUM(time) AS total FROM t", "accuracy": {"within": 400}},
+    }
+    found = paid.ask("POST", "/api/question", {"state": state})[1]
+    assert found["accepted"] is True
+    assert set(found["questions"]) == {"mean", "total"}
+    outcome = paid.work("outcome", state)["result"]
+    assert outcome["feasible"], outcome["explanation"]
+    offer = paid.ask("POST", "/api/release/offer", {"state": state})[1]
+    status, answer = paid.ask("POST", "/api/release", {"state": state, "offer": offer["offer"]})
+    assert status == 200, answer
+    assert len(answer["shown"]["rows"]) == 2
+    state["queries"]["total"]["sql"] = "SELECT time FROM t"
+    found = paid.ask("POST", "/api/question", {"state": state})[1]["questions"]
+    assert (found["mean"]["accepted"], found["total"]["accepted"]) == (True, False)
 
 
 def test_an_upload_is_a_table_like_any_other(paid: Served) -> None:

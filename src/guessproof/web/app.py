@@ -79,12 +79,12 @@ def _add_refusals(app: FastAPI) -> None:
         first = error.errors()[0] if error.errors() else {}
         where = ".".join(str(part) for part in first.get("loc", ())[1:]) or None
         problem = plain(first.get("msg", "the request is not understood"))
-        refusal = Refusal(kind="RequestError", message=f"{where or 'request'}: {problem}", field=where, problem=problem)
+        refusal = Refusal(kind="request", message=f"{where or 'request'}: {problem}", field=where, problem=problem)
         return _answer(refusal, 422)
 
     @app.exception_handler(HTTPException)
     def missing(_: Request, error: HTTPException) -> JSONResponse:
-        refusal = Refusal(kind="WebError", message=plain(error.detail), problem=plain(error.detail))
+        refusal = Refusal(kind="web", message=plain(error.detail), problem=plain(error.detail))
         status = 422 if error.status_code == 400 else error.status_code  # a body that cannot be parsed
         return _answer(refusal, status, dict(error.headers or {}))
 

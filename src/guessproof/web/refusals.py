@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, Field
 
 from guessproof import errors
@@ -15,7 +13,7 @@ UNEXPECTED = "something unexpected happened; its text is not shown, since it mig
 class Refusal(BaseModel):
     """What was refused, and what to do instead."""
 
-    kind: str = Field(description="the class of the error, as PlanError")
+    kind: str = Field(description="what went wrong, in one word: plan, query, budget, …")
     message: str = Field(description="everything in one text, as the command line prints it")
     field: str | None = Field(default=None, description="the key of the plan that is meant")
     line: int | None = Field(default=None, description="the line of the plan, counted from 1")
@@ -43,37 +41,19 @@ class WebError(errors.GuessproofError):
 
 
 def refusal_of(error: errors.GuessproofError) -> Refusal:
-    """An error of the library in the page's shape."""
-    return Refusal(
-        kind=type(error).__name__,
-        message=plain_lines(str(error)),
-        field=_text(getattr(error, "field", None)),
-        line=getattr(error, "line", None),
-        problem=_text(getattr(error, "problem", None)),
-        remedy=_text(getattr(error, "remedy", None)),
-        place=getattr(error, "place", None),
-        charged=is_charged(error),
-    )
-
-
-def is_charged(error: errors.GuessproofError) -> bool:
-    """Whether the budget was charged before this happened."""
-    return isinstance(error, (errors.EngineError, errors.RowsError, errors.UnsureError))
+    """An error of the library, as programs get it everywhere, with its text and the place in the query."""
+    return Refusal(**error.to_dict(), message=plain_lines(str(error)), place=getattr(error, "place", None))
 
 
 def status_of(error: errors.GuessproofError) -> int:
     """The code of HTTP for an error."""
     if isinstance(error, WebError):
         return error.status
-    if isinstance(error, errors.LedgerError) or is_charged(error):
+    if isinstance(error, errors.LedgerError) or error.charged:
         return 409
     return 422
 
 
 def unexpected() -> Refusal:
     """What is said of an error that nobody thought of."""
-    return Refusal(kind="UnexpectedError", message=UNEXPECTED)
-
-
-def _text(value: Any) -> str | None:
-    return None if not value else plain_lines(value)
+    return Refusal(kind="unexpected", message=UNEXPECTED, problem=UNEXPECTED)

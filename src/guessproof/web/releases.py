@@ -69,7 +69,7 @@ def make_offer(shop: Shop, state: Tables, number: int | None) -> Json:
     return {
         "offer": offer.id,
         "name": plan.data.name,
-        "query": plan.query.sql,
+        "query": plan.asked,
         "cost": "0" if settled else up(choice.cost),
         "left": down(left),
         "left_after": down(left if settled else max(left - choice.cost, 0.0)),

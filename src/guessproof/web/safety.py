@@ -173,7 +173,7 @@ def _limited(receive: Receive, limit: int) -> Receive:
 
 
 async def _answer(send: Send, status: int, problem: str, remedy: str) -> None:
-    refusal = Refusal(kind="WebError", message=f"{problem}; {remedy}", problem=problem, remedy=remedy)
+    refusal = Refusal(kind="web", message=f"{problem}; {remedy}", problem=problem, remedy=remedy)
     body = json.dumps(RefusalBody(error=refusal).model_dump()).encode()
     start = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": start})

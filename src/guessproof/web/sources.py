@@ -8,7 +8,7 @@ from typing import Any
 
 from guessproof.choosing import asked
 from guessproof.engines.files import is_text_table
-from guessproof.errors import GuessproofError, QueryError, SourceError
+from guessproof.errors import GuessproofError, SourceError
 from guessproof.plan.plan import is_elsewhere
 from guessproof.starting import pick_table, read_schema
 from guessproof.web.folder import Folder
@@ -16,7 +16,7 @@ from guessproof.web.refusals import WebError, refusal_of
 from guessproof.web.states import Tables, cleaned, read_state
 
 _CONNECTION = re.compile(r"postgres(ql)?://")
-QUESTION = ("data", "query", "columns", "tables", "prior", "release")  # what a question depends on
+QUESTION = ("data", "columns", "tables", "prior", "release")  # what a question depends on
 MOST_COLUMNS = 500
 Json = dict[str, Any]
 
@@ -43,20 +43,25 @@ def columns_of(folder: Folder, source: str, table: str | None, named: bool) -> J
 
 
 def check_question(folder: Folder, state: Tables) -> Json:
-    """Whether a question is accepted, and what it promises; else which part is refused."""
+    """Whether each question is accepted, and what it promises; else which part of it is refused."""
     state = cleaned(state)
     kept = {key: state[key] for key in QUESTION if key in state}
+    several = state.get("queries")
+    if not isinstance(several, dict) or "query" in state:
+        found = {"": _checked(folder, {**kept, **({"query": state["query"]} if "query" in state else {})})}
+    else:
+        found = {str(name): _checked(folder, {**kept, "query": _alone(asked)}) for name, asked in several.items()}
+    return {"accepted": all(one["accepted"] for one in found.values()), "questions": found}
+
+
+def _alone(asked: Any) -> Any:
+    return {"sql": asked["sql"]} if isinstance(asked, dict) and "sql" in asked else asked
+
+
+def _checked(folder: Folder, kept: Tables) -> Json:
     try:
-        plan = read_state(kept, folder)
-        question = asked(plan)
-    except QueryError as error:
-        return {"accepted": False, "error": refusal_of(error).model_dump()}
+        question = asked(read_state(kept, folder))
     except GuessproofError as error:
-        return {"accepted": False, "error": {**refusal_of(error).model_dump(), "place": None}}
-    return {
-        "accepted": True,
-        "error": None,
-        "accounts": [m.account for m in question.measurements],
-        "outputs": [o.name for o in question.outputs],
-        "columns": sorted(question.columns),
-    }
+        return {"accepted": False, "error": refusal_of(error).model_dump()}
+    accounts = [m.account for m in question.measurements]
+    return {"accepted": True, "error": None, "accounts": accounts, "outputs": [o.name for o in question.outputs]}

@@ -52,7 +52,7 @@ def _date(text: Any) -> Any:
 
 def has_data(state: Tables) -> bool:
     """Whether the state asks a table; otherwise it is a calculation."""
-    return "data" in state or "query" in state
+    return any(key in state for key in ("data", "query", "queries"))
 
 
 def read_state(state: Tables, folder: Folder) -> Plan:

@@ -19,7 +19,7 @@ from guessproof.web.states import Tables
 
 Progressed = Literal["waiting", "running", "done", "failed", "stopped"]
 MOST_JOBS = 200  # that are remembered
-STOPPED = Refusal(kind="StoppedError", message="stopped", problem="this was stopped", remedy="start it again")
+STOPPED = Refusal(kind="stopped", message="stopped", problem="this was stopped", remedy="start it again")
 
 
 @dataclass

@@ -10,7 +10,7 @@ let saving;
 
 export const get = () => state;
 export const subscribe = (run) => { listeners.add(run); return () => listeners.delete(run); };
-export const hasData = () => Boolean(state.data || state.query);
+export const hasData = () => Boolean(state.data || state.query || state.queries);
 
 export function read(...path) {
   return path.reduce((value, key) => (value === undefined || value === null ? undefined : value[key]), state);
