@@ -186,6 +186,29 @@ def test_weights_share_what_has_no_target() -> None:
     assert choice.noises[1].mechanism.epsilon == pytest.approx(3 * choice.noises[0].mechanism.epsilon)
 
 
+def test_targets_that_do_not_fit_together_say_which_could_give_way() -> None:
+    """Every way out that is named helps when it is written down; the one that binds is among them."""
+    targets = {"all_old": 20.0, "not_young": 3.0, "by_band": 40.0}
+
+    def made(wanted: dict[str, float], advantage: float = 0.1) -> Choice:
+        questions = {n: f"{keys}\naccuracy = {{ within = {wanted[n]} }}" for n, keys in COUNTS.items()}
+        return choose(several(questions, GOAL.replace("0.1", str(advantage)), columns=BANDS))
+
+    choice = made(targets)
+    assert not choice.feasible
+    assert "Of the ε that is needed not_young.n takes" in choice.explanation
+    helping = {change.what: float(change.then) for change in choice.changes}
+    assert "accuracy of not_young.n: within" in helping
+    for what, then in helping.items():
+        name = what.removeprefix("accuracy of ").partition(".")[0]
+        if what.startswith("attacker"):
+            assert made(targets, then).feasible, what
+        elif what.startswith("accuracy of every"):
+            assert made({n: w * then for n, w in targets.items()}).feasible, what
+        else:
+            assert made({**targets, name: then}).feasible, what
+
+
 def test_a_number_that_two_questions_need_is_measured_once() -> None:
     questions = {
         "mean": 'sql = "SELECT AVG(time) AS m FROM t"',

@@ -293,6 +293,14 @@ class Chooser:
             return 0.0
         return max(least / self.budget_shares[j] for j, least in self.required_epsilon.items())
 
+    @property
+    def taken(self) -> dict[str, float]:
+        """The part of ε that each target takes, the largest first."""
+        outputs, needed = [o for o in self.asked.outputs if o.name in self.targets], self.required_epsilon
+        parts = {o.name: math.fsum(needed.get(j, 0.0) for j in o.measured) for o in outputs}
+        whole = math.fsum(parts.values())
+        return {name: parts[name] / whole for name in sorted(parts, key=lambda name: -parts[name])}
+
     # Risk.
 
     @cached_property
@@ -384,6 +392,13 @@ class Chooser:
         if limits.advantage is not None and float(exposure.advantage(epsilon, limits.both).bound) > limits.advantage:
             return False
         return limits.posterior is None or float(exposure.posterior(epsilon).bound) <= limits.posterior
+
+    def keeps_all(self, epsilon: float) -> bool:
+        """Whether every limit holds at ε."""
+        exposure = self.exposure()
+        if any(limit.epsilon < epsilon for limit in self.limits(None)):
+            return False
+        return exposure is None or self._keeps(self.rounded(exposure, epsilon), epsilon)
 
     def _risk(self) -> Limit:
         profile = self.plan.risk
@@ -499,6 +514,7 @@ class Chooser:
                 noises=noises,
                 advantage=advantage,
                 changes=possible,
+                taken=self.taken,
             ),
             data_dependent=self.data_dependent,
             exposure=exposure,

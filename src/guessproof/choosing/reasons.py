@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SHORT = 3  # digits of what is proposed
 LEAST_SURE, MOST_SURE = 0.5, 0.99  # a confidence beyond these is no proposal
 MOST_LEARNT = 0.9
+MOST_NAMED = 3  # targets of which it is said what they take
 Learnt = tuple[float, Bracket | None, Bracket | None]  # ε, advantage, belief
 
 
@@ -125,10 +126,11 @@ def explain_choice(
     noises: tuple[Noise, ...],
     advantage: Bracket | None,
     changes: tuple[Change, ...],
+    taken: Mapping[str, float],
 ) -> str:
     above = [b for b in bounds if b.side == "at most"]
     if not feasible:
-        return _way_out(above, interval, changes, plan.release.epsilon)
+        return _way_out(above, interval, changes, plan.release.epsilon, taken)
     if not math.isfinite(epsilon):
         return "No release can break these limits: any ε will do. Set an accuracy target or release.epsilon."
     parts = [_reason(bounds, epsilon, interval, plan.release.epsilon)]
@@ -210,7 +212,11 @@ def _reason(bounds: list[Limit], epsilon: float, interval: tuple[float, float], 
 
 
 def _way_out(
-    above: list[Limit], interval: tuple[float, float], changes: tuple[Change, ...], fixed: float | None
+    above: list[Limit],
+    interval: tuple[float, float],
+    changes: tuple[Change, ...],
+    fixed: float | None,
+    taken: Mapping[str, float],
 ) -> str:
     needed, highest = interval
     if fixed is not None:
@@ -223,6 +229,9 @@ def _way_out(
         f"Nothing is feasible: the accuracy needs ε ≥ {up(needed)}, but {name} allows at most {down(highest)}, "
         f"{up(needed / highest)} times less."
     )
+    if len(taken) > 1:
+        most = [f"{name} takes {share:.0%}" for name, share in list(taken.items())[:MOST_NAMED]]
+        text += f" Of the ε that is needed {', '.join(most)}."
     if changes:
         best = min(changes, key=lambda c: c.factor)
         return text + f" The smallest change that helps: {best.what} {best.then} instead of {best.now}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +17,7 @@ from guessproof.rounded import down, up
 if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
 
+MOST_LOOSENED, LOOSER = 4, (1.25, 1.6, 2.5, 4.0, 8.0)  # one target of several, beyond which it is none any more
 WIDER = (1.02, 1.5, 2.5, 5.0, 10.0)  # whole noise does not shrink in proportion to ε
 
 
@@ -29,12 +31,37 @@ def ways_out(chooser: Chooser, proposed: tuple[Change, ...], interval: tuple[flo
         return
     ratio = needed / highest
     if len(chooser.targets) > 1:
+        yield from _single_targets(chooser)
         wider = (Change("accuracy of every output: times", "1", up(f * ratio, 3), f * ratio) for f in WIDER)
-        yield from [change for change in wider if _helps(chooser, change)][:1]
+        yield from itertools.islice((change for change in wider if _helps(chooser, change)), 1)
     if chooser.remaining is not None:
         left, enough = chooser.remaining * chooser.times, needed * chooser.times * (1 + 1e-6)
         change = Change("budget: ε that is left", down(left), up(enough), math.inf)  # its owner's to raise, so last
         yield from [change] if _helps(chooser, change) else []
+
+
+def _single_targets(chooser: Chooser) -> Iterator[Change]:
+    """One target by itself, loosened while the others stay. Not every ε tells the attacker alike, so each is tried."""
+    for name in list(chooser.taken)[:MOST_LOOSENED]:
+        (within, confidence), unit = chooser.targets[name], chooser.units.get(name, "within")
+        for factor in LOOSER:
+            then = up(within * factor, 3)
+            if _keeps_limits(_with_targets(chooser, {**chooser.targets, name: (float(then), confidence)})):
+                yield Change(f"accuracy of {name}: {unit}", f"{within:g}", then, factor)
+                break
+
+
+def _with_targets(chooser: Chooser, targets: dict[str, tuple[float, float]]) -> Chooser:
+    return type(chooser)(chooser.plan, chooser.asked, chooser.remaining, chooser.data_dependent, targets)
+
+
+def _keeps_limits(chooser: Chooser) -> bool:
+    """Whether the ε that the targets need, and a hair more, keeps every limit: nothing is searched for."""
+    needed = chooser.needed * (1 + 2e-3)
+    try:
+        return chooser.keeps_all(needed)
+    except GuessproofError:
+        return False
 
 
 def _helps(chooser: Chooser, change: Change) -> bool:
