@@ -227,8 +227,10 @@ def test_the_same_number_by_other_groups_is_another() -> None:
         "all": 'sql = "SELECT COUNT(*) AS n FROM t"',
         "by_band": 'sql = "SELECT band, COUNT(*) AS n FROM t GROUP BY band"',
     }
-    choice = choose(several(questions, FIXED, protects="records"))
-    assert len(choice.noises) == 2
+    assert len(choose(several(questions, FIXED, protects="records")).noises) == 2
+    asked_of = {name: keys.replace("COUNT(*)", "SUM(time)") for name, keys in questions.items()}
+    public = {**COLUMNS, "band": 'levels = ["young", "middle", "old"]\npublic = true'}
+    assert len(choose(several(asked_of, FIXED, columns=public)).noises) == 2
 
 
 def test_columns_of_joins_exclude_nothing_elsewhere(tmp_path: Any) -> None:

@@ -70,6 +70,16 @@ def test_the_same_plan_replays_all_of_them(folder: Path) -> None:
     assert Ledger(folder / "guessproof.ledger").remaining("test").epsilon == left
 
 
+def test_a_number_that_two_questions_need_is_drawn_once(folder: Path) -> None:
+    """Noise of its own in each would let their mean tell more than is charged."""
+    sql = "SELECT SUM(age) AS years FROM t"
+    answer = release(
+        plan(folder, {"a": sql, "b": f"{sql} ORDER BY years", "c": "SELECT COUNT(*) AS n FROM t"}, epsilon=0.5)
+    )
+    assert answer["a"].value == answer["b"].value
+    assert [n["questions"] for n in answer.noise] == [["a", "b"], ["c"]]
+
+
 def test_a_question_more_is_another_request(folder: Path) -> None:
     release(plan(folder, {"size": QUESTIONS["size"], "mean": QUESTIONS["mean"]}))
     assert not release(plan(folder)).replayed
