@@ -391,6 +391,10 @@ class Attack:
 
     # Without a true value: the worst one.
 
+    def worst(self, epsilon: float, direction: Direction) -> Bracket:
+        """What no true value of one attribute exceeds at one ε, in one direction."""
+        return self._worst(np.asarray(float(epsilon)), direction)
+
     def _worst(self, epsilon: Array, direction: Direction) -> Bracket:
         prior = self.attribute.prior
         found = [self._worst_at(float(e), direction) for e in epsilon.ravel()]

@@ -52,14 +52,46 @@ def test_a_total_of_normal_numbers_is_normal() -> None:
     assert attack.prior == pytest.approx(norm.cdf(1200, 1000, 250) - norm.cdf(1100, 1000, 250), rel=1e-9)
 
 
+TOTAL = gp.Attribute("total", gp.normal(1000, 250))
+
+
 @pytest.mark.parametrize("epsilon", [0.002, 0.01])
-def test_brackets_hold_the_answer_of_the_total_alone(epsilon: float) -> None:
+@pytest.mark.parametrize("side", ["upper", "lower"])
+def test_by_l1_a_total_is_answered_like_one_number(epsilon: float, side: str) -> None:
     """By l1 the likelihood of a total is as steep as that of each part: one normal number, answered exactly."""
-    total = gp.Attribute("total", gp.normal(1000, 250))
-    alone = gp.Attack(gp.within(total, 50), at={"total": 1000}).posterior(epsilon)
-    both = gp.Attack(gp.within(RENT + LOAN, 50), at={"rent": 700, "loan": 300}, norm="l1").posterior(epsilon)
-    assert both.attack <= float(alone.bound) * (1 + 1e-9)
-    assert both.bound >= float(alone.attack) * (1 - 1e-9)
+    alone = gp.Attack(gp.within(TOTAL, 50), at={"total": 1000}).posterior(epsilon, side)
+    both = gp.Attack(gp.within(RENT + LOAN, 50), at={"rent": 700, "loan": 300}, norm="l1").posterior(epsilon, side)
+    assert both.attack == pytest.approx(float(alone.attack), rel=1e-8)
+    assert both.bound == pytest.approx(float(alone.bound), rel=1e-8)
+
+
+def test_cells_agree_with_the_answer_for_one_number() -> None:
+    """The engine that any formula has, on a question whose answer is known; a square hides that it is about a sum."""
+    hidden = (RENT + LOAN) * (RENT + LOAN)
+    alone = gp.Attack(gp.inside(TOTAL, (900, 1100))).posterior(0.01)
+    found = gp.Attack(gp.inside(hidden, (900.0**2, 1100.0**2)), norm="l1").posterior(0.01)
+    assert found.attack <= float(alone.bound) * (1 + 1e-9)
+    assert found.bound >= float(alone.attack) * (1 - 1e-9)
+
+
+def test_the_worst_true_total_is_that_of_one_number() -> None:
+    alone, both = gp.Attack(gp.within(TOTAL, 50)), gp.Attack(gp.within(RENT + LOAN, 50), norm="l1")
+    assert both.epsilon(advantage=0.05) == pytest.approx(alone.epsilon(advantage=0.05), rel=1e-8)
+    found = both.advantage(0.005)
+    assert found.attack == pytest.approx(float(found.bound), rel=1e-8)
+    assert abs(found.worst_at["rent + loan"] - 1000) == pytest.approx(249.567, abs=0.5)  # pyright: ignore[reportIndexIssue, reportOptionalSubscript]
+
+
+def test_by_linf_a_total_is_steeper_than_its_parts_allow() -> None:
+    """Two attacks on a grid of both numbers, each private by linf: the bound covers them both."""
+    found = gp.Attack(gp.within(RENT + LOAN, 50), at={"rent": 700, "loan": 300}).posterior(0.01)
+    u = (np.arange(1200) + 0.5) / 1200
+    x, y = np.meshgrid(RENT.prior.quantile(u), LOAN.prior.quantile(u), indexing="ij")
+    inside = np.abs(x + y - 1000) <= 50
+    for distance in (np.abs(x + y - 1000) / 2, np.maximum(np.abs(x - 700), np.abs(y - 300))):
+        likely = np.exp(-0.01 * distance)
+        assert float(likely[inside].sum() / likely.sum()) <= found.bound * (1 + 1e-3)
+    assert found.attack < found.bound
 
 
 def test_finite_formulas_are_all_combinations() -> None:

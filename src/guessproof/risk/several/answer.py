@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,8 +28,11 @@ from guessproof.risk.several.worst import Boxes, all_truths
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
-from guessproof.world.goals import Goal, Norm
+from guessproof.world.goals import Goal, Near, Norm, Together
 from guessproof.world.line import LinePrior
+
+if TYPE_CHECKING:
+    from guessproof.risk.several.linear import OneNumber
 
 _ROUNDS = 8  # refined evaluations in a search for ε
 
@@ -139,6 +142,31 @@ class Several:
         return None if self._truths is None else self._truths.certain
 
     @cached_property
+    def _alone(self) -> OneNumber | None:
+        """The value of a weighted sum of normal numbers, whose worst true value is that of one number."""
+        if not isinstance(self.goal, Together) or isinstance(self.goal, Near):
+            return None
+        from guessproof.risk.several.linear import one_number  # only formulas need it
+
+        return one_number(self.attributes, self.goal, self.norm)
+
+    def _worst_sum(
+        self, alone: OneNumber, epsilon: float, aim: Direction
+    ) -> tuple[float, float, dict[str, Any], float]:
+        """Attack, bound, where (as the formula's value), and the prior there."""
+        from guessproof.risk.attack import Attack  # it asks this very question of one number
+
+        def asked(attribute: Attribute) -> Bracket:
+            attack = Attack(alone.on(attribute))
+            return attack.posterior(epsilon) if aim == "posterior" else attack.worst(epsilon, aim)
+
+        bound = asked(alone.bounding)
+        reached = bound if alone.reaching is None else asked(alone.reaching)
+        gained = 0.0 if alone.reaching is None else min(float(reached.attack), float(bound.bound))
+        where, prior = {alone.bounding.name: reached.worst_at}, float(np.asarray(reached.worst_prior))
+        return gained, float(bound.bound), where, prior
+
+    @cached_property
     def _boxes(self) -> Boxes:
         return Boxes(self.attributes, self.goal, self.norm)
 
@@ -153,8 +181,10 @@ class Several:
             array[:] = values
             return array.reshape(epsilon.shape)
 
-        how = "worst of all combinations of true values" if self._each is not None else (
-            "worst true values by boxes and the product rule"
+        how = (
+            "worst value of the formula, as one normal number" if self._alone is not None
+            else "worst of all combinations of true values" if self._each is not None
+            else "worst true values by boxes and the product rule"
         )  # fmt: skip
         return Bracket.meet(shaped(0), shaped(1), how, worst_at=shaped(2), worst_prior=shaped(3))
 
@@ -162,6 +192,8 @@ class Several:
         self, epsilon: float, aim: Direction, effort: Effort | None
     ) -> tuple[float, float, dict[str, Any], float]:
         """Attack, bound, where, and the prior there."""
+        if self._alone is not None:
+            return self._worst_sum(self._alone, epsilon, aim)
         if self._each is None:
             bound, where = self._boxes.worst(epsilon, aim)
             value, prior = self._boxes.reached(epsilon, aim, where)
@@ -185,6 +217,11 @@ class Several:
 
     def _worst_epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
         limits = checked_limits(advantage, posterior)
+        if self._alone is not None:
+            from guessproof.risk.attack import Attack  # it asks this very question of one number
+
+            attack = Attack(self._alone.on(self._alone.bounding))
+            return attack.epsilon(advantage=advantage, posterior=posterior, both=both)
         if self._each is not None:
             if limits[1] is not None and self._certain is not None and np.any(limits[1] < 1):
                 raise InfeasibleError(

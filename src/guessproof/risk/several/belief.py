@@ -232,6 +232,8 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
     if isinstance(goal, Near):
         bound = min(bound, ray_bound(joint_attack, goal, epsilon) - base)
         attack = max(attack, cone_attack(joint_attack, goal, epsilon) - base)  # quick; where it meets, cells are spared
+    if _is_formula(goal):
+        attack, bound = _as_one_number(joint_attack, goal, epsilon, attack, bound)
     dependent = any(joint_of(a) is not None for a in joint_attack.members(goal))
     if bound - attack > _EXACT and (dependent or _is_round(goal)):
         reached, most = _by_edge(joint_attack, goal, epsilon, look)
@@ -242,6 +244,21 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
         cells = certified_cells(joint_attack, goal, epsilon, _COARSE, attack=look)
         attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
     return agreed(attack, bound)
+
+
+def _is_formula(goal: Goal) -> bool:
+    inner = goal.part if isinstance(goal, Not) else goal
+    return isinstance(inner, Together) and not isinstance(inner, Near)
+
+
+def _as_one_number(joint_attack: JointAttack, goal: Goal, epsilon: float, attack: float, bound: float) -> Pair:
+    from guessproof.risk.several.linear import one_number  # only formulas need it
+
+    alone = one_number(joint_attack.attributes, goal, joint_attack.norm)
+    if alone is None:
+        return attack, bound
+    reached, most = alone.gain(epsilon, alone.truth(joint_attack.truth))
+    return agreed(max(attack, reached), min(bound, most + 1e-12))
 
 
 def _is_round(goal: Goal) -> bool:
