@@ -29,10 +29,20 @@ def main() -> None:
     days = np.clip(draw.lognormal(1.5, 0.75, 1000), 0, 60).round(1)
     wards = draw.choice(["surgery", "medicine", "children", "births"], 1000, p=[0.3, 0.4, 0.18, 0.12])
     write("clinic", ("id", "days", "ward"), zip(range(1, 1001), days, wards, strict=True))
+    grades = draw.choice(["A", "B", "C", "D"], 300, p=[0.4, 0.3, 0.2, 0.1])
+    hours = np.clip(draw.normal(150, 20, 300), 0, 240).round(1)
+    write("payroll", ("id", "grade", "hours"), zip(range(1, 301), grades, hours, strict=True))
+    write("payroll", ("grade", "rate"), [("A", 22), ("B", 29.5), ("C", 41), ("D", 56)], "grades")
+    often = draw.choice([1, 2, 4, 9], 3000, p=[0.6, 0.2, 0.15, 0.05])
+    who = np.repeat(np.arange(1, 3001), often)
+    where = draw.choice(["north", "south", "east"], len(who), p=[0.5, 0.3, 0.2])
+    write("visits", ("patient", "ward"), zip(who, where, strict=True))
+    born = np.datetime64("1980-01-01") + np.clip(draw.normal(0, 15 * 365.25, 450), -20000, 11000).astype(int)
+    write("births", ("id", "born"), zip(range(1, 451), born, strict=True))
 
 
-def write(name: str, header: tuple[str, ...], rows: Any) -> None:
-    with (HERE / name / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+def write(name: str, header: tuple[str, ...], rows: Any, file_name: str = "") -> None:
+    with (HERE / name / f"{file_name or name}.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(header)
         writer.writerows(rows)
