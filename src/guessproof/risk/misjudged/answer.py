@@ -16,18 +16,20 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
 from guessproof.risk.finite import finite_belief, shortest_paths
 from guessproof.risk.limits import Belief, Gain
+from guessproof.risk.misjudged.box import GoalBox, WrongBox
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import WrongListed
 from guessproof.risk.misjudged.wrong_prior import OddsRange, Widths, WrongAnywhere, WrongPrior, WrongTents
 from guessproof.risk.several.belief import JointEngine, several_belief
+from guessproof.risk.several.formula import GoalBlock
 from guessproof.risk.single import belief_of, true_values
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.truths import possible_values, values_along
+from guessproof.risk.truths import possible_values, true_value, values_along
 from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal
+from guessproof.world.goals import Goal, Not
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
@@ -208,8 +210,35 @@ def misjudged_several(engine: JointEngine, factor: float) -> Misjudged:
         return Misjudged(_array([found], ()), _how(found))
     across = world.diameter(goal)
     widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
-    found = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+    by_odds = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+    box = _box_of(engine)
+    found = by_odds if box is None else WrongBox(factor, widths, by_odds, box)
     return Misjudged(_array([found], ()), _how(found))
+
+
+def _box_of(engine: JointEngine) -> GoalBox | None:
+    """The goal as an AND of one finite interval for each of two or three attributes with densities; else None."""
+    world, tree = engine.joint_attack, engine.tree
+    if isinstance(tree, GoalBlock) or tree.kind != "and" or world.norm != "linf" or not 2 <= len(tree.parts) <= 3:
+        return None
+    parts: list[tuple[TiltedIntegrals, tuple[float, float]]] = []
+    for block in tree.parts:
+        if not isinstance(block, GoalBlock) or not block.is_single or isinstance(block.goal, Not):
+            return None
+        attribute = world.attributes[block.goal.attributes[0].name]
+        prior, form = attribute.prior, attribute.distance.line_form
+        if not isinstance(prior, LinePrior) or form is None or form.step or any(form.jumps) or not np.isinf(form.cap):
+            return None
+        if form.is_flat:
+            return None
+        intervals = block.goal.edges(np.asarray(true_value(block.goal, world.truth), dtype=np.float64))
+        if len(intervals) != 1:
+            return None
+        lo, hi = (float(np.clip(end, *prior.support)) for end in intervals[0])
+        if not (np.isfinite(lo) and np.isfinite(hi) and lo < hi):
+            return None
+        parts.append((TiltedIntegrals(prior, form), (lo, hi)))
+    return GoalBox(tuple(w for w, _ in parts), tuple(e for _, e in parts))
 
 
 def _remembered(gain: Gain) -> Gain:
@@ -315,6 +344,8 @@ def _array(engines: list[Any], shape: tuple[int, ...]) -> Any:
 
 
 def _how(engine: WrongPrior) -> str:
+    if isinstance(engine, WrongBox):
+        return f"prior wrong by up to ×{engine.factor:g}: what is declared, and the least that lies far from a peak"
     if isinstance(engine, WrongListed):
         return f"prior wrong by up to ×{engine.factor:g}: every corner likelihood with the priors that favour it"
     if isinstance(engine, WrongTents):
