@@ -60,7 +60,7 @@ PARTS: dict[str, Schema] = {
         worst_prior=_or_null(NUMBER),
     ),
     "noise": _table(
-        {"gamma": NUMBER, "unit": TEXT, "picked_from": TEXT},
+        {"gamma": NUMBER, "unit": TEXT, "picked_from": TEXT, "questions": _list(TEXT)},
         measurement=TEXT,
         account=TEXT,
         mechanism=TEXT,
@@ -73,7 +73,7 @@ PARTS: dict[str, Schema] = {
         kind=TEXT, field=TEXT, line=_or_null(WHOLE), value=ANY, problem=TEXT, remedy=TEXT
     ),
     "number": _table(
-        {"ranks": NUMBER, "time": TEXT, "nearest": _or_null(NUMBER)},
+        {"ranks": NUMBER, "time": TEXT, "nearest": _or_null(NUMBER), "question": TEXT},
         name=TEXT,
         group=_by_name(TEXT),
         value=_or_null(NUMBER),
@@ -101,7 +101,12 @@ PARTS: dict[str, Schema] = {
 }  # fmt: skip
 
 CHOICE = _table(
-    {"warnings": _list(_ref("warning")), "failure": NUMBER, "failure_under_prior": _or_null(_ref("bracket"))},
+    {
+        "warnings": _list(_ref("warning")),
+        "failure": NUMBER,
+        "failure_under_prior": _or_null(_ref("bracket")),
+        "questions": _by_name(_table(sql=TEXT, outputs=_by_name(_by_name(_or_null(NUMBER))))),
+    },
     feasible=TRUTH,
     epsilon=_or_null(NUMBER),
     epsilon_charged=_or_null(NUMBER),
@@ -218,7 +223,16 @@ COMMANDS: dict[str, Schema] = {
     "release": {
         "allOf": [
             _ref("recorded"),
-            _table({"number": _or_null(WHOLE), "times": WHOLE}, remaining=_by_name(ANY), head=HEAD, replayed=TRUTH),
+            _table(
+                {
+                    "number": _or_null(WHOLE),
+                    "times": WHOLE,
+                    "questions": _by_name(_table(answers=_list(_ref("number")))),
+                },
+                remaining=_by_name(ANY),
+                head=HEAD,
+                replayed=TRUTH,
+            ),
         ]
     },
     "audit": _table(

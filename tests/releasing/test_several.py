@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -18,6 +19,7 @@ from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import release
 from guessproof.releasing.row_bounds import bound_rows
 from guessproof.scanning import scan
+from guessproof.schemas import schemas
 from releasing.tables import COLUMNS, budget, table
 
 QUESTIONS = {
@@ -165,6 +167,9 @@ def test_the_command_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     run = lambda *words: CliRunner().invoke(app, list(words), catch_exceptions=False)  # noqa: E731
     chosen = json.loads(run("choose", "plan.toml", "--json").stdout)
     assert chosen["questions"]["size"]["sql"] == QUESTIONS["size"]
+    released = json.loads(run("release", "plan.toml", "--json").stdout)
+    for name, document in (("choose", chosen), ("release", released)):
+        jsonschema.validate(document, {**schemas(), "$ref": f"#/$defs/{name}"})
     shown = run("release", "plan.toml", "-o", "out.csv").stdout
     assert all(f"{name}: SELECT" in shown for name in QUESTIONS)
     assert Path("out.csv").read_text().splitlines()[0].startswith("faculty,question,name,value")
