@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from typer.testing import CliRunner
 import guessproof as gp
 from guessproof import addresses
 from guessproof.cli.app import app
+from guessproof.engines.postgres import Postgres
 from guessproof.errors import EngineError, InfeasibleError, PlanError, SourceError
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import loads_plan
@@ -230,3 +232,31 @@ def test_the_engine_is_no_part_of_a_request() -> None:
 def test_an_engine_that_cannot_read_the_source_is_refused(source: str, engine: str, words: str) -> None:
     with pytest.raises(PlanError, match=words):
         loads_plan(PLAN.replace('"env:DATABASE_URL"', f'"{source}"\nengine = "{engine}"'))
+
+
+def test_several_questions_see_one_state_of_the_table(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that arrive between the first question and the second are in neither answer."""
+    head, _, rest = PLAN.partition("[query]")
+    columns = "[columns.days]" + rest.partition("[columns.days]")[2].split("[attacker]")[0]
+    asked = '[queries.long]\nsql = "SELECT COUNT(*) AS n FROM clinic_visits WHERE days > 30"\n'
+    asked += '[queries.total]\nsql = "SELECT SUM(days) AS days FROM clinic_visits"\n'
+    plan = loads_plan(f"{head}{asked}{columns}[release]\nepsilon = 1e7\n")
+    before = place.con.execute("SELECT SUM(LEAST(days, 60)) FROM clinic_visits").fetchall()[0][0]
+    whole, seen = Postgres.aggregates, list[str]()
+
+    def late(self: Postgres, sql: str) -> list[Any]:
+        found = whole(self, sql)
+        seen.append(sql)
+        if len(seen) == 1:
+            place.con.execute("INSERT INTO clinic_visits SELECT i, 50, 'A' FROM generate_series(1, 200) i")
+        return found
+
+    monkeypatch.setattr(Postgres, "aggregates", late)
+    answer = gp.release(plan)
+    assert len(seen) == 2
+    assert answer["total"].value == pytest.approx(float(before), abs=1)
+    # The planted mistake: without a snapshot the second question sees them.
+    monkeypatch.setattr(Postgres, "snapshot", lambda self: nullcontext())
+    seen.clear()
+    again = gp.release(loads_plan(f"{head}{asked}{columns}[release]\nepsilon = 2e7\n"))
+    assert (again["total"].value or 0.0) > float(before) + 200 * 50 + 1000
