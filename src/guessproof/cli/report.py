@@ -12,6 +12,12 @@ from guessproof.cli.printing import print_json, say
 def report(
     plan: Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")],
     output: Annotated[str, typer.Option("--output", "-o", help="Where the page is written.")] = "report.html",
+    registry: Annotated[
+        str | None,
+        typer.Option(
+            "--registry", help="Also write the release as an entry of the public registry of deployments: .yaml"
+        ),
+    ] = None,
     ledger: Annotated[str | None, typer.Option("--ledger", help="Another ledger than the plan's.")] = None,
     key_file: Annotated[
         str | None,
@@ -29,14 +35,22 @@ def report(
 
     from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
+    from guessproof.outputs import check_output, write_output
     from guessproof.plan import load_plan
+    from guessproof.plan.plan import inputs_of
     from guessproof.reporting import report as reported
     from guessproof.reporting.parts.opening import decision
+    from guessproof.reporting.registry import registry_text
 
     loaded = load_plan(plan)
+    entry = None
+    if registry is not None:
+        entry = check_output("registry", registry, (".yaml", ".yml"), inputs_of(loaded, key_file=key_file))
     with Screen(stderr=True).status("writing the report …"):
         made = reported(loaded, output, ledger=ledger, key=read_key(key_file), key_file=key_file)
     facts = made.facts
+    if entry is not None:
+        write_output(entry, registry_text(facts).encode(), field="registry")
     if as_json:
         written = {
             "report": output,
@@ -47,6 +61,8 @@ def report(
         print_json(written)
         return
     say(f"Wrote {output}.")
+    if entry is not None:
+        say(f"Wrote {registry}: an entry of the registry of deployments; fill in what is left open in it.")
     say(decision(facts))
     if facts.head is not None:
         say(f"head {facts.head}")

@@ -105,7 +105,7 @@ class Answer:
         return self.answers[0].value
 
     def __repr__(self) -> str:
-        shown = [f"{' '.join([*a.group.values(), a.name])}={a.shown}" for a in self.answers[:MOST_SHOWN]]
+        shown = [f"{' '.join([*_levels(a), a.name])}={a.shown}" for a in self.answers[:MOST_SHOWN]]
         more = ["…"] if len(self.answers) > MOST_SHOWN else []
         return f"Answer({', '.join([*shown, *more])}, ε={up(self.epsilon)}{', replayed' if self.replayed else ''})"
 
@@ -119,7 +119,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         keys = tuple(self.answers[0].group) if self.answers else ()
-        rows = [(*a.group.values(), a.name, a.shown, f"{a.confidence:.0%}") for a in self.answers]
+        rows = [(*_levels(a), a.name, a.shown, f"{a.confidence:.0%}") for a in self.answers]
         caption = f"ε = {up(self.epsilon)} charged{', before: the recorded answer' if self.replayed else ''}"
         return table_html(caption, (*keys, "answer", "value", "confidence"), rows)
 
@@ -303,6 +303,10 @@ class PartAnswer:
             return None
         low, high = _possible(self.part.query.measurements[output.measured[0]])
         return None if math.isinf(low) and math.isinf(high) else min(max(value, low), high)
+
+
+def _levels(row: Released) -> list[str]:
+    return ["(missing)" if level is None else level for level in row.group.values()]
 
 
 def _possible(measurement: Measurement) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from guessproof.reporting.parts.board import board
 from guessproof.reporting.parts.choosing import choosing
 from guessproof.reporting.parts.glossary import glossary
 from guessproof.reporting.parts.guarantee import guarantee
+from guessproof.reporting.parts.nist import nist
 from guessproof.reporting.parts.opening import opening, title
 from guessproof.reporting.parts.plain import plain
 from guessproof.reporting.parts.prior import sensitivity
@@ -35,6 +36,7 @@ PARTS: tuple[tuple[str, str, Callable[[Facts], Markup]], ...] = (
     ("proofs", "How each number was proven", proofs),
     ("assumptions", "Assumptions", assumptions),
     ("unprotected", "What is not protected", unprotected),
+    ("nist", "The questions of NIST SP 800-226", nist),
     ("guarantee", "The guarantee in mathematics", guarantee),
     ("tests", "In the field’s other words", in_other_words),
     ("glossary", "Glossary", glossary),
