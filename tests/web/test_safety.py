@@ -6,15 +6,17 @@ import http.client
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from guessproof.errors import MissingExtraError
 from guessproof.web.folder import Folder
 from guessproof.web.refusals import WebError
 from guessproof.web.safety import POLICY, Guard
-from guessproof.web.serving import is_loopback
+from guessproof.web.serving import check_parts, is_loopback
 from web.running import CALCULATION, Served, serving
 
 
@@ -114,6 +116,12 @@ def test_only_the_loopback_goes_without_a_token() -> None:
     assert guard.knows("machine:9000")
     assert not guard.knows("0.0.0.0:9000")
     assert not guard.lets_in({})
+
+
+def test_a_missing_part_gives_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'guessproof\[web\]'"):
+        check_parts()
 
 
 @pytest.mark.parametrize(

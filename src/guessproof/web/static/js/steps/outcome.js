@@ -7,6 +7,7 @@ import * as store from "../store.js";
 
 let last = null;
 let busy = null;
+let dotted = "";
 
 export function mount() {
   fill(at("outcome"), heading("outcome-title", null, "What this means", el("span", { id: "certainty", class: "state busy" }, "…")),
@@ -55,7 +56,8 @@ function show(outcome) {
     el("span", { class: "big", id: "epsilon-value" }, outcome.feasible ? [outcome.exact ? null : el("span", { class: "mark", title: "the exact one is at least so large" }, upTo(outcome)), outcome.shown.epsilon] : "none"),
     outcome.mode === "plan" && outcome.feasible ? el("small", { id: "interval" }, roomWords(outcome)) : null,
     outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
-  fill(at("dots"), outcome.feasible && outcome.people ? dots(outcome.people) : null);
+  const people = outcome.feasible ? outcome.people : null;
+  if (JSON.stringify(people) !== dotted) { dotted = JSON.stringify(people); fill(at("dots"), people ? dots(people) : null); }
   at("brief").textContent = outcome.feasible ? `${outcome.people ? `${outcome.people.before ?? "?"} → at most ${outcome.people.after} of ${outcome.people.base} · ` : ""}ε ${upTo(outcome)}${outcome.shown.epsilon}` : "no ε does all of this";
   if (outcome.exact) { facts(outcome); announce(outcome.feasible ? `ε ${outcome.shown.epsilon}. ${at("headline").textContent}` : at("headline").textContent); }
 }
