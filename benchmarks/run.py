@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
-ROOMS = ("core", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "ledger", "soak")
+ROOMS = ("core", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "spark", "ledger", "soak")
 
 
 def main() -> None:

@@ -14,13 +14,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from engines.test_contract import REFUSED
 from guessproof.addresses import read_address
 from guessproof.engines import open_engine
 from guessproof.engines.base import Engine, SparkSource
 from guessproof.engines.spark_query import find_fault
 from guessproof.engines.spark_session import SETTINGS, open_remote
 from guessproof.errors import EngineError, SourceError
+from guessproof.testing.door import REFUSED
 
 SECRET = "s3cr3t4711"
 REMOTE = "env:SPARK_REMOTE"

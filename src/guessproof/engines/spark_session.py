@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,6 +32,7 @@ T = TypeVar("T")
 INSTALL = "pip install 'guessproof[spark]'"
 PATIENCE = 4  # tries, with pauses that grow to some seconds, until a server must have answered
 OLDEST_JAVA = 17
+GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # What a text of SQL, a cast, a sum and a file mean, whatever the cluster's own habits are.
 SETTINGS = {
@@ -182,6 +183,8 @@ def _remote_session(url: str) -> Any:
     from pyspark.sql.connect.session import SparkSession as Remote
 
     session: Any = Remote(url)
+    # Sessions of one process share the threads by which streams are taken up again, and one that ends can lock them.
+    session.client.disable_reattachable_execute()
     session.client.set_retry_policies([DefaultPolicy(max_retries=PATIENCE, max_backoff=2000)])
     try:
         session.version  # noqa: B018 - asks the server
@@ -207,8 +210,9 @@ def _set(session: Any, settings: Mapping[str, str]) -> None:
 
 def _all(session: Any) -> dict[str, str]:
     """Every setting of a session, in one message."""
-    found = session.conf.getAll  # a property, or with Spark Connect a method
-    return dict(found() if callable(found) else found)
+    found: Any = session.conf.getAll  # a property; in some versions a method
+    held: Any = found() if callable(found) else found
+    return dict(held)
 
 
 def _need_pyspark(said: str, *, connect: bool = False) -> None:
@@ -245,28 +249,47 @@ def _java_version(java: str) -> int | None:
 
 
 @contextmanager
-def stopped_after(session: Any, seconds: float | None) -> Iterator[None]:
+def stopped_after(session: Any, seconds: float | None) -> Generator[None]:
     """What is run inside is cancelled when its time is over: jobs that have begun, and those that begin late."""
     if seconds is None:
         yield
         return
-    tag, done = f"gp{uuid4().hex}", threading.Event()
+    with _marked(session, f"gp{uuid4().hex}") as cancel:
+        done = threading.Event()
 
-    def stop() -> None:
-        wait: float = seconds
-        while not done.wait(wait):
-            wait = 0.2
-            attempt_quietly(lambda: session.interruptTag(tag))
+        def stop() -> None:
+            wait: float = seconds
+            while not done.wait(wait):
+                wait = 0.2
+                attempt_quietly(cancel)
 
-    clock = threading.Thread(target=stop, daemon=True)
-    session.addTag(tag)
-    clock.start()
+        clock = threading.Thread(target=stop, daemon=True)
+        clock.start()
+        try:
+            yield
+        finally:
+            done.set()
+            clock.join()
+
+
+@contextmanager
+def _marked(session: Any, mark: str) -> Generator[Callable[[], Any]]:
+    """Jobs of this thread bear a mark, and what is given cancels them; tags do not reach those of a classic session."""
+    if not hasattr(session, "_jsparkSession"):
+        session.addTag(mark)
+        try:
+            yield lambda: session.interruptTag(mark)
+        finally:
+            session.removeTag(mark)
+        return
+    context = session.sparkContext
+    before = {key: context.getLocalProperty(key) for key in GROUP}
+    context.setJobGroup(mark, "guessproof", True)
     try:
-        yield
+        yield lambda: context.cancelJobGroup(mark)
     finally:
-        done.set()
-        clock.join()
-        session.removeTag(tag)
+        for key, value in before.items():
+            context.setLocalProperty(key, value)
 
 
 def attempt_quietly(work: Callable[[], T]) -> tuple[T | None, str | None]:
@@ -286,7 +309,7 @@ def _condition(error: Exception) -> str:
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
+def _silence() -> Generator[None]:
     """pyspark writes what fails to the log, values and all."""
     loggers = _loggers()
     before = [logger.disabled for logger in loggers]

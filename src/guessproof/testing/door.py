@@ -84,7 +84,7 @@ def good_queries(harness: Harness) -> None:
         f"WITH a AS (SELECT {x} AS y FROM t WHERE {x} > 1) SELECT MAX(y) FROM a": [(4.0,)],
         "SELECT SUM(y), COUNT(y) FROM (SELECT CAST(CASE WHEN w BETWEEN 0 AND 9 THEN w END * 1024 AS BIGINT) AS y "
         f"FROM (SELECT {x} AS w FROM t) u) v": [(10240, 5)],
-        "SELECT COUNT(*) FROM t AS a WHERE a.s IN ('a', 'b') AND s NOT IN (SELECT '3')": [(0,)],
+        "SELECT COUNT(*) FROM t AS a WHERE a.s IN ('a', 'b') AND s NOT IN (SELECT '3' AS k)": [(0,)],
         "SELECT k, COUNT(t.x) FROM (VALUES ('a'), ('b')) AS keys(k) LEFT JOIN t ON t.s = k GROUP BY k ORDER BY k": [
             ("a", 0),
             ("b", 0),

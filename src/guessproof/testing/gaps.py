@@ -15,4 +15,5 @@ GAPS: Mapping[str, Mapping[str, str]] = {
     "parquet": {"cut_connection": _INSIDE},
     "duckdb": {"cut_connection": _INSIDE},
     "frame": {"cut_connection": _INSIDE},
+    "spark": {"exact_sums": "a plain SUM there has 64 bits and then fails; guessproof writes sums of DECIMAL(38, 0)"},
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from guessproof.testing.contract import CHECKS
 from guessproof.testing.gaps import GAPS
 
-ENGINES = ("csv", "parquet", "duckdb", "frame", "postgres")
+ENGINES = ("csv", "parquet", "duckdb", "frame", "postgres", "spark")
 
 
 def write_table() -> str:
