@@ -78,6 +78,8 @@ class Harness(ABC):
 
 def spoken(engine: Engine, sql: str) -> str:
     """A query of the suite, which are written for PostgreSQL, in the engine's words; as it is where it is no query."""
+    if "\0" in sql:  # some dialects have words for it, which are harmless
+        return sql
     try:
         (tree,) = sqlglot.parse(sql, dialect="postgres")
     except (SqlglotError, ValueError):
