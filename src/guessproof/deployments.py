@@ -33,7 +33,7 @@ DEPLOYMENTS = (
         "one person's record",
         "Census Bureau, Key Parameters to Protect Privacy in 2020 Census Results, 9 June 2021",
     ),
-    Deployment("LinkedIn", "audience engagements, per month", 34.9, 7e-9, "one member", "arXiv 2002.05839"),
+    Deployment("LinkedIn", "audience engagements, per month", 34.9, 7e-9, "one member's month", "arXiv 2002.05839"),
 )
 
 

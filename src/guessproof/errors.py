@@ -82,10 +82,8 @@ class InputError(GuessproofError, ValueError):
     guessproof.errors.PriorError: weights: they sum to 1.1 (got [0.5, 0.6]); make them sum to 1
     """
 
-    field: str  # pyright: ignore[reportIncompatibleVariableOverride]
-
     def __init__(self, field: str, value: Any, problem: str, remedy: str) -> None:
-        self.field = field
+        self.field: str = field  # pyright: ignore[reportIncompatibleVariableOverride]
         self.value = value
         self.problem = problem
         self.remedy = remedy

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from guessproof.errors import PlanError
-from guessproof.plan import load_plan
+from guessproof.plan import load_plan, loads_plan
 
 GALLERY = Path(__file__).parent / "gallery"
 EXPECTED = tomllib.loads((GALLERY / "expected.toml").read_text(encoding="utf-8"))
@@ -25,7 +26,7 @@ def refused(path: Path) -> PlanError:
 
 def test_every_bad_plan_has_its_expectation() -> None:
     assert {path.stem for path in BAD} == set(EXPECTED)
-    assert len(BAD) >= 60
+    assert len(BAD) >= 90
 
 
 @pytest.mark.parametrize("path", BAD, ids=lambda path: path.stem)
@@ -57,6 +58,46 @@ def test_the_line_is_the_one_that_was_spoiled(path: Path) -> None:
     line = path.read_text(encoding="utf-8").splitlines()[error.line - 1]
     words = error.field.replace('"', "").replace("[", ".").replace("]", "").split(".")
     assert any(word in line for word in words if word)
+
+
+def mended(path: Path, error: PlanError) -> list[str]:
+    """The plans that follow the remedy of an error, where it names what to write."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    assert error.line is not None
+    spot = error.line - 1
+    meant = re.search(r"did you mean (.+)\?", error.remedy)
+    share = re.fullmatch(r"for (\S+) % write (\S+)", error.remedy)
+    if share is not None:
+        olds, new = [share[1]], share[2]
+    elif meant is not None:
+        last = error.field.split(".")[-1].strip('"').split("[")[0]
+        olds, new = [str(error.value), last], meant[1]
+    else:
+        return []
+    tried = [re.sub(rf"(?<![\w.]){re.escape(old)}(?![\w.])", new, lines[spot]) for old in olds]
+    changed = [line for line in tried if line != lines[spot]]
+    return ["\n".join([*lines[:spot], line, *lines[spot + 1 :]]) for line in changed]
+
+
+NAMING = [path for path in BAD if re.search(r"did you mean .+\?|% write ", EXPECTED[path.stem]["message"])]
+
+
+@pytest.mark.parametrize("path", NAMING, ids=lambda path: path.stem)
+def test_a_remedy_that_names_a_value_works(path: Path) -> None:
+    """Whoever writes what the message says has mended this mistake: the plan loads, or another one is named."""
+    error, ends = refused(path), list[bool]()
+    for text in mended(path, error):
+        try:
+            loads_plan(text, folder=path.parent)
+        except PlanError as other:
+            ends.append((other.field, other.problem) != (error.field, error.problem))
+        else:
+            ends.append(True)
+    assert any(ends), error
+
+
+def test_many_remedies_name_a_value() -> None:
+    assert len(NAMING) >= 15
 
 
 @pytest.mark.parametrize("path", GOOD, ids=lambda path: path.stem)

@@ -59,6 +59,8 @@ def release(
 
 def show_answer(answer: Answer, plan: Plan) -> None:
     """The answer, what it tells an attacker, what is left."""
+    import shlex
+
     from guessproof.cli.screen import Screen
 
     console = Screen()
@@ -82,7 +84,10 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     charged = f"ε = {up(answer.epsilon)}" + (f", δ = {up(answer.delta)}" if answer.delta else "")
     rest = f"ε = {down(left.get('epsilon'))}" + (f", δ = {down(left.get('delta'))}" if answer.delta else "")
     console.print(f"Charged {charged}; left: {rest}.")
-    console.print(f"Ledger head {answer.head}\n", style="dim")
+    console.print(f"Ledger head {answer.head}", style="dim")
+    if plan.path is not None:
+        console.print(f"Next: guessproof report {shlex.quote(str(plan.path))} -o report.html")
+    console.print()
 
 
 def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], plan: Plan) -> None:
