@@ -221,3 +221,19 @@ def test_a_query_that_joins_nothing_reads_no_public_table(make: Maker) -> None:
     )
     (plan.folder / "grades.csv").unlink()
     assert release(plan).answers
+
+
+def test_a_name_that_a_public_file_has_is_asked_about_before_anything_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "wards.csv").write_text("ward,beds,rate\na,1,2\n", encoding="utf-8")
+    text = """
+    data = { name = "test", source = "none.csv", table = "t", protects = "records" }
+    query.sql = "SELECT COUNT(*) AS n FROM t JOIN wards AS w ON t.ward = w.ward WHERE NAME > 3"
+    columns.beds.bounds = [0, 9]
+    tables.wards = { source = "wards.csv", key = ["ward"], columns.rate.bounds = [0, 5] }
+    release.epsilon = 1
+    """
+    for name in ("beds", "BEDS"):  # declared for the one, and a column of the other: nobody can tell
+        with pytest.raises(PlanError, match=r"write w\.beds"):
+            choose(loads_plan(text.replace("NAME", name), folder=tmp_path))
+    for name in ("rate", "w.beds", "t.beds", "height"):
+        assert choose(loads_plan(text.replace("NAME", name), folder=tmp_path)).feasible

@@ -66,11 +66,16 @@ def only_question(plan: Plan) -> AnalyzedQuery:
 def _analyzed(plan: Plan, question: PlanQuestion, known: DeclaredTable) -> AnalyzedQuery:
     """A query, understood; what is refused says where it stands."""
     try:
-        return analyze(question.sql, known)
+        found = analyze(question.sql, known)
     except QueryError as error:
         path = (*question.key, "sql")
         error.field, error.line = spell_key(path), plan.place.lines.find(path)
         raise
+    if found.joins and found.bare:
+        from guessproof.plan.beside import check_names
+
+        check_names(plan, (*question.key, "sql"), found)
+    return found
 
 
 def declared(plan: Plan) -> DeclaredTable:

@@ -25,6 +25,7 @@ from guessproof.plan.tables import ColumnTable, OtherTable, PlanFile
 
 if TYPE_CHECKING:
     from guessproof.plan.plan import Plan
+    from guessproof.sql import AnalyzedQuery
 
 DATABASES = (".duckdb", ".db")
 
@@ -126,6 +127,24 @@ def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
             return [dict(zip(engine.types(), row, strict=True)) for row in found]
     with open_engine(plan.source, plan.data.table, public={name: None}) as engine:
         return read_from(engine, name)
+
+
+def check_names(plan: Plan, path: Key, question: AnalyzedQuery) -> None:
+    """Refuse a name without a table that a public table's file has, and that the plan declares elsewhere or nowhere.
+
+    It would be taken for a column of the protected table, which is not opened before a release.
+    """
+    for join in question.joins:
+        table, file = join.joined.table, plan.public_sources.get(join.joined.table.name)
+        if not isinstance(file, str):  # in the same database, or confidential: a release tells
+            continue
+        with open_engine(file, table.name) as engine:
+            has = {folded(name) for name in engine.types()} - {folded(name) for name in table.columns}
+        for name in sorted(question.bare & has):
+            problem = f"column {name} may be {join.joined.alias}.{name}, and is not declared for that table"
+            raise plan.error(
+                path, question.sql, problem, f"write {join.joined.alias}.{name}, or the table that is meant"
+            )
 
 
 def read_from(engine: Engine, name: str) -> list[dict[str, Any]]:
