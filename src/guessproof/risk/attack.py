@@ -39,6 +39,7 @@ from guessproof.risk.misjudged.answer import (
     rounded_down,
     with_odds,
 )
+from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.priorless import Priorless
 from guessproof.risk.several.answer import Several, joined
 from guessproof.risk.several.formula import alternatives
@@ -308,14 +309,24 @@ class Attack:
             declared = replace(self, prior_factor=1.0).posterior(epsilon)
             found.append(factor_between(float(declared.bound), posterior))
         if advantage is not None and not isinstance(self.attribute.prior, (Unknown, PartlyKnown)):
-            engine = self._misjudged  # refuses first what it cannot answer
-            factor = (engine.quick_factor if quick else engine.largest_factor)(epsilon, advantage, both)
+            factor = self._proven_factor(epsilon, advantage, both, quick)
             # A factor above 1 is proven for the declared prior as well.
             found.append(factor if factor > 1 or self._keeps(epsilon, advantage, both) else 0.0)
         elif advantage is not None:
             kept = float(self._priorless.advantage(checked_epsilon(epsilon), both).bound) <= advantage
             found.append(0.0 if not kept else math.inf if isinstance(self.attribute.prior, Unknown) else 1.0)
         return rounded_down(min(found))
+
+    def _proven_factor(self, epsilon: float, advantage: float, both: bool, quick: bool) -> float:
+        """A factor at which a limit is proven, the largest or what is proven at once; refuses what has no answer."""
+        if not quick:
+            return self._misjudged.largest_factor(epsilon, advantage, both)
+        if self.several is not None or self.known_truth or not isinstance(self.attribute.prior, LinePrior):
+            return self._misjudged.quick_factor(epsilon, advantage, both)
+        from guessproof.risk.misjudged.quick import quick_factor  # only where a factor is asked for
+
+        moves: tuple[Move, ...] = (1, -1) if both else (1,)
+        return min(quick_factor(self.truth_search, epsilon, advantage, move) for move in moves)
 
     def _keeps(self, epsilon: float, advantage: float, both: bool) -> bool:
         """Whether a limit is proven for the declared prior."""

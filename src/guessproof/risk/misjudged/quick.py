@@ -16,6 +16,7 @@ from typing import Self
 import numpy as np
 from scipy.special import expit
 
+from guessproof.errors import NotCertifiedError
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.wrong_prior import LARGEST_FACTOR
 from guessproof.risk.tent import TiltedIntegrals, log_prior
@@ -38,6 +39,8 @@ _FINE = 3e-4  # of a logarithm
 
 def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) -> float:
     """A factor by which the prior may be wrong while the limit is proven at this ε for every true value of a search."""
+    if search.form.is_flat:
+        raise NotCertifiedError("the worst true value of a two-valued distance needs a finite prior; give at={…}")
     low, high, beyond = search.tails(epsilon, _aim(move))
     if low == high:
         return DeclaredBoxes.at(search, epsilon, move, low).largest_factor(limit)
