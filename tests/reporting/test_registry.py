@@ -65,3 +65,19 @@ def test_every_line_is_yaml_that_json_could_read(cats: gp.Plan) -> None:
     gp.release(cats)
     for line in registry_text(gather(cats)).splitlines()[1:]:
         assert re.fullmatch(r' *(- )?("[^\n]*"|[a-z_]+:( ("[^\n]*"|[0-9.e+-]+))?)', line), line
+
+
+def test_the_last_verdict_of_an_audit_stands_in_the_report_with_its_date(cats: gp.Plan) -> None:
+    gp.release(cats)
+    assert gather(cats).audited is None
+    done = CliRunner().invoke(app, ["audit", "either.toml", "--trials", "2000", "--seconds", "3", "--note"])
+    assert done.exit_code == 0, done.output
+    note = gather(cats).audited
+    assert note is not None
+    assert note.text.startswith("audit passed: ")
+    gp.report(cats, "report.html")
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert f"{note.time[:10]} {note.time[11:19]} UTC: passed" in page
+    changed = Path("either.toml").read_text(encoding="utf-8").replace("advantage = 0.1", "advantage = 0.2")
+    Path("changed.toml").write_text(changed, encoding="utf-8")
+    assert gather(gp.load_plan("changed.toml")).audited is None  # another request was not audited

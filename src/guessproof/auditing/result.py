@@ -48,6 +48,12 @@ class Audit:
     points: tuple[PlotPoint, ...]
     notes: tuple[str, ...]
 
+    def note(self, request: str) -> str:
+        """The verdict as a remark in a ledger, with the request that it is about."""
+        verdict = "passed" if self.passed else f"FAILED ({', '.join(c.name for c in self.failures)})"
+        about = f"request {request[:16]}"
+        return f"audit {verdict}: {self.tests} tests on {self.trials} draws at ε = {self.epsilon:.6g}, {about}"
+
     @property
     def failures(self) -> tuple[Check, ...]:
         """The checks that failed."""

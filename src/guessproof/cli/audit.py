@@ -10,6 +10,7 @@ from guessproof.cli.printing import AsJson, PlanArgument, print_json
 
 if TYPE_CHECKING:
     from guessproof.auditing import Audit
+    from guessproof.ledger import Ledger
     from guessproof.plan import Plan
 
 MEANINGS = {
@@ -40,6 +41,9 @@ def audit(
         int | None, typer.Option(help="Makes the same tables and victims again; noise is never seeded.")
     ] = None,
     chart: Annotated[str | None, typer.Option(help="Also draw the calibration plot: .svg, .png or .html.")] = None,
+    note: Annotated[
+        bool, typer.Option("--note", help="Write the verdict into the ledger; the report shows it with its date.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Play the attacker against the real engine and sampler, on made-up tables. The table's values are never read.
@@ -56,7 +60,12 @@ def audit(
         from guessproof.charts.audit import check_chart
 
         check_chart(chart, inputs_of(loaded))
+    book = _book(loaded) if note else None  # before anything is drawn
     found = audited_with_progress(loaded, trials, seconds, seed)
+    if book is not None:
+        from guessproof.plan.identity import request_of
+
+        book.note(loaded.data.name, found.note(request_of(loaded)))
     if chart is not None:
         from guessproof.charts.audit import save
 
@@ -64,6 +73,15 @@ def audit(
     print_json(found.to_dict()) if as_json else show_audit(found)
     if not found.passed:
         raise typer.Exit(7)
+
+
+def _book(plan: Plan) -> Ledger:
+    """The plan's ledger, with a budget for its data."""
+    from guessproof.ledger import Ledger, read_key
+
+    book = Ledger(plan.ledger_path, read_key(None))
+    book.account(plan.data.name)
+    return book
 
 
 def audited_with_progress(loaded: Plan, trials: int, seconds: float, seed: int | None) -> Audit:

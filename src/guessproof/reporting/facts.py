@@ -12,8 +12,9 @@ from typing import Any
 from guessproof.choosing import Choice, Limit, asked, choose
 from guessproof.errors import InfeasibleError, PlanError
 from guessproof.ledger import Account, Charge, Ledger, is_there
+from guessproof.ledger.account import Note
 from guessproof.plan import Plan, loads_plan
-from guessproof.plan.identity import first_requests, requests_of
+from guessproof.plan.identity import first_requests, request_of, requests_of
 from guessproof.plan.places import hide_secrets, is_secret
 from guessproof.reporting.shift import ShownShift, shift_of
 from guessproof.reporting.words import goal_words
@@ -73,6 +74,14 @@ class Facts:
     def own(self) -> tuple[Made, ...]:
         """What this very plan released."""
         return tuple(m for m in self.made if m.is_own and m.answer is not None)
+
+    @property
+    def audited(self) -> Note | None:
+        """The last audit of this very plan that the ledger has a note of."""
+        about = f"request {request_of(self.plan)[:16]}"
+        notes = () if self.account is None else self.account.notes
+        found = [note for note in notes if note.text.startswith("audit ") and note.text.endswith(about)]
+        return found[-1] if found else None
 
     @property
     def outputs(self) -> tuple[Output, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, bullets, join, paragraph, table
-from guessproof.reporting.words import down, left, number, up
+from guessproof.reporting.words import down, left, number, up, when
 from guessproof.risk.bracket import Bracket
 
 STATUS = (
@@ -25,7 +25,17 @@ def proofs(facts: Facts) -> Markup:
         heads, rows = heads[:3] + heads[4:], [row[:3] + row[4:] for row in rows]
     used = {str(row[2]) for row in rows}
     kinds = [line for line in STATUS if line.split(":")[0] in used]
-    return join([paragraph(lead), bullets(kinds), table("Numbers and their proofs", heads, rows)])
+    return join([paragraph(lead), bullets(kinds), table("Numbers and their proofs", heads, rows), _audit(facts)])
+
+
+def _audit(facts: Facts) -> Markup | None:
+    """The verdict of the last audit, with its date."""
+    note = facts.audited
+    if note is None:
+        return None
+    verdict = note.text.partition(", request ")[0].removeprefix("audit ")
+    words = "The attacker was played against the real engine and sampler on made-up tables"
+    return paragraph(f"{words}, {when(note.time)}: {verdict}. (Entry {note.seq} of the ledger.)")
 
 
 def _risks(facts: Facts) -> list[list[Piece]]:
