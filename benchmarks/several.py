@@ -20,7 +20,44 @@ def rows() -> list[tuple[str, str, str]]:
             for name, goal in GOALS.items():
                 attack = gp.Attack(goal, at={"x": t[0], "y": t[1]})
                 found += _example(f"{name}, t = {t}, ε = {epsilon}", attack, epsilon)
-    return found
+    return [*found, *_places(), *_totals()]
+
+
+def _places() -> list[tuple[str, str, str]]:
+    """Where a ship is, off the port; and two numbers that hang together."""
+    east, north = (gp.Attribute(n, gp.normal(0, 1250**0.5)) for n in ("east", "north"))
+    at_sea = gp.Attack(gp.near((east, north), 10), at={"east": 20.0, "north": 30.0}, norm="l2")
+    start = perf_counter()
+    epsilon = at_sea.epsilon(advantage=0.1)
+    found = [
+        (
+            f"ships at sea: ε = {epsilon:.5f} (before: 0.0420; best attack 0.0475)",
+            shown(perf_counter() - start),
+            "≤ 10 s",
+        )
+    ]
+    lon, lat = gp.joint_normal(("lon", "lat"), mean=(0, 0), sd=(30, 40), correlation=0.6).attributes()
+    start = perf_counter()
+    bracket = gp.Attack(gp.near((lon, lat), 10), at={"lon": 20.0, "lat": 30.0}, norm="l2").posterior(0.05)
+    return [
+        *found,
+        (f"correlated place: width {_width(bracket):.1%} (before: refused)", shown(perf_counter() - start), "≤ 5 s"),
+    ]
+
+
+def _totals() -> list[tuple[str, str, str]]:
+    """A formula of two numbers, and its worst true value."""
+    rent, loan = gp.Attribute("rent", gp.normal(700, 200)), gp.Attribute("loan", gp.normal(300, 150))
+    attack = gp.Attack(gp.within(rent + loan, 50), norm="l1")
+    start = perf_counter()
+    epsilon = attack.epsilon(advantage=0.05)
+    return [
+        (
+            f"rent + loan within 50, worst total: ε = {epsilon:.6f} (before: refused)",
+            shown(perf_counter() - start),
+            "≤ 1 s",
+        )
+    ]
 
 
 def _example(name: str, attack: gp.Attack, epsilon: float) -> list[tuple[str, str, str]]:

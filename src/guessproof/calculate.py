@@ -91,12 +91,16 @@ def _epsilon(attack: Attack, limits: Limits) -> float:
 def _prior_free(attack: Attack, limits: Limits) -> float | None:
     """4·artanh η over the declared range, where there is one."""
     low, high = attack.attribute.bounds or (-np.inf, np.inf)
+    if attack.several is not None:
+        return None
     if limits.advantage is None or not math.isfinite(high - low):
         return None
     return _asked_again(replace(attack, at=None), Unknown(low, high), replace(limits, posterior=None))
 
 
 def _with_prior(attack: Attack, limits: Limits, factor: float) -> float | None:
+    if attack.several is not None:  # of which prior?
+        return None
     prior = attack.attribute.prior.stretched(factor)
     return None if prior is None else _asked_again(attack, prior, limits)
 

@@ -142,3 +142,29 @@ def test_help_loads_no_mathematics() -> None:
     code = "import sys; from guessproof.cli import app; print([m for m in ('numpy', 'scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+SEVERAL = ("choose", "--prior", "rent: normal(700, 200)", "--prior", "loan: normal(300, 150)")
+
+
+def test_choose_calculates_a_formula_of_several_attributes() -> None:
+    words = (*SEVERAL, "--goal", "rent + loan within 50", "--advantage", "0.05")
+    assert asked(*words)["epsilon"] == pytest.approx(0.00168046, rel=1e-5)  # one normal number, sd 250
+    shown = run(*words, "--at", "rent=700,loan=300").stdout
+    assert "0.00175181" in shown
+    known = ("--goal", "rent within 50", "--at", "rent=650", "--knows", "rent + loan: 900,1000")
+    assert asked(*SEVERAL, *known, "--advantage", "0.1")["prior"] == pytest.approx(0.316063, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (("--at", "700"), "does not say whose value it is"),
+        (("--knows", "900,1000"), "does not say what is known"),
+        (("--prior", "normal(0, 1)"), "does not say whose prior it is"),
+    ],
+)
+def test_choose_of_several_attributes_says_what_is_missing(more: tuple[str, ...], problem: str) -> None:
+    failed = run(*SEVERAL, "--goal", "rent + loan within 50", *more, "--advantage", "0.05")
+    assert failed.returncode != 0
+    assert problem in " ".join((failed.stdout + failed.stderr).split())

@@ -182,4 +182,5 @@ def _line(attribute: Any) -> LinePrior:
 def _window(attribute: Any, attack: Attack) -> tuple[float, float]:
     low, high = (float(e) for e in _line(attribute).quantile([0.003, 0.997]))
     t = (attack.at or {}).get(attribute.name)
-    return (low, high) if t is None else (min(low, float(t) - 1), max(high, float(t) + 1))
+    room = 0.1 * (high - low)
+    return (low, high) if t is None else (min(low, float(t) - room), max(high, float(t) + room))

@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 
 def choose(
     plan: Annotated[str | None, typer.Argument(help="A plan file; left out: a calculation without data.")] = None,
-    prior: Annotated[str | None, typer.Option(help="What the attacker believes: normal(20, 6.28), …")] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="What the attacker believes: normal(20, 6.28), …; of several, each by name."),
+    ] = None,
     goal: Annotated[str | None, typer.Option(help="Which guesses are correct: within 2, within 5%, exactly, …")] = None,
     advantage: Annotated[float | None, typer.Option(help="How far his belief may rise, as 0.05.")] = None,
     posterior: Annotated[float | None, typer.Option(help="How high his belief may get, as 0.3.")] = None,
-    at: Annotated[str | None, typer.Option(help="The true value; left out: the worst one.")] = None,
-    knows: Annotated[str | None, typer.Option(help="What he knows already: an interval 10,40 or values a,b.")] = None,
+    at: Annotated[str | None, typer.Option(help="The true value, or rent=700, loan=300; left out: the worst.")] = None,
+    knows: Annotated[
+        str | None, typer.Option(help="What he knows: an interval 10,40, values a,b, or a + b: 9,10.")
+    ] = None,
     name: Annotated[str, typer.Option(help="The attribute's name.")] = "x",
     scale: Annotated[float, typer.Option(help="The unit of distance: |x − x'|/scale.")] = 1.0,
     bounds: Annotated[str | None, typer.Option(help="The column's declared range: 0,120.")] = None,
@@ -44,17 +49,26 @@ def choose(
     Without a plan, the largest ε for one attribute:
 
     Example: guessproof choose --prior "normal(20, 6.28)" --goal "within 2" --at 20 --advantage 0.05
+
+    For a formula of several, or several goals, each prior with its name:
+
+    Example: guessproof choose --prior "a: normal(7,2)" --prior "b: normal(3,1)" --goal "a + b within 1" --advantage 0.1
     """
     if plan is not None:
-        given = (prior, goal, advantage, posterior, at, knows, bounds)
+        given = (prior or None, goal, advantage, posterior, at, knows, bounds)
         if any(v is not None for v in given) or both or scale != 1.0 or name != "x":
             raise typer.BadParameter("a plan says all this itself; leave the options out")
         _choose_plan(plan, strict, as_json)
         return
-    if prior is None or goal is None:
+    if not prior or goal is None:
         raise typer.BadParameter("name a plan file, or give --prior and --goal")
+    if len(prior) > 1:
+        if name != "x" or scale != 1.0 or bounds is not None:
+            raise typer.BadParameter("--name, --scale and --bounds are of one attribute; leave them out beside several")
+        _calculate_several(prior, goal, advantage, posterior, at, knows, both, as_json)
+        return
     _calculate(
-        prior=prior,
+        prior=prior[0],
         goal=goal,
         advantage=advantage,
         posterior=posterior,
@@ -248,6 +262,32 @@ def _calculate(
         raise typer.Exit(3)
 
 
+def _calculate_several(
+    priors: list[str],
+    goal: str,
+    advantage: float | None,
+    posterior: float | None,
+    at: str | None,
+    knows: str | None,
+    both: bool,
+    as_json: bool,
+) -> None:
+    """The same for several attributes: a formula of them, or several goals."""
+    from guessproof.calculate import Limits, calculate
+    from guessproof.cli.reading import read_attributes, read_known_formula, read_values
+    from guessproof.plan.goals import read_goal
+    from guessproof.risk.attack import Attack
+
+    attributes = read_attributes(priors)
+    truth = None if at is None else read_values(at, attributes)
+    known = None if knows is None else read_known_formula(knows, attributes)
+    attack = Attack(read_goal(goal).build(attributes), at=truth, knows=known, norm="l1")
+    choice = calculate(attack, Limits(advantage, posterior, both))
+    print_json(choice.to_dict()) if as_json else _show_calculated(choice)
+    if not choice.feasible:
+        raise typer.Exit(3)
+
+
 def _show_calculated(choice: Calculation) -> None:
     from rich.table import Table
 
@@ -280,10 +320,12 @@ def _show_calculated(choice: Calculation) -> None:
 
 def show_truth(choice: Any, at: Any) -> str:
     """A true value for people: a time where the goal is about times."""
-    exposure = choice.exposure
+    exposure = getattr(choice, "exposure", None)  # a calculation without a plan has none
     attributes = [] if exposure is None else [exposure.attacker.attributes[n] for n in exposure.attacker.names]
     if len(attributes) == 1:
         return attributes[0].shown(at)
+    if isinstance(at, dict):
+        return ", ".join(f"{name} = {value:.6g}" for name, value in at.items() if isinstance(value, float)) or str(at)
     return f"{at:.6g}" if isinstance(at, float) else str(at)
 
 

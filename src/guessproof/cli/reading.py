@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections.abc import Mapping
 from typing import Any
 
 from guessproof.errors import GoalError, ParameterError, PriorError, TrueValueError
@@ -79,6 +80,51 @@ def read_goal(text: str, attribute: Attribute) -> Goal:
         raise GoalError("goal", text, error.problem, error.remedy.partition("\n")[0]) from None
     remedy = "write: within 2 | within 5% | exactly | among a, b | inside 10 20"
     raise GoalError("goal", text, f"is not one wish about {attribute.name} alone", remedy)
+
+
+def read_attributes(texts: list[str]) -> dict[str, Attribute]:
+    """Attributes as "name: prior", one a text.
+
+    >>> list(read_attributes(["rent: normal(700, 200)", "loan: normal(300, 150)"]))
+    ['rent', 'loan']
+    """
+    found: dict[str, Attribute] = {}
+    for text in texts:
+        name, sign, prior = text.partition(":")
+        if not sign or not name.strip() or "(" in name:
+            raise PriorError("prior", text, "does not say whose prior it is", 'write "rent: normal(700, 200)"')
+        found[name.strip()] = Attribute(name.strip(), prior=read_prior(prior.strip()))
+    if len(found) < len(texts):
+        raise PriorError("prior", texts, "names an attribute twice", "give each one prior")
+    return found
+
+
+def read_values(text: str, attributes: Mapping[str, Attribute]) -> dict[str, Any]:
+    """True values as "rent=700, loan=300"."""
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        name, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or name not in attributes:
+            remedy = f"write for instance {', '.join(f'{n}=1' for n in attributes)}"
+            raise TrueValueError("at", text, "does not say whose value it is", remedy)
+        found[name] = read_value(value, attributes[name])
+    return found
+
+
+def read_known_formula(text: str, attributes: Mapping[str, Attribute]) -> dict[Any, Any]:
+    """What is known of one attribute or of a formula, as "rent + loan: 900,1000"."""
+    from guessproof.plan.arithmetic import read_formula
+    from guessproof.plan.grammar import Misread
+
+    what, sign, ends = (piece.strip() for piece in text.partition(":"))
+    if not sign:
+        raise ParameterError("knows", text, "does not say what is known", 'write "rent + loan: 900,1000"')
+    if what in attributes:
+        return {what: read_knowledge(ends, attributes[what])}
+    try:
+        return {read_formula(what, attributes): read_pair("knows", ends)}
+    except Misread as error:
+        raise ParameterError("knows", text, error.problem, error.remedy) from None
 
 
 def read_value(text: str, attribute: Attribute) -> Any:

@@ -131,8 +131,7 @@ def _atom(tokens: Tokens, depth: int) -> FormulaText:
     if token.kind == "word" and token.text.lower() in FUNCTIONS and tokens.now.kind == "(":
         tokens.next()
         parts = [read_sum(tokens, depth + 1)]
-        while tokens.now.kind == ",":
-            tokens.next()
+        while _comma(tokens):
             parts.append(read_sum(tokens, depth + 1))
         _close(tokens)
         return FormulaText(token, tuple(parts))
@@ -140,6 +139,14 @@ def _atom(tokens: Tokens, depth: int) -> FormulaText:
         return FormulaText(token)
     problem = "a column or a number is missing here" if token.kind == "end" else "is no part of a formula"
     raise Misread(token.start, token.end, problem, "write for instance: weight / (height * height) within 1")
+
+
+def _comma(tokens: Tokens) -> bool:
+    """Read a comma if it comes next."""
+    there = tokens.now.kind == ","
+    if there:
+        tokens.next()
+    return there
 
 
 def _close(tokens: Tokens) -> None:

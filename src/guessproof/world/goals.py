@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -442,7 +442,7 @@ def within(attribute: Any, radius: float | None = None, *, percent: float | None
     if not isinstance(attribute, Attribute) and isinstance(attribute, Arithmetic):
         from guessproof.world.formulas import within_formula
 
-        return within_formula(attribute, radius, percent=percent)
+        return within_formula(cast("Formula", attribute), radius, percent=percent)
     return Within(attribute, radius, percent)
 
 
@@ -467,7 +467,7 @@ def inside(attribute: Any, *intervals: tuple[float, float]) -> Goal:
     if not isinstance(attribute, Attribute) and isinstance(attribute, Arithmetic):
         from guessproof.world.formulas import inside_formula
 
-        return inside_formula(attribute, *intervals)
+        return inside_formula(cast("Formula", attribute), *intervals)
     return Inside(attribute, tuple(intervals))
 
 

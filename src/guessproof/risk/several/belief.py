@@ -201,6 +201,8 @@ def _how(engine: JointEngine, effort: Effort | None) -> str:
         return (
             "product rule" if engine.joint_attack.norm == "l1" else "product rule and leaves; attack by signed distance"
         )
+    if _is_formula(engine.goal):
+        return "the formula's value as one number where it is normal, and coarse certified cells"
     if _is_round(engine.goal):
         return "rays and anchors on the goal's edge, bound re-checked from the dual"
     return "rays and coarse certified cells, bound re-checked from the dual"
