@@ -45,7 +45,13 @@ def serve(wanted: Wanted, say: Callable[[str], None]) -> None:
     shop = Shop.opened(root, state)
     shop.workers.warm()
     guard = Guard.for_address(wanted.host, port, token, (socket.gethostname().lower(),) if token else ())
-    settings = uvicorn.Config(make_app(shop, guard), log_level="critical", access_log=False, server_header=False)
+    settings = uvicorn.Config(
+        make_app(shop, guard),
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=1,  # a page that waits for an answer does not keep the server up
+    )
     address = f"http://{_shown(wanted.host)}:{port}/"
     say(f"The page is at {address} (stop with Ctrl+C). It works in {root}.")
     if token is not None:
