@@ -273,7 +273,7 @@ def test_every_kind_of_question_is_charged_as_a_whole(
 ) -> None:
     written = {name: f'sql = "{sql}"' for name, sql in questions.items()}
     release = "\n".join([FIXED, *more])
-    choice = choose(several(written, release, **{"protects": "records", **data}))
+    choice = choose(several(written, release, columns=COLUMNS, **{"protects": "records", **data}))
     assert choice.feasible
     assert choice.exact_cost == sum(Fraction(n.cost[0]) for n in choice.noises)
     assert choice.cost <= 1

@@ -8,16 +8,17 @@ from functools import cached_property
 from typing import Any
 
 from guessproof.choosing.choice import Choice, Limit, error_units
+from guessproof.choosing.noises import check_delta, check_noise
 from guessproof.choosing.ranked import check_ranked
 from guessproof.choosing.ratios import RatioError
 from guessproof.choosing.reasons import binding_name, changes, explain_choice, limit_words, target_words
 from guessproof.errors import GuessproofError, InfeasibleError, PlanError, QueryError
 from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
-from guessproof.mechanisms import BEST, FOLLOWING, MECHANISMS
+from guessproof.mechanisms import MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
 from guessproof.plan import Plan, PlanQuestion
-from guessproof.plan.checks import kind_of, refuse_delta
+from guessproof.plan.checks import kind_of
 from guessproof.plan.goals import known_on
 from guessproof.plan.places import spell_key
 from guessproof.plan.tables import ColumnTable
@@ -155,43 +156,13 @@ class Chooser:
         self.mechanism = plan.release.mechanism
         moved = list_moved(asked.measurements, asked.families, key=lambda m: m.guarantee.sensitivity)
         self.delta = (plan.release.delta or 0.0) / len(moved)
-        self._check_mechanism()
-        self._check_groups()
+        release = plan.release
+        if (self.mechanism, release.delta) != (None, None) or release.smooth or asked.finds_groups:
+            check_noise(plan, asked)
         self.targets = self._read_targets() if targets is None else targets  # others than the plan's, to try them
         self.levels = self._pick_levels()
         self.required_epsilon = self._required_epsilons()
         self.budget_shares = self._split_budget()
-
-    def _check_mechanism(self) -> None:
-        """Refused for its own sake, before any limit is looked at: the place to mend is always the same."""
-        if self.plan.release.smooth:
-            self._check_smooth()
-        if self.mechanism is None or not MECHANISMS[self.mechanism].is_whole:
-            return
-        for measurement in self.asked.measurements:
-            if not measurement.is_whole:
-                problem, remedy = f"{measurement.text} is no whole number", f'say mechanism = "{BEST.name}"'
-                raise self.plan.error(("release", "mechanism"), self.mechanism, problem, remedy)
-
-    def _check_smooth(self) -> None:
-        """Noise that follows the data is for extremes, and there is one kind of it."""
-        release, spot = self.plan.release, ("release", "smooth")
-        if self.mechanism not in (None, FOLLOWING.name):
-            remedy = 'leave mechanism out, or say mechanism = "cauchy"'
-            raise self.plan.error(spot, True, f"{self.mechanism} noise has a fixed scale", remedy)
-        if release.ranks_inside is not None:
-            raise self.plan.error(spot, True, "an extreme is picked by its rank, or gets noise", "write one of the two")
-        if not any(m.follows for m in self.asked.measurements):
-            raise self.plan.error(spot, True, "the query asks for no MIN or MAX of rows", "leave it out")
-
-    def _check_groups(self) -> None:
-        """A δ is for Gaussian noise, or for groups that are found in the table."""
-        if self.asked.finds_groups:
-            from guessproof.choosing.frequent import check_found_groups
-
-            check_found_groups(self.plan)
-        elif self.plan.release.delta is not None and not (self.mechanism and MECHANISMS[self.mechanism].has_delta):
-            raise refuse_delta(self.plan.release, self.plan.place)
 
     # Accuracy.
 
@@ -439,7 +410,8 @@ class Chooser:
         noises = self.noises(epsilon) if feasible and math.isfinite(epsilon) and epsilon > 0 else ()
         for noise in noises:
             noise.check()
-        self._check_delta(noises)
+        if self.plan.release.delta is not None:
+            check_delta(self.plan, self.asked, noises)
         return self._described(exposure, bounds, epsilon, feasible, (needed, highest), noises)
 
     def verdict(self, exposure: Exposure | None, bounds: list[Limit]) -> tuple[float, float, float, bool]:
@@ -454,14 +426,6 @@ class Chooser:
         if exposure is None or not exposure.may_fail or not 0 < epsilon < min(highest, math.inf):
             return True
         return self._keeps(exposure, epsilon)
-
-    def _check_delta(self, noises: tuple[Noise, ...]) -> None:
-        """What the grid adds to δ grows with ε; all of it must stay within what the plan allows."""
-        allowed = self.plan.release.delta
-        given = list_moved([n.cost[1] for n in noises], self.asked.families if noises else (), key=float)
-        if allowed is not None and math.fsum(given) > allowed:
-            problem = "this little Gaussian noise on numbers this large needs a larger failure probability"
-            raise self.plan.error(("release", "delta"), allowed, problem, "ask for less accuracy, or use laplace noise")
 
     def _recommended(self, fixed: float | None, needed: float, highest: float) -> tuple[float, bool]:
         if fixed is not None:

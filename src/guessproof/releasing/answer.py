@@ -60,6 +60,12 @@ class Released:
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value
 
+    @property
+    def called(self) -> str:
+        """Its group, its question and its name."""
+        group = ["(missing)" if level is None else level for level in self.group.values()]
+        return " ".join([*group, self.name if self.question is None else f"{self.question}.{self.name}"])
+
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {k: v for k, v in vars(self).items() if k not in LATER or v is not None}
@@ -105,7 +111,7 @@ class Answer:
         return self.answers[0].value
 
     def __repr__(self) -> str:
-        shown = [f"{' '.join([*_levels(a), a.name])}={a.shown}" for a in self.answers[:MOST_SHOWN]]
+        shown = [f"{a.called}={a.shown}" for a in self.answers[:MOST_SHOWN]]
         more = ["…"] if len(self.answers) > MOST_SHOWN else []
         return f"Answer({', '.join([*shown, *more])}, ε={up(self.epsilon)}{', replayed' if self.replayed else ''})"
 

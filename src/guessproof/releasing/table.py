@@ -19,7 +19,7 @@ def arrow_of(answers: Sequence[Released]) -> pa.Table:
     """Keys of groups, then every output with its error at the confidence that was asked for; groups in their order."""
     import pyarrow as pa
 
-    rows: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
+    rows: dict[tuple[tuple[str, str | None], ...], dict[str, Any]] = {}
     for answer in answers:
         row = rows.setdefault(tuple(answer.group.items()), dict(answer.group))
         row |= {answer.name: answer.value, answer.name + ERROR: answer.error}
