@@ -156,5 +156,5 @@ def test_two_targets_that_must_both_give_way_are_changed_together() -> None:
 
 def test_where_no_single_change_helps_that_is_said() -> None:
     bounds = [limit("attacker", 1.0), limit("accuracy", 3.0, "at least")]
-    words = explain_choice(cafeteria(ATTACKER), bounds, 1.0, False, (3.0, 1.0), (), None, ())
+    words = explain_choice(cafeteria(ATTACKER), bounds, 1.0, False, (3.0, 1.0), (), None, (), {})
     assert words.endswith("No single change of the plan helps: ask for a larger error and allow more together.")

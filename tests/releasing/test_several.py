@@ -154,6 +154,8 @@ def test_tables_and_files_have_the_questions_by_name(folder: Path, monkeypatch: 
         answer.to_pandas()
     with pytest.raises(ParameterError, match="its questions are mean, by_faculty, size"):
         answer["median"]
+    assert answer._repr_html_().count("<table>") == 3  # pyright: ignore[reportPrivateUsage]
+    assert "size.n=8" in repr(release(plan(folder, {"size": QUESTIONS["size"]})))
     told = answer.to_dict()
     assert [row["name"] for row in told["questions"]["by_faculty"]["answers"]] == ["n", "years"] * 3
     assert {row["question"] for row in told["answers"]} == set(QUESTIONS)

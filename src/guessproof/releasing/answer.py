@@ -23,12 +23,8 @@ from guessproof.world.times import show_time
 MOST_SHOWN = 4  # numbers of an answer, in one line
 Row = tuple[Group, dict[int, float]]  # noisy numbers of a group, by their measurements
 Found = Mapping[Group, Sequence[Cell]]  # for each measurement what the engine found
-LATER = (
-    "ranks",
-    "time",
-    "question",
-    "nearest",
-)  # left out where there are none, as in answers recorded before they came
+# Left out where there are none, as in answers recorded before they came.
+LATER = ("ranks", "time", "question", "nearest")
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,7 @@ class Released:
     @property
     def called(self) -> str:
         """Its group, its question and its name."""
-        group = ["(missing)" if level is None else level for level in self.group.values()]
-        return " ".join([*group, self.name if self.question is None else f"{self.question}.{self.name}"])
+        return " ".join([*_levels(self), self.name if self.question is None else f"{self.question}.{self.name}"])
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -124,9 +119,12 @@ class Answer:
         return format(float(self), spec) if spec else repr(self)
 
     def _repr_html_(self) -> str:
+        if self.questions:
+            return "".join(self[name]._repr_html_() for name in self.questions)
         keys = tuple(self.answers[0].group) if self.answers else ()
         rows = [(*_levels(a), a.name, a.shown, f"{a.confidence:.0%}") for a in self.answers]
-        caption = f"ε = {up(self.epsilon)} charged{', before: the recorded answer' if self.replayed else ''}"
+        asked = "".join(f"{name}: " for name in dict.fromkeys(a.question for a in self.answers) if name)
+        caption = f"{asked}ε = {up(self.epsilon)} charged{', before: the recorded answer' if self.replayed else ''}"
         return table_html(caption, (*keys, "answer", "value", "confidence"), rows)
 
     def record(self) -> dict[str, Any]:
