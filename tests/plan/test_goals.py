@@ -80,7 +80,7 @@ def test_what_is_understood(text: str, meant: goals.Goal) -> None:
         ("time within 2 faculty exactly", "faculty", "and, or"),
         ("time within 2 by l2", "by", "leave it out"),
         ("(lon, lat) within 5%", "%", "give a number"),
-        ("(lon, lat) within 5 by l7", "l7", "l1, l2 or linf"),
+        ("(lon, lat) within 5 by ly", "ly", "l1, l2, linf"),
         ("(lon, lat) exactly", "exactly", "within"),
         ("(lon, lat within 5", "within", ")"),
         ("faculty among maths", "maths", "did you mean math?"),
