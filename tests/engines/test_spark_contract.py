@@ -1,13 +1,28 @@
-"""Spark is held to the contract that every engine passes."""
+"""Spark is held to the contract that every engine passes; what asks many questions asks them in few jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from sqlglot import Expr, exp
 
+from engines.spark_batches import ask_many
 from engines.spark_harness import SparkHarness
-from guessproof.testing import EngineContract
+from guessproof.errors import EngineError, SourceError
+from guessproof.sql import analyze
+from guessproof.sql.targets.spark import SparkTarget
+from guessproof.testing import EngineContract, Harness
+from guessproof.testing.same import (
+    EXPONENT,
+    JOINABLE,
+    JOINS,
+    QUERIES,
+    list_questions,
+    twins,
+    whole_numbers,
+)
 
 
 @pytest.fixture
@@ -22,3 +37,77 @@ class TestSpark(EngineContract):
 
     test_time_limit = test_same_answers = test_same_answers_of_texts = None
     test_drawn_plans = test_more_drawn_plans = None
+
+
+@pytest.mark.parametrize("storage", ["double", "string"])
+def test_the_same_answers_to_the_last_bit(storage: str, harness: Harness) -> None:
+    questions = [*list_questions(), *((sql, JOINABLE) for sql in JOINS)]
+    if storage == "string":
+        questions = questions[::4]
+    asked = [(analyze(sql, declared), EXPONENT) for sql, declared in questions]
+    with twins(harness, storage, "VARCHAR" if storage == "string" else "DOUBLE") as (here, there):
+        for (question, exponent), found in zip(asked, ask_many(here, asked), strict=True):
+            assert found == whole_numbers(there, question, exponent), question
+            assert found
+
+
+# Planted: what a translation between dialects would have written.
+
+
+def truncated(self: SparkTarget, x: Expr) -> Expr:
+    return exp.Cast(this=x, to=exp.DataType(this=exp.DType.BIGINT))
+
+
+def half_to_even(self: SparkTarget, a: Expr, digits: int) -> Expr:
+    shift = self.double(10.0**digits)
+    found = exp.Anonymous(this="RINT", expressions=[exp.Mul(this=exp.paren(a), expression=shift)])
+    return exp.paren(exp.Div(this=found, expression=shift.copy()))
+
+
+def rounded_text(self: SparkTarget, a: Expr, digits: int) -> Expr:
+    return exp.Round(this=a, decimals=exp.Literal.number(digits))
+
+
+def whole_division(self: SparkTarget, a: Expr, b: Expr) -> Expr:
+    kind = exp.DataType(this=exp.DType.BIGINT)
+    quotient = exp.IntDiv(this=exp.Cast(this=a, to=kind), expression=exp.Cast(this=b, to=kind.copy()))
+    return exp.Cast(this=quotient, to=exp.DataType(this=exp.DType.DOUBLE))
+
+
+def failing_cast(self: SparkTarget, column: Any) -> Expr:
+    return exp.TryCast(this=self.name(column.name), to=exp.DataType(this=exp.DType.DOUBLE))  # sqlglot writes CAST
+
+
+def narrow_sum(self: SparkTarget, x: Expr) -> Expr:
+    return exp.Sum(this=x)
+
+
+LARGE = "SELECT SUM(POWER(salary, 3)) AS a FROM t"
+PLANTED = [
+    ("whole", truncated, "double", QUERIES[11][0], EXPONENT),
+    ("rounded", half_to_even, "double", "SELECT SUM(ROUND(time)) AS a FROM t", EXPONENT),
+    ("rounded", rounded_text, "double", QUERIES[11][0], EXPONENT),
+    ("divide", whole_division, "double", QUERIES[14][0], EXPONENT),
+    ("number", failing_cast, "string", QUERIES[11][0], EXPONENT),
+    ("total", narrow_sum, "double", LARGE, -26),
+]
+
+
+def test_planted_mistakes_are_seen(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is found by another answer than DuckDB's, or before any charge."""
+    unseen: list[str] = []
+    for storage, reference in (("double", "DOUBLE"), ("string", "VARCHAR")):
+        with twins(harness, storage, reference) as (here, there):
+            for method, mistake, own, sql, exponent in PLANTED:
+                question = analyze(sql, QUERIES[11][1])
+                if own != storage:
+                    continue
+                with monkeypatch.context() as planted:
+                    planted.setattr(SparkTarget, method, mistake)
+                    try:
+                        found = whole_numbers(here, question, exponent)
+                    except (SourceError, EngineError):
+                        continue
+                if found == whole_numbers(there, question, exponent):
+                    unseen.append(mistake.__name__)
+    assert not unseen
