@@ -96,17 +96,17 @@ def test_what_cannot_be_met_says_by_how_much_and_the_cheapest_way_out() -> None:
 
 
 def _applied(choice: Choice, what: str, then: str) -> Choice:
-    text = {"rows": "120", "advantage": "0.05", "within": "0.05", "confidence": "0.95"}
-    key = what.rsplit(" ", 1)[-1].removeprefix("data.").rstrip(":")
+    text = {"advantage": "0.05", "within": "0.05"}
+    key = what.rsplit(" ", 1)[-1].rstrip(":")
     text[key] = then
     attacker = AT.replace("advantage = 0.05", f"advantage = {text['advantage']}")
-    accuracy = f"[accuracy]\nwithin = {text['within']}\nconfidence = {text['confidence']}"
-    return choose(cafeteria(attacker, accuracy, rows=int(float(text["rows"]))))
+    accuracy = f"[accuracy]\nwithin = {text['within']}\nconfidence = 0.95"
+    return choose(cafeteria(attacker, accuracy))
 
 
 def test_every_change_that_is_named_is_enough_by_itself() -> None:
     choice = choose(cafeteria(AT, *TIGHT))
-    assert {re.sub(r".*[ .]", "", c.what) for c in choice.changes} == {"within", "confidence", "rows", "advantage"}
+    assert {re.sub(r".*[ .]", "", c.what) for c in choice.changes} == {"within", "advantage"}
     for change in choice.changes:
         assert _applied(choice, change.what, change.then).feasible, change
 

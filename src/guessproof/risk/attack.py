@@ -111,7 +111,7 @@ class Attack:
         if field == "knows":
             allowed |= {a.name for formula in table if isinstance(formula, Arithmetic) for a in formula.attributes}
         for name in table:
-            if name not in allowed and not (field == "knows" and isinstance(name, Arithmetic)):
+            if name not in allowed and not (field == "knows" and isinstance(name, Arithmetic) and name.attributes):
                 raise UnknownAttributeError(
                     field, name, "no attribute of the goal has this name", f"use one of {names}"
                 )

@@ -102,9 +102,7 @@ class FiniteWorld:
         from guessproof.risk.misjudged.answer import misjudged_world  # the room above, entered by those who need it
 
         marks = check_goal(goal, self.prior.size)
-        return misjudged_world(
-            self.prior, self.distance, marks, finite_belief(self.prior, self.distance, marks), factor
-        )
+        return misjudged_world(self.prior, self.distance, marks, factor)
 
     def belief(self, goal: Any) -> Belief:
         """The goal's prior and gains, as the rest of the room expects them."""

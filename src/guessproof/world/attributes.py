@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 class Arithmetic:
     """What can be computed with: attributes, and formulas of them (`world.formulas`)."""
 
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """Of a formula, the attributes that it is computed from."""
+        return ()
+
     def __add__(self, other: Any) -> Formula:
         return _combined("+", self, other)
 

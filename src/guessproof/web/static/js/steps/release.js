@@ -7,6 +7,7 @@ import * as store from "../store.js";
 
 let standing, said, answer;
 let known = "";
+let cost = null;  // of all releases of the plan, once its exact answer is there
 
 export function mount() {
   standing = el("div", { id: "standing" });
@@ -18,7 +19,11 @@ export function mount() {
     const now = JSON.stringify([state.data, state.query, state.release]);
     if (now !== known) { known = now; fill(answer); }
   });
-  onAnswer(({ kind }) => { if (kind === "exact" && store.hasData()) look(); });
+  onAnswer(({ kind, outcome }) => {
+    if (kind !== "exact" || !store.hasData()) return;
+    cost = outcome.answer?.epsilon_charged_for_all ?? null;
+    look();
+  });
 }
 
 function refuse(error) {
@@ -43,12 +48,20 @@ function bar(found) {
 }
 
 function opening(found) {
-  const amount = el("input", { type: "number", step: "any", min: 0, value: 1, id: "budget-amount" });
+  const amount = el("input", { type: "number", step: "any", min: 0, value: enough(cost), id: "budget-amount" });
   const go = async () => {
     try { await post("/budget/open", { state: store.get(), name: found.name, budget: String(amount.value) }); announce("budget opened"); look(); } catch (error) { refuse(error); }
   };
   return el("div", { class: "stack" }, el("p", {}, `${found.name} has no budget yet. Its owner sets it once; no plan can raise it.`),
+    cost ? el("p", { class: "hint" }, `This plan takes ε = ${enough(cost)} of it.`) : null,
     el("div", { class: "row" }, field("ε for all releases together", amount), el("button", { type: "button", id: "open-budget", on: { click: go } }, "Open this budget")));
+}
+
+// In three digits, never below.
+function enough(epsilon) {
+  if (!epsilon) return 1;
+  const unit = 10 ** (Math.floor(Math.log10(epsilon)) - 2);
+  return Number((Math.ceil(epsilon / unit) * unit).toPrecision(3));
 }
 
 async function offer() {
