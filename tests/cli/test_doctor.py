@@ -27,8 +27,8 @@ def test_every_part_is_named_and_what_is_there_is_ready(monkeypatch: pytest.Monk
     monkeypatch.setenv("DATABASE_URL", "postgresql://me:hunter2@host/db")
     text, told = run(), json.loads(run("--json"))
     found = {part["name"]: part for part in told["parts"]}
-    assert list(found) == ["noise", "duckdb", "postgres", "frames", "charts"]
-    for name in ("noise", "duckdb", "postgres", "frames", "charts"):
+    assert list(found) == ["noise", "duckdb", "postgres", "spark", "frames", "charts", "web"]
+    for name in found:
         assert found[name]["ready"]
         assert found[name]["remedy"] is None
         assert f"✓ {name}" in text

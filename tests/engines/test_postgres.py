@@ -463,7 +463,7 @@ def test_a_release_sends_few_messages(table: Place, monkeypatch: pytest.MonkeyPa
         assert len(sent) == 6
         opened.prepare("SELECT COUNT(*) FROM t")
         assert opened.aggregates("SELECT COUNT(*) FROM t") == [(5,)]
-        assert len(sent) == 15
+        assert len(sent) == 13
         con = opened._con  # type: ignore[attr-defined]
         with opened._reading(con):  # type: ignore[attr-defined]
             named = ("search_path", "timezone", "statement_timeout", "transaction_read_only", "transaction_isolation")

@@ -365,3 +365,15 @@ def test_the_same_on_postgres(postgres: Place, folder: Path, monkeypatch: pytest
         sql = f"SELECT {column}, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY {column}"
         answer = release(plan(sql, folder=folder, epsilon=40.0, delta=1e-6, source="env:DATABASE_URL"))
         assert [a.group[column] for a in answer.answers][::2] == groups
+
+
+@pytest.mark.parametrize("kind", ["us", "ns"])
+def test_a_time_that_cannot_be_written_is_missing_instead_of_a_failure(folder: Path, kind: str) -> None:
+    """One row whose time the engine stores and cannot print would otherwise decide whether there is an answer."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    days = pa.array([*[1_000_000] * 300, -(2**63) + 2], pa.int64()).cast(pa.timestamp(kind))
+    parquet.write_table(pa.table({"town": days, "x": pa.array([1.0] * 301)}), folder / "t.parquet")
+    answer = release(plan("SELECT town, COUNT(*) AS n FROM t GROUP BY town", folder=folder, epsilon=40.0, delta=1e-6))
+    assert [a.value for a in answer.answers] == [pytest.approx(300, abs=10)]

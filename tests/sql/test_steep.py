@@ -187,6 +187,7 @@ def test_engines_find_the_extreme_of_each_class_as_the_model_does(dialect: str, 
         ("SELECT MIN(POWER(x + speed, 2) / speed) AS m FROM t", SMOOTH, "both a weight and inside"),
         ("SELECT MIN(x / speed) AS m FROM t", replace(SMOOTH, unit=RECORDS), "comes or goes"),
         ("SELECT MIN(x / speed) AS m FROM t", replace(SMOOTH, linked=2), "tell of each other"),
+        ("SELECT MAX(share * x) AS m FROM t", replace(SMOOTH, copies=2), "in several rows"),
         (
             "SELECT MIN(x / speed) AS m FROM t",
             replace(SMOOTH, columns={**COLUMNS, "x": DeclaredColumn("x", bounds=(0, 100))}),

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from guessproof.choosing.ratios import RatioError
-from guessproof.errors import GuessproofError
+from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.noise import Noise
@@ -173,6 +173,8 @@ class Choice:
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the whole release promises about one protected unit, as its noise is really drawn."""
+        if not self.noises:
+            raise InfeasibleError(self.explanation)
         step = math.fsum(n.step for n in self.noises)
         return total_of_families([n.guarantee for n in self.noises], self.asked.families).rounded(step)
 

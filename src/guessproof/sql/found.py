@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from guessproof.sql.query import AnalyzedQuery, ClauseReader
     from guessproof.sql.target import SqlTarget
 
+YEARS = "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999"
 FOUND = "gp_found"  # the query whose numbers are handed on as texts
 
 
@@ -96,7 +97,10 @@ def _write_number(column: DeclaredColumn, target: SqlTarget) -> Expr:
 
 
 def _write_time(column: DeclaredColumn, target: SqlTarget) -> Expr:
-    return _as_text(target.time(column))
+    """Years 1 to 9999 as texts; what lies outside is missing: an engine may store times that it cannot write."""
+    first, last = (exp.cast(exp.Literal.string(end), exp.DType.TIMESTAMP) for end in YEARS)
+    inside = exp.Between(this=target.time(column), low=first, high=last)
+    return _as_text(exp.case().when(inside, target.time(column)))
 
 
 def _as_text(x: Expr) -> Expr:

@@ -13,8 +13,7 @@ from guessproof.charts.plan import NARROW, fitted, profile
 from guessproof.charts.profiles import epsilon_map
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
-from guessproof.mechanisms import Mechanism
-from guessproof.mechanisms.laplace import Laplace
+from guessproof.mechanisms import BEST, Mechanism
 from guessproof.risk.profile import RiskProfile
 from guessproof.web.live import Beliefs, Ladder, Scaled
 from guessproof.world.attributes import Attribute
@@ -130,7 +129,7 @@ def typical(attribute: Attribute) -> Any:
 def mechanism_of(choice: Choice | None, epsilon: float) -> Mechanism | None:
     """The noise of the first number, in units of the answer; for a calculation, that of a sum."""
     if choice is None:
-        return Laplace(1.0, epsilon) if 0 < epsilon < math.inf else None
+        return BEST(1.0, epsilon) if 0 < epsilon < math.inf else None
     plain = [n for n in choice.noises if not n.unit]
     if not plain:
         return None

@@ -285,7 +285,7 @@ def joint_normal(names: Iterable[str], mean: Iterable[float], sd: Iterable[float
 
     >>> lon, lat = joint_normal(("lon", "lat"), mean=(0, 0), sd=(3, 4), correlation=0.6).attributes()
     >>> lat
-    Attribute('lat', normal(0, 4))
+    Attribute('lat', normal(mean=0, sd=4))
     """
     try:
         return JointNormal(_names(names), tuple(mean), tuple(sd), correlation)  # pyright: ignore[reportArgumentType]

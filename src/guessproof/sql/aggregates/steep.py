@@ -32,7 +32,7 @@ from guessproof.sql.formula import Key
 from guessproof.sql.measurement import KINDS, AggregateReader, Measurement
 from guessproof.sql.movement import Neighbours
 from guessproof.sql.places import PlaceGrid
-from guessproof.sql.relation import carry_along
+from guessproof.sql.relation import carry_along, count_matches
 from guessproof.sql.rules.addition import Addition, Negative
 from guessproof.sql.rules.multiplication import Division, Multiplication
 from guessproof.sql.rules.values import Number
@@ -236,6 +236,8 @@ def _find_problem(
         return "records that tell of each other move it together"
     if secret:
         return "a record can leave one group and enter another"
+    if (declared.copies or 1) * count_matches(plain.joins) > 1:  # which may move in opposite directions
+        return "a record can be in several rows, which move together"
     if not plain.condition.follow(neighbours).same or not plain.term.follow(neighbours).null.same:
         return "whether a row counts depends on what is protected, missing values included"
     return None
