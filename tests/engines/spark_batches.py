@@ -14,19 +14,17 @@ from guessproof.sql import AnalyzedQuery, RewrittenQuery, find_target, rewrite
 Found = dict[tuple[str, ...], list[Any]]
 
 
-def ask_many(engine: Spark, asked: Sequence[tuple[AnalyzedQuery, int]], size: int = 24) -> list[Found]:
+def ask_many(engine: Spark, asked: Sequence[tuple[AnalyzedQuery, int]]) -> list[Found]:
     """What the engine says to each question; it can say it on an empty and on a hostile table too."""
     rewritten = [_rewrite(engine, question, exponent) for question, exponent in asked]
     statements = [sql for one in rewritten for sql in one.statements]
     for sql in statements:
         assert engine._fault(sql) is None, sql
     rows: dict[str, list[tuple[Any, ...]]] = {sql: [] for sql in statements}
-    for first in range(0, len(statements), size):
-        part = statements[first : first + size]
+    for sql in statements:  # one by one: of many together Spark makes code that takes minutes to compile
         for stand_in in (ViewedTable.empty, ViewedTable.hostile):
-            _ask(engine, part, lambda table, kind=stand_in: kind.fget(table))  # pyright: ignore[reportOptionalCall]
-        for place, row in _ask(engine, part, lambda table: table.whole):
-            rows[part[place]].append(row)
+            _ask(engine, [sql], lambda table, kind=stand_in: kind.fget(table))  # pyright: ignore[reportOptionalCall]
+        rows[sql] = [row for _, row in _ask(engine, [sql], lambda table: table.whole)]
     return [one.run(lambda sql: rows[sql]) for one in rewritten]
 
 
