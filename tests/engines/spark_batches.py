@@ -21,7 +21,7 @@ def ask_many(engine: Spark, asked: Sequence[tuple[AnalyzedQuery, int]]) -> list[
     for sql in statements:
         assert engine._fault(sql) is None, sql
     rows: dict[str, list[tuple[Any, ...]]] = {sql: [] for sql in statements}
-    for sql in statements:  # one by one: of many together Spark makes code that takes minutes to compile
+    for sql in statements:
         for stand_in in (ViewedTable.empty, ViewedTable.hostile):
             _ask(engine, [sql], lambda table, kind=stand_in: kind.fget(table))  # pyright: ignore[reportOptionalCall]
         rows[sql] = [row for _, row in _ask(engine, [sql], lambda table: table.whole)]

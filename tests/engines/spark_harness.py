@@ -13,10 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql.connect.session import SparkSession as Remote
 
-from guessproof.addresses import SPARK, read_address
+from guessproof.addresses import SPARK, Address, read_address
+from guessproof.engines import spark as engine_of_spark
 from guessproof.engines.base import SparkSource
-from guessproof.engines.spark_session import open_remote
+from guessproof.engines.spark_session import SettledSession, open_remote
 from guessproof.engines.spark_tables import quote_name
 from guessproof.testing.harness import Cells, Harness
 from guessproof.testing.values import (
@@ -116,6 +118,10 @@ class SparkHarness(Harness):
     patience = 3.0
 
     def __init__(self, server: str) -> None:
+        self._server = server
+        self._opened: list[Any] = []
+        self._open_remote = engine_of_spark.open_remote
+        engine_of_spark.open_remote = self._remember
         self.wire = Wire(server)
         os.environ["SPARK_REMOTE"] = self.wire.url
         self._number = 0
@@ -143,12 +149,22 @@ class SparkHarness(Harness):
         casts = [f"CAST({c} AS {t}) AS {quote_name(n)}" for c, (n, t) in zip(names, columns.items(), strict=True)]
         self._session.session.createDataFrame(texts).selectExpr(*casts).coalesce(1).write.parquet(path)
 
+    def _remember(self, address: Address) -> SettledSession:
+        found = self._open_remote(address)
+        self._opened.append(found.session)
+        return found
+
     def cut(self) -> None:
-        """The query that is sent takes a moment to begin."""
+        """The query that is sent takes a moment to begin. A server does not see the cut: it would run on for years."""
         time.sleep(5)
         self.wire.cut()
+        lost = self._opened[-1]
+        again = Remote(f"{self._server}/;session_id={lost.session_id};user_id={lost.client._user_id or ''}")
+        assert again.interruptAll()
+        again.client._channel.close()
 
     def close(self) -> None:
+        engine_of_spark.open_remote = self._open_remote
         if self._session is not None:
             self._session.close()
         self.wire.cut()

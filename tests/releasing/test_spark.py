@@ -110,7 +110,7 @@ def test_workers_without_guessproof_are_named(folder: Path, monkeypatch: pytest.
 
 
 def test_nearly_no_noise_gives_the_same_answer_as_duckdb(folder: Path) -> None:
-    """Values, persons, ranks, joins with public tables: one question each."""
+    """Values, persons, ranks, joins with public tables, groups of groups: one question each."""
     (folder / "wards.csv").write_text("ward,rate\nA,0.5\nB,2\n", encoding="utf-8")
     person = 'protects = "persons"\nperson = "person"\nmax_rows = 3'
     joined = '[tables.wards]\nsource = "wards.csv"\nkey = ["ward"]\n[tables.wards.columns.rate]\nbounds = [0.5, 2]\n'
@@ -122,6 +122,7 @@ def test_nearly_no_noise_gives_the_same_answer_as_duckdb(folder: Path) -> None:
         QUIET.replace(plain, "SELECT ward, MEDIAN(days) AS middle FROM visits GROUP BY ward").replace(
             "bounds = [0, 60]", "bounds = [0, 60]\nstep = 1"
         ),
+        QUIET.replace(plain, "SELECT MAX(s) AS most FROM (SELECT ward, SUM(days) AS s FROM visits GROUP BY ward) AS g"),
     ]
     for number, plan in enumerate(plans):
         own = text(folder, plan).replace('name = "visits"', f'name = "visits{number}"')
