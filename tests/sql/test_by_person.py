@@ -48,6 +48,9 @@ ASKED = {
     "SUM(m * a) FROM (EACH GROUP BY id)": None,
     "SUM(low) FILTER (WHERE n > 1) FROM (EACH WHERE g IN ('a', 'b') GROUP BY id)": None,
     "SUM(CASE WHEN s > 4 THEN n ELSE 0 END) FROM (EACH GROUP BY id)": None,
+    "SUM(n) FROM (SELECT id AS who, COUNT(*) AS n FROM t GROUP BY who HAVING COUNT(*) > 1 AND MAX(x) > 2)": lambda p: (
+        min(len(p), 3) if len(p) > 1 and max((r["x"] for r in p if r["x"] is not None), default=-2) > 2 else 0
+    ),
 }
 
 
@@ -73,7 +76,7 @@ def draw_person(rng: random.Random, person: int) -> Table:
     ]
 
 
-def excess(question: AnalyzedQuery, cases: int = 40) -> float:
+def excess(question: AnalyzedQuery, cases: int = 24) -> float:
     """By how much a person moves the answer further than promised, at most."""
     rng, written, promise = random.Random(4), write(question), question.measurements[0].guarantee
     worst = -1e9
@@ -112,7 +115,9 @@ def test_the_engine_adds_what_plain_arithmetic_adds(what: str) -> None:
 @pytest.mark.parametrize(
     ("what", "unit", "words"),
     [
-        ("AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id HAVING COUNT(*) > 2)", UNIT, "outer WHERE"),
+        ("AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id ORDER BY n)", UNIT, "leave it out"),
+        ("AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id HAVING g = 'a')", UNIT, "no column g"),
+        ("AVG(n) FROM (SELECT id, g, COUNT(*) AS n FROM t GROUP BY id, g)", UNIT, "GROUP BY id alone here"),
         ("AVG(n) FROM (SELECT id, 2 * COUNT(*) AS n FROM t GROUP BY id)", UNIT, "outer query"),
         ("AVG(n) FROM (SELECT id, COUNT(*) FROM t GROUP BY id)", UNIT, "needs a name"),
         ("AVG(q) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id)", UNIT, "no column q"),
@@ -126,6 +131,79 @@ def test_what_is_no_number_of_a_person_is_refused(what: str, unit: Any, words: s
         ask(what, unit)
 
 
+# Groups of persons --------------------------------------------------------------------------------------------------
+
+GROUPED = {
+    "n, COUNT(*)": "COUNT(*) AS n FROM t GROUP BY id) GROUP BY n",
+    "n, MIN(s)": "COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY id) GROUP BY n",
+    "n, SUM(s)": "COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY id) GROUP BY n",
+    "s, COUNT(*)": "SUM(x) AS s FROM t GROUP BY id) GROUP BY s",
+}
+
+
+def ask_groups(what: str, finds: bool = True) -> AnalyzedQuery:
+    table = DeclaredTable("t", COLUMNS, UNIT, finds_groups=finds)
+    return analyze(f"SELECT {what} AS v FROM (SELECT id, {GROUPED[what]}", table)
+
+
+def moved_in_groups(question: AnalyzedQuery, cases: int = 24) -> float:
+    """By how much a person moves all groups together further than promised, at most."""
+    rng, written, promise = random.Random(3), write(question), question.measurements[0].guarantee
+    absent, worst = Fraction(question.measurements[0].contribution.absent) / Fraction(2) ** written.exponents[0], -1e9
+    for case in range(cases):
+        others = [row for person in range(2, 2 + case % 4) for row in draw_person(rng, person)]
+        own = [draw_person(rng, 1), draw_person(rng, 1)]
+        both = [[*others, *part] for part in own]
+        found = [written.run(lambda sql, rows=rows: run(sql, rows, ARROW)) for rows in both]
+        cells = [{group: cell[0][0] for group, cell in answer.items()} for answer in found]
+        moved = sum(abs((cells[0].get(g, absent)) - cells[1].get(g, absent)) for g in {*cells[0], *cells[1]})
+        allowed = promise.change if all(own) else promise.presence
+        worst = max(worst, float(moved) * 2.0 ** written.exponents[0] - allowed)
+    return worst
+
+
+@pytest.mark.parametrize("what", GROUPED)
+def test_a_person_is_in_one_group_at_a_time(what: str) -> None:
+    question = ask_groups(what)
+    assert question.finds_groups == what.startswith("s")
+    assert -1e9 < moved_in_groups(question) <= 1e-4
+
+
+def test_leaving_one_group_unseen_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    true = by_person.build_unit_guarantee
+    monkeypatch.setattr(by_person, "build_unit_guarantee", lambda *given: true(*given).scaled(0.5))
+    assert moved_in_groups(ask_groups("n, COUNT(*)")) > 0.4
+
+
+def test_extremes_by_number_of_rows_move_in_two_groups_at_most() -> None:
+    found = ask_groups("n, MIN(s)").measurements[0].guarantee
+    assert (found.change, found.presence) == (42, 21)  # not by the range in all five groups
+
+
+def test_remedies_help_where_they_are_printed() -> None:
+    with pytest.raises(QueryError, match="each person would be a group") as refused:
+        analyze("SELECT id, COUNT(*) FROM t GROUP BY id", DeclaredTable("t", COLUMNS, UNIT))
+    instead = str(refused.value).split("ask about the numbers of each: ")[1].splitlines()[0]
+    assert analyze(instead, DeclaredTable("t", COLUMNS, UNIT)).measurements
+    with pytest.raises(QueryError, match="delta = 1e-6") as refused:
+        ask_groups("s, COUNT(*)", finds=False)
+    condition = str(refused.value).split("as COUNT(*) ")[1].split(",")[0]
+    assert ask(f"COUNT(*) {condition} FROM (EACH GROUP BY id)").measurements
+    with pytest.raises(QueryError, match=r"edges = \[-2, 1.5, 5\]"):
+        analyze("SELECT x, COUNT(*) FROM t GROUP BY x", DeclaredTable("t", COLUMNS, UNIT))
+    inner = "SELECT AVG(n) FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id)"
+    with pytest.raises(QueryError, match='if id names persons, write protects = "persons"') as refused:
+        analyze(inner, DeclaredTable("t", COLUMNS, unit_named("records")))
+    assert "delta" not in str(refused.value)
+
+
+def test_persons_who_tell_of_each_other_move_normal_noise_together() -> None:
+    sql = "SELECT g, COUNT(*) AS c FROM t GROUP BY g"
+    alone, linked = (analyze(sql, DeclaredTable("t", COLUMNS, UNIT, linked=k)).measurements[0] for k in (1, 3))
+    assert alone.euclidean < alone.guarantee.sensitivity
+    assert linked.euclidean == pytest.approx(3 * alone.euclidean)
+
+
 # The road -----------------------------------------------------------------------------------------------------------
 
 ROWS = [{"id": p, "x": float(p % 5), "g": "ab"[k % 2]} for p in range(200) for k in range(1 + p % 6)]
@@ -134,12 +212,21 @@ SELECT AVG(n) AS visits, COUNT(*) FILTER (WHERE s > 4) AS many, MEDIAN(n) AS mid
 FROM (SELECT id, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY id)"""
 
 
-def plan(folder: Path, sql: str, source: str = "t.parquet") -> Plan:
+def plan(folder: Path, sql: str, source: str = "t.parquet", max_rows: int = 6) -> Plan:
     text = f"""
-    data = {{ name = "test", source = "{source}", table = "t", protects = "persons", person = "id", max_rows = 6 }}
-    query.sql = '''{sql}'''
-    columns.x = {{ bounds = [-2, 5] }}
-    release = {{ epsilon = 1e6 }}
+    [data]
+    name = "test"
+    source = "{source}"
+    table = "t"
+    protects = "persons"
+    person = "id"
+    max_rows = {max_rows}
+    [query]
+    sql = '''{sql}'''
+    [columns]
+    x = {{ bounds = [-2, 5] }}
+    [release]
+    epsilon = 1e6
     """
     return loads_plan(text, folder=folder)
 
@@ -159,10 +246,12 @@ def test_from_a_plan_to_an_answer(tmp_path: Path) -> None:
     asked = plan(tmp_path, QUESTION)
     check(asked)
     assert choose(asked).bias["visits"] is None
-    by_number = plan(tmp_path, "SELECT n, COUNT(*) AS c FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id) GROUP BY n")
+    sql = "SELECT n, COUNT(*) AS c FROM (SELECT id, COUNT(*) AS n FROM t GROUP BY id) GROUP BY n"
+    by_number = plan(tmp_path, sql, max_rows=4)
     shown = {a.group["n"]: a.value for a in release(by_number).answers}
     assert shown["2"] == pytest.approx(sum(p % 6 == 1 for p in range(200)), abs=1e-3)
-    assert list(shown) == [str(n) for n in range(7)]
+    assert list(shown) == ["0", "1", "2", "3", "4", "5 or more"]  # nobody is left out who has more than may count
+    assert sum(shown.values()) == pytest.approx(200, abs=1e-2)
     assert bound_rows(asked, epsilon=1e4, candidates=(2, 4, 6)).choose(share=0.95) == 6
 
 

@@ -89,6 +89,10 @@ class PrivacyUnit(ABC):
         """In how many of the groups it may count, where not in all."""
         return None
 
+    def drop_groups(self, groups: int) -> int | None:
+        """How many of its groups the engine keeps, where it may be in more than may count."""
+        return self.bound_groups(groups)
+
     def with_one_row(self, identity: str) -> PrivacyUnit:
         """The same in a table with one row for each, named by this column."""
         return self
@@ -248,7 +252,7 @@ class Persons(Records):
         return UnitTotal(None, None, None, float(min(2 * most, cells) if groups > 1 else most), float(most))
 
     def with_one_row(self, identity: str) -> PrivacyUnit:
-        return Persons(identity, 1)
+        return OneRowPersons(identity, 1, 1)
 
     @property
     def row_bound(self) -> int:
@@ -273,6 +277,14 @@ class Persons(Records):
         most = min(own, self.max_rows)
         scaled = None if own <= self.max_rows else float(most)
         return UnitTotal(0.0, 1.0, scaled, float(min(2 * most, groups)), float(most))
+
+
+@dataclass(frozen=True)
+class OneRowPersons(Persons):
+    """Persons in a table that was made with one row for each: in one group each, without anything being dropped."""
+
+    def drop_groups(self, groups: int) -> int | None:
+        return None
 
 
 VALUES, RECORDS, PERSONS = Values(), Records(), Persons()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from guessproof.sql.distances import ContributionResponse
 
 FEW = 40  # bins that are told apart by comparisons as fast as by arithmetic
+MOST_COUNTED = 2.0**53  # more rows than any table has
 MOST_CUTS = 130  # of a line form, as for other expressions
 
 
@@ -129,6 +130,30 @@ class Bins:
         below = exp.LT(this=x.copy(), expression=target.double(self.edges[middle]))
         lower, upper = (self._write_search(x, *part, target) for part in ((first, middle - 1), (middle, last)))
         return exp.case().when(below, lower).else_(upper)
+
+
+@dataclass(frozen=True)
+class CountBins(Bins):
+    """Whole numbers from 0 to the last level, each by itself, and one bin for all that are above."""
+
+    @property
+    def edges(self) -> tuple[float, ...]:
+        assert self.column.levels is not None
+        return (*map(float, range(len(self.column.levels) + 1)), MOST_COUNTED)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The numbers, and the last bin in words.
+
+        >>> CountBins(DeclaredColumn("n", bounds=(0, 1), levels=("0", "1"), counts=True)).names
+        ('0', '1', '2 or more')
+        """
+        assert self.column.levels is not None
+        return (*self.column.levels, f"{len(self.column.levels)} or more")
+
+    def write(self, target: SqlTarget) -> Expr:
+        last = target.double(float(len(self.names) - 1))
+        return target.whole(target.extreme([self._write_number(target), last], largest=False))
 
 
 def measure_bins(

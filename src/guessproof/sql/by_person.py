@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sqlglot import Expr, exp
 
@@ -22,12 +21,9 @@ from guessproof.sql.distances import build_unit_guarantee
 from guessproof.sql.formula import Output
 from guessproof.sql.measurement import Measurement, OncePresent
 from guessproof.sql.parse import locate
-from guessproof.sql.query import AnalyzedQuery
+from guessproof.sql.query import AnalyzedQuery, resolve_key
 from guessproof.sql.rewrite import RewrittenQuery, rewrite, select_rows, write_aggregate
 from guessproof.sql.target import SqlTarget
-
-if TYPE_CHECKING:
-    from guessproof.guarantee import PrivacyUnit
 
 PERSONS = "gp_persons"
 FINE = 30  # a row's number in a sum is rounded to so many binary digits
@@ -75,18 +71,15 @@ class PersonRows:
         return target.times(number, target.double(2.0**exponent)) if exponent else number
 
 
-def find_person(grouped: exp.Select, unit: PrivacyUnit) -> exp.Column | None:
+def find_person(grouped: exp.Select, declared: DeclaredTable) -> exp.Column | None:
     """The person, where a subquery groups by nothing else."""
-    group = grouped.args.get("group")
-    if unit.identity is None or group is None or len(group.expressions) != 1:
+    group, identity = grouped.args.get("group"), declared.unit.identity
+    if identity is None or group is None or len(group.expressions) != 1:
         return None
     if any(v for k, v in group.args.items() if k != "expressions"):
         return None
-    key = group.expressions[0]
-    if isinstance(key, exp.Literal) and not key.is_string and str(key.this).isdigit():
-        place = int(key.this)
-        key = grouped.expressions[place - 1].unalias() if 0 < place <= len(grouped.expressions) else key
-    return key if isinstance(key, exp.Column) and folded(key.name) == folded(unit.identity) else None
+    key = resolve_key(group.expressions[0], grouped, (*declared.columns, identity))
+    return key if isinstance(key, exp.Column) and folded(key.name) == folded(identity) else None
 
 
 def analyze_by_person(
@@ -95,14 +88,16 @@ def analyze_by_person(
     """The outer query over one row for each person."""
     identity = declared.unit.identity or ""
     inner, person = _without_group(sql, grouped, identity)
+    select = _with_having(select, inner, identity, person)
     query = analyze(sql, declared, inner)
-    if query.inner is not None or query.order or query.limit is not None or query.having is not None:
-        remedy = "put a condition on a person's numbers into the outer WHERE"
-        raise _refuse(sql, grouped, "HAVING, ORDER BY or LIMIT inside, or groups of groups, are not supported", remedy)
+    if query.order or query.limit is not None:
+        raise _refuse(sql, grouped, "ORDER BY or LIMIT inside is not supported", "leave it out: all persons count")
+    if query.inner is not None:
+        raise _refuse(sql, grouped, "groups of groups of a person are not supported", "group once, by the person")
     columns = {output.name: _column(sql, output, query) for output in query.outputs}
     columns[person] = replace(query.declared.column(identity), name=person)
     table = DeclaredTable(PERSONS, columns, declared.unit.with_one_row(person), finds_groups=declared.finds_groups)
-    table = replace(table, ranks_inside=declared.ranks_inside, linked=declared.linked)
+    table = replace(table, ranks_inside=declared.ranks_inside, linked=declared.linked, role="persons")
     outer = analyze(sql, table, _plain(sql, select, columns))
     told = tuple(_tell(m, query) for m in outer.measurements)
     return replace(
@@ -130,6 +125,27 @@ def _without_group(sql: str, grouped: exp.Select, identity: str) -> tuple[exp.Se
             kept.append(output)
     inner.set("expressions", kept or [exp.alias_(exp.Count(this=exp.Star()), "gp_rows")])
     return inner, person
+
+
+def _with_having(select: exp.Select, inner: exp.Select, identity: str, person: str) -> exp.Select:
+    """HAVING of the subquery as a condition of the outer query: numbers that only it reads become outputs."""
+    clause = inner.args.get("having")
+    if clause is None:
+        return select
+    inner.set("having", None)
+
+    def named(node: Expr) -> Expr:
+        if isinstance(node, exp.Column) and folded(node.name) == folded(identity):
+            return exp.column(person)
+        if not isinstance(node, (exp.AggFunc, exp.Filter)):
+            return node
+        found = next((output for output in inner.expressions if output.unalias() == node), None)
+        if found is None:
+            found = exp.alias_(node.copy(), f"gp_having{len(inner.expressions)}")
+            inner.append("expressions", found)
+        return exp.column(found.alias)
+
+    return select.where(exp.paren(clause.this.transform(named), copy=False), copy=True)
 
 
 def _plain(sql: str, select: exp.Select, columns: Iterable[str]) -> exp.Select:
@@ -170,7 +186,8 @@ def _column(sql: str, output: Output, query: AnalyzedQuery) -> DeclaredColumn:
         return DeclaredColumn(output.name, bounds=bounds, missing=False)
     most = int(bounds[1])
     levels = tuple(map(str, range(most + 1))) if most <= MOST_LEVELS else None
-    return DeclaredColumn(output.name, bounds=(0, most), levels=levels, kind="number", missing=False, step=1)
+    counts = levels is not None
+    return DeclaredColumn(output.name, (0, most), levels, "number", missing=False, step=1, counts=counts)
 
 
 def _tell(measurement: Measurement, query: AnalyzedQuery) -> Measurement:

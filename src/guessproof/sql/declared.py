@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from guessproof.errors import ParameterError
 from guessproof.guarantee.unit import VALUES, PrivacyUnit
@@ -111,6 +111,7 @@ class DeclaredColumn:
     false: tuple[str, ...] = FALSE_WORDS
     step: float | None = None  # of the grid on which a quantile of the column lies
     edges: tuple[float, ...] | None = None  # of the bins that GROUP BY makes of numbers or times
+    counts: bool = False  # whole numbers from 0: what is above the levels is one more group of GROUP BY
 
     def __post_init__(self) -> None:
         if self.kind is not None and self.kind not in KINDS:
@@ -335,6 +336,7 @@ class DeclaredTable:
     ranks_inside: int | None = None
     smooth: bool = False
     finds_groups: bool = False  # a key of GROUP BY without a list is found in the table: frequent values are shown
+    role: Literal["table", "grouped", "persons"] = "table"  # what is asked: it, its inner groups, a row a person
 
     def __post_init__(self) -> None:
         if self.rows is not None and not self.rows >= 1:

@@ -18,7 +18,7 @@ MOST_NODES = 5000  # x + x in a subquery of a subquery … doubles each time
 OUTER = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_"}
 INNER = {"expressions", "from_", "joins", "where", "with_"}
 CLAUSES = {
-    "distinct": ("DISTINCT", "count rows, or GROUP BY a declared list"),
+    "distinct": ("DISTINCT", "ask for COUNT(DISTINCT column), or GROUP BY a declared list"),
     "group": ("GROUP BY inside", "group in the outer query"),
     "order": ("ORDER BY inside", "order the outer query"),
     "limit": ("LIMIT inside", "limit the outer query"),

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import Expr, exp
 
-from guessproof.errors import SourceError
+from guessproof.errors import QueryError, SourceError
 from guessproof.names import folded
-from guessproof.sql.declared import DeclaredColumn, number_of
+from guessproof.sql.declared import DeclaredColumn, DeclaredTable, number_of
 from guessproof.sql.measurement import Measurement, OncePresent
 from guessproof.sql.rules.values import Number
 from guessproof.sql.terms import NoFilter, Reader
 from guessproof.world.kinds import label_of
+from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
     from guessproof.sql.query import AnalyzedQuery, ClauseReader
@@ -28,16 +29,53 @@ FOUND = "gp_found"  # the query whose numbers are handed on as texts
 
 
 def check_found(column: DeclaredColumn, reader: Reader, spot: Expr) -> None:
-    """Refuse a key whose groups cannot be bounded, or would never be shown."""
+    """Refuse a key without a list where groups are not to be found, cannot be bounded, or would never be shown."""
     unit = reader.declared.unit
-    if unit.identity is None:
-        return
-    if folded(column.name) == folded(unit.identity):
-        problem = f"each {unit.noun} is a group of its own, and none of them is ever shown"
-        raise reader.refuse(problem, spot, "group by something that several have")
-    if unit.bound_groups(1 << 62) is None:
+    if unit.identity is not None and folded(column.name) == folded(unit.identity):
+        problem = f"each {unit.noun} would be a group of its own, and no such group may be shown"
+        raise reader.refuse(problem, spot, _name_way_out(unit.identity, reader.declared))
+    if not reader.declared.finds_groups:
+        raise _refuse_unlisted(column, reader, spot)
+    if unit.identity is not None and unit.bound_groups(1 << 62) is None:
         problem = f"the values of {column.name} are not declared, and one {unit.noun} may be in any number of groups"
         raise reader.refuse(problem, spot, f"declare max_groups = 2 under [data]: in so many a {unit.noun} may count")
+
+
+def _name_way_out(identity: str, declared: DeclaredTable) -> str:
+    """What can be asked instead of a group for each unit."""
+    if declared.role == "grouped":
+        return f"GROUP BY {identity} alone here, with numbers such as COUNT(*) FILTER (WHERE …) AS n"
+    if declared.role == "persons":
+        return "group by something that several have, or leave GROUP BY out"
+    inner = f"SELECT {identity}, COUNT(*) AS n FROM {declared.table} GROUP BY {identity}"  # noqa: S608 - words only
+    each = f"SELECT AVG(n) FROM ({inner})"  # noqa: S608
+    return f"group by something that several have, or ask about the numbers of each: {each}"
+
+
+def _refuse_unlisted(column: DeclaredColumn, reader: Reader, spot: Expr) -> QueryError:
+    """Each remedy helps where it is printed: in a subquery no groups are found, and its columns are not declared."""
+    declared, name = reader.declared, column.name
+    problem = f"the values of {name} are not declared, and rare ones would be revealed"
+    low, high = (label_of(end) for end in column.bounds or (0.0, 10.0))
+    if declared.role == "persons":
+        remedy = f"count with conditions, as COUNT(*) FILTER (WHERE {name} >= {low} AND {name} < {high})"
+    elif column.is_on_line:
+        remedy = f"declare edges = {_example_edges(column)} for {name}, from public knowledge"
+    else:
+        remedy = f'declare levels = ["…", "…"] for {name}, from public knowledge'
+    if declared.role == "grouped" and declared.unit.identity is None:
+        remedy += f'; if {name} names persons, write protects = "persons", person = "{name}" and max_rows under [data]'
+    elif declared.role != "grouped" and declared.unit.hides_presence:
+        remedy += ", or write delta = 1e-6 under [release] and see the frequent ones"
+    return reader.refuse(problem, spot, remedy)
+
+
+def _example_edges(column: DeclaredColumn) -> str:
+    """Two bins of what the column may hold, as a plan writes them."""
+    low, high = column.bounds or (0.0, 20.0)
+    ends = (low, low / 2 + high / 2, high)
+    shown = [show_time(end) if column.kind == "time" else label_of(end) for end in ends]
+    return f"[{', '.join(shown)}]"
 
 
 def count_units(clauses: ClauseReader) -> None:

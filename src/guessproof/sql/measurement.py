@@ -146,7 +146,7 @@ class Measurement:
         """How far a record can move all groups by straight-line distance, which normal noise hides: at most this."""
         most = self.guarantee.sensitivity
         if self.total is not None:
-            return min(most, self.total.euclidean)
+            return min(most, self.declared.linked * self.total.euclidean)
         if not self.keys:
             return most
         return min(most, self.copies * self.declared.linked * bound_euclidean(self.contribution, self.declared))

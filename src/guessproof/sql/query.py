@@ -145,10 +145,11 @@ def _analyze_select(sql: str, declared: DeclaredTable, select: exp.Select) -> An
         if grouped is not None and declared.unit.identity is not None:
             from guessproof.sql.by_person import analyze_by_person, find_person
 
-            if find_person(grouped, declared.unit) is not None:
+            if find_person(grouped, declared) is not None:
                 return analyze_by_person(sql, select, grouped, declared, _analyze_select)
         if grouped is not None:
-            return analyze_nested(sql, select, _analyze_select(sql, replace(declared, finds_groups=False), grouped))
+            inner = replace(declared, finds_groups=False, role="grouped")
+            return analyze_nested(sql, select, _analyze_select(sql, inner, grouped))
     public = {table.name: frozenset(map(folded, (*table.columns, *table.key))) for table in declared.public}
     flat = flatten(select, sql, declared.table, frozenset(map(folded, declared.columns)), public)
     if folded(flat.table) != folded(declared.table):
@@ -317,7 +318,8 @@ def read_keys(select: exp.Select, reader: Reader, joins: tuple[PublicJoin, ...])
     special = (exp.Rollup, exp.Cube, exp.GroupingSets)
     if any(v for k, v in group.args.items() if k != "expressions") or group.find(*special):
         raise reader.refuse("this GROUP BY is not supported", group, "group by columns with declared lists")
-    keys = tuple(_read_key(_resolve(e, select, reader), reader, joins) for e in group.expressions)
+    columns = tuple(reader.declared.columns)
+    keys = tuple(_read_key(resolve_key(e, select, columns), reader, joins) for e in group.expressions)
     if math.prod(len(k.levels) for k in keys if not k.is_found) > MOST_GROUPS:
         raise reader.refuse(f"more than {MOST_GROUPS} groups", group, "group by fewer columns")
     if len({k.column for k in keys}) < len(keys):
@@ -331,13 +333,13 @@ def _name_apart(keys: tuple[Key, ...]) -> tuple[Key, ...]:
     return tuple(replace(k, name=k.column) if names.count(folded(k.name)) > 1 else k for k in keys)
 
 
-def _resolve(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
-    """GROUP BY 1 and GROUP BY alias mean an output."""
+def resolve_key(expression: Expr, select: exp.Select, columns: Iterable[str]) -> Expr:
+    """GROUP BY 1 and GROUP BY alias mean an output; a column of the table comes before an alias."""
     number = _parse_whole(expression)
     if number is not None and 1 <= number <= len(select.expressions):
         return select.expressions[number - 1].unalias()
     bare = isinstance(expression, exp.Column) and not expression.table
-    if bare and folded(expression.name) not in map(folded, reader.declared.columns):
+    if bare and folded(expression.name) not in map(folded, columns):
         for output in select.expressions:
             if output.alias and folded(output.alias) == folded(expression.name):
                 return output.unalias()
@@ -347,25 +349,18 @@ def _resolve(expression: Expr, select: exp.Select, reader: Reader) -> Expr:
 def _read_key(expression: Expr, reader: Reader, joins: tuple[PublicJoin, ...]) -> Key:
     column = reader.column(expression)
     bins = None
-    if column.edges is not None:
-        from guessproof.sql.bins import Bins
+    if column.edges is not None or column.counts:
+        from guessproof.sql.bins import Bins, CountBins
 
-        bins = Bins(column)
+        bins = CountBins(column) if column.counts else Bins(column)
     levels = column.levels if bins is None else bins.names
     name = next(filter(None, (join.joined.name_inside(column.name) for join in joins)), column.name)
     if levels is not None:
         return Key(name, column.name, levels, bins)
-    if reader.declared.finds_groups:
-        from guessproof.sql.found import check_found
+    from guessproof.sql.found import check_found
 
-        check_found(column, reader, expression)
-        return Key(name, column.name, (), is_found=True)
-    problem = f"the values of {column.name} are not declared, and rare ones would be revealed"
-    listed = 'levels = ["…", "…"]' if not column.is_on_line else "edges = [0, 10, 20]"
-    remedy = f"declare {listed} for {column.name}, from public knowledge"
-    if reader.declared.unit.hides_presence:
-        remedy += ", or write delta = 1e-6 under [release] and see the frequent ones"
-    raise reader.refuse(problem, expression, remedy)
+    check_found(column, reader, expression)
+    return Key(name, column.name, (), is_found=True)
 
 
 def _index_by_name(outputs: tuple[Output, ...]) -> dict[str, Expr]:

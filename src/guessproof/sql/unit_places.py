@@ -24,7 +24,7 @@ UNIT, ROWS, TOTAL, ORDER = "u", "n", "t", "o"  # columns beside the keys and the
 def bound_places(query: AnalyzedQuery, cells: exp.Select, fine: int, target: SqlTarget) -> exp.Select:
     """From rows by unit, group and place to weights by group and place."""
     keys = [f"k{i}" for i in range(len(query.keys))]
-    reach = query.declared.unit.bound_groups(query.groups if query.keys else 0)
+    reach = query.declared.unit.drop_groups(query.groups if query.keys else 0)
     if reach is not None:
         cells = _keep_groups(cells, keys, reach)
     cells = _beside(cells, TOTAL, window(exp.Sum(this=_column(ROWS)), [UNIT]))

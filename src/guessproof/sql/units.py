@@ -38,7 +38,7 @@ def write_units(query: AnalyzedQuery, exponents: Sequence[int], target: SqlTarge
     outputs = [exp.alias_(_column(f"k{i}", CELLS), key.name, quoted=True) for i, key in enumerate(query.keys)]
     outputs += [exp.alias_(bound.write_all(f"v{j}", f"t{j}", target), f"m{j}") for j, bound in enumerate(bounds)]
     scaled = [(j, bound) for j, bound in enumerate(bounds) if bound.most is not None]
-    reach = query.declared.unit.bound_groups(query.groups if query.keys else 0)
+    reach = query.declared.unit.drop_groups(query.groups if query.keys else 0)
     if not scaled and reach is None:
         found = exp.select(*outputs, copy=False).from_(cells.subquery(CELLS, copy=False), copy=False)
         return found.group_by(*_keys(query), copy=False) if query.keys else found
@@ -127,7 +127,7 @@ def _write_cells(query: AnalyzedQuery, bounds: Sequence[UnitBound], target: SqlT
     columns: list[Expr] = [exp.alias_(identity, UNIT)]
     columns += [exp.alias_(key, f"k{i}") for i, key in enumerate(keys)]
     columns += [exp.alias_(bound.write_cell(target), f"v{j}") for j, bound in enumerate(bounds)]
-    if unit.bound_groups(query.groups) is not None:
+    if unit.drop_groups(query.groups) is not None:
         columns.append(exp.alias_(exp.Count(this=exp.Star()), ROWS))
     found = select_rows(query, columns, [identity.copy(), *(key.copy() for key in keys)], target)
     return found.where(exp.not_(exp.Is(this=identity.copy(), expression=exp.null()), copy=False), copy=False)
