@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ from typer.testing import CliRunner
 
 import guessproof as gp
 from guessproof import engines
+from guessproof.addresses import SPARK, read_address
 from guessproof.cli.init import init
+from guessproof.engines.base import SparkSource
+from guessproof.engines.spark_session import open_remote
 from guessproof.errors import ParameterError, SourceError
 from guessproof.starting import read_schema, write_plan
 
@@ -154,3 +158,72 @@ def test_the_tables_of_a_database_are_listed_by_name_and_one_is_picked(
         assert gp.choose(gp.loads_plan(filled, folder=tmp_path)).feasible
     with pytest.raises(SourceError, match="no table 'missing'"):
         raise run("env:DATABASE_URL", "--table", "missing").exception
+
+
+# What Spark reads.
+
+
+def data_of(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))["data"]
+
+
+def test_files_that_spark_reads(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    for words, expected in (
+        (("visits.parquet",), {"source": "../visits.parquet"}),
+        (("s3a://clinic/visits",), {"source": "s3a://clinic/visits"}),
+        (("lake/visits", "--remote", "env:SPARK_REMOTE"), {"source": "lake/visits", "remote": "env:SPARK_REMOTE"}),
+    ):
+        done = run(*words, "--engine", "spark", "--force", "-o", "sub/plan.toml")
+        assert done.exit_code == 0, done.exception
+        assert SchemaOnly.opened == [(SparkSource(words[0], expected.get("remote")), "t")]
+        found = data_of(folder / "sub" / "plan.toml")
+        assert {"engine": "spark", "name": "visits", "table": "t", **expected}.items() <= found.items()
+        assert ("remote" in found) == ("remote" in expected)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("x.csv", "--remote", "env:SPARK_REMOTE"), "only with Spark"),
+        (("--engine", "spark", "--remote", "sc://host/;token=hunter2"), "kept in the environment"),
+        (("x.csv", "--engine", "duckdb"), "leave it out"),
+        (("env:DATABASE_URL", "--engine", "spark"), "names a database"),
+        (("s3a://me:hunter2@bucket/x", "--engine", "spark"), "a password must not stand in a plan"),
+    ],
+)
+def test_spark_that_cannot_be_meant(folder: Path, words: tuple[str, ...], problem: str) -> None:
+    done = run(*words)
+    assert isinstance(done.exception, ParameterError)
+    assert problem in str(done.exception)
+    assert "hunter2" not in str(done.exception)
+
+
+def test_the_tables_of_a_catalogue_are_listed_by_name_and_one_is_picked(
+    spark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    there = ("--engine", "spark", "--remote", "env:SPARK_REMOTE")
+    own = open_remote(read_address("env:SPARK_REMOTE", what="remote", server=SPARK))
+    try:
+        own.session.sql("CREATE DATABASE starting").collect()
+        own.session.sql("CREATE TABLE starting.visits (days DOUBLE, ward STRING) USING parquet").collect()
+        own.session.sql("INSERT INTO starting.visits VALUES (4711, 's3cr3t')").collect()
+        own.session.sql("CREATE VIEW starting.wards AS SELECT ward FROM starting.visits").collect()
+        asked = run(*there).exception
+        assert isinstance(asked, ParameterError)
+        assert "starting.visits, starting.wards" in str(asked)
+        assert "--table" in str(asked)
+        assert not (tmp_path / "plan.toml").exists()
+        done = run(*there, "--table", "starting.visits", "--column", "days")
+        assert done.exit_code == 0, done.exception
+    finally:
+        own.session.sql("DROP DATABASE starting CASCADE").collect()
+        own.close()
+    text = (tmp_path / "plan.toml").read_text(encoding="utf-8")
+    assert "SELECT AVG(days) AS mean_days FROM starting.visits" in text
+    assert "4711" not in text
+    assert "s3cr3t" not in text
+    found = data_of(tmp_path / "plan.toml")
+    assert (found["engine"], found["remote"], found["table"]) == ("spark", "env:SPARK_REMOTE", "starting.visits")
+    assert "source" not in found

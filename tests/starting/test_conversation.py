@@ -39,7 +39,7 @@ def answered(given: list[str]) -> dict[str, Any]:
         answers[question.id] = question.read(left.pop(0), answers)
         json.dumps(question.to_dict(answers))
         # the plan grows: whatever is still open, its text is TOML with blanks
-        raw = tomllib.loads(plan_text(answers, name="x", source="x.csv"))
+        raw = tomllib.loads(plan_text(answers, name="x", origin={"source": "x.csv"}))
         assert is_complete(answers) is False or list(list_blanks(raw)) == []
     assert left == []
     return answers
@@ -47,7 +47,7 @@ def answered(given: list[str]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("road", ROADS)
 def test_every_road_ends_in_a_plan_that_chooses(road: str) -> None:
-    plan = loads_plan(plan_text(answered(ROADS[road]), name="x", source="x.csv"))
+    plan = loads_plan(plan_text(answered(ROADS[road]), name="x", origin={"source": "x.csv"}))
     assert [c for c in gp.check(plan, opens=False) if c.kind != "source_missing"] == []
     assert gp.choose(plan).feasible
 

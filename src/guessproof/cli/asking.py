@@ -10,19 +10,18 @@ from typing import Any
 import typer
 
 from guessproof.cli.screen import Screen
-from guessproof.engines.files import is_text_table
 from guessproof.errors import InputError, ParameterError
 from guessproof.plan import loads_plan
 from guessproof.starting.conversation import doubtful_answer, plan_text
+from guessproof.starting.origin import Table, is_told, name_data, write_origin
 from guessproof.starting.questions import Question, next_question
-from guessproof.starting.start import data_name, named_column, path_beside
+from guessproof.starting.start import named_column
 
 
-def ask_for_plan(table: str | None, schema: Mapping[str, str] | None, plan: Path, called: str) -> str:
+def ask_for_plan(table: Table | None, schema: Mapping[str, str] | None, plan: Path, called: str) -> str:
     """The text of a plan that loads, from answers given one by one."""
-    told = table is None or not is_text_table(table)
-    name = data_name(table if called == "t" else called.rpartition(".")[2], "table")
-    source = f"{name}.csv" if table is None else path_beside(table, plan)
+    told, name = is_told(table), name_data(table, called, "table")
+    origin = write_origin(table, name, plan)
     screen, answers, before = Screen(), dict[str, Any](), ""
     _open(screen, schema if told else None)
     while True:
@@ -34,7 +33,7 @@ def ask_for_plan(table: str | None, schema: Mapping[str, str] | None, plan: Path
             del answers[doubtful]
             continue
         answers[question.id] = _ask(screen, question, answers, schema, told)
-        text = plan_text(answers, name=name, source=source, called=called)
+        text = plan_text(answers, name=name, origin=origin, called=called)
         _show_growth(screen, before, text)
         before = text
 

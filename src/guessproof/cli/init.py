@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from guessproof.starting import Wishes
+    from guessproof.starting.origin import Table
 
 
 def init(
@@ -20,8 +21,14 @@ def init(
         str | None,
         typer.Argument(help="The table, as survey.csv or env:NAME: only its column names are read, never a value."),
     ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="spark: Spark reads the table; without a file it is one of its catalogue.")
+    ] = None,
+    remote: Annotated[
+        str | None, typer.Option(help="With --engine spark: env:NAME of the variable that holds a server's address.")
+    ] = None,
     called: Annotated[
-        str | None, typer.Option("--table", help="Which table of a database; without it they are listed by name.")
+        str | None, typer.Option("--table", help="Which table of a database or catalogue; without it they are listed.")
     ] = None,
     template: Annotated[
         str | None,
@@ -50,21 +57,23 @@ def init(
     Example: guessproof init cafeteria.csv --column time --prior "half between 10 and 30"
 
     Example: guessproof init cafeteria.csv --ask
+
+    Example: guessproof init --engine spark --remote env:SPARK_REMOTE --table clinic.visits --column days
     """
     from pathlib import Path
 
     from guessproof.plan.refusals import find_blanks
-    from guessproof.starting import Wishes, first_plan, pick_table, read_schema, write_plan
+    from guessproof.starting import Wishes, find_table, first_plan, pick_table, read_schema, write_plan
 
-    path = Path(output)
-    name = "t" if table is None else pick_table(table, called)
-    schema = None if table is None else read_schema(table, table=name)
+    path, found = Path(output), find_table(table, engine, remote)
+    name = "t" if found is None else pick_table(found, called)
+    schema = None if found is None else read_schema(found, table=name)
     wishes = Wishes(template, tuple(column or ()), attacker, preset, prior)
     if ask:
-        text = _conversation(wishes, as_json, table, schema, path, name, force)
+        text = _conversation(wishes, as_json, found, schema, path, name, force)
     else:
-        text = first_plan(wishes, table=table, schema=schema, plan=path, called=name)
-    write_plan(path, text, force=force, table=table)
+        text = first_plan(wishes, table=found, schema=schema, plan=path, called=name)
+    write_plan(path, text, force=force, table=found)
     blanks = find_blanks(text)
     if as_json:
         rows = [{"line": line, "key": key, "question": question} for line, key, question in blanks]
@@ -81,7 +90,7 @@ def init(
 def _conversation(
     wishes: Wishes,
     as_json: bool,
-    table: str | None,
+    table: Table | None,
     schema: Mapping[str, str] | None,
     path: Path,
     called: str,

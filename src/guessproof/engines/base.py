@@ -154,8 +154,12 @@ def reach_ahead(source: Any) -> AbstractContextManager[None]:
         return nullcontext()
 
 
-def list_tables(source: str) -> list[str] | None:
+def list_tables(source: str | SparkSource) -> list[str] | None:
     """The tables of a database, by name; None for a source whose tables are not listed, as a file that is one."""
+    if isinstance(source, SparkSource):
+        from guessproof.engines.spark_catalog import names_in_catalog
+
+        return names_in_catalog(source) if source.files is None else None
     if not source.startswith("env:"):
         return None
     from guessproof.addresses import read_address

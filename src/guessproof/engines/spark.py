@@ -53,7 +53,7 @@ def open_spark(
     source: SparkSource | Any, table: str, *, timeout: float | None, public: PublicSources | None = None
 ) -> Spark:
     """Open a table of Spark, or a frame, and the tables that queries may join."""
-    own = _open_session(source)
+    own = open_session(source)
     try:
         if isinstance(source, SparkSource):
             found = _find(own, source, table)
@@ -68,7 +68,8 @@ def open_spark(
     return Spark(own, table, found, beside, secret, timeout)
 
 
-def _open_session(source: SparkSource | Any) -> SettledSession:
+def open_session(source: SparkSource | Any) -> SettledSession:
+    """That of a frame, or one on this machine or elsewhere."""
     if not isinstance(source, SparkSource):
         return borrow(source)
     if source.remote is None:

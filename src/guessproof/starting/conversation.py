@@ -10,12 +10,12 @@ from guessproof.starting.questions import AVERAGE, COUNT, Answers, next_question
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
 
 
-def plan_text(answers: Answers, *, name: str, source: str, called: str = "t") -> str:
+def plan_text(answers: Answers, *, name: str, origin: Mapping[str, str], called: str = "t") -> str:
     """The plan that these answers make; what is not answered yet is left out, or stands as a blank."""
     column = str(answers.get("column", ""))
     parts = [
         note("Made by guessproof init --ask. Nothing in this file may come from the table itself."),
-        _data(answers, name, source, called),
+        _data(answers, name, origin, called),
     ]
     if column:
         parts.append(table("query", pair("sql", toml_text(_sql(answers, column, called)), "The question.")))
@@ -50,7 +50,7 @@ def _shown(number: float) -> str:
     return f"{number:.15g}"
 
 
-def _data(answers: Answers, name: str, source: str, called: str) -> str:
+def _data(answers: Answers, name: str, origin: Mapping[str, str], called: str) -> str:
     secret = answers.get("secret")
     rows = answers.get("rows")
     words = {
@@ -60,7 +60,10 @@ def _data(answers: Answers, name: str, source: str, called: str) -> str:
     return table(
         "data",
         pair("name", toml_text(name), "The ledger's name for this data."),
-        pair("source", toml_text(source), "The confidential table."),
+        *(
+            pair(key, toml_text(value), "The confidential table." if key == "source" else "")
+            for key, value in origin.items()
+        ),
         pair("table", toml_text(called)),
         pair("protects", BLANK if secret is None else toml_text(secret), words.get(secret or "", "")),
         "" if rows is None else pair("rows", str(int(rows)), "Public knowledge."),

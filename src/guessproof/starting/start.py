@@ -9,12 +9,11 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from guessproof.engines.files import is_text_table
 from guessproof.errors import ParameterError, PriorError, SourceError
 from guessproof.names import suggest_name
 from guessproof.outputs import check_output, write_output
-from guessproof.plan.plan import is_elsewhere
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
+from guessproof.starting.origin import Table, is_told, name_data, own_file, write_origin
 from guessproof.starting.templates import TEMPLATES, Draft, Template
 from guessproof.starting.writing import note
 
@@ -33,7 +32,7 @@ class Wishes:
     prior: str | None = None
 
 
-def pick_table(source: str, wanted: str | None) -> str:
+def pick_table(source: Table, wanted: str | None) -> str:
     """What the query calls the table. Which one of a database it is, its owner says; the names are shown for it."""
     if wanted is not None:
         return _usable(wanted, "table")
@@ -43,15 +42,22 @@ def pick_table(source: str, wanted: str | None) -> str:
     if names is None:
         return "t"
     if not names:
-        raise SourceError(
-            f"source {source!r}: it has no table that this role may read; its owner can GRANT USAGE on a schema and "
-            "SELECT on a table"
-        )
+        raise SourceError(_nothing(source))
     shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
     raise ParameterError("table", None, f"the database has {shown}", f"say which one: --table {quote(names[0])}")
 
 
-def read_schema(source: str, opener: Callable[[str, str], Any] | None = None, *, table: str = "t") -> dict[str, str]:
+def _nothing(source: Table) -> str:
+    if isinstance(source, str):
+        return (
+            f"source {source!r}: it has no table that this role may read; its owner can GRANT USAGE on a schema and "
+            "SELECT on a table"
+        )
+    where = "on this machine" if source.remote is None else f"of {source.remote!r}"
+    return f"engine 'spark': the catalogue {where} shows no table; name files or a folder of them, or --table"
+
+
+def read_schema(source: Table, opener: Callable[[Any, str], Any] | None = None, *, table: str = "t") -> dict[str, str]:
     """Names and kinds of a table's columns. No value is asked for."""
     if opener is None:
         from guessproof.engines import open_engine
@@ -64,7 +70,7 @@ def read_schema(source: str, opener: Callable[[str, str], Any] | None = None, *,
 def first_plan(
     wishes: Wishes,
     *,
-    table: str | None = None,
+    table: Table | None = None,
     schema: Mapping[str, str] | None = None,
     plan: Path = Path("plan.toml"),
     called: str = "t",
@@ -88,22 +94,22 @@ def first_plan(
     if belief is not None and template.name == "location" and belief.toml == '"unknown"':
         problem = "a location is judged by where people are likely to be"
         raise PriorError("prior", wishes.prior, problem, 'say "half between 10 and 30", or leave it out')
-    told = table is None or not is_text_table(table)
+    told = is_told(table)
     columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
-    name = data_name(table if called == "t" else called.rpartition(".")[2], template.name)
-    source = f"{name}.csv" if table is None else path_beside(table, plan)
-    draft = Draft(name, source, columns, attacker, preset, belief, called)
+    name = name_data(table, called, template.name)
+    draft = Draft(name, write_origin(table, name, plan), columns, attacker, preset, belief, called)
     return _text(template, draft, schema if told else None, plan)
 
 
-def write_plan(path: Path, text: str, *, force: bool = False, table: str | None = None) -> None:
+def write_plan(path: Path, text: str, *, force: bool = False, table: Table | None = None) -> None:
     """Write a plan; never over the table, and over another plan only if that is asked for."""
     write_output(check_plan_path(path, force=force, table=table), text.encode(), replaces=force)
 
 
-def check_plan_path(path: Path, *, force: bool = False, table: str | None = None) -> Path:
+def check_plan_path(path: Path, *, force: bool = False, table: Table | None = None) -> Path:
     """Where a plan may be written."""
-    kept = [] if table is None or is_elsewhere(table) else [("the table itself", Path(table))]
+    file = own_file(table)
+    kept = [] if file is None else [("the table itself", file)]
     target = check_output("output", path, kept=kept)
     if not force and os.path.lexists(target):
         problem, remedy = "there is a file already", "choose another name with -o, or replace it with --force"
@@ -173,22 +179,6 @@ def _usable(name: str, what: str = "column") -> str:
     if not name.strip() or name != name.strip() or not name.isprintable():
         raise ParameterError(what, name, "is not a name that a plan can hold", f"rename the {what}")
     return name
-
-
-def data_name(table: str | None, otherwise: str) -> str:
-    """What the ledger calls the data: as its file is called."""
-    stem = otherwise if table is None else Path(table).name.split(".")[0]
-    return "".join(c for c in stem if c.isprintable()).strip() or otherwise
-
-
-def path_beside(table: str, plan: Path) -> str:
-    """The table's path as the plan will look for it, from its own folder."""
-    if table.startswith("env:") or os.path.isabs(table):
-        return table
-    try:
-        return Path(os.path.relpath(table, plan.parent)).as_posix()
-    except ValueError:  # another drive
-        return os.path.abspath(table)
 
 
 def _text(template: Template, draft: Draft, schema: Mapping[str, str] | None, plan: Path) -> str:

@@ -9,6 +9,11 @@ from guessproof.plan.refusals import describe_blank
 from guessproof.starting.helpers import Preset, ReadyAttacker, WrittenBelief
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
 
+ORIGINS = {
+    "source": "The confidential table: a csv, parquet or duckdb file, or env:NAME.",
+    "engine": "Spark reads it: files, or a table of its catalogue.",
+    "remote": "Where Spark runs: the environment variable that holds its address.",
+}
 _EVERYONE, _STRANGER = "knows everyone else", "stranger with public statistics"
 
 
@@ -17,7 +22,7 @@ class Draft:
     """What a template is filled with."""
 
     name: str
-    source: str
+    origin: Mapping[str, str]  # engine, remote and source of [data]
     columns: tuple[str, ...]
     attacker: ReadyAttacker
     preset: Preset
@@ -47,7 +52,7 @@ def _data(draft: Draft, protects: str, why: str, *extra: str) -> str:
     return table(
         "data",
         pair("name", toml_text(draft.name), "The ledger's name for this data."),
-        pair("source", toml_text(draft.source), "The confidential table: a csv, parquet or duckdb file, or env:NAME."),
+        *(pair(key, toml_text(value), ORIGINS[key]) for key, value in draft.origin.items()),
         pair("table", toml_text(draft.table), "What the query calls it."),
         pair("protects", toml_text(protects), why),
         *extra,

@@ -21,6 +21,7 @@ from guessproof.testing.files import DuckDBHarness
 from guessproof.testing.harness import Cells, Harness
 
 EXPONENT = -24
+ROWS = 300
 COLUMNS = {
     "time": DeclaredColumn("time", bounds=(0, 120)),
     "age": DeclaredColumn("age", bounds=(0, 100)),
@@ -47,6 +48,8 @@ LABELS = {
     "faculty": ("math", "law", "Math", "other", None),
     "card": ("1", "2", "3", "a", "A", None),
 }
+# Texts that some databases take for numbers, and others that are some.
+ODD = ("12d", "3f", "1_0", " 7 ", "+2.5", "0x1F", "5.", ".5", "1e400", "1e-400", "Infinity", "x", "7,5", "１")
 BORN = ("1980-05-17", "2001-02-29", "1999-12-31 23:59:59.5", "0001-01-01", "x", None)
 # A public table, with keys that are missing or that nobody has, and values out of bounds.
 PRICES = PublicTable(
@@ -97,21 +100,27 @@ def list_questions() -> list[tuple[str, DeclaredTable]]:
     return [*QUERIES, *((_whole_query(e), VALUES) for rule in RULES for e in rule.examples)]
 
 
-def draw_rows() -> list[Cells]:
-    """Rows of hard values: numbers, then texts."""
+def draw_rows(of_texts: bool) -> list[Cells]:
+    """Rows of hard values: numbers, which may be any texts, then texts. Every column holds each of its hard values."""
     random = Random(14)
+    hard = (*HARD, *ODD) if of_texts else HARD
 
-    def number() -> str | None:
-        return random.choice(HARD) if random.random() < 0.6 else repr(float(f"{random.uniform(-10, 130):.6f}"))
+    def numbers() -> list[str | None]:
+        plain = [repr(float(f"{random.uniform(-10, 130):.6f}")) for _ in range(2 * ROWS // 5)]
+        return _mixed([*itertools.islice(itertools.cycle(hard), ROWS - len(plain)), *plain], random)
 
-    labels = itertools.islice(itertools.cycle(itertools.product(*LABELS.values())), 300)
-    return [(*(number() for _ in NUMBERS), *found, random.choice(BORN)) for found in labels]
+    labels = [_mixed([*itertools.islice(itertools.cycle(held), ROWS)], random) for held in (*LABELS.values(), BORN)]
+    return list(zip(*(numbers() for _ in NUMBERS), *labels, strict=True))
+
+
+def _mixed(cells: list[str | None], random: Random) -> list[str | None]:
+    return random.sample(cells, len(cells))
 
 
 @contextmanager
 def twins(harness: Harness, own: str, reference: str) -> Generator[tuple[Engine, Engine]]:
     """The same rows here and in DuckDB, with the public table beside them."""
-    rows, twin = draw_rows(), DuckDBHarness("duckdb")
+    rows, twin = draw_rows(own == harness.shelf.texts.type), DuckDBHarness("duckdb")
     file = write_public(harness.folder, PRICES.name, PRICE_ROWS)
     columns = dict.fromkeys(NUMBERS, own) | dict.fromkeys(TEXTS, harness.shelf.texts.type)
     others = dict.fromkeys(NUMBERS, reference) | dict.fromkeys(TEXTS, "VARCHAR")
