@@ -33,6 +33,8 @@ SPARK_SETTINGS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # A task looks whether it is to end when it takes up a batch of rows, and at no other time.
+    "spark.sql.parquet.columnarReaderBatchSize": "1",
     # Habits that a cluster may have, and that our sessions must not rely on.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "America/New_York",

@@ -115,7 +115,8 @@ class SparkHarness(Harness):
     """Files, opened through a server that env:SPARK_REMOTE names."""
 
     name, shelf = "spark", SHELF
-    patience = 3.0
+    patience = 5.0
+    crossed = 3  # with more, the innermost rows keep a task from looking whether it is to end
 
     def __init__(self, server: str) -> None:
         self._server = server

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import threading
 import traceback
 from collections.abc import Iterator
 from decimal import Decimal
@@ -154,16 +153,6 @@ def test_a_failure_after_the_charge_says_nothing(
         assert SECRET not in shown + caplog.text + "".join(capfd.readouterr()) + repr(engine)
         assert "://" not in shown + repr(engine) + repr(vars(engine))
     assert engine.aggregates("SELECT COUNT(*) FROM t") == [(5,)]  # one failure does not poison the next query
-
-
-def test_a_query_is_stopped_when_its_time_is_over(spark: str, tmp_path: Path) -> None:
-    before = threading.active_count()
-    many = f"SELECT i::DOUBLE AS x, '{SECRET}' AS s FROM range(2000) AS r(i)"
-    with open_engine(kept(tmp_path, many), "t", timeout=2) as engine:
-        with pytest.raises(EngineError):
-            engine.aggregates("SELECT MAX(a.x + 1) FROM t a, t b, t c, t d WHERE a.x + b.x + c.x + d.x < 0")
-        assert engine.aggregates("SELECT COUNT(*) FROM t") == [(2000,)]
-    assert threading.active_count() <= before + 1  # gRPC keeps one of its own for a while
 
 
 # Streams.

@@ -225,6 +225,7 @@ source = str(folder / "odd [name] {a} *.parquet")
 with open_engine(SparkSource(source), "t", timeout=100) as engine:
     assert engine.aggregates("SELECT COUNT(*) FROM t") == [(500,)]
     years = "SELECT MAX(a.id) FROM t a, t b, t c, t d WHERE a.id + b.id + c.id + d.id < 0"
+    engine._own.session.conf.set("spark.sql.parquet.columnarReaderBatchSize", "1")  # how often a task looks up
     engine._timeout = 3
     for sql in ("SELECT SUM(CAST(ward AS INT)) FROM t", years):
         try:

@@ -232,7 +232,12 @@ def hostile_rows(types: Sequence[str]) -> str:
     the charge, and its failure would tell something; it is refused before. The reverse does not hold (a WHERE may hide
     every hostile row), so the rules of `sql` must not lean on this.
     """
-    return _mixed([["NULL", *map(_quoted, _hostile_values(stored))] for stored in types])
+    return text_rows([_hostile_values(stored) for stored in types])
+
+
+def text_rows(values: Sequence[Sequence[str]]) -> str:
+    """The same for values that an engine knows to be hard, as texts."""
+    return _mixed([["NULL", *map(_quoted, hard)] for hard in values])
 
 
 def quoted_rows(values: Sequence[Sequence[str]], types: Sequence[str]) -> str:

@@ -147,8 +147,9 @@ def borrow(frame: Any) -> SettledSession:
         raise SourceError("source: the session of this Spark frame has ended; make the frame in one that runs")
 
     def give_back() -> None:
-        for key in SETTINGS:
-            session.conf.set(key, before[key]) if key in before else session.conf.unset(key)
+        _set(session, {key: before[key] for key in SETTINGS if key in before})
+        for key in SETTINGS.keys() - before.keys():
+            session.conf.unset(key)
 
     return SettledSession(session, give_back)
 
@@ -204,6 +205,11 @@ def _leave(session: Any) -> None:
 
 
 def _set(session: Any, settings: Mapping[str, str]) -> None:
+    """All of them; over a wire in one message where the client can."""
+    together = getattr(session.conf, "_set_all", None) if hasattr(session, "client") else None
+    if together is not None:
+        together(dict(settings), False)
+        return
     for key, value in settings.items():
         session.conf.set(key, value)
 

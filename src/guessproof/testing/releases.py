@@ -135,7 +135,7 @@ def charge_after_time_limit(harness: Harness) -> None:
     def ask(engine: Engine) -> Any:
         return engine.aggregates(spoken(engine, slow(harness).replace("a.x", "a.days")))
 
-    hold_charge(harness, ask, 4 * harness.patience)
+    hold_charge(harness, ask, max(1.2, 2 * harness.patience))
 
 
 def cut_connection(harness: Harness) -> None:
