@@ -83,12 +83,12 @@ class Meaning:
         }
 
 
-def meaning(plan: Plan, epsilon: float) -> Meaning:
-    """What ε means for a plan. Never opens the table."""
+def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None) -> Meaning:
+    """What ε means for a plan. Never opens the table. A `chooser` of this plan looks its answers up in its own way."""
     epsilon = real(ParameterError, "epsilon", epsilon)
     if epsilon <= 0:
         raise ParameterError("epsilon", epsilon, "must be positive", "give an ε above 0")
-    chooser = Chooser(plan, asked(plan), None, False)
+    chooser = chooser or Chooser(plan, asked(plan), None, False)
     exposure = chooser.exposure()
     exposure = None if exposure is None else chooser.rounded(exposure, epsilon)
     noises = chooser.noises(epsilon)

@@ -15,6 +15,7 @@ from browser.pages import drawn, held, load, settled, shown
 from guessproof.rounded import down
 
 Tab = Callable[..., Page]
+ANOTHER = "t => document.getElementById('ask-title').innerText !== t || !document.querySelector('#ask-dialog[open]')"
 TIME = gp.Attribute("time", prior=gp.normal(20, 6.28))
 
 
@@ -123,3 +124,31 @@ def test_script_in_every_name_stays_text(page_served: Served, tab: Tab) -> None:
     page.wait_for_timeout(800)
     assert page.title() == "guessproof"
     assert page.locator("img[src=x]").count() == 0
+
+
+def test_questions_an_epsilon_and_published_methods(page_served: Served, tab: Tab) -> None:
+    """The questions of init, answered with the keyboard; then an ε is typed, and published methods are laid over."""
+    page = tab(page_served.address)
+    page.locator("#ask-me").click()
+    for said in ("", "time", "", "0 and 120", "120", "half between 10 and 30", "wrong", "2", "5 %", ""):
+        title = page.locator("#ask-title").inner_text()
+        if said:
+            page.locator("#ask-answer").fill(said)
+        page.keyboard.press("Enter")
+        if said == "wrong":
+            expect(page.locator("#ask-error")).to_contain_text("write for instance 2")
+        else:
+            page.wait_for_function(
+                ANOTHER,
+                arg=title,
+            )
+    settled(page)
+    assert held(page)["attacker"] == {"goal": "time within 2", "advantage": 0.05}
+    assert held(page)["data"]["rows"] == 120
+    drawn(page)
+    page.locator("#meaning-number").fill("7")
+    expect(page.locator("#meaning-words")).to_contain_text("At ε = 7 at most")
+    expect(page.locator("#meaning-said")).to_contain_text("exact")
+    page.locator("#published-on").check()
+    expect(page.locator("[data-method=slides-ring-integral]")).to_contain_text("does not hold")
+    assert page.evaluate("import('/static/js/board.js').then((b) => b.chart('gains').rows.published.length)") > 20

@@ -21,13 +21,18 @@ def asked(served: Served, door: str, state: Any) -> Any:
     return found
 
 
+def area(rows: list[Any]) -> float:
+    return float(np.trapezoid([r["density"] for r in rows], [r["x"] for r in rows]))
+
+
 def test_the_marked_guesses_weigh_what_the_library_says(served: Served) -> None:
     found = asked(served, "shape", CALCULATION)
     assert (found["kind"], found["at"]) == ("line", 20)
     rows = found["rows"]["before"]
-    marked = sum(r["density"] for r in rows if r["inside"]) / sum(r["density"] for r in rows)
-    assert marked == pytest.approx(0.2499, abs=0.02)
+    marked = area([r for r in rows if r["inside"]]) / area(rows)
+    assert marked == pytest.approx(0.2499, abs=0.0005)
     assert all((abs(r["x"] - 20) <= 2) == r["inside"] for r in rows)
+    assert {18.0, 22.0} <= {r["x"] for r in rows}
 
 
 def test_labels_and_two_columns_are_drawn_too(served: Served) -> None:
@@ -40,6 +45,22 @@ def test_labels_and_two_columns_are_drawn_too(served: Served) -> None:
     for word in ("and", "or"):
         state["attacker"] = {"goal": f"time within 2 {word} wait within 1", "advantage": 0.1}
         assert asked(served, "shape", state)["kind"] == "map"
+
+
+@pytest.mark.parametrize(("word", "alone"), [("and", False), ("or", True)])
+def test_a_number_and_a_label_are_strips(served: Served, word: str, alone: bool) -> None:
+    """An AND is red where both are right; an OR is a cross."""
+    state = copy.deepcopy(CALCULATION)
+    state["columns"]["faculty"] = {"prior": {"categorical": {"math": 0.5, "cs": 0.3, "law": 0.2}}}
+    truth = {"time": 20, "faculty": "cs"}
+    state["attacker"] = {"goal": f"faculty exactly {word} time within 2", "advantage": 0.1, "at": truth}
+    found = asked(served, "shape", state)
+    rows = next(rows for rows in found["rows"].values() if "colour" in rows[0])
+    for label, x in itertools.product(("math", "cs", "law"), (5.0, 20.1, 30.0)):
+        cell = next(r for r in rows if r["label"] == label and r["x"] <= x <= r["x2"])
+        both, any_ = label == "cs" and x == 20.1, label == "cs" or x == 20.1
+        red, _, blue = (int(cell["colour"][k : k + 2], 16) for k in (1, 3, 5))
+        assert (red > blue) == (any_ if alone else both), (label, x, cell)
 
 
 def test_noise_is_seen_before_it_is_paid_for(served: Served) -> None:

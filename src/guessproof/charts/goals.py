@@ -22,13 +22,16 @@ _LEVELS = 40
 def goal_on_prior(attack: Attack, *, title: str, points: int = _POINTS) -> Any:
     """Two attributes: how likely each combination is, and which combinations count as a correct guess.
 
-    Finite attributes give a table with the goal's cells framed, numbers a map with the goal's region drawn in.
+    Finite attributes give a table with the goal's cells framed, numbers a map with the goal's region drawn in, a number
+    and a label a strip for each label.
     """
     names = [a.name for a in attack.goal.attributes]
     if len(names) != 2:
         raise ValueError(f"a goal is drawn for two attributes, this one has {len(names)}")
     if all(isinstance(a.prior, Finite) for a in attack.goal.attributes):
         return _table(attack, title)
+    if any(isinstance(a.prior, Finite) for a in attack.goal.attributes):
+        return _strips(attack, title, points)
     return _map(attack, title, points)
 
 
@@ -90,6 +93,35 @@ def _map(attack: Attack, title: str, points: int) -> Any:
     return _finished(alt.layer(*layers).properties(width=380, height=380), title, attack)
 
 
+def _strips(attack: Attack, title: str, points: int) -> Any:
+    """A number along the strips, a strip for each label: as dark as it is likely, red where a guess is right."""
+    number, label = sorted(attack.goal.attributes, key=lambda a: isinstance(a.prior, Finite))
+    low, high = _window(number, attack)
+    edges = np.linspace(low, high, points + 1)
+    middles = (edges[1:] + edges[:-1]) / 2
+    values, truth = _values(label), dict(attack.at or {})
+    finite: Any = label.prior
+    weights = np.array([finite.weights[finite.index(v)] for v in values])
+    height = np.multiply.outer(np.exp(_line(number).log_density(middles)), weights)
+    level = np.rint(height / height.max() * _LEVELS).astype(int)
+    met = [_met(attack.goal, {number.name: middles, label.name: v}, truth) for v in values]
+    inside = np.stack([np.broadcast_to(row, middles.shape) for row in met], axis=1)
+    rows = [
+        {"x": row["x"], "x2": row["x2"], "label": str(values[round(row["y"])]), "colour": row["colour"]}
+        for row in _runs([edges, np.arange(len(values) + 1.0)], level, inside)
+    ]
+    x = alt.X("x:Q", title=number.name, scale=alt.Scale(domain=[low, high], nice=False, clamp=True))
+    y = alt.Y("label:N", title=label.name, sort=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=110))
+    shade = alt.Chart(alt.Data(values=rows)).mark_rect(strokeWidth=0)
+    drawn = shade.encode(x=x, x2="x2:Q", y=y, color=alt.Color("colour:N", scale=None))
+    layers = [drawn]
+    if number.name in truth and label.name in truth:
+        point = [{"x": float(truth[number.name]), "label": str(truth[label.name])}]
+        mark = alt.Chart(alt.Data(values=point)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
+        layers.append(mark.encode(x=x, y=y))
+    return _finished(alt.layer(*layers).properties(width=380, height=44 * len(values)), title, attack)
+
+
 def _heights(first: Any, second: Any, middles: list[Any], edges: Any) -> Any:
     """The density over the map, 1 where it is largest."""
     density = [np.exp(_line(a).log_density(m)) for a, m in zip((first, second), middles, strict=True)]
@@ -139,7 +171,7 @@ def _finished(picture: Any, title: str, attack: Attack) -> Any:
 def _met(goal: Goal, point: dict[str, Any], truth: dict[str, Any]) -> Any:
     """Where a goal is met, for single values or whole arrays."""
     if isinstance(goal, Compound):
-        parts = [_met(part, point, truth) for part in goal.parts]
+        parts = np.broadcast_arrays(*[_met(part, point, truth) for part in goal.parts])
         if isinstance(goal, Not):
             return np.logical_not(parts[0])
         return np.all(parts, axis=0) if isinstance(goal, And) else np.any(parts, axis=0)
@@ -175,7 +207,7 @@ def _joint_weight(attack: Attack, x: Any, y: Any) -> float:
 
 def _line(attribute: Any) -> LinePrior:
     if not isinstance(attribute.prior, LinePrior):
-        raise ValueError(f"{attribute.name} has values, the other attribute has a density; draw them apart")
+        raise ValueError(f"{attribute.name} has no density that could be drawn")
     return attribute.prior
 
 

@@ -75,10 +75,24 @@ def gains(curve: Sequence[Row], mark: Sequence[Row], unit: str) -> Any:
     gained = base.mark_line(color=SAFE, strokeWidth=2.5).encode(x=x, y=alt.Y("gain:Q"), tooltip=tips)
     attack = base.mark_line(color=ALARM, strokeWidth=1.2, strokeDash=[2, 3]).encode(x=x, y=alt.Y("reached:Q"))
     chosen = _chart("mark", mark)
+    others = _published(x, y)
     rule = chosen.mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x="epsilon:Q")
     tops = chosen.mark_point(filled=True, size=80, opacity=1, color=INK).encode(x="epsilon:Q", y="belief:Q")
     lows = chosen.mark_point(filled=True, size=80, opacity=1, color=SAFE).encode(x="epsilon:Q", y="gain:Q")
-    return alt.layer(believed, gained, attack, rule, tops, lows).properties(width="container", height=HEIGHT)
+    return alt.layer(others, believed, gained, attack, rule, tops, lows).properties(width="container", height=HEIGHT)
+
+
+def _published(x: Any, y: Any) -> Any:
+    """Bounds of published works, laid over on demand: rows epsilon, belief, method, words, and whether they hold."""
+    colour = alt.condition("datum.holds", alt.value(QUIET), alt.value(ALARM))
+    tips = [
+        alt.Tooltip("method:N", title="published"),
+        alt.Tooltip("words:N", title="here"),
+        alt.Tooltip("epsilon:Q", title="ε", format=".4~g"),
+        alt.Tooltip("belief:Q", title="belief after, at most", format=".2%"),
+    ]
+    lines = _chart("published", []).mark_line(strokeWidth=1.6, strokeDash=[7, 4], clip=True)
+    return lines.encode(x=x, y=y, detail="method:N", color=colour, tooltip=tips)
 
 
 def beliefs(before: Sequence[Row], after: Sequence[Row], output: Sequence[Row], name: str) -> Any:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from guessproof import __version__
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed
 from guessproof.web.desks import is_desk
+from guessproof.web.meanings import MOST_EPSILON
 from guessproof.web.pictures import quick_rows
 from guessproof.web.refusals import RefusalBody, WebError
 from guessproof.web.releases import budget_of, confirm, make_offer, open_budget
@@ -51,9 +52,10 @@ class Asked(BaseModel):
 class JobAsked(Asked):
     """A request for work that takes a while."""
 
-    kind: Literal["outcome", "beliefs", "audit", "report", "factor"]
+    kind: Literal["outcome", "beliefs", "audit", "report", "factor", "meaning", "published"]
     trials: int = Field(default=20_000, ge=2000, le=1_000_000)
     seconds: float = Field(default=20.0, ge=1, le=120)
+    epsilon: float = Field(default=1.0, gt=0, le=MOST_EPSILON, description="of a meaning")
 
 
 class JobState(BaseModel):
@@ -285,7 +287,7 @@ def make_api(shop: Shop) -> APIRouter:
         """Begin work that takes a while."""
         if body.kind == "beliefs":
             return job_state(shop.curve(body.state))
-        options = {"trials": body.trials, "seconds": body.seconds}
+        options = {"trials": body.trials, "seconds": body.seconds, "epsilon": body.epsilon}
         return job_state(shop.workers.start(body.kind, cleaned(body.state), options))
 
     @api.get("/jobs/{job}", responses=NOT_FOUND)

@@ -21,6 +21,7 @@ from guessproof.web.api import ShownToken, make_api, make_reports
 from guessproof.web.refusals import Refusal, RefusalBody, WebError, refusal_of, status_of, unexpected
 from guessproof.web.safety import COOKIE, Guard, RequestGate
 from guessproof.web.shop import Shop
+from guessproof.web.side_doors import make_side_doors
 
 STATIC = Path(str(files("guessproof.web").joinpath("static")))
 
@@ -43,6 +44,7 @@ def make_app(shop: Shop, guard: Guard, *, largest_upload: int | None = None) -> 
         lifespan=lifespan,
     )
     app.include_router(make_api(shop))
+    app.include_router(make_side_doors(shop))
     app.include_router(make_reports(shop))
     _add_page(app, guard)
     _add_refusals(app)

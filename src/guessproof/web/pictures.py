@@ -85,9 +85,10 @@ def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -
     if not isinstance(prior, LinePrior):
         return []
     low, high = (float(prior.quantile(u)) for u in (0.0005, 0.9995))
-    x = np.linspace(low, high, points)
+    edges = _edges(goal, at)
+    x = np.unique(np.concatenate([np.linspace(low, high, points), [e for pair in edges for e in pair]]))
     density = np.exp(prior.log_density(x))
-    inside = _inside(goal, attribute, at, x)
+    inside = np.any([(x >= lo) & (x <= hi) for lo, hi in edges], axis=0) if edges else np.zeros(x.shape, dtype=bool)
     return [
         {"x": float(a), "density": float(d), "inside": bool(i)}
         for a, d, i in zip(x, density, inside, strict=True)
@@ -95,12 +96,13 @@ def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -
     ]
 
 
-def _inside(goal: Goal, attribute: Attribute, at: Any, x: Any) -> Any:
+def _edges(goal: Goal, at: Any) -> list[tuple[float, float]]:
+    """Where right guesses begin and end, for this true value."""
     try:
-        edges = goal.edges(np.asarray(float(at)))
+        found = [(float(lo), float(hi)) for lo, hi in goal.edges(np.asarray(float(at)))]
     except (GuessproofError, TypeError, ValueError, AttributeError):
-        return np.zeros(x.shape, dtype=bool)
-    return np.any([(x >= lo) & (x <= hi) for lo, hi in edges], axis=0)
+        return []
+    return [pair for pair in found if all(map(math.isfinite, pair))]
 
 
 def share_rows(attribute: Attribute, goal: Goal, at: Any) -> list[Row]:

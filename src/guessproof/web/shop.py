@@ -64,32 +64,42 @@ class Shop:
                 job = self.curves.put(name, self.workers.start("beliefs", state))
         return job
 
-    def quick(self, state: Tables) -> QuickAnswer | None:
-        """An answer on the private side; None until its curve was asked for (`curve`) and is there."""
-        if not has_data(state):
-            return self._quick_calculation(state)
+    def beliefs(self, state: Tables) -> Beliefs | None:
+        """The curve of a state's attack, once it is made."""
+        job = self.curves.get(digest(state, without_limits=True))
+        return job.result if job is not None and job.state == "done" else None
+
+    def chooser(self, state: Tables) -> LiveChooser | None:
+        """Who chooses for a plan while it is dragged; None until the curve is there."""
         plan = read_state(state, self.folder)
-        name = digest(state, without_limits=True)
-        job = self.curves.get(name)
-        beliefs = job.result if job is not None and job.state == "done" else None
+        beliefs = self.beliefs(state)
         if beliefs is None and plan.wanted is not None:
             return None
+        name = digest(state, without_limits=True)
         question = self.questions.get(name) or self.questions.put(name, asked(plan))
         left, to_come, scanned = budget_left(plan)
         count = plan.release.times if to_come is None else to_come
         remaining = None if left is None or count == 0 else left / count
         chooser = LiveChooser(plan, question, remaining, scanned)
         chooser.beliefs = beliefs
-        before = None if beliefs is None else pictures.before_of(beliefs)
+        return chooser
+
+    def quick(self, state: Tables) -> QuickAnswer | None:
+        """An answer on the private side; None until its curve was asked for (`curve`) and is there."""
+        if not has_data(state):
+            return self._quick_calculation(state)
+        chooser = self.chooser(state)
+        if chooser is None:
+            return None
+        before = None if chooser.beliefs is None else pictures.before_of(chooser.beliefs)
         choice = chooser.choice()
-        return QuickAnswer(of_choice(choice, exact=False, before=before), choice, beliefs)
+        return QuickAnswer(of_choice(choice, exact=False, before=before), choice, chooser.beliefs)
 
     def _quick_calculation(self, state: Tables) -> QuickAnswer | None:
         found = read_calculation(state, self.folder)
-        job = self.curves.get(digest(state, without_limits=True))
-        if job is None or job.state != "done":
+        beliefs = self.beliefs(state)
+        if beliefs is None:
             return None
-        beliefs: Beliefs = job.result
         try:
             epsilon = beliefs.largest(found.limits)
         except InfeasibleError:  # the exact answer says why

@@ -83,10 +83,26 @@ def find_factor(folder: Folder, state: Tables, options: dict[str, Any], progress
     return {"factor": factor, "words": None if factor is None else misjudged_words(factor)}
 
 
+def find_meaning(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+    """What one ε means, exactly."""
+    from guessproof.web.meanings import exact_meaning
+
+    return exact_meaning(folder, state, options["epsilon"])
+
+
+def find_published(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+    """Published bounds beside this attack, with their verdicts."""
+    from guessproof.web.published import published_beside
+
+    return published_beside(folder, state, progress)
+
+
 KINDS = {
     "outcome": exact_outcome,
     "beliefs": make_beliefs,
     "audit": run_audit,
     "report": make_report,
     "factor": find_factor,
+    "meaning": find_meaning,
+    "published": find_published,
 }

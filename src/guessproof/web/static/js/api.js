@@ -29,11 +29,11 @@ export async function call(method, path, body, { signal, headers = {}, raw = fal
 export const post = (path, body, options) => call("POST", path, body, options);
 
 // Long work: told how far it is, until it ends. `stop` ends it.
-export function work(kind, state, { progress = null, trials, seconds } = {}) {
+export function work(kind, state, { progress = null, trials, seconds, epsilon } = {}) {
   let id = null;
   let stopped = false;
   const done = (async () => {
-    let job = await post("/jobs", { kind, state, trials, seconds });
+    let job = await post("/jobs", { kind, state, trials, seconds, epsilon });
     id = job.id;
     if (stopped) await call("DELETE", `/jobs/${id}`);
     while (job.state === "waiting" || job.state === "running") {

@@ -2,21 +2,24 @@
 
 export function after(before, slope, output) {
   if (!before.length || !(slope > 0)) return before;
-  const weights = before.map(({ x, density }) => density * Math.exp(-slope * Math.abs(x - output)));
-  const step = before.length > 1 ? before[1].x - before[0].x : 1;
-  const total = weights.reduce((sum, w) => sum + w, 0) * step || 1;
-  return before.map(({ x, inside }, i) => ({ x, density: weights[i] / total, inside }));
+  const weighed = before.map(({ x, density, inside }) => ({ x, density: density * Math.exp(-slope * Math.abs(x - output)), inside }));
+  const total = area(weighed) || 1;
+  return weighed.map((row) => ({ ...row, density: row.density / total }));
 }
 
-export function belief(rows) {
-  const total = rows.reduce((sum, r) => sum + r.density, 0) || 1;
-  return rows.filter((r) => r.inside).reduce((sum, r) => sum + r.density, 0) / total;
-}
+// The goal's edges are points of the grid, so that no part of it is lost.
+const area = (rows, counts = () => true) => rows.slice(1).reduce((sum, row, i) => sum + (counts(rows[i], row) ? (row.x - rows[i].x) * (row.density + rows[i].density) / 2 : 0), 0);
+
+export const belief = (rows) => area(rows, (a, b) => a.inside && b.inside) / (area(rows) || 1);
 
 // One value of the density, and noise of the same law as the release: for the game, where nobody is real.
 export function drawn(rows) {
-  let rest = Math.random() * rows.reduce((sum, r) => sum + r.density, 0);
-  for (const row of rows) { rest -= row.density; if (rest <= 0) return row.x; }
+  let rest = Math.random() * area(rows);
+  for (let i = 1; i < rows.length; i += 1) {
+    const part = area([rows[i - 1], rows[i]]);
+    if (rest <= part) return rows[i - 1].x + (part ? rest / part : 0) * (rows[i].x - rows[i - 1].x);
+    rest -= part;
+  }
   return rows[rows.length - 1].x;
 }
 

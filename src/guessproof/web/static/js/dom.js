@@ -39,8 +39,9 @@ export function field(label, input, { wide = false } = {}) {
   return holder;
 }
 
-export function heading(id, number, text, ...more) {
-  return el("header", {}, el("h2", { id }, number ? el("span", { class: "number", "aria-hidden": "true" }, number) : null, text), ...more);
+// Steps that are shown are counted by the style sheet.
+export function heading(id, counted, text, ...more) {
+  return el("header", {}, el("h2", { id }, counted ? el("span", { class: "number", "aria-hidden": "true" }) : null, text), ...more);
 }
 
 // Changes are told to people who cannot see them, but not every step of a drag.

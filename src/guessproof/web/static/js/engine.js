@@ -15,6 +15,7 @@ let exactBusy = null;
 let drawn = "";      // the attack whose charts are drawn
 
 export const painted = () => answered;
+export const drawnAttack = () => drawn;
 
 export function changed() {
   wanted += 1;

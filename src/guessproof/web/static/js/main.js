@@ -4,12 +4,15 @@ import * as board from "./board.js";
 import { decode, openCopy } from "./copying.js";
 import { at, el, fill, warn } from "./dom.js";
 import * as engine from "./engine.js";
+import * as asking from "./steps/asking.js";
 import * as attacker from "./steps/attacker.js";
 import * as audit from "./steps/audit.js";
 import * as beliefs from "./steps/beliefs.js";
 import * as data from "./steps/data.js";
 import * as limits from "./steps/limits.js";
+import * as meaning from "./steps/meaning.js";
 import * as outcome from "./steps/outcome.js";
+import * as published from "./steps/published.js";
 import * as question from "./steps/question.js";
 import * as release from "./steps/release.js";
 import * as report from "./steps/report.js";
@@ -20,7 +23,7 @@ const EXAMPLE = { columns: { time: { bounds: [0, 120], prior: { normal: { mean: 
 async function begin() {
   const start = await call("GET", "/start");
   const kept = await call("GET", "/state");
-  for (const part of [data, question, attacker, limits, outcome, board, beliefs, release, audit, report]) part.mount(start);
+  for (const part of [data, question, attacker, limits, outcome, board, published, beliefs, meaning, asking, release, audit, report]) part.mount(start);
   store.subscribe(() => { at("undo").disabled = !store.canUndo(); at("redo").disabled = !store.canRedo(); });
   store.subscribe(engine.changed);
   at("undo").addEventListener("click", store.undo);

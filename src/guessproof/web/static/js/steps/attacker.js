@@ -43,7 +43,7 @@ const labels = (prior) => (prior?.categorical && !Array.isArray(prior.categorica
 function draw(state) {
   const columns = Object.keys(state.columns || {});
   fill(at("attacker"),
-    heading("attacker-title", 3, "Who might guess?"),
+    heading("attacker-title", true, "Who might guess?"),
     el("div", { class: "stack" },
       el("p", { class: "hint" }, "What could anybody believe about a person before the release? Take it from public knowledge, never from the table."),
       ...columns.map((name) => card(state, name)),

@@ -9,7 +9,7 @@ let job = null, found, chart, known = "";
 export function mount() {
   found = el("div", { id: "audit-found", role: "status", class: "stack" });
   const start = el("button", { type: "button", id: "start-audit", on: { click: run } }, "Attack our own answer");
-  fill(at("audit"), heading("audit-title", 6, "Audit"), el("div", { class: "stack" }, el("p", { class: "hint" }, "Plays the attacker on made-up tables. The data is not read, nothing is charged."), el("div", {}, start), found));
+  fill(at("audit"), heading("audit-title", true, "Audit"), el("div", { class: "stack" }, el("p", { class: "hint" }, "Plays the attacker on made-up tables. The data is not read, nothing is charged."), el("div", {}, start), found));
   store.subscribe((state) => {
     at("audit").hidden = !store.hasData();
     const now = JSON.stringify(state);

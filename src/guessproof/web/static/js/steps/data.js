@@ -9,6 +9,7 @@ let choices = { tables: [], connections: [] };
 let columns = null; // of the table that is open
 let header = false; // whether its owner said that the first line holds names
 let shape = "";
+export const shownColumns = () => columns;
 
 export async function mount(start) {
   choices = { tables: start.tables, connections: [] };
@@ -31,7 +32,7 @@ function draw(state) {
     el("option", { value: "" }, names.length ? "choose a table …" : "no table in this folder"),
     [...new Set([...names, ...(opened ? [opened] : [])])].map((name) => el("option", { value: name, selected: name === opened }, name)));
   const upload = el("input", { type: "file", id: "upload", class: "hidden-file", accept: ".csv,.tsv,.gz,.parquet", on: { change: send } });
-  fill(at("data"), heading("data-title", 1, "The data", opened ? el("button", { type: "button", class: "link", id: "leave-data", on: { click: leave } }, "Work without data") : null),
+  fill(at("data"), heading("data-title", true, "The data", opened ? el("button", { type: "button", class: "link", id: "leave-data", on: { click: leave } }, "Work without data") : null),
     el("div", { class: "stack" },
       el("p", { class: "hint" }, opened ? "Only names and kinds of columns are read before you pay." : "Optional. Without data this page is a calculator."),
       el("div", { class: "row" }, field("Table", pick, { wide: true }), el("label", { class: "button", for: "upload" }, "Upload"), upload),

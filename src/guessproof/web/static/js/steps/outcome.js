@@ -10,11 +10,11 @@ let busy = null;
 let dotted = "";
 
 export function mount() {
-  fill(at("outcome"), heading("outcome-title", null, "What this means", el("span", { id: "certainty", class: "state busy" }, "…")),
+  fill(at("outcome"), heading("outcome-title", false, "What this means", el("span", { id: "certainty", class: "state busy" }, "…")),
     el("p", { class: "headline", id: "headline" }, "Drag a limit and see what it costs."),
     el("div", { class: "decision" }, el("div", { class: "epsilon", id: "epsilon" }, el("small", {}, "ε"), el("span", { class: "big" }, "…")), el("div", { id: "dots" })),
     el("p", { class: "error", id: "refusal", hidden: true }));
-  fill(at("more"), heading("more-title", null, "Behind the number"), el("div", { id: "facts", class: "stack" }, el("p", { class: "empty" }, "…")));
+  fill(at("more"), heading("more-title", false, "Behind the number"), el("div", { id: "facts", class: "stack" }, el("p", { class: "empty" }, "…")));
   onAnswer(answer);
   store.subscribe(() => mark("busy", "working …"));
 }

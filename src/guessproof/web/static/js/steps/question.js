@@ -30,7 +30,7 @@ function refresh(state) {
 function draw(state) {
   boxes = {};
   const list = asked(state);
-  fill(at("question"), heading("question-title", 2, list.length > 1 ? "The questions" : "The question", el("button", { type: "button", class: "link", id: "add-question", on: { click: add } }, "Ask another one too")),
+  fill(at("question"), heading("question-title", true, list.length > 1 ? "The questions" : "The question", el("button", { type: "button", class: "link", id: "add-question", on: { click: add } }, "Ask another one too")),
     el("div", { class: "stack" }, list.map(([name]) => box(name, list.length > 1))));
 }
 

@@ -13,7 +13,7 @@ export function mount() {
   standing = el("div", { id: "standing" });
   said = el("p", { class: "error", id: "release-error", role: "alert", hidden: true });
   answer = el("div", { id: "answer", role: "status" });
-  fill(at("release"), heading("release-title", 5, "Release"), el("div", { class: "stack" }, sketch(), standing, said, answer));
+  fill(at("release"), heading("release-title", true, "Release"), el("div", { class: "stack" }, sketch(), standing, said, answer));
   store.subscribe((state) => {
     at("release").hidden = !store.hasData();
     const now = JSON.stringify([state.data, state.query, state.release]);

@@ -8,7 +8,7 @@ let said;
 export function mount() {
   said = el("div", { id: "report-said", role: "status" });
   const write = el("button", { type: "button", id: "write-report", on: { click: run } }, "Write the report");
-  fill(at("report"), heading("report-title", 7, "Report"), el("div", { class: "stack" }, el("p", { class: "hint" }, "One page for a board: decision, odds, charts, proofs. From plan and ledger; the table is not opened."), el("div", {}, write), said));
+  fill(at("report"), heading("report-title", true, "Report"), el("div", { class: "stack" }, el("p", { class: "hint" }, "One page for a board: decision, odds, charts, proofs. From plan and ledger; the table is not opened."), el("div", {}, write), said));
   store.subscribe(() => { at("report").hidden = !store.hasData(); });
 }
 
