@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from guessproof.ledger.amounts import shown
 from guessproof.reporting import words
-from guessproof.rounded import HAIR, down, percent_down, percent_up, round_digits, round_places, up
+from guessproof.rounded import BASES, HAIR, count_up, down, percent_down, percent_up, round_digits, round_places, up
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 DIGITS = st.integers(1, 12)
@@ -105,9 +105,9 @@ def test_percentages_of_the_report_lie_on_their_side(share: float) -> None:
     assert high - low <= Decimal("0.01")
 
 
-@given(SHARES, st.sampled_from(words.BASES))
+@given(SHARES, st.sampled_from(BASES))
 def test_guesses_are_counted_up(share: float, base: int) -> None:
-    counted = words.count_up(share, base)
+    counted = count_up(share, base)
     assert share * base * (1 - 1e-11) <= counted <= min(base, share * base + 1)
 
 

@@ -34,6 +34,7 @@ from typing import Any
 from guessproof.plain import plain, plain_lines
 
 SCALARS = (str, bytes, bool, int, float, complex, Fraction, Decimal, type(None))
+LEFT_OUT = object()  # the value of what was not given
 MOST_ITEMS = 12  # of a list that is shown: what a plan holds, not what a table holds
 
 
@@ -87,7 +88,8 @@ class InputError(GuessproofError, ValueError):
         self.value = value
         self.problem = problem
         self.remedy = remedy
-        super().__init__(f"{plain(field)}: {plain(problem)} (got {_short(value)}); {remedy}")
+        got = "" if value is LEFT_OUT else f" (got {_short(value)})"
+        super().__init__(f"{plain(field)}: {plain(problem)}{got}; {remedy}")
 
     def __str__(self) -> str:  # a remedy may show the place in a line of its own
         return plain_lines(Exception.__str__(self))

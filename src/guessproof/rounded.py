@@ -20,6 +20,7 @@ from typing import Literal
 Side = Literal["up", "down", "near"]
 DIGITS = 6
 HAIR = Decimal("1e-12")
+BASES = (100, 1000, 10_000, 100_000, 1_000_000)  # of how many guesses people speak
 _TOWARDS = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "near": ROUND_HALF_EVEN}
 _EXACT = Context(prec=2000, Emin=-10_000, Emax=10_000)
 
@@ -73,11 +74,15 @@ def beside_error(value: float, error: float | None) -> str:
 
     >>> beside_error(2000010.37, 26.0), beside_error(20.151712, 1.5), beside_error(0.001234567, None)
     ('2,000,010', '20.15', '0.00123457')
+    >>> beside_error(24.0, 1.0)
+    '24'
     """
     if not math.isfinite(value) or abs(value) >= 1e15:
         return f"{value:g}"
     if error is None or not 0 < error < math.inf:
         return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.2f}"
+    if value == int(value) and error == int(error):  # a count with whole noise
+        return f"{value:,.0f}"
     places = max(0, 2 - math.floor(math.log10(error)) - 1 * (error >= 10))
     return f"{value:,.{min(places, 15)}f}"
 
@@ -98,6 +103,41 @@ def percent_down(share: float, places: int = 2) -> str:
     '0.64 %'
     """
     return f"{round_places(100 * _decimal(share), places, 'down'):f} %"
+
+
+def points(rise: float) -> str:
+    """A difference of two shares in percentage points, never below it.
+
+    >>> points(0.05), points(0.00329261), points(0.01), points(2.5e-06)
+    ('5 percentage points', '0.33 percentage points', '1 percentage point', '0.00025 percentage points')
+    """
+    whole = 100 * _decimal(rise)
+    short = round_digits(whole, 2, "up", HAIR) if 0 < rise < 1e-3 else round_places(whole, 2, "up")
+    plain = f"{short.normalize():f}"
+    return f"{plain} percentage point{'' if plain == '1' else 's'}"
+
+
+def base_for(before: float, after: float) -> int:
+    """Of how many guesses to speak, so that the difference between two beliefs is told truly.
+
+    >>> base_for(0.25, 0.3), base_for(0.2499, 0.2559), base_for(0.0, 0.0)
+    (100, 1000, 100)
+    """
+    for base in BASES:
+        told, true = count_up(after, base) - count(before, base), (after - before) * base
+        if abs(told - true) <= 0.25 * true + 1e-9:
+            return base
+    return BASES[-1] if after > before else BASES[0]
+
+
+def count(probability: float, base: int) -> int:
+    """How many of `base` guesses, to the nearest."""
+    return round(probability * base)
+
+
+def count_up(probability: float, base: int) -> int:
+    """How many of `base` guesses at most."""
+    return min(base, int(round_places(probability * base, 0, "up")))
 
 
 def round_digits(value: float | Decimal, digits: int, side: Side, hair: Decimal | None = None) -> Decimal:

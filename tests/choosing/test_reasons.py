@@ -41,8 +41,8 @@ def test_the_accuracy_decides_where_there_is_a_target_else_the_least_upper_bound
 def test_limits_and_targets_in_words() -> None:
     asked = cafeteria(ATTACKER + "\nposterior = 0.4")
     words = limit_words(asked)
-    assert "may rise by 0.05" in words
-    assert "may reach 0.4" in words
+    assert "may rise by 5 percentage points" in words
+    assert "may reach 40 %" in words
     assert "time within 2" in words
     assert target_words({"y": (1.5, 0.9)}, {}) == "y within 1.5 with 90% confidence"
 

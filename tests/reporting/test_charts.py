@@ -9,7 +9,7 @@ import pytest
 
 from guessproof.charts import plan as charts
 from guessproof.reporting import Report
-from guessproof.reporting.words import base_for, count, count_up
+from guessproof.rounded import base_for, count, count_up
 
 Make = Callable[[str], Report]
 

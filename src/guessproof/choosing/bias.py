@@ -34,6 +34,9 @@ def likely_bias(choice: Choice) -> dict[str, float | None]:
         each, nested = choice.plan.data.rows_each, any(part.query.inner is not None for part in choice.asked.parts)
         if nested and measurement.kind == "count":  # each person once
             continue
+        if each is not None and not nested and all(rows <= (choice.plan.data.max_rows or 1) for rows, _ in each):
+            found[output.name] = 0.0  # nobody has more rows than may count
+            continue
         told = output.is_plain and each is not None and not nested
         found[output.name] = _lost(measurement, each or (), choice.plan.attributes()) if told else None
     return found

@@ -13,7 +13,7 @@ from guessproof.noise import FollowingNoise, Noise, noise_for
 from guessproof.plan import Plan
 from guessproof.plan.tables import MOST_TIMES
 from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, up, within_bounds
+from guessproof.rounded import down, points, up, within_bounds
 
 if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
@@ -101,9 +101,10 @@ def limit_words(plan: Plan) -> str:
     assert attacker is not None
     parts: list[str] = []
     if limits.advantage is not None:
-        parts.append(f"the belief in “{attacker.goal}” may {'move' if limits.both else 'rise'} by {limits.advantage:g}")
+        moves = "move" if limits.both else "rise"
+        parts.append(f"the belief in “{attacker.goal}” may {moves} by {points(limits.advantage)}")
     if limits.posterior is not None:
-        parts.append(f"the belief in “{attacker.goal}” may reach {limits.posterior:g}")
+        parts.append(f"the belief in “{attacker.goal}” may reach {100 * limits.posterior:g} %")
     wrong = attacker.prior_factor
     failing = attacker.failure
     text = " and ".join(parts) + (f", with odds misjudged by up to ×{wrong:g}" if wrong > 1 else "")
@@ -142,7 +143,7 @@ def explain_choice(
         failure = None if plan.attacker is None else plan.attacker.failure
         but = "" if failure is None else f", but with probability {failure:g} given any true value"
         when = "then" if times == 1 else f"after all {times}"
-        risen = f"rises by at most {up(float(advantage.bound))} ({advantage.status}){but}"
+        risen = f"rises by at most {points(float(advantage.bound))} ({advantage.status}){but}"
         parts.append(f"The attacker's belief {when} {risen}.")
     if len(noises) == 1:
         noise = noises[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.plain import json_text, plain
-from guessproof.rounded import percent_up, up
+from guessproof.rounded import base_for, count, count_up, percent_up, up
 
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
@@ -59,20 +59,18 @@ def belief_words(after: Bracket, before: float | None, spell: Callable[[Any], st
     start = before if before is not None else None if after.worst_prior is None else float(after.worst_prior)
     rise = percent(after) if start is None else f"{percent_near(start)} → {percent(after)}"
     where = "" if after.worst_at is None else f", where the true value is {spell(after.worst_at)}"
-    people = in_people(float(after.bound))
-    return f"{rise}: {people}{where}" if start is None else f"{rise}: {in_people(start)} → {people}{where}"
+    return f"{rise}: {in_people(start, float(after.bound))}{where}"
 
 
-def in_people(probability: float) -> str:
-    """A probability in natural frequencies.
+def in_people(before: float | None, after: float) -> str:
+    """Beliefs in natural frequencies, of as many guesses as tell them apart; the one after is never told too low.
 
-    >>> in_people(0.2499), in_people(0.0004)
-    ('25 in 100', '4 in 10000')
+    >>> in_people(0.2499, 0.2987), in_people(0.07, 0.0733), in_people(None, 0.0004)
+    ('25 in 100 → 30 in 100', '70 in 1,000 → 74 in 1,000', '4 in 10,000')
     """
-    for base in (100, 1000, 10_000, 100_000, 1_000_000):
-        if probability * base >= 1:
-            return f"{round(probability * base)} in {base}"
-    return f"fewer than 1 in {1_000_000}"
+    base = base_for(0.0 if before is None else before, after)
+    then = f"{count_up(after, base):,} in {base:,}"
+    return then if before is None else f"{count(before, base):,} in {base:,} → {then}"
 
 
 def error_words(error: float | None, ranks: float | None, time: object = None) -> str:

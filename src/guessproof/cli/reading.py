@@ -24,6 +24,8 @@ def read_prior(text: str) -> priors.Prior:
 
     >>> read_prior("normal(mean=20, sd=6.28)")
     normal(mean=20, sd=6.28)
+    >>> read_prior("truncated('half between 10 and 30', 0, 60)")
+    normal(mean=20, sd=14.826).given(0, 60)
     """
     spoken = priors.read_half(text)
     if spoken is not None:
@@ -60,6 +62,9 @@ def _value(text: str, node: ast.expr) -> Any:
         return _made(text, node)
     if isinstance(node, ast.Tuple):
         return tuple(_value(text, part) for part in node.elts)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        spoken = priors.read_half(node.value)
+        return node.value if spoken is None else priors.half_between(*spoken)
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, RecursionError, MemoryError):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanArgument, after_answer, error_words, in_people, percent, print_json
-from guessproof.rounded import beside_error, down, up
+from guessproof.cli.printing import AsJson, PlanArgument, after_answer, belief_words, error_words, print_json
+from guessproof.rounded import beside_error, down, points, up
 
 MISSING = "(missing)"  # a key of a group that no value was found for
 
@@ -76,7 +76,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
             "from sample to sample (from the declared prior and the public count).",
             style="dim",
         )
-    _show_learned(console, answer)
+    _show_learned(console, answer, plan)
     left = answer.remaining
     if answer.times > 1:
         seen = f"whoever sees all {answer.times} learns at most what is said above"
@@ -106,7 +106,7 @@ def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], pl
         table.add_column(column, justify="right")
     for row in numbers:
         ends = [show_time(e) if row.time else beside_error(e, row.error) for e in (row.low, row.high) if e is not None]
-        between = " … ".join(ends) if len(ends) > 1 else ""
+        between = " … ".join(ends) if len(ends) > 1 and row.ranks is None else ""  # of a rank all that is possible
         table.add_row(
             *(MISSING if row.group[k] is None else plan.label(k, str(row.group[k])) for k in keys),
             plan.label(row.name),
@@ -119,15 +119,23 @@ def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], pl
     console.print(table)
 
 
-def _show_learned(console: Screen, answer: Answer) -> None:
+def _show_learned(console: Screen, answer: Answer, plan: Plan) -> None:
+    """A belief before → after at one true value, and how far it rises at most where that is not the one."""
     from guessproof.risk.bracket import Bracket
 
     known, gained = answer.learned.get("posterior"), answer.learned.get("advantage")
+    before = answer.learned.get("prior")
     if known is not None:
-        bracket = Bracket(**known)
-        before = answer.learned.get("prior")
-        start = "" if before is None else f"from {in_people(before)} "
-        reached = in_people(float(bracket.bound))
-        console.print(f"An attacker's belief can rise {start}to at most {percent(bracket)}: {reached}.")
-    elif gained is not None:
-        console.print(f"An attacker's belief can rise by at most {percent(Bracket(**gained))}.")
+        told = belief_words(Bracket(**known), before, lambda at: _spell_truth(plan, at))
+        console.print(f"An attacker's belief, before and after at most: {told}.")
+    if gained is not None and (known is None or before is None):
+        gain = Bracket(**gained)
+        console.print(f"Whatever is true, his belief rises by at most {points(float(gain.bound))} ({gain.status}).")
+
+
+def _spell_truth(plan: Plan, at: Any) -> str:
+    """A true value for people: a time where the goal is about times."""
+    if isinstance(at, dict):
+        return ", ".join(f"{name} = {f'{v:.6g}' if isinstance(v, float) else v}" for name, v in at.items())
+    attributes = plan.goal().attributes
+    return attributes[0].shown(at) if len(attributes) == 1 else str(at)

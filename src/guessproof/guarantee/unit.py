@@ -168,7 +168,7 @@ class Records(PrivacyUnit):
     name = "records"
     noun = "record"
     hides_presence = True
-    takes_profiles = " in the three-point world"
+    takes_profiles = ""
     shown = "Protected is the presence of each record, and with it everything in it."
     open = "A person with several rows: the presence of one row is protected, not of all rows of a person."
 

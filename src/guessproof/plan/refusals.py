@@ -16,6 +16,7 @@ from guessproof.plan.checks import BLANK, list_blanks
 from guessproof.plan.places import Key, Place, find_lines, spell_key
 from guessproof.plan.tables import PlanFile, PlanTable
 
+_EXAMPLE = re.compile(r"""\bas: (["'])?(?P<own>.*?)\1?$""")
 _QUOTED_NUMBER = re.compile(r"\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\Z")
 _KINDS = {
     "float_type": ("is not a number", "write a number"),
@@ -221,12 +222,25 @@ def find_blanks(text: str) -> list[tuple[int | None, str, str]]:
     [(2, 'columns.time.bounds', 'the smallest and largest time that can occur, from public knowledge')]
     """
     where = find_lines(text)
-    found = [(where.find(path), spell_key(path), describe_blank(path)) for path in list_blanks(tomllib.loads(text))]
+    blanks = [(where.find(path), path) for path in list_blanks(tomllib.loads(text))]
+    found = [(line, spell_key(path), _question(path, line, text)) for line, path in blanks]
     return sorted(found, key=lambda blank: blank[0] or 0)
+
+
+def _question(path: Key, line: int | None, text: str) -> str:
+    """What is asked for, with the example of this plan where a comment above the blank has one."""
+    asked, _, usual = describe_blank(path).partition(", as: ")
+    above = text.replace("\r\n", "\n").split("\n")[: (line or 1) - 1]
+    while usual and above and above[-1].startswith("#"):
+        own = _EXAMPLE.search(above.pop())
+        if own is not None:
+            return f"{asked}, as: {own['own']}"
+    return f"{asked}, as: {usual}" if usual else asked
 
 
 def explain_blanks(blanks: Sequence[Key], place: Place) -> PlanError:
     """One error that lists every blank."""
     first, *others = sorted(blanks, key=lambda path: place.lines.find(path) or 0)
-    more = "".join(f"\n  line {place.lines.find(p)}: fill in {spell_key(p)}: {describe_blank(p)}" for p in others)
-    return place.error(first, BLANK, "is blank", f"fill in {first[-1]}: {describe_blank(first)}{more}")
+    asked = {path: _question(path, place.lines.find(path), place.text) for path in blanks}
+    more = "".join(f"\n  line {place.lines.find(p)}: fill in {spell_key(p)}: {asked[p]}" for p in others)
+    return place.error(first, BLANK, "is blank", f"fill in {first[-1]}: {asked[first]}{more}")

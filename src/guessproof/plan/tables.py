@@ -203,17 +203,42 @@ class DensityTable(PlanTable):
         return {name: t.makes for name, kinds in tables.items() for t in kinds if _is_family(t)}
 
 
+def _density(value: Any) -> Any:
+    """Words for a prior with a density: "half between 10 and 30"."""
+    spoken = _spoken(value) if isinstance(value, str) else None
+    return value if spoken is None else {"normal": {"mean": spoken.mean, "sd": spoken.sd}}
+
+
+def _prior(value: Any) -> Any:
+    """Words for a prior: "unknown", or "half between 10 and 30"."""
+    return {"unknown": {}} if value == "unknown" else _density(value)
+
+
+def _spoken(words: str) -> Normal | None:
+    from guessproof.world.priors import half_between, read_half
+
+    try:
+        ends = read_half(words)
+    except PriorError as error:
+        raise PydanticCustomError("spoken", "{problem}", {"problem": error.problem, "remedy": error.remedy}) from None
+    return None if ends is None else half_between(*ends)
+
+
+_HALF = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[Hh]alf .*between .* and .*$"})]
+AnyDensity = Annotated[DensityTable, BeforeValidator(_density, json_schema_input_type=_HALF | DensityTable)]
+
+
 class MixturePartTable(PlanTable):
     """One prior of several, and how probable it is that this one holds."""
 
     weight: Share = Field(description="its probability")
-    prior: DensityTable = Field(description="a prior with a density")
+    prior: AnyDensity = Field(description="a prior with a density")
 
 
 class TruncatedPriorTable(PlanTable):
     """A prior of which only a part can be."""
 
-    prior: DensityTable = Field(description="a prior with a density")
+    prior: AnyDensity = Field(description="a prior with a density")
     low: Spot | None = Field(default=None, description="lower end; left out: the prior's own")
     high: Spot | None = Field(default=None, description="upper end; left out: the prior's own")
 
@@ -235,27 +260,6 @@ class PriorTable(DensityTable):
     partly_known: PartlyKnownPriorTable | None = Field(default=None, description="radius and probability")
 
 
-def _prior(value: Any) -> Any:
-    """Words for a prior: "unknown", or "half between 10 and 30"."""
-    if not isinstance(value, str):
-        return value
-    if value == "unknown":
-        return {"unknown": {}}
-    spoken = _spoken(value)
-    return value if spoken is None else {"normal": {"mean": spoken.mean, "sd": spoken.sd}}
-
-
-def _spoken(words: str) -> Normal | None:
-    from guessproof.world.priors import half_between, read_half
-
-    try:
-        ends = read_half(words)
-    except PriorError as error:
-        raise PydanticCustomError("spoken", "{problem}", {"problem": error.problem, "remedy": error.remedy}) from None
-    return None if ends is None else half_between(*ends)
-
-
-_HALF = Annotated[str, WithJsonSchema({"type": "string", "pattern": "^[Hh]alf .*between .* and .*$"})]
 AnyPrior = Annotated[
     PriorTable, BeforeValidator(_prior, json_schema_input_type=Literal["unknown"] | _HALF | PriorTable)
 ]

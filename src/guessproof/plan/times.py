@@ -7,10 +7,13 @@ take them: a date that stands beside a column of numbers is refused like any oth
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from guessproof.world.times import days_of, length_of
+
+_WRITTEN_DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 
 
 def settle_times(raw: Mapping[str, Any], timely: set[str]) -> dict[str, Any]:
@@ -50,4 +53,16 @@ def _in_days(value: Any) -> Any:
     if isinstance(value, datetime.date):
         return days_of(value)
     length = length_of(value) if isinstance(value, str) else None
-    return value if length is None else length
+    return (_spoken_days(value) if isinstance(value, str) else value) if length is None else length
+
+
+def _spoken_days(words: str) -> str:
+    """Dates within words as days: "half between 1970-01-01 and 1990-12-31"."""
+
+    def days(found: re.Match[str]) -> str:
+        try:
+            return repr(days_of(datetime.date.fromisoformat(found[0])))
+        except ValueError:  # no day of any calendar: refused where the words are read
+            return found[0]
+
+    return _WRITTEN_DATE.sub(days, words) if words[:4].lower() == "half" else words

@@ -11,7 +11,6 @@ from guessproof.plan.grammar import Joined, Tree, Wish
 from guessproof.plan.tables import RiskTable
 from guessproof.rounded import Side, round_digits, round_places
 
-BASES = (100, 1000, 10_000, 100_000, 1_000_000)
 THIN = "\u202f"  # a narrow space that does not break
 
 
@@ -77,29 +76,6 @@ def percent(value: float, side: Side = "up") -> str:
         return f"{_spell(100 * value, 2, side)}{THIN}%"
     short = round_places(100 * value, 2, side).normalize()
     return f"{short:f}{THIN}%"
-
-
-def base_for(before: float, after: float) -> int:
-    """Of how many guesses to speak, so that the difference between two beliefs is told truly.
-
-    >>> base_for(0.25, 0.3), base_for(0.2499, 0.2559), base_for(0.0, 0.0)
-    (100, 1000, 100)
-    """
-    for base in BASES:
-        told, true = count_up(after, base) - count(before, base), (after - before) * base
-        if abs(told - true) <= 0.25 * true + 1e-9:
-            return base
-    return BASES[-1] if after > before else BASES[0]
-
-
-def count(probability: float, base: int) -> int:
-    """How many of `base` guesses, to the nearest."""
-    return round(probability * base)
-
-
-def count_up(probability: float, base: int) -> int:
-    """How many of `base` guesses at most."""
-    return min(base, int(round_places(probability * base, 0, "up")))
 
 
 def grouped(whole: int) -> str:

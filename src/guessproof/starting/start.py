@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from guessproof.errors import ParameterError, PriorError, SourceError
+from guessproof.errors import LEFT_OUT, ParameterError, PriorError, SourceError
 from guessproof.names import suggest_name
 from guessproof.outputs import check_output, write_output
 from guessproof.starting.helpers import ATTACKERS, PRESETS, believed, chosen
@@ -44,7 +44,7 @@ def pick_table(source: Table, wanted: str | None) -> str:
     if not names:
         raise SourceError(_nothing(source))
     shown = ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
-    raise ParameterError("table", None, f"the database has {shown}", f"say which one: --table {quote(names[0])}")
+    raise ParameterError("table", LEFT_OUT, f"the database has {shown}", f"say which one: --table {quote(names[0])}")
 
 
 def _nothing(source: Table) -> str:
@@ -150,7 +150,7 @@ def _columns(
     if not told:
         option = " ".join("--column NAME" for _ in range(needed))
         problem = "a text file does not say whether its first line holds names or a record, so it is not repeated"
-        raise ParameterError("column", None, problem, f"say which column is asked about, with {option}")
+        raise ParameterError("column", LEFT_OUT, problem, f"say which column is asked about, with {option}")
     fitting = [name for name, kind in schema.items() if kind in _FITTING[template.kinds[0]]]
     every = list(schema)
     found = fitting if len(fitting) >= needed else every
@@ -160,7 +160,7 @@ def _columns(
         # a csv file does not say what its columns hold, and labels are rarely all alike
         shown = ", ".join(every[:12]) + (", …" if len(every) > 12 else "")
         option = " ".join("--column NAME" for _ in range(needed))
-        raise ParameterError("column", None, f"the table has {shown}", f"say which is asked about, with {option}")
+        raise ParameterError("column", LEFT_OUT, f"the table has {shown}", f"say which is asked about, with {option}")
     return tuple(_usable(name) for name in found[:needed])
 
 

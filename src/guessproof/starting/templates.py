@@ -73,7 +73,7 @@ def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -
 
 
 def _labels(draft: Draft, name: str) -> str:
-    asked = f'Fill in: {describe_blank(("columns", name, "levels"))}. As: ["yes", "no"]'
+    asked = f'Fill in: {describe_blank(("columns", name, "levels"))}. As: ["yes", "no"]; numbers without quotes: [1, 2]'
     return table(f"columns.{toml_key(name)}", pair("levels", BLANK, asked), _prior(draft, name, _SHARES))
 
 
@@ -85,7 +85,8 @@ def _prior(draft: Draft, name: str, example: str) -> str:
 
 def _key_column(name: str) -> str:
     asked = describe_blank(("columns", name, "levels"))
-    levels = pair("levels", BLANK, f"Fill in: {asked}. Each is one row of the answer.")
+    bins = "Of a number or a date write edges instead, as edges = [0, 18, 65] or [2026-01-01, 2026-02-01]."
+    levels = pair("levels", BLANK, f"Fill in: {asked}. Each is one row of the answer.", bins)
     return table(f"columns.{toml_key(name)}", levels)
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from guessproof.calculate import calculate
 from guessproof.choosing import Choice
-from guessproof.reporting import words
 from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, misjudged_words, percent_up, up
+from guessproof.rounded import base_for, count, count_up, down, misjudged_words, percent_up, up
 from guessproof.web.states import CalculatorState
 
 Outcome = dict[str, Any]
@@ -137,11 +136,11 @@ def people(before: float | None, after: float | None) -> dict[str, Any] | None:
     if after is None:
         return None
     start = 0.0 if before is None else min(before, after)
-    base = words.base_for(start, after)
+    base = base_for(start, after)
     return {
         "base": base,
-        "before": None if before is None else words.count(before, base),
-        "after": words.count_up(after, base),
+        "before": None if before is None else count(before, base),
+        "after": count_up(after, base),
     }
 
 

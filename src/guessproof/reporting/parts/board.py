@@ -6,8 +6,9 @@ from guessproof.plan import PlanQuestion
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.answers import answer_words
-from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name, points
+from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name
 from guessproof.reporting.words import change_name, down, left, listed, number, percent, profile_words, spent, up
+from guessproof.rounded import points
 
 LONGEST_QUERY = 240
 

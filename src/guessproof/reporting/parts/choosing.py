@@ -9,8 +9,9 @@ from guessproof.choosing import Limit
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.parts.opening import LIMITS, epsilon, points, why_not
+from guessproof.reporting.parts.opening import LIMITS, epsilon, why_not
 from guessproof.reporting.words import change_name, down, listed, number, percent, profile_words, up
+from guessproof.rounded import points
 from guessproof.world.times import show_time
 
 

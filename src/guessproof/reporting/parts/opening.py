@@ -8,6 +8,7 @@ from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, tag
 from guessproof.reporting.parts.answers import answers
 from guessproof.reporting.words import down, left, listed, number, percent, up
+from guessproof.rounded import points
 
 
 def opening(facts: Facts) -> Markup:
@@ -127,16 +128,6 @@ def learnt_words(facts: Facts) -> str:
             f"{percent(shift.after)} where the risk profile is tightest"
         )
     return ""
-
-
-def points(rise: float) -> str:
-    """A difference of two beliefs.
-
-    >>> points(0.05).replace("\\u202f", " ")
-    '5 percentage points'
-    """
-    plain = percent(rise).split("\u202f")[0]
-    return f"{plain} percentage point{'' if plain == '1' else 's'}"
 
 
 def _at_a_glance(facts: Facts) -> Markup | None:

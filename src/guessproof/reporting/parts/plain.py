@@ -8,9 +8,9 @@ from guessproof.charts import plan as charts
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph
-from guessproof.reporting.parts.opening import points
 from guessproof.reporting.shift import ShownShift
-from guessproof.reporting.words import base_for, count, count_up, grouped, listed, percent, simple_odds, up
+from guessproof.reporting.words import grouped, listed, percent, simple_odds, up
+from guessproof.rounded import base_for, count, count_up, points
 
 MOST_DOTS = 1000
 
