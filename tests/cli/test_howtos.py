@@ -108,7 +108,7 @@ def _spelled(key: Any) -> str:
 
 def _plain(sql: str, plan: dict[str, Any]) -> str:
     """The question in the words of DuckDB, which has points of its own and no bins by declared edges."""
-    sql = re.sub(r"POINT\((\w+), (\w+)\) <@> POINT\(([^,]+), ([^)]+)\)", r"sqrt((\1-\3)^2+(\2-\4)^2)", sql)
+    sql = re.sub(r"POINT\((\w+), (\w+)\) <@> POINT\(([^,]+), ([^)]+)\)", r"sqrt((\1-(\3))^2+(\2-(\4))^2)", sql)
     for column, told in plan.get("columns", {}).items():
         if "edges" in told:
             ends = told["edges"]
