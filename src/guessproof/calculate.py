@@ -11,6 +11,7 @@ import numpy as np
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.risk.attack import Attack
 from guessproof.risk.bracket import Bracket
+from guessproof.rounded import down
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
 from guessproof.world.priors import Unknown
@@ -130,4 +131,4 @@ def _words(attack: Attack, limits: Limits, epsilon: float, gained: Bracket | Non
     if limits.posterior is not None:
         parts.append(f"the belief in “{attack.goal!r}” stays at or below {limits.posterior:g}{where}")
     status = "" if gained is None else f" This is {gained.status}: {gained.how}."
-    return f"At ε = {epsilon:.6g} per unit of distance {' and '.join(parts)}.{status}"
+    return f"At ε = {down(epsilon)} per unit of distance {' and '.join(parts)}.{status}"

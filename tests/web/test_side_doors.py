@@ -41,7 +41,7 @@ def test_the_questions_make_the_plan_of_init(served: Served, said: list[str]) ->
         }
     _, found = served.ask("POST", "/api/ask", {"answers": said})
     assert found["question"] is None
-    assert found["toml"] == plan_text(told(said), name="table", source="table.csv")
+    assert found["toml"] == plan_text(told(said), name="table", origin={"source": "table.csv"})
     assert gp.plan_of(cleaned(found["state"])).canonical() == gp.loads_plan(found["toml"]).canonical()
     assert served.work("outcome", found["state"])["state"] == "done"
 

@@ -8,8 +8,8 @@ from typing import Any
 from guessproof.errors import InputError
 from guessproof.plan import loads_plan
 from guessproof.starting.conversation import doubtful_answer, plan_text
+from guessproof.starting.origin import name_data
 from guessproof.starting.questions import next_question
-from guessproof.starting.start import data_name
 from guessproof.web.folder import Folder
 from guessproof.web.opening import read_toml
 from guessproof.web.refusals import WebError
@@ -26,8 +26,9 @@ def conversation(folder: Folder, said: Sequence[str], source: str | None, called
         if question is None:
             raise WebError(422, "more was answered than was asked", "begin again", "answers")
         answers[question.id] = question.read(text, answers, columns)
-    name = data_name(source, "table")
-    toml = plan_text(answers, name=name, source=source or f"{name}.csv", called=called)
+    name = name_data(source, called, "table")
+    origin = {"source": source or f"{name}.csv"}  # as the folder that was opened calls it
+    toml = plan_text(answers, name=name, origin=origin, called=called)
     question = next_question(answers)
     if question is not None:
         return {"question": question.to_dict(answers), "number": len(answers) + 1, "toml": toml, "state": None}

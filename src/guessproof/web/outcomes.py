@@ -108,7 +108,7 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
 
 def _shown(choice: Choice, exact: bool) -> dict[str, str]:
     found = {
-        "epsilon": down(choice.epsilon) if choice.feasible else "",
+        "epsilon": choice.shown_epsilon if choice.feasible else "",
         "noise_scale": "" if choice.noise_scale is None else f"{choice.noise_scale:.6g}",
         "posterior": _percent(choice.posterior),
         "advantage": _percent(choice.advantage),
