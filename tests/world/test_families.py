@@ -14,6 +14,7 @@ import guessproof as gp
 from guessproof.cli.reading import read_prior
 from guessproof.errors import PriorError
 from guessproof.plan import loads_plan
+from guessproof.world import pieces
 from guessproof.world.line import LinePrior
 from guessproof.world.quadrature import FrozenScipy
 
@@ -196,3 +197,22 @@ def test_bad_ones_are_refused_in_words(toml: str, words: str, tmp_path: Path) ->
 def test_bad_calls_are_refused(call: str) -> None:
     with pytest.raises(PriorError):
         read_prior(call)
+
+
+def test_few_pieces_one_by_one_say_what_all_at_once_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Infinite ends, empty intervals, empty pieces and diverging tilts included; and both agree with plain sums."""
+    numbers = np.random.default_rng(11)
+    ends = np.array([-np.inf, np.inf, 0.0, 0.3, 1.0, *numbers.normal(0, 3, 8)])
+    rates = np.array([0.0, 1 / 1.7, -1 / 1.1, 1e-9, 50.0, -700.0, *numbers.normal(0, 2, 4)])
+    shape = 2, 400
+    k, a, b = numbers.choice(rates, shape), numbers.choice(ends, shape), numbers.choice(ends, shape)
+    ref = numbers.normal(0, 2, shape)
+    priors = (gp.uniform(-2, 3), gp.exponential(1.7), gp.laplace(0.3, 1.1), gp.histogram([0, 1, 2, 4], [0.2, 0, 0.8]))
+    for prior in priors:
+        one_by_one = prior.log_tilt(k, a, b, ref)
+        monkeypatch.setattr(pieces, "_FEW", 0)
+        assert np.allclose(one_by_one, prior.log_tilt(k, a, b, ref), rtol=1e-12, atol=1e-13)
+        monkeypatch.undo()
+        grid = prior.quantile((np.arange(100_000) + 0.5) / 100_000)
+        plain = np.sum(np.exp(0.3 * (grid - 1.0))[(grid >= 0.2) & (grid <= 2.5)]) / grid.size
+        assert float(np.exp(prior.log_tilt(0.3, 0.2, 2.5, 1.0))) == pytest.approx(plain, rel=1e-4)

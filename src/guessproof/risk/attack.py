@@ -449,9 +449,9 @@ class Attack:
                 "the worst true value is found only for |ψ(x) − ψ(x')| and one interval",
                 "give at={…}",
             )
-        low, high = self.attribute.range
         goal = self.goal
-        return TruthSearch(prior, form, lambda t: goal.edges(t)[0], low, high, goal.radius is not None)
+        found = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *self.attribute.range, goal.radius is not None)
+        return found.half
 
     def _worst_epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
         limits: list[tuple[Array, Direction]] = []

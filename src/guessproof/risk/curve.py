@@ -16,13 +16,14 @@ from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest, posterior_before, with_odds_of
 from guessproof.risk.rising import Measure, Rising, Room
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_along import WorstAlong, WorstAt
+from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, worst_true_value
 from guessproof.world.checks import Array
 from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
+_LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
 
@@ -252,25 +253,31 @@ class _WorstTruths:
 
     def __init__(self, attack: Attack, direction: Direction, typical: float) -> None:
         self.search, self.direction = attack.truth_search, direction
-        self.along = WorstAlong(self.search, direction, typical, typical * _LARGEST)
         self.world = TiltedIntegrals(self.search.prior, self.search.form)
         self.before = 1.0 if direction == "fall" else worst_true_value(self.search, 0.0, "posterior").bound
+        least = self.before if direction == "posterior" else 0.0
+        self.along = WorstAlong(self.search, direction, typical, typical * _LARGEST, least)
         self.found: dict[float, tuple[Array, float, float]] = {}
 
     def measure(self, epsilon: Array) -> tuple[Array, Array]:
-        found: WorstAt = self.along.at(epsilon, *self._known(epsilon))
+        found: WorstAt = self.along.at(epsilon, self._known(epsilon))
         for i, e in enumerate(epsilon):
             self.found[float(e)] = (found.boxes[i], float(found.value[i]), float(found.beyond[i]))
         return found.value, found.bound
 
-    def _known(self, epsilon: Array) -> tuple[Array | None, Array | None]:
-        """What no box exceeds at a larger ε, and what some true value reaches at a smaller one."""
+    def _known(self, epsilon: Array) -> Known | None:
+        """Boxes of a larger ε, the value at a smaller one, and what some of ε is worth between them."""
         known = np.array(sorted(self.found))
         if not known.size or epsilon.max() > known[-1]:
-            return None, None
+            return None
         after = np.searchsorted(known, epsilon)
+        values = np.array([self.found[float(e)][1] for e in known])
         above = np.array([self.found[float(known[j])][0] for j in after])
-        return above, np.array([self.found[float(known[j - 1])][1] if j else 0.0 for j in after])
+        before = np.maximum(after - 1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            climb = (values[after] - values[before]) / np.log(known[after] / known[before])
+        close = _LITTLE_OF_EPSILON * np.maximum(np.nan_to_num(climb, posinf=0.0, neginf=0.0), 0.0)
+        return Known(above, np.where(after, values[before], 0.0), close)
 
     def room(self, first: Array, second: Array, bound: Array) -> Array:
         boxes = np.array([self.found[float(e)][0] for e in second])

@@ -38,6 +38,15 @@ class WorstAt:
 
 
 @dataclass(frozen=True, eq=False)
+class Known:
+    """Of each ε, from its neighbours: what bounds each box, what some true value reaches, and how close is enough."""
+
+    above: Array
+    floor: Array
+    close: Array
+
+
+@dataclass(frozen=True, eq=False)
 class WorstAlong:
     """A goal whose true value is unknown, asked for many ε up to the largest one that its range was made for."""
 
@@ -45,6 +54,7 @@ class WorstAlong:
     direction: Direction
     typical: float
     largest: float
+    least: float = 0.0  # what is reached at ε = 0: only what exceeds it counts
 
     @cached_property
     def points(self) -> Array:
@@ -63,15 +73,15 @@ class WorstAlong:
     def _possible(self) -> NDArray[np.bool_]:
         return np.asarray(self.goal.prior.mass(self.points[:-1], self.points[1:]) > 0)
 
-    def at(self, epsilon: Array, above: Array | None = None, floor: Array | None = None) -> WorstAt:
-        """The worst true values; `above` bounds each box at some larger ε, so that boxes below `floor` need no look."""
+    def at(self, epsilon: Array, known: Known | None = None) -> WorstAt:
+        """The worst true values, helped by what is known at neighbouring ε."""
         shape = epsilon.size, self.points.size - 1
-        known = np.ones(shape) if above is None else above
-        asked = np.broadcast_to(self._possible, shape) & (known >= (0.0 if floor is None else floor[:, None]))
+        known = Known(np.ones(shape), np.zeros(shape[0]), np.zeros(shape[0])) if known is None else known
+        asked = np.broadcast_to(self._possible, shape) & (known.above >= known.floor[:, None])
         with np.errstate(all="ignore"):
-            return self._searched(epsilon, np.where(self._possible, known, 0.0), asked)
+            return self._searched(epsilon, np.where(self._possible, known.above, 0.0), asked, known.close)
 
-    def _searched(self, epsilon: Array, boxes: Array, asked: NDArray[np.bool_]) -> WorstAt:
+    def _searched(self, epsilon: Array, boxes: Array, asked: NDArray[np.bool_], close: Array) -> WorstAt:
         ends, places = self._ends(epsilon, asked)
         which, box = np.nonzero(asked)
         left, right = ends.pick(places[which, box]), ends.pick(places[which, box + 1])
@@ -82,7 +92,8 @@ class WorstAlong:
         boxes[which, box] = np.minimum(boxes[which, box], bound)
         settled = np.maximum(beyond, np.max(np.where(asked, 0.0, boxes), axis=1, initial=0.0))
         for _ in range(_ROUNDS):
-            enough = np.maximum(value, settled) * (1 + _CLOSE) + 1e-13
+            most = np.maximum(value, settled)
+            enough = most + np.maximum(_CLOSE * np.maximum(most - self.least, 0.0), close) + 1e-13
             wide = bound > enough[which]
             np.maximum.at(settled, which[~wide], bound[~wide])
             if not wide.any() or np.count_nonzero(wide) > _MOST:

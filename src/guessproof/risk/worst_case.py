@@ -69,6 +69,16 @@ class TruthSearch:
         """Whether the density's range is known, and with it the derivative's: else boxes shrink at first order."""
         return bool(np.isfinite(self.prior.density_range(*self.prior.quantile([0.25, 0.75]))[1]))
 
+    @property
+    def half(self) -> TruthSearch:
+        """The same over half of the true values, where each of them has a mirror image that gives the same."""
+        centre = self.prior.mirror
+        if centre is None or not self.fixed_radius or not self.form.is_straight:
+            return self
+        if self.high - centre != centre - self.low:
+            return self
+        return replace(self, low=centre)
+
     def tents(
         self,
         lo: Array,

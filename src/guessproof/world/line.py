@@ -94,6 +94,11 @@ class LinePrior(ABC):
         return ()
 
     @property
+    def mirror(self) -> float | None:
+        """Around which value the density is the same on both sides, if that is known."""
+        return None
+
+    @property
     def normal_form(self) -> Normal | None:
         """This prior as a normal one, if it is: some answers are closed forms then."""
         return None
@@ -173,6 +178,11 @@ class Truncated(LinePrior):
         return self.base.by_quadrature
 
     @property
+    def mirror(self) -> float | None:
+        centre = self.base.mirror
+        return centre if centre is not None and self.high - centre == centre - self.low else None
+
+    @property
     def breaks(self) -> tuple[float, ...]:
         return tuple(b for b in self.base.breaks if self.low < b < self.high)
 
@@ -242,6 +252,10 @@ class Normal(LinePrior):
     @property
     def is_log_concave(self) -> bool:
         return True
+
+    @property
+    def mirror(self) -> float:
+        return self.mean
 
     @property
     def normal_form(self) -> Normal:

@@ -6,6 +6,7 @@ Tilting such a prior by e^{kx} changes the slopes and nothing else, so one close
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,8 @@ from numpy.typing import ArrayLike
 from guessproof.errors import PriorError
 from guessproof.world.checks import Array, frozen, numbers, ordered, positive, real, weights
 from guessproof.world.line import LinePrior, Tail, log_sum, split
+
+_FEW = 4  # pieces, up to which they are taken one after the other
 
 
 @dataclass(frozen=True)
@@ -57,27 +60,15 @@ class LogLinear(LinePrior):
         return np.where((x >= self.left[0]) & (x <= self.right[-1]), value, -np.inf)
 
     def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
-        k, a, b, ref = (np.asarray(v, dtype=np.float64)[..., None] for v in (k, a, b, ref))
+        k, a, b, ref = (np.asarray(v, dtype=np.float64) for v in (k, a, b, ref))
+        pieces = zip(self.left, self.right, self.anchor, self.height, self.slope, strict=True)
+        if self.left.size <= _FEW:
+            return _log_tilt_of_few(list(pieces), *np.broadcast_arrays(k, a, b, ref))
+        k, a, b, ref = (v[..., None] for v in (k, a, b, ref))
         low, high = np.maximum(a, self.left), np.minimum(b, self.right)
-        with np.errstate(invalid="ignore"):  # an empty interval at infinity
-            length = high - low
-        rate = self.slope + k
-        # Measure from the end where the tilted density is largest; a finite one unless it diverges.
-        end = np.where(rate > 0, high, low)
-        flat_end = np.where(np.isfinite(low), low, high)
-        end = np.where((rate == 0) | ~(length > 0), flat_end, end)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            decay = np.abs(rate)
-            log_length = np.where(
-                decay * length > 0,
-                np.log(-np.expm1(-decay * length) / decay),
-                np.log(np.maximum(length, 0.0)),
-            )
-            value = self.height + self.slope * (end - self.anchor) + k * (end - ref) + log_length
-        diverges = np.isinf(end) | (np.isinf(length) & (rate == 0))
-        value = np.where(diverges & (length > 0) & (self.height > -np.inf), np.inf, value)
-        value = np.where((length > 0) & (self.height > -np.inf), value, -np.inf)
-        return log_sum(value)
+        some = (high > low) & (self.height > -np.inf)
+        value = _log_piece(k, low, high, ref, self.anchor, self.height, self.slope)
+        return log_sum(np.where(some, value, -np.inf))
 
     def density_range(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
         a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
@@ -124,6 +115,38 @@ class LogLinear(LinePrior):
         return left.reshape(shape), right.reshape(shape)
 
 
+def _log_tilt_of_few(pieces: list[tuple[float, ...]], k: Array, a: Array, b: Array, ref: Array) -> Array:
+    """The same piece by piece, each only for the intervals that reach into it."""
+    shape, (k, a, b, ref) = a.shape, (v.ravel() for v in (k, a, b, ref))
+    total = np.full(a.size, -np.inf)
+    for left, right, anchor, height, slope in pieces:
+        low, high = np.maximum(a, left), np.minimum(b, right)
+        some = np.flatnonzero(high > low) if height > -np.inf else np.empty(0, dtype=np.int64)
+        if some.size == a.size:
+            part = _log_piece(k, low, high, ref, anchor, height, slope)
+            total = part if len(pieces) == 1 else np.logaddexp(total, part)
+        elif some.size:
+            part = _log_piece(k[some], low[some], high[some], ref[some], anchor, height, slope)
+            total[some] = np.logaddexp(total[some], part)
+    return total.reshape(shape)
+
+
+def _log_piece(k: Array, low: Array, high: Array, ref: Array, anchor: Any, height: Any, slope: Any) -> Array:
+    """ln ∫_low^high e^{k(x−ref)} f for a piece that holds low … high, +inf where it diverges.
+
+    Measured from the end where the tilted density is largest: a finite one unless it diverges.
+    """
+    rate = slope + k
+    decay = np.abs(rate)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        length = high - low
+        fall = decay * length
+        end = np.where((rate > 0) | ((rate == 0) & np.isneginf(low)), high, low)
+        size = np.where(fall > 0, -np.expm1(-fall) / decay, length)
+        value = height + slope * (end - anchor) + k * (end - ref) + np.log(size)
+    return np.where(np.isinf(end) | (np.isinf(length) & (rate == 0)), np.inf, value)
+
+
 @dataclass(frozen=True)
 class Uniform(LogLinear):
     """Every value between low and high alike."""
@@ -147,6 +170,10 @@ class Uniform(LogLinear):
     @property
     def is_log_concave(self) -> bool:
         return True
+
+    @property
+    def mirror(self) -> float:
+        return self.low / 2 + self.high / 2
 
     def stretched(self, factor: float) -> Uniform:
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2 * factor
@@ -207,6 +234,10 @@ class LaplacePrior(LogLinear):
     @property
     def is_log_concave(self) -> bool:
         return True
+
+    @property
+    def mirror(self) -> float:
+        return self.mean
 
     def stretched(self, factor: float) -> LaplacePrior:
         return LaplacePrior(self.mean, self.scale * factor)
