@@ -11,7 +11,18 @@ from sqlglot import Expr, exp
 from engines.harnesses import PostgresHarness
 from guessproof.errors import EngineError, SourceError
 from guessproof.sql.targets.postgres import PostgresTarget
-from guessproof.testing.same import COLUMNS, LABELS, NUMBERS, TEXTS, same_answers, same_answers_of_texts
+from guessproof.testing.same import (
+    BORN,
+    COLUMNS,
+    HARD,
+    LABELS,
+    NUMBERS,
+    ODD,
+    TEXTS,
+    draw_rows,
+    same_answers,
+    same_answers_of_texts,
+)
 
 # What a translation between dialects would have written.
 
@@ -77,3 +88,11 @@ def test_a_planted_mistake_is_seen(
 def test_the_declaration_covers_the_table() -> None:
     assert {*COLUMNS, "card"} == {*NUMBERS, *TEXTS}
     assert set(LABELS) < set(TEXTS)
+
+
+@pytest.mark.parametrize("of_texts", [False, True])
+def test_every_column_holds_each_of_its_hard_values(of_texts: bool) -> None:
+    columns = dict(zip((*NUMBERS, *TEXTS), zip(*draw_rows(of_texts), strict=True), strict=True))
+    for name in NUMBERS:
+        assert {*HARD, *(ODD if of_texts else ())} < set(columns[name])
+    assert {name: set(held) for name, held in (LABELS | {"born": BORN}).items()} == {n: set(columns[n]) for n in TEXTS}

@@ -95,7 +95,17 @@ class SettledSession:
     def ask(self, sql: str, timeout: float | None) -> pa.Table:
         """The rows of one SELECT, stopped when its time is over."""
         with stopped_after(self.session, timeout):
-            return self.session.sql(sql).toArrow()
+            return _frame(self.session, sql).toArrow()
+
+
+def _frame(session: Any, sql: str) -> Any:
+    """What a SELECT gives. Over a wire, `sql` of a session asks the server once more, in case it were a command."""
+    if not hasattr(session, "client"):
+        return session.sql(sql)
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.plan import SQL
+
+    return DataFrame(SQL(sql), session)
 
 
 def open_local() -> SettledSession:
