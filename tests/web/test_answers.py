@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,19 +14,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import guessproof as gp
+from guessproof.cli.app import app
 from guessproof.meaning import meaning
 from guessproof.web.folder import Folder
+from guessproof.web.opening import read_toml
 from guessproof.web.writing import as_command, as_python, as_toml
 from web.running import CAFETERIA, CALCULATION, Served
 
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*/*.toml"))
 
-def run(*words: str, folder: Path | None = None) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-m", "guessproof", *words], capture_output=True, text=True, cwd=folder, check=False
-    )
-    return json.loads(done.stdout)
+
+def run(*words: str) -> Any:
+    """What the command prints as JSON, in this process."""
+    return json.loads(CliRunner().invoke(app, list(words)).stdout)
 
 
 def changed(state: dict[str, Any], *path: str, to: Any) -> dict[str, Any]:
@@ -43,11 +48,46 @@ def test_a_calculation_is_that_of_the_command_line(served: Served) -> None:
     assert job["result"]["answer"] == run(*shlex.split(command)[1:], "--json")
 
 
-def test_a_choice_is_that_of_the_command_line(served: Served) -> None:
-    job = served.work("outcome", CAFETERIA)
-    plan = served.shop.folder.root / "plan.toml"
-    plan.write_text(served.ask("POST", "/api/plan/write", {"state": CAFETERIA})[1]["toml"])
-    assert job["result"]["answer"] == run("choose", plan.name, "--json", folder=plan.parent)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_example_goes_through_the_page_and_back(served: Served, example: Path) -> None:
+    text = example.read_text(encoding="utf-8")
+    status, found = served.ask("POST", "/api/plan/read", {"toml": text})
+    assert status == 200
+    toml = served.ask("POST", "/api/plan/write", {"state": found["state"]})[1]["toml"]
+    folder = example.parent
+    assert gp.loads_plan(toml, folder=folder).canonical() == gp.loads_plan(text, folder=folder).canonical()
+
+
+@pytest.mark.parametrize("name", ["cafeteria", "cats", "payroll", "salaries", "survey", "visits"])
+def test_the_page_says_what_the_command_line_says(served: Served, name: str) -> None:
+    """Examples with limits that were drawn: to the last digit."""
+    [example] = [path for path in EXAMPLES if path.parent.name == name and path.stem == "plan"]
+    for table in example.parent.glob("*.csv"):
+        shutil.copy(table, served.shop.folder.root / table.name)
+    state = drawn(read_toml(example.read_text(encoding="utf-8")), random.Random(name))
+    plan = served.shop.folder.root / f"{name}.toml"
+    plan.write_text(served.ask("POST", "/api/plan/write", {"state": state})[1]["toml"], encoding="utf-8")
+    job = served.work("outcome", state)
+    assert job["state"] == "done", job["error"]
+    outcome = job["result"]
+    assert outcome["answer"] == run("choose", str(plan), "--json")
+    if name == "cafeteria":
+        printed = " ".join(CliRunner().invoke(app, ["choose", str(plan)]).stdout.split())
+        assert f"ε │ {outcome['shown']['epsilon']} │" in printed
+        meant = served.work("meaning", state, epsilon=outcome["epsilon"])["result"]
+        told = run("explain", str(plan), "--epsilon", repr(outcome["epsilon"]), "--json")
+        assert meant["advantage"]["bound"] == told["advantage"]["bound"]
+        assert {k["name"]: k["kept"] for k in meant["limits"]} == {k["name"]: k["kept"] for k in told["limits"]}
+
+
+def drawn(state: dict[str, Any], chance: random.Random) -> dict[str, Any]:
+    """Other limits: somewhat stricter, or somewhat laxer."""
+    found = copy.deepcopy(state)
+    for table, keys in (("attacker", ("advantage", "posterior")), ("accuracy", ("within",)), ("risk", ("constant",))):
+        for key in keys:
+            if isinstance(found.get(table, {}).get(key), (int, float)):
+                found[table][key] = float(f"{found[table][key] * chance.uniform(0.8, 1.3):.3g}")
+    return found
 
 
 @pytest.mark.parametrize("state", [CALCULATION, CAFETERIA], ids=["calculation", "plan"])
@@ -96,15 +136,6 @@ def test_python_and_toml_mean_the_same(tmp_path: Path) -> None:
     assert tomllib.loads(as_toml(odd)) == odd
     assert as_command(CAFETERIA, folder) == "guessproof choose plan.toml"
     folder.close()
-
-
-@pytest.mark.parametrize("example", ["cafeteria", "cats", "salaries", "ships", "survey"])
-def test_every_example_goes_through_the_page_and_back(served: Served, example: str) -> None:
-    text = (Path(__file__).parents[2] / "examples" / example / "plan.toml").read_text()
-    status, found = served.ask("POST", "/api/plan/read", {"toml": text})
-    assert status == 200
-    toml = served.ask("POST", "/api/plan/write", {"state": found["state"]})[1]["toml"]
-    assert gp.loads_plan(toml).canonical() == gp.loads_plan(text).canonical()
 
 
 def test_a_tab_finds_its_state_again(served: Served) -> None:

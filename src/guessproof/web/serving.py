@@ -106,6 +106,7 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((bare, number))
+            listener.listen(64)  # who comes before the server is up waits
         except (OSError, OverflowError):
             listener.close()
             continue
