@@ -100,7 +100,7 @@ class SettledSession:
 
 def _frame(session: Any, sql: str) -> Any:
     """What a SELECT gives. Over a wire, `sql` of a session asks the server once more, in case it were a command."""
-    if not hasattr(session, "client"):
+    if not _is_remote(session):
         return session.sql(sql)
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.plan import SQL
@@ -216,12 +216,17 @@ def _leave(session: Any) -> None:
 
 def _set(session: Any, settings: Mapping[str, str]) -> None:
     """All of them; over a wire in one message where the client can."""
-    together = getattr(session.conf, "_set_all", None) if hasattr(session, "client") else None
+    together = getattr(session.conf, "_set_all", None) if _is_remote(session) else None
     if together is not None:
         together(dict(settings), False)
         return
     for key, value in settings.items():
         session.conf.set(key, value)
+
+
+def _is_remote(session: Any) -> bool:
+    """By its class: a classic session raises errors of its own where it is asked for what only the other has."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _all(session: Any) -> dict[str, str]:
