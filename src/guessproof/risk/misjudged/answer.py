@@ -183,7 +183,7 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
         log_odds = float(np.log(most) - np.log1p(-min(most, 1.0)))
     widths = replace(_widths_on(truths.prior, truths.form, *truths.prior.support, log_odds), least=-math.inf)
     engine = WrongAnywhere(factor, widths, world, None, truths)
-    return Misjudged(_array([engine], (1,)), f"{_how(engine)}, worst true value by boxes", worst=True)
+    return Misjudged(_array([engine], (1,)), f"{_how(engine)} of true values", worst=True)
 
 
 def misjudged_world(mass: Array, distance: Array, goals: Array, factor: float) -> Misjudged:

@@ -1,10 +1,11 @@
-"""By how much a prior may at least be wrong: proven at once, for one interval at any true value.
+"""What priors that are wrong by a factor gain at most, proven at once, for one interval at any true value.
 
-Let h lie between 1 and κ and have mean μ on a set. Its standard deviation there is at most √((μ−1)(κ−μ)), so that
-E[hL]/E[h] differs from E[L] by at most v·CV·E[L], v = √((μ−1)(κ−μ))/μ, CV being how much L varies on that set: its
-standard deviation by its mean. Within the goal this raises what the declared prior gains, outside of it the same in the
-other direction; the prior odds are multiplied by μ within : μ outside. For tents the mean of L and of L² are closed
-integrals. So one look at the declared prior, in boxes of true values, bounds what every wrong prior gains at one ε.
+The best likelihood is a tent, whatever the prior. Let h lie between 1 and κ and be κ on a share s of a set: then
+E[hL]/E[h] is E[L] times (1 + (κ−1)·τ)/(1 + (κ−1)·s), where τ is that share's part of the tent. Within the goal τ is at
+most what lies nearest to the peak holds, outside of it at least what lies furthest holds: τ(s) is concave there and
+convex here, known at a few radii (closed integrals), and between them no worse than where the lines through its
+neighbours meet. The prior odds are multiplied by the mean of h within : its mean outside. So one look at the declared
+prior, in boxes of true values, bounds what every wrong prior gains at one ε.
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ from guessproof.risk.worst_case import (
 )
 from guessproof.world.checks import Array, Mask
 
-_PEAKS, _PEAKS_ALONE = 5, 65  # peaks of tents in each goal, and where there is but one goal
-_MEANS, _MEANS_ALONE = 7, 17  # cuts of the mean of h on either side
-_COARSE, _PARTS = 24, (4, 4)  # boxes at first; into how many those that stay open are cut, once and again
+Parts = tuple[Array, Array]  # masses and ∫Lf of some sets
+_PEAKS, _PEAKS_ALONE = 13, 129  # peaks of tents in each goal, and where there is but one goal
+_RADII, _RADII_ALONE = 8, 24  # at which shares are known
+_COARSE, _PARTS = 24, (4, 4, 4)  # boxes at first; into how many those that stay open are cut, again and again
+_WHOLE = 1e-9  # a share below which a slope is noise
 _FINE = 3e-4  # of a logarithm
 
 
@@ -50,19 +53,46 @@ def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) 
         most = min(most, max(1.0, limit / (1 - limit) * (1 - beyond) / beyond)) if beyond < 1 else 1.0
     if most == 1 or math.isinf(most):
         return most
+    left, right = _first_boxes(search, low, high)
+    boxes = DeclaredBoxes.between(search, epsilon, move, left, right)
+    for parts in _PARTS[:-1]:
+        left, right = _cut(left, right, boxes.is_broken(most, limit, left.size), parts)
+        if left.size == 0:
+            return most
+        boxes = DeclaredBoxes.between(search, epsilon, move, left, right)
+    return boxes.largest_factor(limit, most)
+
+
+def is_kept(search: TruthSearch, epsilon: float, limit: float, factor: float, move: Move) -> bool:
+    """Whether the limit is proven at this ε for every true value, if the prior is wrong by this factor."""
+    low, high, beyond = search.tails(epsilon, _aim(move))
+    if factor * beyond * (1 - limit) > limit * (1 - beyond):  # what the odds of a belief out there become
+        return False
+    hint = low if low == high else likely_worst(search, epsilon, _aim(move))
+    if DeclaredBoxes.at(search, epsilon, move, hint).limits(factor).max() > limit:
+        return False
+    left, right = _first_boxes(search, low, high)
+    for parts in (*_PARTS, 0):
+        if left.size == 0:
+            return True
+        boxes = DeclaredBoxes.between(search, epsilon, move, left, right)
+        broken = boxes.is_broken(factor, limit, left.size)
+        if not parts:
+            return not broken.any()
+        left, right = _cut(left, right, broken, parts)
+    return False
+
+
+def _first_boxes(search: TruthSearch, low: float, high: float) -> tuple[Array, Array]:
     points = first_points(search, low, high, _COARSE)
     left, right = points[:-1], points[1:]
     some = search.prior.mass(left, right) > 0
-    left, right = left[some], right[some]
-    boxes = DeclaredBoxes.between(search, epsilon, move, left, right)
-    for parts in _PARTS:
-        broken = boxes.is_broken(most, limit, boxes.low.size // left.size)
-        t = left[broken] + np.arange(parts + 1)[:, None] / parts * (right - left)[broken]
-        if t.size == 0:
-            return most
-        left, right = t[:-1].T.ravel(), t[1:].T.ravel()
-        boxes = DeclaredBoxes.between(search, epsilon, move, left, right)
-    return boxes.largest_factor(limit, most)
+    return left[some], right[some]
+
+
+def _cut(left: Array, right: Array, which: Mask, parts: int) -> tuple[Array, Array]:
+    t = left[which] + np.arange(parts + 1)[:, None] / parts * (right - left)[which]
+    return t[:-1].T.ravel(), t[1:].T.ravel()
 
 
 def _aim(move: Move) -> Direction:
@@ -73,16 +103,16 @@ def _aim(move: Move) -> Direction:
 class DeclaredBoxes:
     """What the declared prior says of true values and peaks at one ε, of the rise of a belief or of that in the rest.
 
-    In each row the log-odds before lie in low … high, they become at most `most`, and rise by at most `gain`; `inside`
-    and `outside` are how much L varies there, as a share of its mean.
+    In each row the log-odds before lie in low … high, they become at most `most`, and rise by at most `gain`; `near`
+    and `far` are what shares of the goal and of the rest hold of L, at most and at least.
     """
 
     low: Array
     high: Array
     gain: Array
     most: Array
-    inside: Array
-    outside: Array
+    near: Shares
+    far: Shares
     across: float  # the largest gain of all, ε times the largest distance
 
     @classmethod
@@ -117,27 +147,22 @@ class DeclaredBoxes:
             gain = np.fmax(*(b - a for a, b in zip(odds, grown, strict=True)))
         first, last = (float(search.form.psi(e)) for e in search.prior.support)
         across = epsilon * (last - first + search.form.step)
-        by_peak, inside, outside = _Goals.of(search, *truths).varies(epsilon, move)
+        by_peak, near, far = _Goals.of(search, *truths).tents(epsilon, move)
         gain = np.minimum(np.where(np.isnan(gain), across, gain)[:, None], by_peak + epsilon * search.form.step)
         low, high, most = (np.broadcast_to(v[:, None], gain.shape) for v in (*odds, grown[1]))
-        inside, outside = (np.broadcast_to(v, gain.shape) for v in (inside, outside))
-        return cls(low.ravel(), high.ravel(), gain.ravel(), most.ravel(), inside.ravel(), outside.ravel(), across)
+        return cls(low.ravel(), high.ravel(), gain.ravel(), most.ravel(), near, far, across)
 
     def limits(self, factor: float) -> Array:
         """What no prior that is wrong by this factor lets the belief move by, in each row."""
-        room = math.log(factor)
-        means = np.linspace(0.0, room, _MEANS if self.low.size > _PEAKS_ALONE else _MEANS_ALONE)
-        spread = np.maximum(*(_spread(np.exp(ends), factor) for ends in (means[:-1], means[1:])))
-        peak = math.log(2 * factor / (1 + factor))
-        spread = np.where((means[:-1] <= peak) & (peak <= means[1:]), (factor - 1) / (2 * math.sqrt(factor)), spread)
+        room, more = math.log(factor), factor - 1
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            raised = np.minimum(np.log1p(spread * self.inside[:, None]), room)[:, :, None]
-            lowered = np.minimum(-np.log(np.maximum(1 - spread * self.outside[:, None], 0.0)), room)[:, None, :]
-            gain = np.minimum(self.gain[:, None, None] + raised + lowered, self.across)
-            low = self.low[:, None, None] + means[:-1, None] - means[None, 1:]
-            high = self.high[:, None, None] + means[1:, None] - means[None, :-1]
+            raised, own = (np.log(v)[:, :, None] for v in (self.near.most(more), 1 + more * self.near.at))
+            lowered, rest = (np.log(v)[:, None, :] for v in (self.far.least(more), 1 + more * self.far.at))
+            gain = np.minimum(self.gain[:, None, None] + raised - lowered, self.across)
+            low = self.low[:, None, None] + own[:, :-1] - rest[:, :, 1:]
+            high = self.high[:, None, None] + own[:, 1:] - rest[:, :, :-1]
             top = np.broadcast_to((self.most + room)[:, None, None], gain.shape)
-            before = np.clip(np.minimum(-gain / 2, top - gain), low, high)
+            before = np.clip(np.fmin(-gain / 2, top - gain), low, high)
             after = np.minimum(before + gain, top)
             found = expit(after) - expit(before) + 1e-15
         return np.max(np.where(np.isnan(found), expit(top), found), axis=(1, 2))
@@ -154,18 +179,65 @@ class DeclaredBoxes:
             rows = rows._pick(broken) if broken.any() else rows  # what holds here holds for smaller factors
         return math.exp(low)
 
-    def is_broken(self, factor: float, limit: float, peaks: int) -> Mask:
-        """In which boxes, of so many rows each, a limit is not proven."""
-        return np.any((self.limits(factor) > limit).reshape(-1, peaks), axis=1)
+    def is_broken(self, factor: float, limit: float, boxes: int) -> Mask:
+        """In which of so many boxes a limit is not proven."""
+        return np.any((self.limits(factor) > limit).reshape(boxes, -1), axis=1)
 
     def _pick(self, which: Mask) -> Self:
-        own = ("low", "high", "gain", "most", "inside", "outside")
-        return replace(self, **{name: getattr(self, name)[which] for name in own})
+        rows = {name: getattr(self, name)[which] for name in ("low", "high", "gain", "most")}
+        return replace(self, **rows, near=self.near.pick(which), far=self.far.pick(which))
 
 
-def _spread(mean: Array, factor: float) -> Array:
-    """The largest standard deviation of h, by its mean."""
-    return np.sqrt(np.maximum((mean - 1) * (factor - mean), 0.0)) / mean
+@dataclass(frozen=True)
+class Shares:
+    """What shares `at` of a set hold of L (`told`), one row a tent; between two of them it turns no further than there.
+
+    `first` and `last` are slopes before the first and beyond the last share: of what is concave an upper and a lower
+    bound, of what is convex the other way round.
+    """
+
+    at: Array
+    told: Array
+    turn_at: Array
+    turn_told: Array
+
+    @classmethod
+    def of(cls, at: Array, told: Array, first: Array, last: float) -> Self:
+        """Between two shares the lines through their neighbours are extended until they meet."""
+        width, rise = np.diff(at), np.diff(told)
+        before, after = [first], [np.full(first.shape, last)]
+        for i in range(width.shape[1] - 1):
+            before.append(_slope(rise[:, i], width[:, i], before[-1]))
+            after.append(_slope(rise[:, -1 - i], width[:, -1 - i], after[-1]))
+        left, right = np.stack(before, axis=1), np.stack(after[::-1], axis=1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            way = (rise - right * width) / (left - right)
+            way = np.clip(np.where(np.isnan(way), width, way), 0.0, width)
+            steep = np.isinf(left)  # then all of the rise may be at once
+            met = np.where(steep, told[:, 1:] - right * (width - way), told[:, :-1] + np.where(steep, 0.0, left) * way)
+        return cls(at, told, at[:, :-1] + way, met)
+
+    def most(self, more: float) -> Array:
+        """The largest (1 + more·told)/(1 + more·at) between each two shares."""
+        ends, turn = self._ratios(more)
+        return np.maximum(np.maximum(ends[:, :-1], ends[:, 1:]), turn)
+
+    def least(self, more: float) -> Array:
+        """The smallest."""
+        ends, turn = self._ratios(more)
+        return np.minimum(np.minimum(ends[:, :-1], ends[:, 1:]), turn)
+
+    def _ratios(self, more: float) -> tuple[Array, Array]:
+        return (1 + more * self.told) / (1 + more * self.at), (1 + more * self.turn_told) / (1 + more * self.turn_at)
+
+    def pick(self, which: Mask) -> Self:
+        """Some of the rows."""
+        return type(self)(self.at[which], self.told[which], self.turn_at[which], self.turn_told[which])
+
+
+def _slope(rise: Array, width: Array, otherwise: Array) -> Array:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(width > _WHOLE, rise / width, otherwise)
 
 
 def _before(search: TruthSearch, left: Ends, right: Ends) -> tuple[Array, Array]:
@@ -200,59 +272,115 @@ class _Goals:
         world = TiltedIntegrals(search.prior, search.form)
         return cls(world, np.clip(lo1, low, high), np.clip(hi2, low, high), np.where(lo1 < lo2, strips, 0.0))
 
-    def varies(self, epsilon: float, move: Move) -> tuple[Array, Array, Array]:
-        """For each peak what its tents gain, and how much they vary inside and outside; for a fall: in the goal."""
-        psi = self.world.form.psi
-        width = epsilon * (psi(self.hi) - psi(self.lo))[:, None]
-        with np.errstate(over="ignore"):
-            most = np.sinh(width / 2)
-        if move < 0:
-            return np.full(width.shape, np.inf), np.full(width.shape, np.inf), most
-        share = np.linspace(0.0, 1.0, _PEAKS_ALONE if self.lo.size == 1 else _PEAKS)
-        c = self.lo[:, None] + share * (self.hi - self.lo)[:, None]
-        lo, hi, inf = (np.broadcast_to(v, c.shape) for v in (self.lo[:, None], self.hi[:, None], np.inf))
-        own = self._moments(((lo, c), (c, hi)), c, epsilon)
-        rest = self._moments(((-inf, lo), (hi, inf)), c, epsilon)
+    def tents(self, epsilon: float, move: Move) -> tuple[Array, Shares, Shares]:
+        """For each peak (boxes × peaks) what its tents gain, and what shares inside and outside hold of them.
+
+        Where the belief falls, that in the rest rises: L grows away from c, and the two change places.
+        """
+        psi, alone = self.world.form.psi, self.lo.size == 1
+        count, peaks = (_RADII_ALONE, _PEAKS_ALONE) if alone else (_RADII, _PEAKS)
+        c = self.lo[:, None] + np.linspace(0.0, 1.0, peaks) * (self.hi - self.lo)[:, None]
         # A peak of the grid stands for all that are half a step away: ln L is off by `off` at most.
         off = 0.5 * epsilon * np.max(np.diff(psi(c), axis=1), axis=1, keepdims=True)
-        (inside, raised), (outside, kept) = self._means(own, lacking=True), self._means(rest, lacking=False)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            gain = np.log(raised) - np.log(kept) + 2 * off
-        return (
-            np.where(np.isnan(gain), np.inf, gain),
-            np.minimum(_shifted(inside, off), most),
-            _shifted(outside, off),
-        )
-
-    def _moments(self, sides: tuple[tuple[Array, Array], tuple[Array, Array]], c: Array, epsilon: float) -> list[Array]:
-        """∫f, ∫Lf and ∫L²f over two sides of the peak."""
-        tilt = self.world.log_tilt
-        rates = [np.full(c.shape, rate * epsilon) for rate in (0.0, 1.0, 2.0)]
-        return [
-            np.exp(tilt(k, sides[0][0], np.maximum(*sides[0]), c))
-            + np.exp(tilt(-k, sides[1][0], np.maximum(*sides[1]), c))
-            for k in rates
-        ]
-
-    def _means(self, moments: list[Array], *, lacking: bool) -> tuple[Array, Array]:
-        """The largest CV, and the largest mean where strips are lacking, or the least where they come on top."""
-        mass, first, second = moments
-        strips = self.strips[:, None]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            mean = first / mass
-            variance = np.maximum(second - first * mean, 0.0) + 1e-14 * second
-            if lacking:
-                least, total, end = (first - strips) / mass, np.maximum(mass - strips, 0.0), first / (mass - strips)
-                end = np.where(mass > strips, np.minimum(end, 1.0), 1.0)
-            else:
-                variance = variance + strips * np.maximum(mean, 1 - mean) ** 2
-                least, total, end = first / (mass + strips), mass, first / (mass + strips)
-            found = np.sqrt(variance / total) / np.maximum(least, 0.0)
-        return np.where(np.isnan(found), np.inf, found), end
+        with np.errstate(over="ignore", invalid="ignore"):
+            varies = np.exp(epsilon * (psi(self.hi) - psi(self.lo)))
+            off = np.exp(2 * np.broadcast_to(off, c.shape).reshape(-1, 1))
+        lo, hi, strips, varies = (np.repeat(v, peaks)[:, None] for v in (self.lo, self.hi, self.strips, varies))
+        rows = _Rows(self.world, lo, hi, c.reshape(-1, 1), move * epsilon)
+        radii = rows.radii(count)
+        own, rest = rows.inside(radii), rows.outside(radii)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            told = _risen(own, rest, strips, varies, off) if move > 0 else _fallen(own, rest, strips, varies, off)
+        gain = np.where(np.isnan(told[0]), np.inf, told[0])
+        return gain.reshape(c.shape), told[1], told[2]
 
 
-def _shifted(cv: Array, off: Array) -> Array:
-    """The CV of L·e^u with |u| ≤ off, from that of L."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = (cv + np.expm1(off) * np.sqrt(1 + cv**2)) * np.exp(off)
-    return np.where(np.isnan(found), np.inf, found)
+def _risen(own: Parts, rest: Parts, strips: Array, varies: Array, off: Array) -> tuple[Array, Shares, Shares]:
+    """What tents gain in the goals of a box, which lack some strips, and the rest, which has them on top; L ≤ 1."""
+    held = np.maximum(own[1][:, -1:] - strips, 0.0)
+    mean = np.minimum(own[1][:, -1:] / (own[0][:, -1:] - strips), 1.0)
+    mean = np.where(own[0][:, -1:] > strips, mean, 1.0)
+    least = rest[1][:, -1:] / (rest[0][:, -1:] + strips)
+    near = _near(own[0] / own[0][:, -1:], own[1] / held, own[0][:, -1:] / held, off, varies)
+    far = _far((rest[0] + strips) / rest[0][:, -1:], rest[1] / (rest[1][:, -1:] + strips), off)
+    return np.log(mean) - np.log(least) + np.log(off), near, far
+
+
+def _fallen(own: Parts, rest: Parts, strips: Array, varies: Array, off: Array) -> tuple[Array, Shares, Shares]:
+    """The same for what lies outside, where L grows away from the goal; in the goal and its strips 1 ≤ L ≤ `varies`."""
+    more, mass = strips * varies, own[0][:, -1:] - strips
+    mean = (rest[1][:, -1:] + more) / rest[0][:, -1:]
+    least = np.maximum((own[1][:, -1:] - more) / own[0][:, -1:], 1.0)
+    at = np.minimum(rest[0] / (rest[0][:, -1:] + strips), 1.0)
+    at = np.concatenate([np.zeros((len(at), 1)), at[:, :-1], np.ones((len(at), 1))], axis=1)
+    told = np.concatenate([more, rest[1] + more], axis=1) / rest[1][:, -1:]
+    near = _near(at, told, np.full((len(at), 1), np.inf), off, np.full((len(at), 1), np.inf))
+    far = _far(np.where(mass > 0, own[0] / mass, 1.0), np.where(mass > 0, own[1] / own[1][:, -1:], 0.0), off)
+    return np.log(mean) - np.log(least) + np.log(off), near, far
+
+
+def _near(at: Array, told: Array, first: Array, off: Array, varies: Array) -> Shares:
+    """The most that shares of a set hold, if L is off by a factor, and varies by no more than another."""
+    told = np.where(np.isnan(told), 1.0, np.minimum(told * (1 + 1e-9), 1.0))
+    told, first = told * off / (1 + told * (off - 1)), np.where(np.isnan(first), np.inf, first * off)
+    at = np.where(np.isnan(at), 1.0, at)
+    even = at * varies / (1 + at * (varies - 1))
+    told, first = np.where(np.isnan(even), told, np.minimum(told, even)), np.fmin(first * (1 + 1e-9), varies)
+    return Shares.of(at, told, first[:, 0], 0.0)
+
+
+def _far(at: Array, told: Array, off: Array) -> Shares:
+    """The least that shares of the rest hold, if L is off by a factor."""
+    told = np.where(np.isnan(told), 0.0, np.maximum(told * (1 - 1e-9), 0.0))
+    told, at = told / (told + off * (1 - told)), np.where(np.isnan(at), 1.0, np.minimum(at, 1.0))
+    zero = np.zeros((len(at), 1))
+    at, told = np.concatenate([zero, at], axis=1), np.concatenate([zero, told], axis=1)
+    return Shares.of(at, told, zero[:, 0], np.inf)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Tents with peaks c over goals lo … hi, one row each."""
+
+    world: TiltedIntegrals
+    lo: Array
+    hi: Array
+    c: Array
+    rate: float  # of decay away from the peak; below 0 L grows
+
+    def radii(self, count: int) -> Array:
+        """Distances from the peak that part the prior about evenly."""
+        form, places = self.world.form, self.world.prior.quantile((np.arange(4 * count) + 0.5) / (4 * count))
+        away = np.sort(np.abs(form.psi(places) - form.psi(self.c)), axis=1)
+        return away[:, 2::4]
+
+    def inside(self, radii: Array) -> tuple[Array, Array]:
+        """Mass and ∫Lf of what lies within shares of the way to the goal's further end, from none to all of it."""
+        psi = self.world.form.psi
+        reach = np.maximum(psi(self.hi) - psi(self.c), psi(self.c) - psi(self.lo))
+        cut = np.minimum(reach, radii[:, -1:]) * np.linspace(0.0, 1.0, radii.shape[1] + 2)[:-1]
+        cut = np.concatenate([cut, np.full((len(cut), 1), np.inf)], axis=1)
+        left, right = self._ends(cut)
+        return self._integrals((np.clip(left, self.lo, self.c), self.c), (self.c, np.clip(right, self.c, self.hi)))
+
+    def outside(self, radii: Array) -> tuple[Array, Array]:
+        """Mass and ∫Lf of what lies beyond radii, the furthest first, then of all outside the goal."""
+        cut = np.concatenate([radii[:, ::-1], np.zeros((len(radii), 1))], axis=1)
+        left, right = self._ends(cut)
+        inf = np.full(cut.shape, np.inf)
+        return self._integrals((-inf, np.minimum(left, self.lo)), (np.maximum(right, self.hi), inf))
+
+    def _ends(self, cut: Array) -> tuple[Array, Array]:
+        form = self.world.form
+        return form.inverse(form.psi(self.c) - cut), form.inverse(form.psi(self.c) + cut)
+
+    def _integrals(self, left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
+        a, b, d, e, c = np.broadcast_arrays(*left, *right, self.c)
+        found: list[Array] = []
+        for rate in (0.0, self.rate):
+            k = np.full(c.shape, rate)
+            found.append(
+                np.exp(self.world.log_tilt(k, a, np.maximum(a, b), c))
+                + np.exp(self.world.log_tilt(-k, d, np.maximum(d, e), c))
+            )
+        return found[0], found[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -131,6 +131,9 @@ class WrongTents(WrongPrior):
 
     goal: MisjudgedGoal
     by_odds: OddsRange | None  # a bound that needs no boxes, and meets the declared prior as the factor nears 1
+    seen: dict[tuple[float, float, Move], FoundTent] = field(
+        default_factory=dict[tuple[float, float, Move], FoundTent], kw_only=True, repr=False, compare=False
+    )  # attacks by factor, ε and move: each is asked for more than once
 
     @property
     def start(self) -> float:
@@ -138,7 +141,18 @@ class WrongTents(WrongPrior):
         return 1 / float(high - low) if high > low else 1.0
 
     def reached(self, epsilon: float, move: Move) -> float:
-        return best_tent(replace(self.goal, factor=self.factor), epsilon, move).value
+        return self.found(epsilon, move).value
+
+    def found(self, epsilon: float, move: Move) -> FoundTent:
+        """The best attack, and the true value at which it is."""
+        key = self.factor, epsilon, move
+        if key not in self.seen:
+            self.seen[key] = best_tent(self._world(epsilon, move), epsilon, move)
+        return self.seen[key]
+
+    def _world(self, epsilon: float, move: Move) -> MisjudgedGoal:
+        """Where an attack is worth a search."""
+        return replace(self.goal, factor=self.factor)
 
     def limit(self, epsilon: float, move: Move) -> float:
         reached = self.reached(epsilon, move)
@@ -182,39 +196,28 @@ class WrongAnywhere(WrongTents):
 
     @property
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        return (0.1, 0.3, 1.0), (0.12, 0.3, 0.6)
+        return (0.04, 0.07, 0.12, 0.3, 1.0), (0.04, 0.07, 0.12, 0.3, 0.6)
 
-    def reached(self, epsilon: float, move: Move) -> float:
-        return self.found(epsilon, move).value
-
-    def found(self, epsilon: float, move: Move) -> FoundTent:
-        """The best attack, and the true value at which it is."""
-        return best_tent(self._within_tails(epsilon, move)[0], epsilon, move)
+    def _world(self, epsilon: float, move: Move) -> MisjudgedGoal:
+        low, high, _ = self.search.tails(epsilon, "rise" if move > 0 else "fall")
+        return replace(self.goal, low=low, high=high, factor=self.factor)
 
     def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
         if limit >= 1 or limit >= math.tanh(epsilon * self.widths.across / 4):
             return True
         if math.isinf(self.factor) or limit <= 0:
             return False
-        if self.quick_factor(epsilon, limit, move) >= self.factor:
-            return True
-        goal, beyond = self._within_tails(epsilon, move)
-        return beyond <= limit and is_proven(goal, epsilon, limit, move)
+        from guessproof.risk.misjudged.quick import is_kept  # only where all true values count
+
+        return is_kept(self.search, epsilon, limit, self.factor, move)
 
     @property
     def truths(self) -> TruthSearch:
         return self.search
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
-        """What is proven at once: a proof for all true values by boxes takes minutes."""
+        """What is proven at once."""
         return self.quick_factor(epsilon, limit, move)
-
-    def _within_tails(self, epsilon: float, move: Move) -> tuple[MisjudgedGoal, float]:
-        """True values worth a search, and a bound on what those beyond give: a belief, whose odds may be κ-fold."""
-        low, high, beyond = self.search.tails(epsilon, "rise" if move > 0 else "fall")
-        with np.errstate(divide="ignore"):
-            odds = np.log(beyond) - np.log1p(-beyond) + math.log(self.factor)
-        return replace(self.goal, low=low, high=high, factor=self.factor), float(expit(odds))
 
 
 @dataclass(frozen=True)
