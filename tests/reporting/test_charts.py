@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from guessproof.charts import plan as charts
+from guessproof.charts.truths import Truths, by_truth, truths
 from guessproof.reporting import Report
 from guessproof.rounded import base_for, count, count_up
 
@@ -39,7 +41,7 @@ def test_a_dot_is_drawn_for_each_guess() -> None:
 
 def test_beliefs_by_true_value_are_those_of_the_attack(made: Make) -> None:
     choice = made("cafeteria").facts.choice
-    found = charts.truths(choice)
+    found = truths(choice)
     assert found is not None
     assert found.is_line
     nearest = min(range(len(found.values)), key=lambda i: abs(found.values[i] - 20))
@@ -47,15 +49,40 @@ def test_beliefs_by_true_value_are_those_of_the_attack(made: Make) -> None:
     assert choice.posterior is not None
     assert found.before[nearest] == pytest.approx(choice.prior, rel=0.01)
     assert found.after[nearest] == pytest.approx(float(choice.posterior.bound), rel=0.01)
-    table = charts.truths(made("or").facts.choice)
+    table = truths(made("or").facts.choice)
     assert table is not None
     assert not table.is_line
     advantage = made("or").facts.choice.advantage
     assert advantage is not None
     rises = [a - b for a, b in zip(table.after, table.before, strict=True)]
     assert max(rises) <= float(advantage.bound) + 1e-9
-    assert charts.truths(made("unknown").facts.choice) is None
-    assert charts.truths(made("infeasible").facts.choice) is None
+    assert truths(made("unknown").facts.choice) is None
+    assert truths(made("infeasible").facts.choice) is None
+
+
+def test_the_rise_is_drawn_with_its_limit_and_without_far_tails(made: Make) -> None:
+    choice = made("cafeteria").facts.choice
+    found = truths(choice)
+    assert found is not None
+    assert choice.exposure is not None
+    prior = choice.exposure.attacker.attributes["time"].prior
+    assert (found.values[0], found.values[-1]) == pytest.approx((prior.quantile(0.005), prior.quantile(0.995)))
+    spec = by_truth(found, None, 716).to_dict()
+    rises = [100 * (a - b) for a, b in zip(found.after, found.before, strict=True)]
+    assert _drawn_rises(spec)[0] == pytest.approx(rises)
+    assert found.limit == choice.plan.limits.advantage
+    few = Truths("x", (0.0, 1.0), (0.1, 0.1), (0.14, 0.12), title="minutes at lunch", limit=0.05)
+    drawn = by_truth(few, None, 330).to_dict()
+    assert _drawn_rises(drawn) == [[pytest.approx(4.0), pytest.approx(2.0)], [5.0]]  # each true value, and the limit
+    assert "minutes at lunch" in str(drawn)
+
+
+def _drawn_rises(spec: Any) -> list[list[float]]:
+    """Every list of rises in a chart, in the order in which they are drawn."""
+    if isinstance(spec, list):
+        own = [row["rise"] for row in spec if isinstance(row, dict) and "rise" in row]
+        return [own] if own else [found for part in spec for found in _drawn_rises(part)]
+    return [found for part in spec.values() for found in _drawn_rises(part)] if isinstance(spec, dict) else []
 
 
 def test_the_spread_of_an_average_is_in_units_of_the_answer(made: Make) -> None:

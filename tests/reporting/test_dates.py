@@ -7,7 +7,8 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from guessproof.charts.plan import Truths, by_truth, inline
+from guessproof.charts.plan import inline
+from guessproof.charts.truths import Truths, by_truth
 from guessproof.cli.app import app
 
 PLAN = (Path(__file__).parents[1] / "plan" / "good" / "dates.toml").read_text(encoding="utf-8")

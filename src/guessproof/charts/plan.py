@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -14,25 +15,18 @@ from typing import Any
 from xml.etree import ElementTree
 
 import altair as alt
-import numpy as np
 import vl_convert
 
 from guessproof.charts import mechanisms, profiles
-from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
-from guessproof.exposure import Exposure
 from guessproof.noise import Noise
 from guessproof.plain import plain
 from guessproof.risk.profile import RiskProfile
-from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Or, Within
-from guessproof.world.line import LinePrior
 
 INK, QUIET, PALE, ACCENT, TINT, ALARM = "#24313d", "#5b6773", "#d9dfe3", "#1b6b63", "#cfe5e1", "#a33b20"
 FORMER = "#a3afb9"
 WIDE, NARROW = 716, 330
-MOST_ROWS = 12  # true values that are drawn one by one
-STEPS = 61  # true values along a line
+MOST_LETTERS = 0.11  # of an axis title, for each pixel of its chart
 HOUSE = mechanisms.WIDTH  # how wide the other charts of the house are drawn
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -175,116 +169,6 @@ def bars(before: float, after: float, limit: float | None, width: int) -> Any:
     return alt.layer(*layers).properties(width=width - 110, height=70)
 
 
-@dataclass(frozen=True)
-class Truths:
-    """Beliefs for many true values: a line of numbers, or a few combinations by name."""
-
-    name: str
-    values: tuple[Any, ...]
-    before: tuple[float, ...]
-    after: tuple[float, ...]
-    is_time: bool = False  # the true values are days since 1970
-
-    @property
-    def is_line(self) -> bool:
-        """Whether the true values are numbers along an axis."""
-        return all(isinstance(v, float) for v in self.values)
-
-
-def truths(choice: Choice) -> Truths | None:
-    """The belief before and at most after, for each true value; None where there are too many to draw."""
-    exposure = choice.exposure
-    if exposure is None or not choice.feasible or not math.isfinite(choice.epsilon):
-        return None
-    found = _places(exposure)
-    if found is None:
-        return None
-    name, places = found
-    rows: list[tuple[Any, float, float]] = []
-    for shown, at in places:
-        one = replace(exposure, attacker=replace(exposure.attacker, at=at))
-        try:
-            before, after = one.prior, float(one.posterior(choice.epsilon).bound)
-        except GuessproofError:  # a true value that cannot occur
-            continue
-        if before is not None:
-            rows.append((shown, before, max(before, after)))
-    if len(rows) < 2:
-        return None
-    values, before, after = (tuple(column) for column in zip(*rows, strict=True))
-    known = exposure.attacker.attributes.get(name)
-    return Truths(name, values, before, after, known is not None and known.is_time)
-
-
-def _places(exposure: Exposure) -> tuple[str, list[tuple[Any, dict[str, Any]]]] | None:
-    attacker, goal = exposure.attacker, exposure.attacker.goal
-    attributes = [attacker.attributes[n] for n in attacker.names]
-    only = attributes[0]
-    if len(attributes) == 1 and isinstance(goal, Within) and isinstance(only.prior, LinePrior):
-        low, high = (float(only.prior.quantile(u)) for u in (0.0005, 0.9995))
-        if only.bounds is not None:
-            low, high = max(low, only.bounds[0]), min(high, only.bounds[1])
-        grid = np.linspace(low, high, STEPS).tolist() if low < high else []
-        return only.name, [(float(t), {only.name: float(t)}) for t in grid]
-    plain = isinstance(goal, And | Or) or len(attributes) == 1
-    if attacker.or_ == "each" or not plain or not goal.depends_on_truth:
-        return None
-    lists = [_possible(a.prior) for a in attributes if isinstance(a.prior, Finite)]
-    if len(lists) < len(attributes):
-        return None
-    if math.prod(len(values) for values in lists) > MOST_ROWS:
-        return None
-    places: list[dict[str, Any]] = [{}]
-    for attribute, values in zip(attributes, lists, strict=True):
-        places = [{**place, attribute.name: value} for place in places for value in values]
-    return ", ".join(attacker.names), [(", ".join(map(str, place.values())), place) for place in places]
-
-
-def _possible(prior: Finite) -> list[Any]:
-    return [value for value, weight in zip(prior.values, prior.mass, strict=True) if weight > 0]
-
-
-def by_truth(found: Truths, chosen: Any, width: int) -> Any:
-    """Beliefs before and after for every true value; `chosen` marks the one that the plan or the worst case names."""
-    return _along(found, chosen, width) if found.is_line else _one_by_one(found, width)
-
-
-def _along(found: Truths, chosen: Any, width: int) -> Any:
-    rows = [{"t": t, "before": b, "after": a} for t, b, a in zip(found.values, found.before, found.after, strict=True)]
-    top = 1.18 * max(found.after)
-    x = alt.X(
-        "t:Q", title=f"true value of {found.name}", scale=alt.Scale(nice=False), axis=_axis(width, days=found.is_time)
-    )
-    scale = alt.Scale(domain=[0, top], nice=False)
-    y = alt.Y("before:Q", title="belief in a right guess", scale=scale, axis=alt.Axis(format="~%", tickCount=5))
-    base = alt.Chart(alt.Data(values=rows))
-    room = base.mark_area(color=TINT).encode(x=x, y=y, y2="after:Q")
-    was = base.mark_line(color=INK, strokeWidth=1.5, strokeDash=[4, 3]).encode(x=x, y=y)
-    may = base.mark_line(color=ACCENT, strokeWidth=2.5).encode(x=x, y=alt.Y("after:Q"))
-    layers = [room, was, may]
-    if isinstance(chosen, (int, float)) and min(found.values) <= chosen <= max(found.values):
-        mark = [{"t": float(chosen)}]
-        layers.append(alt.Chart(alt.Data(values=mark)).mark_rule(color=QUIET, strokeDash=[2, 2]).encode(x="t:Q"))
-    return alt.layer(*layers).properties(width=width - 70, height=220)
-
-
-def _one_by_one(found: Truths, width: int) -> Any:
-    rows = [{"t": t, "before": b, "after": a} for t, b, a in zip(found.values, found.before, found.after, strict=True)]
-    y = alt.Y("t:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=150, labelPadding=8))
-    top = min(1.0, 1.15 * max(found.after))
-    x = alt.X(
-        "before:Q",
-        title="belief in a right guess",
-        scale=alt.Scale(domain=[0, top], nice=False),
-        axis=alt.Axis(format="~%", tickCount=4 if width < 500 else 8),
-    )
-    base = alt.Chart(alt.Data(values=rows))
-    gap = base.mark_rule(color=ACCENT, strokeWidth=3).encode(y=y, x=x, x2="after:Q")
-    was = base.mark_point(filled=True, fill="white", stroke=INK, strokeWidth=1.5, size=60, opacity=1).encode(y=y, x=x)
-    may = base.mark_point(filled=True, color=ACCENT, size=70, opacity=1).encode(y=y, x="after:Q")
-    return alt.layer(gap, may, was).properties(width=width - 150, height=alt.Step(26))
-
-
 # Room for ε.
 
 
@@ -352,12 +236,6 @@ def _ticks(low: float, high: float, most: int) -> list[float]:
     return found[::every]
 
 
-def _axis(width: int, *, days: bool = False) -> Any:
-    """Few enough ticks for their labels; days since 1970 are shown as dates."""
-    shown: dict[str, Any] = {"labelExpr": "utcFormat(datum.value * 86400000, '%Y-%m-%d')"} if days else {}
-    return alt.Axis(tickCount=(3 if days else 5) if width < 500 else (6 if days else 9), grid=False, **shown)
-
-
 # Error, budget, profile.
 
 
@@ -372,8 +250,8 @@ def error_spread(noise: Noise, confidence: float, name: str) -> Any:
     for layer in spec.get("layer", [spec]):
         axes = layer.get("encoding", {})
         axes.get("x", {})["title"] = f"error of {name}"
-        if noise.measurement.is_whole:
-            axes.get("x", {})["axis"] = {"tickMinStep": 1, "format": "~g"}
+        whole = {"tickMinStep": 1} if noise.measurement.is_whole else {}
+        axes.get("x", {})["axis"] = {"tickCount": 6, "format": ",~f", **whole}
         axes.get("y", {}).update(title=None, axis={"labels": False, "ticks": False, "domain": False, "grid": False})
     return spec
 
@@ -398,6 +276,9 @@ def fitted(spec: Any, width: int, margin: int) -> Any:
     """A chart of the house at another width, its bars in proportion; `margin` is left for the axis."""
     inner = width - margin
     if isinstance(spec, dict):
+        long = spec.get("title")
+        if isinstance(long, str) and len(long) > MOST_LETTERS * width:
+            spec = {**spec, "title": textwrap.wrap(long, int(MOST_LETTERS * width))}
         found = {k: inner if k == "width" and v == HOUSE else fitted(v, width, margin) for k, v in spec.items()}
         if found.get("type") == "bar" and "size" in found:
             found["size"] *= inner / HOUSE

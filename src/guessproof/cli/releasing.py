@@ -69,7 +69,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     for question in plan.questions:
         numbers = answer[question.name].answers if question.name else answer.answers
         title = f"{question.name}: {question.sql}" if question.name else question.sql
-        _show_numbers(console, title, numbers, plan)
+        _show_numbers(console, title, numbers, plan, question.name)
     for name, error in answer.sampling.items():
         console.print(
             f"Apart from this noise, the average of so many people ({name}) would itself vary by about ± {error:.3g} "
@@ -90,7 +90,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     console.print()
 
 
-def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], plan: Plan) -> None:
+def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], plan: Plan, question: str) -> None:
     """The answer to one question as a table."""
     from rich.table import Table
 
@@ -109,7 +109,7 @@ def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], pl
         between = " … ".join(ends) if len(ends) > 1 and row.ranks is None else ""  # of a rank all that is possible
         table.add_row(
             *(MISSING if row.group[k] is None else plan.label(k, str(row.group[k])) for k in keys),
-            plan.label(row.name),
+            _called(plan, question, row.name),
             "none" if row.value is None else styled(row.time or beside_error(row.value, row.error), "bold"),
             *(["" if row.nearest is None else beside_error(row.nearest, row.error)] if cut else []),
             "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks, row.time),
@@ -117,6 +117,13 @@ def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], pl
             between,
         )
     console.print(table)
+
+
+def _called(plan: Plan, question: str, output: str) -> str:
+    """What people call an output; of several questions by its full name too, as mean_stay.days."""
+    full = f"{question}.{output}" if question else output
+    words = plan.label(full)
+    return output if words == full else words
 
 
 def _show_learned(console: Screen, answer: Answer, plan: Plan) -> None:

@@ -186,7 +186,9 @@ class Plan:
     def label(self, name: str, level: str | None = None) -> str:
         """The words of the plan for a column, an output or a level; the name itself where there are none."""
         if level is None:
-            return self.file.labels.get(name, name)
+            question, _, output = name.partition(".")
+            own = output if question in self.file.queries else name  # of several questions: mean_stay.days, or days
+            return self.file.labels.get(name, self.file.labels.get(own, name))
         return self.file.labels.get(f"{name}.{level}", level)
 
     def attributes(self) -> dict[str, Attribute]:

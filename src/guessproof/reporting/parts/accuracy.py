@@ -40,18 +40,21 @@ def _bias(facts: Facts) -> list[Markup]:
         "What a person has beyond the bound on the rows that count is cut off, on top of the noise and always on the "
         "same side. How much that is depends on the data, which were not looked at for it."
     )
-    rows: list[list[Piece]] = [[name, describe_bias(lost)] for name, lost in facts.choice.bias.items()]
+    rows: list[list[Piece]] = [
+        [facts.plan.label(name), describe_bias(lost)] for name, lost in facts.choice.bias.items()
+    ]
     return [paragraph(lead), table("What max_rows likely cuts off", ["output", "share"], rows)]
 
 
 def _errors(facts: Facts) -> Markup:
     rows: list[list[Piece]] = []
     for output in facts.outputs:
+        name = facts.plan.label(output.name)
         if output.is_plain:
             noise = facts.choice.noises[output.measured[0]]
-            rows.append([output.name, *(_plus_minus(noise.error(level), _unit(output, noise)) for level in LEVELS)])
+            rows.append([name, *(_plus_minus(noise.error(level), _unit(output, noise)) for level in LEVELS)])
         else:
-            rows.append([output.name, *(["with the answer"] * len(LEVELS))])
+            rows.append([name, *(["with the answer"] * len(LEVELS))])
     heads = ["output", *(f"{percent(level, 'near')} of answers" for level in LEVELS)]
     caption = "Error by the noise alone: so many answers lie this near to the true one"
     found = table(caption, heads, rows, numbers=range(1, len(heads)))
@@ -83,16 +86,17 @@ def _picture(facts: Facts, output: Output, index: int) -> Markup:
     noise = facts.choice.noises[output.measured[0]]
     level = facts.choice.targets.get(output.name, (0.0, 0.95))[1]
     error, days = noise.error(level), " days" * output.is_time
+    name = facts.plan.label(output.name)
     label = (
-        f"How the error of {output.name} is spread: {percent(level, 'near')} of answers lie within {up(error)}{days} "
+        f"How the error of {name} is spread: {percent(level, 'near')} of answers lie within {up(error)}{days} "
         "of the true one."
     )
     shade = "dark bars" if noise.mechanism.is_whole else "shaded"
     caption = (
-        f"How the error of {output.name} is spread; {percent(level, 'near')} of answers lie within ± "
+        f"How the error of {name} is spread; {percent(level, 'near')} of answers lie within ± "
         f"{up(error)}{days} ({shade})."
     )
-    drawn = charts.error_spread(noise, level, output.name)
+    drawn = charts.error_spread(noise, level, name)
     return figure(f"error-{index}", lambda width: charts.fitted(drawn, width, 20), label, caption)
 
 
@@ -106,7 +110,7 @@ def _targets(facts: Facts) -> Markup | None:
         reached = noise.confidence(within) if output.is_plain else confidence  # an average's two numbers share it
         unit = _unit(output, noise)
         asked = f"{number(within)}{' ' * bool(unit)}{unit}"
-        rows.append([name, asked, percent(confidence, "near"), _surely(reached, confidence)])
+        rows.append([facts.plan.label(name), asked, percent(confidence, "near"), _surely(reached, confidence)])
     return table(
         "Targets of the plan", ["output", "within", "confidence asked", "confidence reached"], rows, numbers=(1, 2, 3)
     )
@@ -126,7 +130,7 @@ def _sampling(facts: Facts) -> Markup:
             "Sampling error is another matter: if the people in the table are a sample of more people, the true "
             "answer itself would differ from sample to sample. It cannot be told here without looking at the data."
         )
-    rows = [[name, f"± {up(error, 3)}"] for name, error in sorted(found.items())]
+    rows = [[facts.plan.label(name), f"± {up(error, 3)}"] for name, error in sorted(found.items())]
     lead = (
         "Apart from the noise: if the people in the table are a random sample of more people, the true answer itself "
         "would differ from sample to sample by about this much. It is worked out from the stated prior and the public "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from guessproof.charts import plan as charts
+from guessproof.charts.truths import by_truth, truths
 from guessproof.choosing import Limit
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
@@ -170,7 +171,7 @@ def _profile(facts: Facts) -> Markup | None:
 
 def _truths(facts: Facts) -> Markup | None:
     choice = facts.choice
-    found = charts.truths(choice)
+    found = truths(choice)
     if found is None or choice.advantage is None:
         return None
     attacker = facts.plan.attacker
@@ -180,13 +181,15 @@ def _truths(facts: Facts) -> Markup | None:
     where = found.values[top]
     shown = show_time(where) if found.is_time else f"{where:.4g}" if isinstance(where, float) else str(where)
     label = (
-        f"The attacker's belief in a right guess for each true value of {found.name}, before and at most after the "
-        f"release. The largest rise shown is {percent(found.after[top] - found.before[top])}, at {shown}."
+        f"The attacker's belief in a right guess for each true value of {found.title}, before and at most after the "
+        f"release. The largest rise shown is {points(found.after[top] - found.before[top])}, at {shown}."
     )
     if found.is_line:
         caption = (
-            f"How probable a right guess is for each true {found.name}: today (dashed) and at most after the release "
-            "(line)."
+            f"How probable a right guess is for each true value of {found.title}: today (dashed) and at most after the "
+            "release (line). Below: how far it rises at most, in percentage points"
+            f"{'' if found.limit is None else ', and how far it may (red)'}. Shown are the values of 99 in 100 people, "
+            "by what is believed of them."
         )
         if isinstance(marked, (int, float)):
             which = "the plan’s true value" if at is not None else "the true value at which most can be learnt"
@@ -195,5 +198,5 @@ def _truths(facts: Facts) -> Markup | None:
         caption = (
             "How probable a right guess is for each true combination: today (open circle) and at most after (dot)."
         )
-    picture = figure("truths", lambda width: charts.by_truth(found, marked, width), label, caption)
+    picture = figure("truths", lambda width: by_truth(found, marked, width), label, caption)
     return join([tag("h3", "What can be learnt about whom"), picture])

@@ -26,7 +26,7 @@ def opening(facts: Facts) -> Markup:
 def title(facts: Facts) -> str:
     """What is asked of which data."""
     names = [facts.plan.label(o.name) for o in facts.outputs]
-    several = [question.name for question in facts.plan.questions if question.name]
+    several = [facts.plan.label(question.name) for question in facts.plan.questions if question.name]
     many = f"{len(several)} questions" if several else f"{len(names)} numbers"
     asked = listed(several or names) if len(several or names) <= 3 else many
     return f"{asked} from “{facts.plan.data.name}”"
@@ -46,7 +46,8 @@ def decision(facts: Facts) -> str:
     start = "was released" if done else "can be released"
     several = len(facts.outputs) > 1
     start = start.replace("was", "were") if several else start
-    names = listed([facts.plan.label(o.name) for o in facts.outputs]) if len(facts.outputs) <= 3 else "The answers"
+    called = [_quoted(facts.plan.label(o.name)) for o in facts.outputs]
+    names = listed(called) if len(called) <= 3 else "The answers"
     parts = [f"{names} {start} with ε = {epsilon(facts)}"]
     error = accuracy_words(facts)
     if error:
@@ -55,6 +56,11 @@ def decision(facts: Facts) -> str:
     if learnt:
         parts.append(learnt)
     return f"{'; '.join(parts)}."
+
+
+def _quoted(name: str) -> str:
+    """Words for an answer within a sentence: in quotes, so that it stays one answer whatever they say."""
+    return f"“{name}”" if " " in name else name
 
 
 def why_not(facts: Facts) -> str:
@@ -104,7 +110,7 @@ def accuracy_words(facts: Facts) -> str:
     each = "each answer" if choice.asked.groups > 1 else "the answer"
     parts: list[str] = []
     for name, error in known.items():
-        whose = each if len(facts.outputs) == 1 else facts.plan.label(name)
+        whose = each if len(facts.outputs) == 1 else _quoted(facts.plan.label(name))
         unit = " days" * (name in choice.timely)
         far = f"{up(error)} ranks of the one that is asked for" if name in ranks else f"{up(error)}{unit} of the truth"
         near = "is exact" if error == 0 else f"lies within {far}"
