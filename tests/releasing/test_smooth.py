@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import guessproof as gp
-from guessproof.errors import GuessproofError, ParameterError
+from guessproof.errors import GuessproofError
 from guessproof.ledger import Budget, Ledger
 
 PLAN = """
@@ -97,8 +97,3 @@ def test_choose_says_which_way_is_better_and_what_is_the_worst(tmp_path: Path) -
 def test_refused_with_the_reason(tmp_path: Path, release: str, sql: str, problem: str) -> None:
     with pytest.raises(GuessproofError, match=problem):
         gp.choose(made(tmp_path, release, sql))
-
-
-def test_an_audit_says_that_it_cannot(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="noise that follows the data cannot be audited"):
-        gp.audit(made(tmp_path))

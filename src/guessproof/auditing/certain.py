@@ -118,10 +118,9 @@ def _list(names: tuple[str, ...]) -> str:
     return f"({', '.join(repr(_swap_capitals(name)) for name in names)})"
 
 
-def ledger_check(audit_plan: AuditPlan, folder: Path) -> Check:
+def ledger_check(choice: Choice, found: Mapping[str, Mapping[Group, list[Cell]]], folder: Path) -> Check:
     """Charge, run, record; then the same request must give the same answer and cost nothing."""
-    choice, name = audit_plan.choice, "audit"
-    attack = audit_plan.attacks[0]
+    name = "audit"
     cost = Cost(choice.cost, choice.delta)
     guarantee = guarantee_to_dict(choice.guarantee)
     book = Ledger.create(folder / "audit.ledger", name, Budget(2 * choice.cost, min(2 * choice.delta, 0.5)))
@@ -129,7 +128,7 @@ def ledger_check(audit_plan: AuditPlan, folder: Path) -> Check:
     charged = book.charge(name, request, cost, guarantee, {"audit": True}, None)
     if not isinstance(charged, Charged):
         return _fail("an answer was there before anything was asked")
-    answer = add_noise(choice, {"": {attack.case.group: attack.cells[0]}})
+    answer = add_noise(choice, found)
     book.record(charged, answer.record())
     spent = book.account(name).epsilon
     again = book.charge(name, request, cost, guarantee, {"audit": True}, None)

@@ -69,7 +69,7 @@ def fields_of(plan: Plan, question: AnalyzedQuery) -> dict[str, Field]:
     for name in sorted({declared.column(n).name for n in (*plan.columns, *question.columns)}):
         column = declared.column(name)
         kind = told.get(name) or column.kind or "label"
-        if name in keys:
+        if name in keys and not keys[name].is_found:
             values: Iterable[Any] = keys[name].levels if column.edges is None else _bin_values(column.edges)
         elif kind == "number":
             values = _numbers(plan, name, column.bounds, nodes)

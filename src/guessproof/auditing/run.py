@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,25 +63,9 @@ def audit_choice(
 ) -> Audit:
     """The same for a choice that was made already."""
     _check(trials, seconds, false_alarm, seed)
-    if len(choice.asked.parts) > 1:
-        raise InfeasibleError(
-            "the audit plays one query at a time, and this plan asks several questions, whose answers tell together; "
-            "what they promise is the sum that `choose` judged. Audit each in a plan of its own, with [query]"
-        )
-    if choice.question.joins or choice.question.inner is not None:
-        what = "joins others" if choice.question.joins else "puts groups of it together"
-        raise InfeasibleError(f"the audit makes up one table, and this query {what}; audit the query without that")
-    if choice.question.finds_groups:
-        problem = "the audit makes up groups by their declared levels, and this query finds them in the table"
-        raise InfeasibleError(f"{problem}; declare the levels, or audit the query without GROUP BY")
-    _refuse_names(choice)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
-    apart = next((noise.measurement for noise in choice.noises if noise.measurement.is_apart), None)
-    if apart is not None:
-        text, what = apart.text, "a value that is picked by its rank" if apart.picks else "noise that follows the data"
-        problem = f"{what} cannot be audited here yet; its law is checked in the tests"
-        raise ParameterError("query", text, problem, "audit the other numbers in a plan of their own")
+    _refuse_names(choice)
     started = time.monotonic()
     show = progress or _silent
     planted = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
@@ -88,19 +73,37 @@ def audit_choice(
     with tempfile.TemporaryDirectory(prefix="guessproof-audit-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o700)
         try:
+            if not is_one_table(choice):
+                from guessproof.auditing.whole import audit_whole
+
+                found = audit_whole(choice, Path(folder), rng, trials, seconds, false_alarm, show)
+                return replace(found, seed=planted, seconds=time.monotonic() - started)
             audit_plan = make_audit_plan(choice, Path(folder), rng, show)
-            certain = (*examine(audit_plan, rng, show), ledger_check(audit_plan, Path(folder)))
+            attack = audit_plan.attacks[0]
+            played = {"": {attack.case.group: attack.cells[0]}}
+            certain = (*examine(audit_plan, rng, show), ledger_check(choice, played, Path(folder)))
             return _judge_trials(audit_plan, trials, seconds, planted, false_alarm, show, certain, started, rng)
         except EngineError:
             return _report_broken(choice, planted, false_alarm, started)
 
 
+def is_one_table(choice: Choice) -> bool:
+    """Whether one question is asked about the rows of one table, and every number gets noise of a known scale."""
+    parts = choice.asked.parts
+    apart = any(noise.measurement.is_apart for noise in choice.noises)
+    query = parts[0].query
+    return len(parts) == 1 and not query.joins and query.inner is None and not query.finds_groups and not apart
+
+
 def _refuse_names(choice: Choice) -> None:
     """Made-up units are called as they come: a question about the names themselves cannot be played."""
     identity = choice.plan.unit.identity
-    if identity is not None and folded(identity) in {folded(name) for name in choice.question.columns}:
-        problem = f"it filters on {identity}, and an audit makes up the names of persons"
-        raise choice.plan.error(("query", "sql"), choice.plan.query.sql, problem, "audit the query without that filter")
+    for query in (part.query for part in choice.asked.parts):
+        joined = {key.left.name for join in query.joins for key in join.keys}
+        if identity is not None and folded(identity) in {folded(name) for name in query.columns - joined}:
+            problem = f"it filters on {identity}, and an audit makes up the names of persons"
+            remedy = "audit the query without that filter"
+            raise choice.plan.error(("query", "sql"), query.sql, problem, remedy)
 
 
 def _report_broken(choice: Choice, seed: int, false_alarm: float, started: float) -> Audit:
@@ -143,7 +146,7 @@ def _judge_trials(
         seconds=time.monotonic() - started,
         seed=seed,
         epsilon=audit_plan.choice.cost,
-        points=points_of_plot(audit_plan, counts),
+        points=points_of_plot(audit_plan.choice.noises, counts),
         notes=tuple(_notes(audit_plan)),
     )
 

@@ -95,7 +95,21 @@ def _neighbours(
     counts: TrialCounts,
 ) -> int:
     tables = measured_pair(noise, attack, index)
-    near, far = (_unit(noise, cell) for cell, _ in tables)
+    pair = [(_unit(noise, cell), plain) for cell, plain in tables]
+    return count_pair(noise, pair, index, trials, watch, span, counts)
+
+
+def count_pair(
+    noise: Noise,
+    tables: Sequence[tuple[int, float]],
+    index: int,
+    trials: int,
+    watch: Watch,
+    span: tuple[float, float],
+    counts: TrialCounts,
+) -> int:
+    """Noise on the engine's whole numbers of two tables, beside what each answer is by other means."""
+    (near, _), (far, _) = tables
     centres = [plain for _, plain in tables]
     sizes = watch.chunks(max(LEAST, round(trials * SHARE / 2)), *span, "drawing noise on two tables")
     half = [(noise.draw([near] * size), noise.draw([far] * size)) for size in sizes]
@@ -107,7 +121,7 @@ def _neighbours(
     ]
     seen = np.concatenate(noises)
     counts.bins[index] = bins(noise, seen)
-    counts.fits[index] = [_measure_fit("noise alone", noise, seen)]
+    counts.fits[index] = [fit_of("noise alone", noise, seen)]
     steps = [u - near for u in drawn[0]] + [u - far for u in drawn[1]]
     counts.bits[index] = low_bits(noise, steps)
     counts.ratios[index] = ratios(noise, outputs, centres, [noise.grid.value(u) for u in (near, far)])
@@ -138,7 +152,8 @@ def measured_pair(noise: Noise, attack: CaseAttack, index: int) -> list[tuple[Ce
     return [(attack.cells[i][index], float(values[i])) for i in (int(one), int(other))]
 
 
-def _measure_fit(name: str, noise: Noise, seen: Any) -> Fitted:
+def fit_of(name: str, noise: Noise, seen: Any) -> Fitted:
+    """How near noise comes to the law of its mechanism."""
     return measure_fit(name, seen, noise.mechanism, noise.mechanism.is_whole)
 
 
@@ -273,7 +288,7 @@ def _trials(
             name = f"{noises[k].measurement.text} and {noises[j].measurement.text}"
             counts.apart.extend(agreements(name, (noises[k], seen[k]), (noises[j], seen[j])))
     for index in attack.strategies:
-        counts.fits[index].append(_measure_fit("noise of whole answers", noises[index], seen[index]))
+        counts.fits[index].append(fit_of("noise of whole answers", noises[index], seen[index]))
         _count_guesses(attack, index, outputs[:, index], turns, counts)
     return done * len(noises)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -100,16 +100,24 @@ def _moves(audit_plan: AuditPlan, attack: CaseAttack, j: int) -> Iterator[tuple[
 
 def chance_checks(audit_plan: AuditPlan, counts: TrialCounts, level: float) -> Iterator[Check]:
     """(a) and (c), by measurement, and the independence of all noise."""
-    texts = [n.measurement.text for n in audit_plan.choice.noises]
     for index in sorted(counts.guesses):
-        yield _success(audit_plan, index, texts[index], counts.guesses[index], level)
+        text = audit_plan.choice.noises[index].measurement.text
+        yield _success(audit_plan, index, text, counts.guesses[index], level)
+    yield from pair_checks(audit_plan.choice.noises, counts, level)
+
+
+def pair_checks(noises: Sequence[Noise], counts: TrialCounts, level: float) -> Iterator[Check]:
+    """What noise on two neighbouring tables tells: how far they are apart, its law, its independence."""
+    texts = [n.measurement.text for n in noises]
     for index in sorted(counts.distinguished):
         yield _describe_move(texts[index], counts.distinguished[index], level)
     for index in sorted(counts.ratios):
         yield _ratio(texts[index], counts.ratios[index], level)
     for index in sorted(counts.bins):
-        yield _law(audit_plan.choice.noises[index], counts, index, level)
-    yield _independence(counts.apart, level)
+        law = _law if index in counts.fits else _picked
+        yield law(noises[index], counts, index, level)
+    if counts.apart:
+        yield _independence(counts.apart, level)
 
 
 def _success(audit_plan: AuditPlan, index: int, text: str, counted: Counted, level: float) -> Check:
@@ -173,6 +181,18 @@ def _law(noise: Noise, counts: TrialCounts, index: int, level: float) -> Check:
     )
 
 
+def _picked(noise: Noise, counts: TrialCounts, index: int, level: float) -> Check:
+    counted = worst(counts.bins[index])
+    low, high = counted.interval(level)
+    fails, rate = counted.p_value() <= level, counted.hits / counted.trials
+    words = (
+        f"a value picked by its rank, scale {noise.mechanism.scale:.6g} ranks, {counted.trials} draws: {counted.name} "
+        f"in {rate:.5f} of them, {counted.probability:.5f} expected"
+    )
+    verdict = "fail" if fails else "pass"
+    return Check(f"noise, {noise.measurement.text}", rate, (low, high), counted.probability, verdict, words)
+
+
 def _independence(apart: list[Counted], level: float) -> Check:
     counted = worst(apart)
     low, high = counted.interval(level)
@@ -193,13 +213,13 @@ def _independence(apart: list[Counted], level: float) -> Check:
 # The plot.
 
 
-def points_of_plot(audit_plan: AuditPlan, counts: TrialCounts) -> tuple[PlotPoint, ...]:
+def points_of_plot(noises: Sequence[Noise], counts: TrialCounts) -> tuple[PlotPoint, ...]:
     """Predicted against measured: the guesser by groups of victims, and how often the noise exceeds its quantiles."""
     found: list[PlotPoint] = []
     for index, groups in sorted(counts.groups.items()):
-        found += [_point(f"guesser, {audit_plan.choice.noises[index].measurement.text}", g) for g in groups]
+        found += [_point(f"guesser, {noises[index].measurement.text}", g) for g in groups]
     for index, bins in sorted(counts.bins.items()):
-        found += [_point(f"noise, {audit_plan.choice.noises[index].measurement.text}", c) for c in _below(bins)]
+        found += [_point(f"noise, {noises[index].measurement.text}", c) for c in _below(bins)]
     return tuple(found)
 
 

@@ -463,7 +463,8 @@ class ContributionResponse:
         placed = [key.bins.find_stored(values[key.column]) for key in self.keys if key.bins and key.column in values]
         if None in placed:
             return False
-        given = [(values[key.column], key.levels) for key in self.keys if key.column in values and key.bins is None]
+        listed = [key for key in self.keys if key.bins is None and not key.is_found]  # a found key may be anything
+        given = [(values[key.column], key.levels) for key in listed if key.column in values]
         return not any(value is None or (isinstance(value, str) and value not in levels) for value, levels in given)
 
 

@@ -1,0 +1,96 @@
+"""Questions of every form are audited as a whole; each planted mistake is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import guessproof.noise
+from auditing.forms import FORMS, WARDS
+from guessproof.auditing import Audit, audit_choice, databases, neighbours, whole
+from guessproof.choosing import Choice, choose
+from guessproof.choosing.frequent import GroupThreshold
+from guessproof.errors import InfeasibleError
+from guessproof.mechanisms.sampling import pick, sampler
+from guessproof.noise import FollowingNoise
+from guessproof.plan import loads_plan
+from guessproof.sql import measurement, publication
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer databases than an audit makes: enough for these plans."""
+    monkeypatch.setattr(neighbours, "CASES", 4)
+    monkeypatch.setattr(whole, "ANSWERS", 200)
+
+
+def choose_form(name: str, folder: Path) -> Choice:
+    (folder / "wards.csv").write_text(WARDS)
+    return choose(loads_plan(FORMS[name], folder=folder))
+
+
+def play(choice: Choice) -> Audit:
+    return audit_choice(choice, trials=2000, seconds=20, seed=2)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_is_played_and_keeps_its_promise(name: str, tmp_path: Path) -> None:
+    found = play(choose_form(name, tmp_path))
+    assert found.passed, found.failures
+    moved = [check.measured for check in found.checks if check.name.startswith(("movement", "together"))]
+    assert all(share is not None and share > 0.4 for share in moved), moved  # nothing of it is vacuous
+    assert {"noise", "ledger"} <= {check.name.split(",")[0] for check in found.checks}
+    assert ("found groups" in {check.name for check in found.checks}) == (name == "found")
+
+
+def fails(choice: Choice, name: str) -> bool:
+    return any(check.name.startswith(name) for check in play(choice).failures)
+
+
+def test_matches_that_are_forgotten_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measurement, "count_matches", lambda joins: 1)
+    assert fails(choose_form("join", tmp_path), "movement, COUNT")
+
+
+def test_half_of_the_noise_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def halved(mechanism: Any, grid: Any) -> Any:
+        return replace(sampler(mechanism, grid), measurement=lambda zeros: [n // 2 for n in true(zeros)])  # type: ignore[arg-type]
+
+    choice = choose_form("nested", tmp_path)
+    true = sampler(choice.noises[0].mechanism, choice.noises[0].grid).measurement  # type: ignore[union-attr]
+    monkeypatch.setattr(guessproof.noise, "sampler", halved)
+    assert fails(choice, "noise, MAX(s)")
+
+
+def test_a_sharper_choice_of_ranks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guessproof.noise, "pick", lambda scale, scores: pick(scale / 3, scores))
+    assert fails(choose_form("median of persons", tmp_path), "noise, MEDIAN")
+
+
+def test_questions_that_do_not_exclude_each_other_must_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publication, "find_families", lambda measured: (tuple(range(len(measured))),))
+    choice = choose_form("several", tmp_path)
+    assert fails(choice, "together")
+
+
+def test_groups_of_one_that_are_shown_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GroupThreshold, "least", 1)
+    assert fails(choose_form("found", tmp_path), "found groups")
+
+
+def test_noise_that_follows_the_data_too_closely_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = FollowingNoise.scale_of
+    monkeypatch.setattr(FollowingNoise, "scale_of", lambda *given: true(*given) / 4)
+    assert fails(choose_form("smooth", tmp_path), "movement")
+
+
+def test_a_second_way_to_join_one_table_is_refused(tmp_path: Path) -> None:
+    text = FORMS["join"].replace("query.sql", "queries.one.sql")
+    more = 'queries.two.sql = "SELECT SUM(t.x) AS s FROM t JOIN wards w ON t.g = w.ward"\n'
+    place = text.index("[tables.wards]")
+    (tmp_path / "wards.csv").write_text(WARDS)
+    with pytest.raises(InfeasibleError, match="plan of its own"):
+        databases.read_schema(choose(loads_plan(text[:place] + more + text[place:], folder=tmp_path)))
