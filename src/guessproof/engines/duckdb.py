@@ -178,6 +178,7 @@ class DuckDB:
         stored, failure = _try(lambda: self._reading(reader))
         if failure or stored is None:
             raise SourceError(f"source {self._source.said!r}: {_unreadable(self._source, self._table, failure)}")
+        self._refuse_mixed(self._source, f"source {self._source.said!r}")
         for name, source in self._public_sources.items():
             self._place_public(name, source)
         _, failure = _try(lambda: self._placed(reader))
@@ -202,6 +203,17 @@ class DuckDB:
             self._stored = run(TABLE_TYPE, [self._table]).fetchall() == [("BASE TABLE",)]
         return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
 
+    def _refuse_mixed(self, source: Source, said: str) -> None:
+        """Before anything is charged: later a value that does not fit would decide whether a query fails."""
+        if source.form != "parquet" or len(source.paths) < 2:
+            return
+        from guessproof.engines.parquet_files import find_mixed
+
+        problem, failure = _try(lambda: find_mixed(self._con.execute, [*map(_pattern, source.paths)], _pattern))
+        if problem or failure:
+            problem = problem or "its files cannot be read as one table"
+            raise SourceError(f"{said}: {problem}; save them again with the same types, or name one of them")
+
     def _hand_frame(self, con: duckdb.DuckDBPyConnection) -> None:
         """A frame is known to the connection that it is given to, and to no other."""
         if self._source.frame is not None:
@@ -212,6 +224,7 @@ class DuckDB:
         if source is not None and source.form == "duckdb":
             raise SourceError(f"table {name!r}: a public table is a csv or parquet file, or one of the same database")
         own = source or self._source
+        self._refuse_mixed(own, f"table {name!r}")
         is_copied = source is not None and name not in self._secret
         _, failure = _try(lambda: self._placed_public(name, _reader(own, name), copied=is_copied))
         if failure:
@@ -383,7 +396,7 @@ def _reader(source: Source, table: str) -> str:
         return f"gp_source.main.{_name(table)}"
     files = f"[{', '.join(map(_pattern, source.paths))}]"
     if source.form == "parquet":
-        return f"read_parquet({files}, hive_partitioning = false)"
+        return f"read_parquet({files}, hive_partitioning = false, union_by_name = {len(source.paths) > 1})"
     delimiter, names = header(source)
     columns = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
     return (

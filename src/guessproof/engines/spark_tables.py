@@ -36,6 +36,11 @@ STORED_PLANS = {
     *("LogicalRelation", "LocalRelation", "LogicalRDD", "DataSourceV2Relation", "Range"),
     *("DataSource", "CachedLocalRelation"),
 }
+UNREADABLE = {  # by the condition that Spark names
+    "CANNOT_MERGE": "a column has one type in some of its files and another in others; save them with the same types",
+    "COLUMN_ALREADY_EXISTS": "two columns have the same name (capitals do not count); rename one",
+    "PARQUET_TYPE": "one of its columns has a type that Spark does not read; leave it out, or engine",
+}
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
@@ -97,9 +102,14 @@ def read_files(own: SettledSession, source: str, *, remote: bool) -> ViewedTable
         )
     table, failure = attempt_quietly(lambda: _read(own, found, far=not found.paths))
     if failure or table is None:
-        form = "CSV" if found.form == "csv" else "Parquet"
-        raise SourceError(f"source {found.said!r}: Spark cannot read it as {form}; check the path and the file")
+        raise SourceError(f"source {found.said!r}: {_unreadable(found, failure or '')}")
     return table
+
+
+def _unreadable(found: Source, failure: str) -> str:
+    told = (words for condition, words in UNREADABLE.items() if failure.startswith(condition))
+    form = "CSV" if found.form == "csv" else "Parquet"
+    return next(told, f"Spark cannot read it as {form}; check the path and the file")
 
 
 def _far_files(source: str) -> Source:
@@ -111,7 +121,8 @@ def _far_files(source: str) -> Source:
 def _read(own: SettledSession, source: Source, *, far: bool) -> ViewedTable:
     paths = [source.said] if far else [f"file://{_literally(str(path))}" for path in source.paths]
     if source.form == "parquet":
-        reader = own.session.read.option("recursiveFileLookup", True)
+        # All footers are read: a file of other types would otherwise be found after the charge, by its values.
+        reader = own.session.read.option("recursiveFileLookup", True).option("mergeSchema", True)
         if far and not source.said.lower().endswith(".parquet"):
             reader = reader.option("pathGlobFilter", "*.parquet")
         return view_of(own, reader.parquet(*paths), is_stored=True)
