@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanArgument, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, command, print_json, say
 
 if TYPE_CHECKING:
     from guessproof.auditing import Audit
@@ -73,6 +73,8 @@ def audit(
     print_json(found.to_dict()) if as_json else show_audit(found)
     if not found.passed:
         raise typer.Exit(7)
+    if not as_json:
+        say(f"Next: {command('report', plan, '-o', 'report.html')}")
 
 
 def _book(plan: Plan) -> Ledger:

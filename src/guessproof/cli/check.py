@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanArgument, print_json, say
+from guessproof.cli.printing import AsJson, PlanArgument, command, print_json, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ def check(plan: PlanArgument, strict: Strict = False, as_json: AsJson = False) -
     elif found:
         show_concerns(found, plan)
     else:
-        say(f"{plan}: nothing to mend. Next: guessproof choose {plan}")
+        say(f"{plan}: nothing to mend. Next: {command('choose', plan)}")
     refuse_strictly(found, strict)
 
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.cli.check import Strict, refuse_strictly, show_concerns
-from guessproof.cli.printing import AsJson, belief_words, error_words, percent, percent_near, print_json, say
+from guessproof.cli.printing import (
+    AsJson,
+    belief_words,
+    command,
+    error_words,
+    percent,
+    percent_near,
+    print_json,
+    program,
+    say,
+)
 from guessproof.rounded import down, misjudged_words, percent_down, percent_up, round_places, up
 
 if TYPE_CHECKING:
@@ -107,8 +117,6 @@ def _choose_plan(path: str, strict: bool, as_json: bool) -> None:
 
 def _show_next(path: str, choice: Choice) -> None:
     """What comes next, as a line that works: the budget that is missing, or the release."""
-    import shlex
-
     from guessproof.errors import LedgerError
     from guessproof.releasing.budgets import room_line
 
@@ -120,9 +128,9 @@ def _show_next(path: str, choice: Choice) -> None:
         opens = line.startswith("guessproof ledger open")
         what = "opens the budget, once, with this much or more" if opens else "can raise the budget"
         say(f"The owner of the data {what}:")
-        say(f"  {line}")
+        say(f"  {program()}{line.removeprefix('guessproof')}")
     if choice.feasible and choice.noises:
-        say(f"{'Then' if line else 'Next'}: guessproof release {shlex.quote(path)}")
+        say(f"{'Then' if line else 'Next'}: {command('release', path)}")
 
 
 def show_choice(choice: Choice) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from guessproof.cli.printing import print_json, say
+from guessproof.cli.printing import command, print_json, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +84,7 @@ def init(
         say("Fill in, from public knowledge and never from the table:")
     for line, key, question in blanks:
         say(f"  line {line}: {key}: {question}")
-    say(f"Then: guessproof check {path}, and guessproof choose {path}")
+    say(f"Then: {command('check', str(path))}")
 
 
 def _conversation(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,10 +18,39 @@ from guessproof.rounded import base_for, count, count_up, percent_up, up
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
 
-__all__ = ["AsJson", "PlanArgument", "after_answer", "belief_words", "in_people", "percent", "print_json", "say"]
+__all__ = [
+    "AsJson",
+    "PlanArgument",
+    "after_answer",
+    "belief_words",
+    "command",
+    "error_words",
+    "in_people",
+    "percent",
+    "percent_near",
+    "print_json",
+    "program",
+    "say",
+]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PlanArgument = Annotated[str, typer.Argument(help="The plan file, as plan.toml.", metavar="PLAN")]
+
+
+def program() -> str:
+    """How this program is called here: by its name where a shell finds it, else by the path that it was called with."""
+    called = Path(sys.argv[0])
+    if called.stem == "__main__" and called.parent.name == "guessproof":
+        return shlex.join([sys.executable, "-m", "guessproof"])
+    found = shutil.which("guessproof")
+    if called.stem != "guessproof" or not called.is_file() or (found and called.samefile(found)):
+        return "guessproof"
+    return shlex.quote(sys.argv[0])
+
+
+def command(*words: str) -> str:
+    """A line that a reader can copy into a shell as it stands."""
+    return f"{program()} {shlex.join(words)}"
 
 
 def print_json(table: Any) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from guessproof.cli.printing import AsJson, PlanArgument, after_answer, belief_words, error_words, print_json
+from guessproof.cli.printing import AsJson, PlanArgument, after_answer, belief_words, command, error_words, print_json
 from guessproof.rounded import beside_error, down, points, up
 
 MISSING = "(missing)"  # a key of a group that no value was found for
@@ -59,8 +59,6 @@ def release(
 
 def show_answer(answer: Answer, plan: Plan) -> None:
     """The answer, what it tells an attacker, what is left."""
-    import shlex
-
     from guessproof.cli.screen import Screen
 
     console = Screen()
@@ -86,7 +84,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     console.print(f"Charged {charged}; left: {rest}.")
     console.print(f"Ledger head {answer.head}", style="dim")
     if plan.path is not None:
-        console.print(f"Next: guessproof report {shlex.quote(str(plan.path))} -o report.html")
+        console.print(f"Next: {command('report', str(plan.path), '-o', 'report.html')}")
     console.print()
 
 

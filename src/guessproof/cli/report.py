@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from guessproof.cli.printing import print_json, say
+from guessproof.cli.printing import command, print_json, say
 
 
 def report(
@@ -66,3 +66,7 @@ def report(
     say(decision(facts))
     if facts.head is not None:
         say(f"head {facts.head}")
+    if facts.choice.feasible and not facts.own:
+        say(f"Nothing is released yet. Next: {command('release', plan)}")
+    else:
+        say(f"Next: open {output} in a browser; it prints well, too.")

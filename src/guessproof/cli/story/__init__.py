@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.rule import Rule
 
+from guessproof.cli.printing import command
 from guessproof.cli.screen import Screen, styled
 from guessproof.outputs import write_output
 
@@ -92,4 +93,6 @@ def _report(console: Screen, plan: Plan, place: Path) -> None:
     with console.status("writing the report …"):
         reported(plan, place / "report.html")
     console.print(f"The report is in {place / 'report.html'}; the chart of the audit beside it.")
-    console.print(f"Next, drag the limits and see what they cost: guessproof serve {place / 'plan.toml'}\n")
+    plan_file = str(place / "plan.toml")
+    console.print(f"Next, drag the limits and see what they cost: {command('serve', plan_file)}")
+    console.print(f"Or ask what the ε means beside published ones: {command('explain', plan_file)}\n")
