@@ -203,7 +203,8 @@ def check_column(path: Key, column: ColumnTable, place: Place) -> None:
             raise place.error((*path, "bounds"), [low, high], "is too large to compute with", "change the unit")
         if not low < high:
             problem = "the lower bound must be below the upper one"
-            raise place.error((*path, "bounds"), [low, high], problem, "write the smaller number first")
+            remedy = "give two different numbers" if low == high else "write the smaller number first"
+            raise place.error((*path, "bounds"), [low, high], problem, remedy)
     if column.step is not None:
         _check_step(path, column, column.step, place)
     if column.edges is not None:

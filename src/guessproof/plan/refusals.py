@@ -95,6 +95,8 @@ def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
     problem, remedy = _KINDS.get(kind, ("is not understood", _wanted(path)))
     if "number" in problem and isinstance(value, str) and _QUOTED_NUMBER.match(value):
         remedy = "write it without quotes"
+    if kind == "string_type" and isinstance(value, (Mapping, list)):
+        remedy = f'write one text instead: {path[-1]} = "…"'
     if kind in ("model_type", "dict_type", "tuple_type"):
         remedy = _WRITTEN.get(str(path[-1]), remedy)
     return problem, remedy
