@@ -16,13 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine, power_of
 
-_SHARPER = ((20.0, 25), (100.0, 10))  # how hard the least is, and steps uphill at that
-_SHARPEST = ((100.0, 12), (400.0, 15), (1200.0, 15))
+Climb = tuple[tuple[float, int], ...]
+_SHARPER: Climb = ((20.0, 25), (100.0, 10))  # how hard the least is, and steps uphill at that
+_SHARPEST: Climb = ((100.0, 12), (400.0, 15), (1200.0, 15))
+_OFFERS = 12  # anchors that a tile may be handed to
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
 
 
@@ -82,25 +85,87 @@ class Anchored:
     log_w: Array
 
 
+@dataclass(frozen=True)
+class _Offers:
+    """Tiles of correct (sign +1) or of wrong guesses (−1) and the anchors that each may be handed to.
+
+    Whatever is left out, what is handed to the others is a proof; those that come last for a tile are left out.
+    """
+
+    worth: Array  # tile × anchors
+    anchor: NDArray[np.int64]
+    count: int
+    sign: int
+
+    @classmethod
+    def of(cls, worth: Array, log_w: Array, sign: int, most: int) -> _Offers:
+        count = log_w.size
+        if count <= most:
+            return cls(worth, np.broadcast_to(np.arange(count), worth.shape), count, sign)
+        anchor = np.argpartition(sign * (worth + log_w), most, axis=1)[:, :most]
+        return cls(np.take_along_axis(worth, anchor, axis=1), anchor, count, sign)
+
+    def soft(self, log_w: Array, sharpness: float) -> tuple[Array, Array]:
+        """The least (+) or largest (−) over anchors, smoothed, and each one's share in it."""
+        power = (-self.sign * sharpness) * (self.worth + log_w[self.anchor])
+        top = np.max(power, axis=1, keepdims=True)
+        share = np.exp(power - top)
+        total = np.sum(share, axis=1, keepdims=True)
+        share /= total
+        return -self.sign * (top + np.log(total))[:, 0] / sharpness, share
+
+    def gathered(self, amounts: Array) -> Array:
+        """What falls to each anchor."""
+        if self.anchor.shape[1] == self.count:
+            return np.sum(amounts, axis=0)
+        return np.asarray(np.bincount(self.anchor.ravel(), amounts.ravel(), self.count), dtype=np.float64)
+
+    def summed(self, log_w: Array, sharpness: float) -> tuple[float, Array]:
+        """ln of the smoothed total, and its slope in every ln w."""
+        logs, share = self.soft(log_w, sharpness)
+        top = float(np.max(logs))
+        parts = np.exp(logs - top)
+        total = float(np.sum(parts))
+        return top + float(np.log(total)), self.gathered(share * (parts / total)[:, None])
+
+    def handed(self, log_w: Array, sharpness: float) -> Array:
+        """ln of what each anchor is handed."""
+        _, share = self.soft(log_w, sharpness)
+        top = float(np.max(self.worth))
+        with np.errstate(divide="ignore"):
+            return np.log(self.gathered(share * np.exp(self.worth - top))) + top
+
+
+_Sides = tuple[_Offers, _Offers]
+
+
+def _offers(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array) -> _Sides:
+    up, down = tiles.worth(anchors, norm, epsilon)
+    return _Offers.of(up, log_w, +1, _OFFERS), _Offers.of(down, log_w, -1, _OFFERS)
+
+
 def climbed(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float) -> Array:
     """ln w of a likelihood at the anchors that is nearly the best, from soft to sharp."""
     log_w = np.zeros(len(anchors))
     if _is_in_reach(tiles, anchors, epsilon):
         up, down = tiles.worth(anchors, norm, epsilon)
+        sides = _Offers.of(up, log_w, +1, len(anchors)), _Offers.of(down, log_w, -1, len(anchors))
         for sharpness, steps in _SHARPER:
-            log_w = _uphill(up, down, log_w, sharpness, steps)
+            log_w = _uphill(sides, log_w, sharpness, steps)
     return log_w
 
 
-def anchored_bound(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array) -> Anchored:
+def anchored_bound(
+    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, steps: Climb = _SHARPEST
+) -> Anchored:
     """The bound from these anchors; the nearer ln w is to the best, the better it is."""
     n = len(anchors)
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
-    up, down = tiles.worth(anchors, norm, epsilon)
-    for sharpness, steps in _SHARPEST:
-        log_w = _uphill(up, down, log_w, sharpness, steps)
-    right, wrong = (_handed(side, log_w, _SHARPEST[-1][0], sign) for side, sign in ((up, +1), (down, -1)))
+    sides = _offers(tiles, anchors, norm, epsilon, log_w)
+    for sharpness, count in steps:
+        log_w = _uphill(sides, log_w, sharpness, count)
+    right, wrong = (side.handed(log_w, steps[-1][0]) for side in sides)
     shift = float(np.max(right))
     rows, cols = np.nonzero(~np.eye(n, dtype=bool))
     gaps = [np.abs(anchors[rows, i] - anchors[cols, i]) for i in range(anchors.shape[1])]
@@ -115,42 +180,15 @@ def _is_in_reach(tiles: Tiles, anchors: Array, epsilon: float) -> bool:
     return bool(epsilon * far <= _LARGEST_WAY and moments and np.any(tiles.inside > 0) and np.any(tiles.outside > 0))
 
 
-def _uphill(up: Array, down: Array, log_w: Array, sharpness: float, steps: int) -> Array:
+def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int) -> Array:
     from scipy.optimize import minimize  # heavy, and often not needed
 
     def loss(s: Array) -> tuple[float, Array]:
-        low, taken = _softened(up, s, sharpness, +1)
-        high, given = _softened(down, s, sharpness, -1)
-        (inside, one), (outside, two) = _summed(low), _summed(high)
-        return outside - inside, two @ given - one @ taken
+        (inside, one), (outside, two) = (side.summed(s, sharpness) for side in sides)
+        return outside - inside, two - one
 
     found: Any = minimize(loss, log_w, jac=True, method="L-BFGS-B", options={"maxiter": steps})
     return np.asarray(found.x)
-
-
-def _softened(side: Array, log_w: Array, sharpness: float, sign: int) -> tuple[Array, Array]:
-    """The least (+) or largest (−) over anchors, smoothed, and each anchor's share in it."""
-    power = (-sign * sharpness) * (side + log_w)
-    top = np.max(power, axis=1, keepdims=True)
-    share = np.exp(power - top)
-    total = np.sum(share, axis=1, keepdims=True)
-    share /= total
-    return -sign * (top + np.log(total))[:, 0] / sharpness, share
-
-
-def _summed(logs: Array) -> tuple[float, Array]:
-    top = float(np.max(logs))
-    parts = np.exp(logs - top)
-    total = float(np.sum(parts))
-    return top + np.log(total), parts / total
-
-
-def _handed(side: Array, log_w: Array, sharpness: float, sign: int) -> Array:
-    """ln of what each anchor is handed."""
-    _, share = _softened(side, log_w, sharpness, sign)
-    top = float(np.max(side))
-    with np.errstate(divide="ignore"):
-        return np.log(np.sum(share * np.exp(side - top), axis=0)) + top
 
 
 def peaks_reach(tiles: Tiles, summits: Array, height: Array, norm: Norm, epsilon: float) -> float:

@@ -28,11 +28,12 @@ from guessproof.risk.several.worst import Boxes, all_truths
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
-from guessproof.world.goals import Goal, Near, Norm, Together
+from guessproof.world.goals import And, Goal, Near, Norm, Together
 from guessproof.world.line import LinePrior
 
 if TYPE_CHECKING:
     from guessproof.risk.several.linear import OneNumber
+    from guessproof.risk.several.worst_place import WorstPlace
 
 _ROUNDS = 8  # refined evaluations in a search for ε
 
@@ -167,6 +168,15 @@ class Several:
         return gained, float(bound.bound), where, prior
 
     @cached_property
+    def _places(self) -> WorstPlace | None:
+        """Where normal numbers may be, for goals that lie around them."""
+        if not isinstance(self.goal, (Near, And)):
+            return None
+        from guessproof.risk.several.worst_place import WorstPlace  # only unknown places need it
+
+        return WorstPlace.of(self.attributes, self.goal, self.norm)
+
+    @cached_property
     def _boxes(self) -> Boxes:
         return Boxes(self.attributes, self.goal, self.norm)
 
@@ -184,6 +194,7 @@ class Several:
         how = (
             "worst value of the formula, as one normal number" if self._alone is not None
             else "worst of all combinations of true values" if self._each is not None
+            else "worst place by boxes of places, with anchors at their corners" if self._places is not None
             else "worst true values by boxes and the product rule"
         )  # fmt: skip
         return Bracket.meet(shaped(0), shaped(1), how, worst_at=shaped(2), worst_prior=shaped(3))
@@ -194,6 +205,10 @@ class Several:
         """Attack, bound, where, and the prior there."""
         if self._alone is not None:
             return self._worst_sum(self._alone, epsilon, aim)
+        if self._each is None and self._places is not None:
+            found = self._places.worst(epsilon, aim, effort)
+            value, place, prior = self._places.reached(epsilon, aim, found)
+            return min(value, found.bound), found.bound, self._places.named(place), prior
         if self._each is None:
             bound, where = self._boxes.worst(epsilon, aim)
             value, prior = self._boxes.reached(epsilon, aim, where)
@@ -238,16 +253,16 @@ class Several:
             aims.append((limits[0], "rise"))
             if both:
                 aims.append((limits[0], "fall"))
-        found = [self._searched(limit, aim) for limit, aim in aims]
+        found = [self._searched(limit, aim, effort) for limit, aim in aims]
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 
-    def _searched(self, limit: Array, aim: Direction) -> Array:
-        return np.array([self._search(float(v), aim) for v in limit.ravel()]).reshape(limit.shape)
+    def _searched(self, limit: Array, aim: Direction, effort: Effort | None) -> Array:
+        return np.array([self._search(float(v), aim, effort) for v in limit.ravel()]).reshape(limit.shape)
 
-    def _search(self, limit: float, aim: Direction) -> float:
+    def _search(self, limit: float, aim: Direction, effort: Effort | None) -> float:
         """ε for one limit on a bound that starts above 0: boxes keep a little slack even at ε = 0."""
-        at_zero = self._boxes.worst(0.0, aim)[0]
+        at_zero = self._worst_one(0.0, aim, None)[1]
         if limit >= 1:
             return np.inf
         if limit <= at_zero:
@@ -257,6 +272,8 @@ class Several:
                     f"{limit:.6g}; allow a higher belief or a narrower goal"
                 )
             return 0.0
+        if self._places is not None:
+            return self._places.epsilon(limit, aim, self.typical, effort)
         rise = np.asarray(limit - at_zero)
         return float(
             largest_epsilon(lambda e: np.asarray(self._boxes.worst(float(e), aim)[0] - at_zero), rise, relative=1e-6)

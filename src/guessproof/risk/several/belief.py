@@ -118,14 +118,27 @@ class JointEngine:
                 found.append(signed[0] if k > 0 else -signed[0])
         return max(found) if k > 0 else min(found)
 
-    def quick_attack(self, epsilon: float) -> float:
+    def quick_attack(self, k: float) -> float:
         """A gain that is reached, without a look at cells: enough to find out where people are most exposed."""
         if isinstance(self.tree, Gate):
-            return self._attack(epsilon)
-        prior = self.prior()
-        disc = self.tree.goal
-        reached = cone_attack(self.joint_attack, disc, epsilon) if isinstance(disc, Near) else -np.inf
-        return max(reached - (prior.log_p - prior.log_q), 0.0)
+            return self._attack(k)
+        prior, disc = self.prior(), self.tree.goal
+        reached = cone_attack(self.joint_attack, disc, k) if isinstance(disc, Near) else -np.inf
+        if reached == -np.inf:
+            return 0.0
+        gain = reached - (prior.log_p - prior.log_q)
+        return max(gain, 0.0) if k > 0 else min(gain + 2e-9, 0.0)
+
+    def quick_bound(self, k: float) -> float:
+        """A gain that is never exceeded, without a look at cells or anchors."""
+        if isinstance(self.tree, Gate) or len(self.tree.goal.attributes) == 1:
+            return self._bound(k, False)
+        prior, sign = self.prior(), 1.0 if k > 0 else -1.0
+        goal, base = (self.tree.goal if k > 0 else ~self.tree.goal), sign * (prior.log_p - prior.log_q)
+        bound = min(abs(k) * self.joint_attack.diameter(goal), _frechet(self.joint_attack, goal, abs(k), base))
+        if isinstance(goal, Near):
+            bound = min(bound, ray_bound(self.joint_attack, goal, k) - base)
+        return sign * bound
 
     def _divided(self, k: float) -> float:
         """The best of a few divisions of ε among the blocks: each block has its own likelihood."""

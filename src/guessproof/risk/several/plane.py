@@ -115,15 +115,24 @@ class Plane:
         x, y = (p.quick_mass(a, b) for p, a, b in zip(self.coordinates, boxes.low, boxes.high, strict=True))
         return np.maximum(x, 0.0) * np.maximum(y, 0.0)
 
+    def telling(self, boxes: Boxes2, shares: Array) -> Any:
+        """Which boxes count: those that have some probability, and something correct or wrong in them."""
+        return (self.mass(boxes) > 0) & np.any(shares > 0, axis=0)
+
+    def moved(self, boxes: Boxes2, way: Array) -> Boxes2:
+        """Boxes carried along by a way of both attributes."""
+        x, y = float(way[0]), float(way[1] - self.tilt * way[0])
+        return Boxes2((boxes.low[0] + x, boxes.low[1] + y), (boxes.high[0] + x, boxes.high[1] + y))
+
     def places(self, points: Array) -> Array:
         """Points (of both attributes) in units of distance."""
         return np.stack([np.asarray(form.psi(points[:, i])) for i, form in enumerate(self.forms)], axis=1)
 
     def tiles(self, boxes: Boxes2, shares: Array, epsilon: float) -> Tiles:
         """Boxes as tiles, with the least and most that is correct and the least and most that is wrong in each."""
+        some = self.telling(boxes, shares)
+        boxes, shares = boxes[some], shares[:, some]
         mass = self.mass(boxes)
-        some = (mass > 0) & np.any(shares > 0, axis=0)
-        boxes, mass, shares = boxes[some], mass[some], shares[:, some]
         ends, means = list[tuple[Array, Array]](), list[Array]()
         rise, fall = np.zeros(mass.size), np.zeros(mass.size)
         for axis in (0, 1):

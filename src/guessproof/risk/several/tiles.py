@@ -34,7 +34,7 @@ class Detail:
     growth: float
 
 
-_ROUGH, _FINE = Detail(6, 1, 0.1, 1.3), Detail(12, 2, 0.05, 1.15)
+ROUGH, _FINE = Detail(6, 1, 0.1, 1.3), Detail(12, 2, 0.05, 1.15)
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Edged |
         return None
     key, kept = (goal, "tiles"), joint_attack.shares
     if key not in kept:  # the same at every ε, but for what lies in the tails
-        kept[key] = [_boxes(joint_attack, goal, plane, detail) for detail in (_ROUGH, _FINE)]
+        kept[key] = [cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, _FINE)]
     rough, tiles = (plane.tiles(boxes, shares, epsilon) for boxes, shares in kept[key])
-    anchors = _anchors(joint_attack, goal, plane, tiles, epsilon)
+    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
     start = climbed(rough, anchors, joint_attack.norm, epsilon)
     found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
     return Edged(found.bound, tiles, anchors, found.log_w)
@@ -79,7 +79,7 @@ def edge_attack(found: Edged, norm: Norm, epsilon: float) -> float:
     return max(many, peaks_reach(tiles, middle_most, np.zeros(1), norm, epsilon))
 
 
-def _boxes(joint_attack: JointAttack, goal: Goal, plane: Plane, detail: Detail) -> tuple[Boxes2, Array]:
+def cut_in_boxes(joint_attack: JointAttack, goal: Goal, plane: Plane, detail: Detail) -> tuple[Boxes2, Array]:
     """Boxes, and of each the least and most that is correct and the least and most that is wrong, as shares."""
     parts = leaves(goal)
     marks = [fixed_points(joint_attack, a, parts, None) for a in plane.members]
@@ -161,7 +161,7 @@ def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array
     return np.unique([low, *(e for e in found if np.isfinite(e)), high])
 
 
-def _anchors(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float) -> Array:
+def edge_points(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float) -> Array:
     """Points of the goal's edge, as far apart as they can be."""
     disc = goal.part if isinstance(goal, Not) else goal
     if isinstance(disc, Near):

@@ -1,0 +1,84 @@
+"""Tiles and anchors around the true place, carried to other true places.
+
+Seen from the true place, correct guesses, tiles and anchors are the same everywhere where distances are straight; only
+the prior's mass in the tiles is another. So they are cut once for many places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from guessproof.risk.several.anchors import Climb, Tiles, anchored_bound, climbed
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.plane import Boxes2, Plane, plane_of
+from guessproof.risk.several.tiles import ROUGH, Detail, Edged, cut_in_boxes, edge_points
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.goals import Goal, Norm
+
+_DETAIL = Detail(24, 1, 0.05, 1.15)
+_CLIMBS: tuple[Climb, Climb] = (((300.0, 8), (1000.0, 10)), ((400.0, 15), (1200.0, 20)))  # a close look, a closer one
+_NEAR = 0.6  # standard deviations over which tiles are carried
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Tiles that were cut around one place, roughly and finely, each with its shares of correct and wrong guesses."""
+
+    place: Array
+    rough: tuple[Boxes2, Array]
+    fine: tuple[Boxes2, Array]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A goal around many places: its tiles, and its anchors."""
+
+    attributes: Mapping[str, Attribute]
+    goal: Goal
+    norm: Norm
+    sd: Array
+    plane: Plane
+    frames: list[Frame] = field(default_factory=list[Frame])
+    anchors: list[Array] = field(default_factory=list[Array])  # as ways from the true place, once there are some
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm, sd: Array) -> Carried | None:
+        """None where anchors prove nothing."""
+        plane = plane_of(JointAttack(attributes, {}, norm), goal)
+        return None if plane is None else cls(attributes, goal, norm, sd, plane)
+
+    def bound(self, place: Array, epsilon: float, known: Edged | None = None) -> Edged:
+        """Log-odds that no likelihood exceeds where `place` is true; better ones where some are known."""
+        rough, tiles = self._tiles(place, epsilon)
+        here = self.plane.places(place[None, :])
+        if not self.anchors:
+            self.anchors.append(edge_points(self._joint_attack(place), self.goal, self.plane, tiles, epsilon) - here)
+        anchors = self.anchors[0] + here
+        start = climbed(rough, anchors, self.norm, epsilon) if known is None else known.log_w
+        found = anchored_bound(tiles, anchors, self.norm, epsilon, start, _CLIMBS[known is not None])
+        return Edged(found.bound + 1e-9, tiles, anchors, found.log_w)
+
+    def _tiles(self, place: Array, epsilon: float) -> list[Tiles]:
+        frame = self._frame(place)
+        return [
+            self.plane.tiles(self.plane.moved(boxes, place - frame.place), shares, epsilon)
+            for boxes, shares in (frame.rough, frame.fine)
+        ]
+
+    def _joint_attack(self, place: Array) -> JointAttack:
+        return JointAttack(self.attributes, dict(zip(self.attributes, place.tolist(), strict=True)), self.norm)
+
+    def _apart(self, one: Array, other: Array) -> float:
+        return float(np.max(np.abs(one - other) / self.sd))
+
+    def _frame(self, place: Array) -> Frame:
+        near = min(self.frames, key=lambda f: self._apart(f.place, place), default=None)
+        if near is None or self._apart(near.place, place) > _NEAR:
+            here = self._joint_attack(place)
+            near = Frame(place, *(cut_in_boxes(here, self.goal, self.plane, detail) for detail in (ROUGH, _DETAIL)))
+            self.frames.append(near)
+        return near

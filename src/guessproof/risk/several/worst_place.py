@@ -1,0 +1,295 @@
+"""The worst true place of several normal numbers, by branch and bound over boxes of places (`moving`).
+
+A box is bounded from its corners, first with bounds that cost nothing; only corners of boxes that may hold the worst
+place are looked at with anchors. Places far out are bounded by the half-line beyond which their guesses lie. Where the
+world looks the same from mirrored places, or from all places equally far from the mean, one of them stands for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count, product
+from typing import Any
+
+import numpy as np
+
+from guessproof.risk.bracket import Effort
+from guessproof.risk.several.belief import JointEngine
+from guessproof.risk.several.carried import Carried
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.moving import BoxBeliefs, Moving, moving
+from guessproof.risk.several.tiles import Edged, edge_attack
+from guessproof.risk.worst_case import Direction
+from guessproof.world.attributes import Attribute
+from guessproof.world.checks import Array
+from guessproof.world.goals import And, Goal, Near, Norm
+
+_WIDE = 0.1  # a box whose γ is larger is cut before its corners are looked at closely
+_CLOSE_LOOKS = 60  # with anchors, where no time was given
+_MOST_BOXES = 4000
+_ENDLESS = 1e6  # log-odds that are as good as infinite, with which weights can still be multiplied
+_SLACK = 0.008  # by which ε stays below what the worst place found allows, so that others need fewer looks
+_ROUNDS, _SECANTS = 24, 8
+_USUAL = 0.016  # relative width within which the worst place is looked for
+
+
+@dataclass(frozen=True)
+class WorstFound:
+    """What no place exceeds, the place where the most was found, and how much that was (as a bound)."""
+
+    bound: float
+    place: Array
+    value: float
+
+
+@dataclass(frozen=True)
+class _Corner:
+    """Beliefs at one place: ln p, ln(1 − p), and log-odds that are not exceeded."""
+
+    log_p: float
+    log_q: float
+    odds: float
+    looks: int = 0  # how closely it was looked at with anchors, 2 at most
+    seen: Edged | None = None
+
+    def value(self, after: bool) -> float:
+        belief = float(np.exp(-np.logaddexp(0.0, -self.odds)))
+        return belief if after else belief - float(np.exp(self.log_p))
+
+
+@dataclass(frozen=True)
+class WorstPlace:
+    """A goal around an unknown place."""
+
+    attributes: Mapping[str, Attribute]
+    goal: Goal
+    norm: Norm
+    world: Moving
+    _corners: dict[Any, _Corner] = field(default_factory=dict[Any, _Corner], repr=False, compare=False)
+    _carried: dict[bool, Carried | None] = field(
+        default_factory=dict[bool, "Carried | None"], repr=False, compare=False
+    )
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstPlace | None:
+        """None where places cannot be compared by moving the prior."""
+        world = moving(attributes, goal, norm)
+        return None if world is None else cls(attributes, goal, norm, world)
+
+    def worst(
+        self, epsilon: float, aim: Direction, effort: Effort | None = None, enough: float = -np.inf
+    ) -> WorstFound:
+        """What no place exceeds; where `enough` is given, no closer than to show that it is kept, or not."""
+        misses, after = aim == "fall", aim == "posterior"
+        if epsilon == 0 and not after:
+            return WorstFound(0.0, self.world.mean, 0.0)
+        tolerance = _USUAL if effort is None else effort.tolerance
+        left = _allowance(effort)
+        low, high, far = self._range(epsilon, misses, after, enough)
+        place, value = self._centre(low, high), -np.inf
+        boxes: list[tuple[float, int, Array, Array]] = []
+        ticket = count()
+
+        def bounded(a: Array, b: Array) -> float:
+            return self._bounded(a, b, epsilon, misses, after)
+
+        heappush(boxes, (-bounded(low, high), next(ticket), low, high))
+        while boxes:
+            top, (_, _, a, b) = -boxes[0][0], boxes[0]
+            if top <= max(far, enough, value * (1 + tolerance)) or value > enough > 0 or not left(len(boxes)):
+                break
+            heappop(boxes)
+            ends = [self._at(a, b, corner) for corner in product((0, 1), repeat=self._axes(a, b).size)]
+            gap = self.world.gap(a, b, epsilon, misses)
+            looks = 0 if gap > _WIDE else 1 if gap > tolerance else 2
+            found = [self._corner(end, epsilon, misses, looks).value(after) for end in ends] if looks else [value]
+            if max(found) > value:
+                place, value = ends[int(np.argmax(found))], max(found)
+            better = min(bounded(a, b), top)  # its corners may have been looked at for a neighbour
+            if better < top * (1 - 1e-9):
+                heappush(boxes, (-better, next(ticket), a, b))
+                continue
+            for half in self._halves(a, b, epsilon, misses):
+                heappush(boxes, (-min(bounded(*half), top), next(ticket), *half))
+        return WorstFound(max(far, -boxes[0][0] if boxes else -np.inf), place + self.world.mean, value)
+
+    def epsilon(self, limit: float, aim: Direction, start: float, effort: Effort | None = None) -> float:
+        """The largest ε found that is proven to keep the limit at every place; `start` is where the search begins."""
+        if limit >= 1:
+            return np.inf
+        began = 0.0 if effort is None else effort.clock()
+        place = self._range(start, aim == "fall", aim == "posterior", limit)[0]
+        epsilon = self._epsilon_at(place, limit, aim, start)
+        trial = epsilon * (1 - _SLACK)
+        for _ in range(_ROUNDS):
+            work = effort if effort is None else replace(effort, seconds=effort.seconds / 3)
+            found = self.worst(trial, aim, work, enough=limit)
+            if found.bound <= limit:
+                return trial * (1 - 1e-12)
+            if effort is not None and effort.clock() - began > effort.seconds:
+                trial *= 0.7
+            elif found.value > limit:
+                better = self._epsilon_at(found.place - self.world.mean, limit, aim, trial)
+                trial = min(better, trial) * (1 - _SLACK)
+            else:
+                trial *= max(0.8, limit / found.bound) * (1 - _SLACK / 4)
+        return 0.0
+
+    def _epsilon_at(self, way: Array, limit: float, aim: Direction, start: float) -> float:
+        """About the ε at which one place reaches the limit."""
+        misses, after = aim == "fall", aim == "posterior"
+
+        def excess(log_epsilon: float) -> float:
+            value = self._corner(way, float(np.exp(log_epsilon)), misses, looks=1).value(after)
+            return float(np.log(max(value, 1e-300) / limit))
+
+        at, value = float(np.log(start)), excess(float(np.log(start)))
+        slope = 1.0
+        for _ in range(_SECANTS):
+            if abs(value) < 1e-3:
+                break
+            step = float(np.clip(-value / slope, -2.0, 2.0))
+            new = excess(at + step)
+            slope = float(np.clip((new - value) / step, 0.2, 5.0))
+            at, value = at + step, new
+        return float(np.exp(at - value / slope))
+
+    def reached(self, epsilon: float, aim: Direction, found: WorstFound) -> tuple[float, Array, float]:
+        """What an attacker is sure to gain at the place found or nearest to the mean; which it is, and its prior."""
+        low, high = (np.array([a.range[e] for a in self.attributes.values()]) for e in (0, 1))
+        tried = [found.place, np.clip(self.world.mean, low, high)]
+        gains = [self._reached(epsilon, aim, place) for place in tried]
+        best = int(np.argmax([value for value, _ in gains]))
+        return gains[best][0], tried[best], gains[best][1]
+
+    def _reached(self, epsilon: float, aim: Direction, place: Array) -> tuple[float, float]:
+        sign = -1.0 if aim == "fall" else 1.0
+        engine = JointEngine(JointAttack(self.attributes, self.named(place), self.norm), self.goal)
+        prior = engine.prior()
+        p = float(np.exp(prior.log_p if sign > 0 else prior.log_q))
+        odds = sign * (prior.log_p - prior.log_q)
+        if epsilon:
+            odds += sign * engine.quick_attack(sign * epsilon)
+            carried = self._frames(sign < 0)
+            if carried is not None and self.attributes == self.world.attributes:
+                odds = max(odds, edge_attack(carried.bound(place, epsilon), self.norm, epsilon))
+        belief = float(np.exp(-np.logaddexp(0.0, -odds)))
+        return belief if aim == "posterior" else max(belief - p, 0.0), float(np.exp(prior.log_p))
+
+    def named(self, place: Array) -> dict[str, Any]:
+        """A place as true values."""
+        return dict(zip(self.attributes, place.tolist(), strict=True))
+
+    # Where to look.
+
+    @property
+    def _is_round(self) -> bool:
+        """Whether all places equally far from the mean are alike."""
+        world, free = self.world, all(np.isinf(a.range).all() for a in self.attributes.values())
+        even = len({*world.sd.tolist()}) == 1 and len({*world.slopes.tolist()}) == 1 and world.is_independent
+        return free and even and self.norm == "l2" and isinstance(self.goal, Near) and self.goal.by == "l2"
+
+    def _range(self, epsilon: float, misses: bool, after: bool, enough: float) -> tuple[Array, Array, float]:
+        """The box of places to look at, as ways from the mean, and what lies beyond it cannot exceed."""
+        world = self.world
+        low, high = (np.array([a.range[e] for a in self.attributes.values()]) - world.mean for e in (0, 1))
+        if world.is_independent:  # mirrored places are alike, number by number
+            inside = (low < 0) & (high > 0)
+            low, high = np.where(inside, 0.0, np.minimum(abs(low), abs(high))), np.maximum(abs(low), abs(high))
+        elif np.isinf(low).all() and np.isinf(high).all():  # all numbers mirrored at once
+            low[0] = 0.0
+        middle = self._corner(np.clip(0.0, low, high), epsilon, misses).value(after)
+        small = 0.9 * enough if enough > 0 else 0.5 * middle
+        far = 0.0
+        for axis in range(world.count):
+            rate = 0.0 if misses else epsilon
+            cut = _beyond(lambda at, i=axis, e=rate: world.beyond(i, at, e), float(world.sd[axis]), small)
+            nearest = max(float(low[axis]), -float(high[axis]), 0.0)
+            cut = max(cut, nearest + float(world.sd[axis]))
+            if max(float(high[axis]), -float(low[axis])) > cut:
+                far = max(far, world.beyond(axis, cut, rate))
+                low[axis], high[axis] = max(low[axis], -cut), min(high[axis], cut)
+        if self._is_round:
+            low[1:], high[1:] = 0.0, 0.0
+        return low, high, far
+
+    def _centre(self, low: Array, high: Array) -> Array:
+        return np.clip(0.0, low, high)
+
+    def _axes(self, low: Array, high: Array) -> Any:
+        return np.flatnonzero(high > low)
+
+    def _at(self, low: Array, high: Array, corner: tuple[int, ...]) -> Array:
+        place = low.copy()
+        for axis, end in zip(self._axes(low, high), corner, strict=True):
+            place[axis] = high[axis] if end else low[axis]
+        return place
+
+    def _halves(self, low: Array, high: Array, epsilon: float, misses: bool) -> list[tuple[Array, Array]]:
+        axis = int(np.argmax((high - low) ** 2 * self.world.bent(low, high, epsilon, misses)))
+        middle = 0.5 * (low[axis] + high[axis])
+        one, other = high.copy(), low.copy()
+        one[axis] = other[axis] = middle
+        return [(low, one), (other, high)]
+
+    # What is known there.
+
+    def _bounded(self, low: Array, high: Array, epsilon: float, misses: bool, after: bool) -> float:
+        axes = self._axes(low, high)
+        found = [self._corner(self._at(low, high, c), epsilon, misses) for c in product((0, 1), repeat=axes.size)]
+        if not axes.size:
+            return found[0].value(after)
+        odds = np.clip([c.odds for c in found], -_ENDLESS, _ENDLESS)
+        corners = BoxBeliefs(np.array([c.log_p for c in found]), np.array([c.log_q for c in found]),
+                          -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds))  # fmt: skip
+        return self.world.most(corners, low, high, epsilon, misses, after) + 1e-12
+
+    def _corner(self, way: Array, epsilon: float, misses: bool, looks: int = 0) -> _Corner:
+        key = (tuple(np.round(way / self.world.sd, 9).tolist()), epsilon, misses)
+        known = self._corners.get(key) or self._first(way, epsilon, misses)
+        carried = self._frames(misses)
+        while carried is not None and known.looks < looks:
+            seen = carried.bound(way + self.world.mean, epsilon, known.seen)
+            known = replace(known, odds=min(known.odds, seen.bound), looks=known.looks + 1, seen=seen)
+        self._corners[key] = known
+        return known
+
+    def _first(self, way: Array, epsilon: float, misses: bool) -> _Corner:
+        place, sign = way + self.world.mean, -1.0 if misses else 1.0
+        engine = JointEngine(JointAttack(self.world.attributes, self.named(place), self.norm), self.goal)
+        prior = engine.prior()
+        p, q = (prior.log_q, prior.log_p) if misses else (prior.log_p, prior.log_q)
+        return _Corner(p, q, p - q + sign * (engine.quick_bound(sign * epsilon) if epsilon else 0.0))
+
+    def _frames(self, misses: bool) -> Carried | None:
+        if misses not in self._carried:
+            goal = ~self.goal if misses else self.goal
+            exact = (
+                self.norm == "l1" and isinstance(self.goal, And) and self.world.is_independent
+            )  # by the product rule
+            found = None if exact else Carried.of(self.world.attributes, goal, self.norm, self.world.sd)
+            self._carried[misses] = found
+        return self._carried[misses]
+
+
+def _allowance(effort: Effort | None) -> Callable[[int], bool]:
+    """Whether there is time left for another box."""
+    looks = count()
+    if effort is None:
+        return lambda boxes: next(looks) < 4 * _CLOSE_LOOKS and boxes < _MOST_BOXES
+    began = effort.clock()
+    return lambda boxes: effort.clock() - began < effort.seconds
+
+
+def _beyond(belief: Callable[[float], float], unit: float, small: float) -> float:
+    """A distance beyond which a falling belief is small."""
+    far = unit
+    while belief(far) > small and far < 1e6 * unit:
+        far *= 2
+    low, high = 0.5 * far, far
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if belief(middle) <= small else (middle, high)
+    return high
