@@ -7,6 +7,7 @@ import itertools
 from random import Random
 from typing import Any
 
+import duckdb
 import pytest
 
 from guessproof.errors import QueryError
@@ -200,6 +201,21 @@ def test_refusals_say_why(sql: str, said: str) -> None:
         analyze(sql, declared)
     assert said in caught.value.problem
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("types", [("INTEGER", "INTEGER"), ("INTEGER", "BIGINT"), ("VARCHAR", "INTEGER")])
+def test_whole_numbers_are_joined_as_their_texts_are(types: tuple[str, str]) -> None:
+    public = PublicTable("k", {"rate": DeclaredColumn("rate", bounds=(0.5, 2))}, key=("code",))
+    table = DeclaredTable("t", {"x": DeclaredColumn("x", bounds=(0, 10))}, public=(public,))
+    asked = analyze("SELECT SUM(t.x * k.rate) AS a FROM t JOIN k ON t.code = k.code", table)
+    stored = {"x": "DOUBLE", "code": types[0], "k.code": types[1], "k.rate": "DOUBLE"}
+    written = rewrite(asked, [-10], find_target("duckdb", stored)).sql
+    assert ('ON "code" = "k.code"' in written) == (types[0] == types[1])  # as they are, or byte by byte
+    with duckdb.connect() as con:
+        con.execute(f"CREATE TABLE t AS SELECT i::DOUBLE AS x, (i - 3)::{types[0]} AS code FROM range(9) r(i)")
+        con.execute(f"CREATE TABLE k AS SELECT (i * 2 - 4)::{types[1]} AS code, 1.5 AS rate FROM range(5) r(i)")
+        con.execute("INSERT INTO t VALUES (7, NULL); INSERT INTO k VALUES (NULL, 2)")
+        assert con.execute(written).fetchall() == [(int(1.5 * (1 + 3 + 5 + 7) * 1024),)]
 
 
 def test_levels_of_a_public_table_count_once_for_each_match() -> None:

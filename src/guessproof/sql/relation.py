@@ -38,7 +38,10 @@ class JoinKey:
 
     def write(self, target: SqlTarget) -> Expr:
         """The same in SQL."""
-        equal: Expr = exp.EQ(this=write_key(self.left, target), expression=write_key(self.right, target))
+        labels = self.left.kind == self.right.kind == "label"
+        sides = target.whole_pair(self.left, self.right) if labels else None
+        left, right = sides or (write_key(self.left, target), write_key(self.right, target))
+        equal: Expr = exp.EQ(this=left, expression=right)
         for column in (self.left, self.right):
             if column.kind == "label" and column.levels is not None:
                 equal = exp.and_(equal, target.among(target.label(column), column.levels), copy=False)

@@ -36,6 +36,7 @@ class SqlTarget(ABC):
 
     dialect: str
     stored_double = "DOUBLE"  # how the engine calls the type
+    integers: frozenset[str] = frozenset()  # types of whole numbers, each of which has one spelling
 
     def __init__(self, stored: Mapping[str, str]) -> None:
         self._names: dict[str, list[str]] = {}
@@ -211,6 +212,11 @@ class SqlTarget(ABC):
         if len(names) > 1:
             raise SourceError(f"the table has {' and '.join(names)}; write {column.name} as one of them is written")
         return names[0], self._stored[names[0]]
+
+    def whole_pair(self, one: DeclaredColumn, other: DeclaredColumn) -> tuple[Expr, Expr] | None:
+        """Two columns of one type of whole numbers as they are: equal where their texts are, and found much faster."""
+        (name, stored), (beside, stored_too) = self.stored(one), self.stored(other)
+        return (self.name(name), self.name(beside)) if stored == stored_too and stored in self.integers else None
 
     def nameless(self, column: DeclaredColumn) -> SourceError:
         """A stored type whose values do not name anybody: they have several spellings, or are compared otherwise."""

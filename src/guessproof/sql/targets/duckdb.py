@@ -24,6 +24,7 @@ class DuckDBTarget(SqlTarget):
     """DuckDB 1.x and 2.x. `DESCRIBE` does not show a column's collation, so every text is given the binary one."""
 
     dialect = "duckdb"
+    integers = frozenset(INTEGERS)
 
     def number(self, column: DeclaredColumn) -> Expr:
         name, stored = self.stored(column)

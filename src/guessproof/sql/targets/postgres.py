@@ -42,6 +42,7 @@ class PostgresTarget(SqlTarget):
     """PostgreSQL 16 and later. The types are those of `format_type`; a domain is its base, an enumeration `enum`."""
 
     dialect = "postgres"
+    integers = frozenset(INTEGERS)
     stored_double = "double precision"
 
     def number(self, column: DeclaredColumn) -> Expr:

@@ -40,6 +40,7 @@ class SparkTarget(SqlTarget):
     """Spark 4. The types are those of a frame's schema, of tables of the catalogue with char(n) told apart."""
 
     dialect = "spark"
+    integers = frozenset(INTEGERS)
 
     def number(self, column: DeclaredColumn) -> Expr:
         name, stored = self.stored(column)
