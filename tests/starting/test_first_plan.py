@@ -229,3 +229,17 @@ def test_the_source_is_named_from_the_plan_s_folder(tmp_path: Path) -> None:
     assert source("data/t.csv", "plans/plan.toml") == "../data/t.csv"
     assert source("data/t.csv", "data/plan.toml") == "t.csv"
     assert source(str(tmp_path / "t.csv"), "plans/plan.toml") == str(tmp_path / "t.csv")
+
+
+def test_a_column_of_dates_is_asked_for_in_dates() -> None:
+    text = first_plan(Wishes(template="average", columns=("born",)), schema={"born": "time", "x": "number"})
+    rows = text.split("\n")
+    bounds = next(row for row in rows if "bounds" not in row and "As: [" in row).split("As: ")[1]
+    prior = next(row for row in rows if "As: { uniform" in row).split("As: ")[1]
+    plan: dict[str, str] = {"bounds": bounds, "prior": prior.split("}, {")[0] + "}", "rows": "500"}
+    plan["goal"] = next(row for row in rows if "as: " in row and "within" in row).split("as: ")[1]
+    for key, answer in plan.items():
+        text = text.replace(f'{key} = "?"', f"{key} = {answer}")
+    (attribute,) = loads_plan(text).attributes().values()
+    assert attribute.prior.support == (-18263.0, 20453.0)  # 1920-01-01 … 2025-12-31, in days since 1970
+    assert "30 days" in plan["goal"]

@@ -97,7 +97,8 @@ def first_plan(
     told = is_told(table)
     columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
     name = name_data(table, called, template.name)
-    draft = Draft(name, write_origin(table, name, plan), columns, attacker, preset, belief, called)
+    times = frozenset(column for column, kind in (schema or {}).items() if kind == "time")
+    draft = Draft(name, write_origin(table, name, plan), columns, attacker, preset, belief, called, times)
     return _text(template, draft, schema if told else None, plan)
 
 

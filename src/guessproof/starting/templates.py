@@ -28,6 +28,7 @@ class Draft:
     preset: Preset
     belief: WrittenBelief | None = None
     table: str = "t"
+    times: frozenset[str] = frozenset()  # columns that hold dates or times
 
     def select(self, what: str, rest: str = "") -> str:
         """A question to the table."""
@@ -64,11 +65,16 @@ _RECORDS = "The presence of a record: nobody can tell whether any one row was in
 
 
 _NORMAL = 'As: { normal = { mean = 20, sd = 6 } }, or { from = "public.csv" }'
+_EVENLY = (
+    'As: { uniform = { low = 1920-01-01, high = 2025-12-31 } }, { normal = { mean = 1980-01-01, sd = "15 years" } }'
+)
 _SHARES = 'As: { categorical = { yes = 0.1, no = 0.9 } }, or { from = "public.csv" }'
 
 
 def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -> str:
-    asked = f"Fill in: {describe_blank(('columns', name, 'bounds'))}. As: [0, 120]"
+    timely = name in draft.times
+    prior, bounds = (_EVENLY, "[1920-01-01, 2025-12-31]") if timely else (prior, "[0, 120]")
+    asked = f"Fill in: {describe_blank(('columns', name, 'bounds'))}. As: {bounds}"
     return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), _prior(draft, name, prior))
 
 
@@ -123,12 +129,13 @@ def _ending(draft: Draft, mechanism: str | None = None) -> list[str]:
 def _average(draft: Draft) -> list[str]:
     (name,) = draft.columns
     rows = pair("rows", BLANK, f"Fill in: {describe_blank(('data', 'rows'))}.")
+    near, known = ("30 days", "[1970-01-01, 1989-12-31]") if name in draft.times else ("2", "[10, 40]")
     sql = draft.select(f"AVG({sql_name(name)}) AS mean_{slug(name)}")
     return [
         _data(draft, "values", _VALUES, rows),
         table("query", pair("sql", toml_text(sql), "The question.")),
         _numbers(draft, name),
-        _attacker(draft, BLANK, toml_text(f"{goal_name(name)} within 2"), f"{{ {toml_key(name)} = [10, 40] }}"),
+        _attacker(draft, BLANK, toml_text(f"{goal_name(name)} within {near}"), f"{{ {toml_key(name)} = {known} }}"),
         *_ending(draft),
     ]
 
