@@ -56,6 +56,17 @@ def down(value: float | None, digits: int = DIGITS) -> str:
     return "" if value is None else _spell(value, digits, "down")
 
 
+def margin(error: float, digits: int = DIGITS) -> str:
+    """An error as it stands behind a number: a few digits, never below it, and written out.
+
+    >>> margin(1556.03, 3), margin(0.138712, 3), margin(1234567.8), margin(2e-9, 3)
+    ('± 1,560', '± 0.139', '± 1,234,570', '± 2e-09')
+    """
+    if not math.isfinite(error) or not 1e-5 <= error < 1e15:
+        return f"± {up(error, digits)}"
+    return f"± {round_digits(error, digits, 'up').normalize(_EXACT):,f}"
+
+
 def within_bounds(value: float, low: float, high: float, digits: int = DIGITS) -> str:
     """A few digits of a number, and more where these would leave the bounds that it keeps.
 

@@ -139,7 +139,8 @@ def _rise(found: Truths, x: Any, width: int) -> Any:
     rises = [100 * (a - b) for b, a in zip(found.before, found.after, strict=True)]
     rows = [{"t": t, "rise": rise} for t, rise in zip(found.values, rises, strict=True)]
     limit = None if found.limit is None else 100 * found.limit
-    top = 1.2 * max([*rises, *([limit] if limit is not None and limit < 3 * max(rises) else [])])
+    highest = max(rises)
+    top = 1.2 * (max(highest, limit) if limit is not None and limit < 3 * highest else highest)
     y = alt.Y(
         "rise:Q",
         title=["it rises by", "(points)"],

@@ -9,7 +9,7 @@ from guessproof.checking.concern import Checked, Concern
 from guessproof.choosing import Choice
 from guessproof.plan.places import Key
 from guessproof.plan.tables import TargetTable
-from guessproof.rounded import up
+from guessproof.rounded import margin
 from guessproof.sql.formula import Output, read_ratio
 from guessproof.sql.rules.comparison import NumberTest
 from guessproof.sql.rules.matching import Like
@@ -68,7 +68,7 @@ def error_is_wider_than_the_range(case: Checked) -> Iterator[Concern]:
         if error is None or width is None or error < width / 2:
             continue
         problem = (
-            f"{output.name} lies in a range {width:g} wide anyway, and its error is ± {up(error, 3)}: the middle of "
+            f"{output.name} lies in a range {width:g} wide anyway, and its error is {margin(error, 3)}: the middle of "
             "the range is as near without asking"
         )
         path, sql = _places(choice, output)

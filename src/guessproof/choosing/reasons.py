@@ -13,7 +13,7 @@ from guessproof.noise import FollowingNoise, Noise, noise_for
 from guessproof.plan import Plan
 from guessproof.plan.tables import MOST_TIMES
 from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, points, up, within_bounds
+from guessproof.rounded import down, margin, points, up, within_bounds
 
 if TYPE_CHECKING:
     from guessproof.choosing.chooser import Chooser
@@ -163,12 +163,13 @@ def _extreme_advice(noise: Noise) -> Iterator[str]:
         if error >= width / 2:
             yield (
                 f"{measurement.text} is of little use so: its range is {width:g} wide and 95 % of answers lie within "
-                f"± {up(error)}. Picked by rank it would be: declare step, and write ranks_inside = N under [release]."
+                f"{margin(error)}. Picked by rank it would be: declare step, and write ranks_inside = N under "
+                "[release]."
             )
     inside = measurement.contribution.ranks_inside
     if inside and inside < error:
         yield (
-            f"{measurement.text} aims {inside} ranks inside, and 95 % of answers lie within ± {up(error)} ranks of "
+            f"{measurement.text} aims {inside} ranks inside, and 95 % of answers lie within {margin(error)} ranks of "
             f"that: some will lie beyond every record. With ranks_inside = {math.ceil(error)} few would."
         )
 
@@ -186,11 +187,13 @@ def _following_advice(noise: Noise) -> Iterator[str]:
             return
         following, other = noise_for(steep, noise.mechanism.epsilon), noise
     assert isinstance(following, FollowingNoise)
-    likely, at_worst, fixed = (up(e) for e in (following.likely_error(0.95), following.error(0.95), other.error(0.95)))
+    likely, at_worst, fixed = (
+        margin(e) for e in (following.likely_error(0.95), following.error(0.95), other.error(0.95))
+    )
     smaller = following.likely_error(0.95) < other.error(0.95)
     compared = (
-        f"on tables spread evenly over what is declared, 95 % of answers lie within ± {likely} with noise that follows "
-        f"the data (± {at_worst} at worst), and within ± {fixed} with {other.name} noise"
+        f"on tables spread evenly over what is declared, 95 % of answers lie within {likely} with noise that follows "
+        f"the data ({at_worst} at worst), and within {fixed} with {other.name} noise"
     )
     if smaller and not noise.mechanism.follows_data:
         yield f"{text}: {compared}. For the former write smooth = true under [release]."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from guessproof.cli.printing import AsJson, PlanArgument, print_json
-from guessproof.rounded import down, up
+from guessproof.rounded import down, margin, up
 
 if TYPE_CHECKING:
     from guessproof.releasing.row_bounds import RowsBound
@@ -61,7 +61,7 @@ def _show(found: RowsBound, share: float) -> None:
     console = Screen()
     if found.replayed:
         console.print("\nThis very request was answered before: the same answer, no new charge.", style="yellow")
-    table = Table(title=f"\nPersons by number of rows, each ± {up(found.error)} (95%)", title_justify="left")
+    table = Table(title=f"\nPersons by number of rows, each {margin(found.error)} (95%)", title_justify="left")
     for column in ("rows", "persons", "with more rows"):
         table.add_column(column, justify="right")
     for rows, count, more in zip(found.candidates, found.persons, found.beyond(), strict=False):

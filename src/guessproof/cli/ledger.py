@@ -273,12 +273,12 @@ def _answer(charge: Charge) -> list[str]:
 
 def _number(row: dict[str, Any]) -> str:
     """A released number with its error."""
-    from guessproof.rounded import beside_error, up
+    from guessproof.rounded import beside_error, margin
 
     value, error = row.get("time") or row.get("value"), row.get("error")
     known = error if isinstance(error, float) else None
     shown = beside_error(value, known) if isinstance(value, float) else str(value)
-    return shown if not isinstance(error, float) else f"{shown} ± {up(error, 3)}"
+    return shown if not isinstance(error, float) else f"{shown} {margin(error, 3)}"
 
 
 def _described(describe: Mapping[str, Any]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.plain import json_text, plain
-from guessproof.rounded import base_for, count, count_up, percent_up, up
+from guessproof.rounded import base_for, count, count_up, margin, percent_up
 
 if TYPE_CHECKING:
     from guessproof.risk.bracket import Bracket
@@ -109,5 +109,5 @@ def in_people(before: float | None, after: float) -> str:
 def error_words(error: float | None, ranks: float | None, time: object = None) -> str:
     """How near an answer is: in its own unit, in days where it is a time, or in ranks."""
     if ranks is not None:
-        return f"± {up(ranks)} ranks"
-    return "depends on the answer" if error is None else f"± {up(error)}{' days' if time else ''}"
+        return f"{margin(ranks)} ranks"
+    return "depends on the answer" if error is None else f"{margin(error)}{' days' if time else ''}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from guessproof.cli.printing import AsJson, PlanArgument, after_answer, belief_words, command, error_words, print_json
-from guessproof.rounded import beside_error, down, points, up
+from guessproof.rounded import beside_error, down, margin, points, up
 
 MISSING = "(missing)"  # a key of a group that no value was found for
 
@@ -70,8 +70,8 @@ def show_answer(answer: Answer, plan: Plan) -> None:
         _show_numbers(console, title, numbers, plan, question.name)
     for name, error in answer.sampling.items():
         console.print(
-            f"Apart from this noise, the average of so many people ({name}) would itself vary by about ± {error:.3g} "
-            "from sample to sample (from the declared prior and the public count).",
+            f"Apart from this noise, the average of so many people ({name}) would itself vary by about "
+            f"{margin(error, 3)} from sample to sample (from the declared prior and the public count).",
             style="dim",
         )
     _show_learned(console, answer, plan)

@@ -13,7 +13,7 @@ from guessproof.errors import ParameterError
 from guessproof.noise import Noise
 from guessproof.plain import table_html
 from guessproof.releasing.table import arrow_of, pandas_of, polars_of
-from guessproof.rounded import beside_error, up
+from guessproof.rounded import beside_error, margin, up
 from guessproof.sql import AnalyzedQuery, Asked, AskedPart, Output
 from guessproof.sql import formula as formulas
 from guessproof.sql.measurement import EXTREMES, Measurement
@@ -50,8 +50,8 @@ class Released:
     def shown(self) -> str:
         """The number with its error, for people."""
         value = "none" if self.value is None else self.time or beside_error(self.value, self.error)
-        error = "" if self.error is None else f" ± {up(self.error, 3)}{' days' if self.time else ''}"
-        return value + (f" ± {up(self.ranks, 3)} ranks" if self.ranks is not None else error)
+        error = "" if self.error is None else f" {margin(self.error, 3)}{' days' if self.time else ''}"
+        return value + (f" {margin(self.ranks, 3)} ranks" if self.ranks is not None else error)
 
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value

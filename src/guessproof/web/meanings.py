@@ -9,7 +9,7 @@ from guessproof.errors import GuessproofError
 from guessproof.explain import Explanation, explain
 from guessproof.meaning import Meaning, meaning
 from guessproof.risk.bracket import Bracket
-from guessproof.rounded import down, percent_up, up
+from guessproof.rounded import down, margin, percent_up, up
 from guessproof.web.folder import Folder
 from guessproof.web.outcomes import people
 from guessproof.web.pictures import before_of
@@ -68,8 +68,8 @@ def _calculated(epsilon: float, gained: float, believed: float | None, before: f
 def _planned(found: Meaning, before: float | None, *, exact: bool) -> Json:
     gained = None if found.advantage is None else float(found.advantage.bound)
     believed = None if found.posterior is None else float(found.posterior.bound)
-    errors = [f"{name} ± {up(e)}" for name, e in found.errors.items() if e is not None]
-    errors += [f"{name} ± {up(e)} ranks" for name, e in found.rank_errors.items()]
+    errors = [f"{name} {margin(e)}" for name, e in found.errors.items() if e is not None]
+    errors += [f"{name} {margin(e)} ranks" for name, e in found.rank_errors.items()]
     limits = [
         {"name": k.name, "side": k.side, "epsilon": _edge(k.epsilon, k.side), "how": k.how, "kept": k.kept}
         for k in found.limits

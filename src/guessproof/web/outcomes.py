@@ -8,7 +8,7 @@ from typing import Any
 from guessproof.calculate import calculate
 from guessproof.choosing import Choice
 from guessproof.risk.bracket import Bracket
-from guessproof.rounded import base_for, count, count_up, down, misjudged_words, percent_up, up
+from guessproof.rounded import base_for, count, count_up, down, margin, misjudged_words, percent_up, up
 from guessproof.web.states import CalculatorState
 
 Outcome = dict[str, Any]
@@ -115,7 +115,7 @@ def _shown(choice: Choice, exact: bool) -> dict[str, str]:
         "prior_free_epsilon": down(choice.prior_free_epsilon),
         "low": up(choice.interval[0]) if choice.interval[0] else "0",
         "high": "any" if math.isinf(choice.interval[1]) else down(choice.interval[1]),
-        "errors": "; ".join(f"{name} ± {up(e)}" for name, e in choice.errors().items() if e is not None),
+        "errors": "; ".join(f"{name} {margin(e)}" for name, e in choice.errors().items() if e is not None),
     }
     if exact:
         found["narrower_prior_epsilon"] = down(choice.narrower_prior_epsilon)

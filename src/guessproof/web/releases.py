@@ -11,7 +11,7 @@ from guessproof.ledger.amounts import shown
 from guessproof.plan import Plan
 from guessproof.releasing import release
 from guessproof.releasing.run import request_digest, which_release
-from guessproof.rounded import down, up
+from guessproof.rounded import down, margin, up
 from guessproof.web.desks import Offer
 from guessproof.web.refusals import WebError
 from guessproof.web.shop import Shop
@@ -100,8 +100,8 @@ def _shown(answer: Any) -> Json:
             "group": {k: "(missing)" if v is None else str(v) for k, v in a.group.items()},
             "name": a.name,
             "value": "none" if a.value is None else a.time or f"{a.value:.6g}",
-            "error": "" if a.error is None else f"± {up(a.error)}{' days' if a.time else ''}",
-            "ranks": "" if a.ranks is None else f"± {up(a.ranks)} ranks",
+            "error": "" if a.error is None else f"{margin(a.error)}{' days' if a.time else ''}",
+            "ranks": "" if a.ranks is None else f"{margin(a.ranks)} ranks",
             "confidence": f"{a.confidence:.0%}",
         }
         for a in answer.answers
