@@ -82,15 +82,21 @@ class GoalBox:
         rest = np.maximum.accumulate(np.maximum(whole - own, 0.0), axis=1)
         return np.diff(np.maximum.accumulate(own, axis=1), axis=1), np.diff(rest, axis=1)
 
+    def least(self, epsilon: float, log_odds: float, shares: Array) -> tuple[Array, Array]:
+        """peaks × shares: the least that a share of the goal, and of the rest, holds of a tent peaking near there."""
+        heights = np.exp(-epsilon * (self.radii[1:] + self.off))
+        whole = (math.exp(_log_share(sign * log_odds)) for sign in (1, -1))
+        goal, rest = (
+            np.stack([_furthest(row, heights, mass, shares) for row in part])
+            for part, mass in zip(self.shells, whole, strict=True)
+        )
+        return goal, rest
+
     def limit(self, epsilon: float, factor: float, gain: float, log_odds: float) -> float:
         """What no likelihood and no prior within the factor lets the belief rise by, given the declared gain."""
-        inside, outside = math.exp(_log_share(log_odds)), math.exp(_log_share(-log_odds))
-        heights = np.exp(-epsilon * (self.radii[1:] + self.off))
-        own, rest = self.shells
-        least_u, least_v = (own @ heights) / inside * (1 - 1e-12), (rest @ heights) / outside * (1 - 1e-12)
         shares = np.linspace(0.0, 1.0, _MEANS + 1)
-        held = np.stack([_furthest(r, heights, outside, shares[:-1]) for r in rest])  # peaks × steps of t
-        kept = np.stack([_furthest(r, heights, inside, 1 - shares[1:]) for r in own])  # peaks × steps of s
+        goal, rest = self.least(epsilon, log_odds, shares)
+        least_u, least_v, kept, held = goal[:, -1], rest[:, -1], goal[:, -2::-1], rest[:, :-1]
         more, low_mean, high_mean = factor - 1, 1 + (factor - 1) * shares[:-1], 1 + (factor - 1) * shares[1:]
         u, v, b = least_u[:, None, None], least_v[:, None, None], (more * held)[:, None, :]
         s, a, found = shares[None, 1:, None], kept[:, :, None], np.zeros(())

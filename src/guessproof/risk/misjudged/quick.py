@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import expit
 
 from guessproof.errors import NotCertifiedError
+from guessproof.risk.misjudged.shares import Shares
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.wrong_prior import LARGEST_FACTOR
 from guessproof.risk.tent import TiltedIntegrals, log_prior
@@ -36,7 +37,6 @@ Parts = tuple[Array, Array]  # masses and ∫Lf of some sets
 _PEAKS, _PEAKS_ALONE = 13, 129  # peaks of tents in each goal, and where there is but one goal
 _RADII, _RADII_ALONE = 8, 24  # at which shares are known
 _COARSE, _PARTS = 24, (4, 4, 4)  # boxes at first; into how many those that stay open are cut, again and again
-_WHOLE = 1e-9  # a share below which a slope is noise
 _FINE = 3e-4  # of a logarithm
 
 
@@ -186,58 +186,6 @@ class DeclaredBoxes:
     def _pick(self, which: Mask) -> Self:
         rows = {name: getattr(self, name)[which] for name in ("low", "high", "gain", "most")}
         return replace(self, **rows, near=self.near.pick(which), far=self.far.pick(which))
-
-
-@dataclass(frozen=True)
-class Shares:
-    """What shares `at` of a set hold of L (`told`), one row a tent; between two of them it turns no further than there.
-
-    `first` and `last` are slopes before the first and beyond the last share: of what is concave an upper and a lower
-    bound, of what is convex the other way round.
-    """
-
-    at: Array
-    told: Array
-    turn_at: Array
-    turn_told: Array
-
-    @classmethod
-    def of(cls, at: Array, told: Array, first: Array, last: float) -> Self:
-        """Between two shares the lines through their neighbours are extended until they meet."""
-        width, rise = np.diff(at), np.diff(told)
-        before, after = [first], [np.full(first.shape, last)]
-        for i in range(width.shape[1] - 1):
-            before.append(_slope(rise[:, i], width[:, i], before[-1]))
-            after.append(_slope(rise[:, -1 - i], width[:, -1 - i], after[-1]))
-        left, right = np.stack(before, axis=1), np.stack(after[::-1], axis=1)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            way = (rise - right * width) / (left - right)
-            way = np.clip(np.where(np.isnan(way), width, way), 0.0, width)
-            steep = np.isinf(left)  # then all of the rise may be at once
-            met = np.where(steep, told[:, 1:] - right * (width - way), told[:, :-1] + np.where(steep, 0.0, left) * way)
-        return cls(at, told, at[:, :-1] + way, met)
-
-    def most(self, more: float) -> Array:
-        """The largest (1 + more·told)/(1 + more·at) between each two shares."""
-        ends, turn = self._ratios(more)
-        return np.maximum(np.maximum(ends[:, :-1], ends[:, 1:]), turn)
-
-    def least(self, more: float) -> Array:
-        """The smallest."""
-        ends, turn = self._ratios(more)
-        return np.minimum(np.minimum(ends[:, :-1], ends[:, 1:]), turn)
-
-    def _ratios(self, more: float) -> tuple[Array, Array]:
-        return (1 + more * self.told) / (1 + more * self.at), (1 + more * self.turn_told) / (1 + more * self.turn_at)
-
-    def pick(self, which: Mask) -> Self:
-        """Some of the rows."""
-        return type(self)(self.at[which], self.told[which], self.turn_at[which], self.turn_told[which])
-
-
-def _slope(rise: Array, width: Array, otherwise: Array) -> Array:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(width > _WHOLE, rise / width, otherwise)
 
 
 def _before(search: TruthSearch, left: Ends, right: Ends) -> tuple[Array, Array]:
