@@ -96,6 +96,24 @@ def test_too_much_without_a_length_is_refused_too(served: Served) -> None:
     connection.close()
 
 
+@pytest.mark.parametrize(
+    ("door", "body"),
+    [
+        ("plan/write", {"state": {"columns": {"HALF": {"bounds": [0, 1]}}}}),
+        ("ask", {"answers": ["1", "HALF"]}),
+        ("tables/columns", {"source": "HALF.csv"}),
+        ("question", {"state": {"query": {"sql": "SELECT HALF FROM t"}, "data": {"name": "a", "source": "HALF"}}}),
+    ],
+)
+def test_half_a_character_is_refused_or_answered(served: Served, door: str, body: Any) -> None:
+    """JSON can say half a character, which no answer can repeat."""
+    sent = json.dumps(body).replace("HALF", "\\ud800").encode()
+    status, found = raw(served, "POST", f"/api/{door}", ours(served), sent)
+    assert status in (200, 422), found["body"]
+    assert raw(served, "PUT", "/api/state", ours(served, **{"X-Desk": "half-a-desk"}), sent)[0] in (204, 422)
+    assert raw(served, "GET", "/api/state", ours(served, **{"X-Desk": "half-a-desk"}))[0] in (200, 422)
+
+
 def test_another_machine_needs_the_token(tmp_path: Path) -> None:
     with serving(tmp_path, token="s3cret") as found:
         assert found.ask("GET", "/api/start")[0] == 401

@@ -12,6 +12,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
+from pydantic_core import PydanticSerializationError
 from starlette.exceptions import HTTPException
 
 from guessproof import __version__
@@ -89,6 +90,13 @@ def _add_refusals(app: FastAPI) -> None:
         refusal = Refusal(kind="web", message=plain(error.detail), problem=plain(error.detail))
         status = 422 if error.status_code == 400 else error.status_code  # a body that cannot be parsed
         return _answer(refusal, status, dict(error.headers or {}))
+
+    @app.exception_handler(UnicodeEncodeError)
+    @app.exception_handler(PydanticSerializationError)
+    def halved(_: Request, __: Exception) -> JSONResponse:
+        """JSON can say half a character (a lone surrogate), which no answer can repeat."""
+        problem, remedy = "a text holds half a character", "type it again"
+        return _answer(Refusal(kind="request", message=f"{problem}; {remedy}", problem=problem, remedy=remedy), 422)
 
     @app.exception_handler(Exception)
     def broken(_: Request, __: Exception) -> JSONResponse:
