@@ -31,3 +31,27 @@ def held(page: Page) -> Any:
 def shown(page: Page) -> str:
     """The ε on the page."""
     return page.locator("#epsilon-value").inner_text()
+
+
+def reach(page: Page, name: str) -> None:
+    """Go to an element as somebody does who has no mouse."""
+    for _ in range(250):
+        if page.evaluate("document.activeElement.id") == name:
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"the keyboard does not reach {name}")
+
+
+def press(page: Page, name: str) -> None:
+    """Go to a button, once it is there, and press it."""
+    page.wait_for_selector(f"#{name}:visible")
+    reach(page, name)
+    page.keyboard.press("Enter")
+
+
+def write(page: Page, name: str, text: str) -> None:
+    """Go to a field and write something else into it."""
+    page.wait_for_selector(f"#{name}:visible")
+    reach(page, name)
+    page.keyboard.press("Control+a")
+    page.keyboard.type(text)

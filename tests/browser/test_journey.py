@@ -12,40 +12,43 @@ from playwright.sync_api import Page, expect
 from web.running import CAFETERIA, CALCULATION, Served, serving
 
 from browser.conftest import TABLE
-from browser.pages import drawn, held, load, settled
+from browser.pages import drawn, held, load, press, reach, settled, write
 from guessproof.ledger import Ledger
 
 Tab = Callable[..., Page]
 
 
 def test_from_a_file_to_a_report(tmp_path: Path, tab: Tab) -> None:
+    """With the keyboard alone; only the dialog in which a file is chosen is the browser's own."""
     with serving(tmp_path, state=CALCULATION) as found:
         page = tab(found.address)
+        reach(page, "upload")
         page.locator("#upload").set_input_files(TABLE)
         expect(page.locator("#pick-table")).to_have_value("cafeteria.csv")
-        page.locator("#show-columns").click()
+        press(page, "show-columns")
         expect(page.locator("[data-chip=time]")).to_be_visible()
-        page.locator("#data-rows").fill("120")
-        page.locator("#data-rows").press("Enter")
-        page.locator("#sql").fill("SELECT AVG(time) AS mean_time FROM t WHERE faculty = 'math'")
+        write(page, "data-rows", "120")
+        page.keyboard.press("Enter")
+        write(page, "sql", "SELECT AVG(time) AS mean_time FROM t WHERE faculty = 'math'")
         expect(page.locator("#sql-said")).to_contain_text("one person moves it")
-        page.locator("#within-on").check()
-        page.locator("#within-number").fill("1.5")
+        reach(page, "within-on")
+        page.keyboard.press("Space")
+        write(page, "within-number", "1.5")
         settled(page)
         assert held(page)["data"]["source"] == "cafeteria.csv"
-        page.locator("#budget-amount").fill("5")
-        page.locator("#open-budget").click()
-        page.locator("#offer").click()
+        write(page, "budget-amount", "5")
+        press(page, "open-budget")
+        press(page, "offer")
         expect(page.locator("#confirm-title")).to_contain_text("charges ε = 1.99716 to cafeteria")
         assert Ledger(tmp_path / "guessproof.ledger").standing("cafeteria").epsilon == 0
-        page.locator("#confirm").click()
+        press(page, "confirm")
         expect(page.locator("#answer")).to_contain_text("mean_time = ")
         assert float(Ledger(tmp_path / "guessproof.ledger").standing("cafeteria").epsilon) > 1.9
-        page.locator("#start-audit").click()
+        press(page, "start-audit")
         expect(page.locator("#verdict")).to_contain_text("Nothing more was found")
-        page.locator("#write-report").click()
+        press(page, "write-report")
         with page.context.expect_page() as opened:
-            page.locator("#see-report").click()
+            press(page, "see-report")
         opened.value.wait_for_load_state()
         assert re.search("cafeteria", opened.value.content())
         uploads = found.shop.folder.uploads

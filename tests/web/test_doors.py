@@ -20,7 +20,7 @@ from web.running import CAFETERIA, CALCULATION, Served
 VENDOR = Path(guessproof.web.__file__).parent / "static" / "vendor"
 CHECKS = [not_a_server_error, status_code_conformance, response_schema_conformance]
 QUIET = settings(
-    max_examples=8,
+    max_examples=5,
     deadline=None,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate),
@@ -49,7 +49,7 @@ def asker() -> Callable[[Any], None]:
 @pytest.mark.parametrize(("door", "first"), [("question", 0), ("shape", 1), ("plan/write", 2)])
 def test_no_state_breaks_a_door(served: Served, door: str, first: int) -> None:
     """One thing wrong in a state that was right: an answer or a refusal with words."""
-    for state in states()[first::2]:
+    for state in states()[first::3]:
         status, found = served.ask("POST", f"/api/{door}", {"state": state})
         assert status in (200, 422), (state, found)
         assert status == 200 or found["error"]["message"]

@@ -19,8 +19,8 @@ export class Chart {
     this.details.addEventListener("toggle", () => this.list());
     this.extra = el("div", {});
     this.node = el("figure", { class: "chart", id: `chart-${name}`, hidden: true },
-      el("header", {}, el("h3", {}, title)),
-      el("p", { class: "legend" }, legend.map(([kind, words]) => el("span", { class: `key ${kind}` }, words))),
+      el("header", {}, this.heading = el("h3", {}, title)),
+      this.legend = el("p", { class: "legend" }, legend.map(([kind, words]) => el("span", { class: `key ${kind}` }, words))),
       this.picture, this.extra,
       note ? el("p", { class: "hint" }, note) : null,
       el("footer", {}, this.details, this.button("SVG"), this.button("PNG")));
@@ -29,6 +29,14 @@ export class Chart {
     this.stale = false;
     new IntersectionObserver(([entry]) => { this.seen = entry.isIntersecting; if (this.seen && this.stale) this.update({}); }, { rootMargin: "100px" }).observe(this.node);
     dark.addEventListener("change", () => { if (this.spec) this.draw(this.spec, this.rows); });
+  }
+
+  // Another title for another picture; its legend may not fit then.
+  call(title, legend) {
+    this.title = this.heading.textContent = title;
+    this.legend.hidden = !legend;
+    this.picture.setAttribute("aria-label", title);
+    this.table.setAttribute("aria-label", `Values of: ${title}`);
   }
 
   button(form) {

@@ -52,6 +52,7 @@ function show(found) {
   const place = same && shape.kind === "line" ? output() : null;
   shape = found;
   const line = found.kind === "line";
+  chart.call(line ? "What he believes, before and after" : "What he believes today, and which guesses are right", line);
   slider.parentElement.hidden = said.hidden = game.hidden = !line;
   if (same) chart.update(found.rows); else chart.draw(found.spec, found.rows);
   if (!line) return;
