@@ -157,7 +157,7 @@ class SparkHarness(Harness):
 
     def cut(self) -> None:
         """The query that is sent takes a moment to begin. A server does not see the cut: it would run on for years."""
-        time.sleep(5)
+        time.sleep(4)
         self.wire.cut()
         lost = self._opened[-1]
         again = Remote(f"{self._server}/;session_id={lost.session_id};user_id={lost.client._user_id or ''}")

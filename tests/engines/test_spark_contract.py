@@ -9,6 +9,7 @@ import pytest
 from sqlglot import Expr, exp
 
 from engines.spark_harness import SparkHarness
+from guessproof.engines.spark_session import stopped_after
 from guessproof.errors import EngineError, SourceError
 from guessproof.sql import analyze
 from guessproof.sql.targets.spark import SparkTarget
@@ -25,6 +26,36 @@ def harness(spark: str) -> Iterator[SparkHarness]:
 
 class TestSpark(EngineContract):
     """All of it: no check is left out."""
+
+
+class Tagged:
+    """A session of a cluster that notes what is cancelled."""
+
+    def __init__(self) -> None:
+        self.tags: list[str] = []
+        self.cancelled: list[str] = []
+
+    def addTag(self, tag: str) -> None:
+        self.tags.append(tag)
+
+    def removeTag(self, tag: str) -> None:
+        self.tags.remove(tag)
+
+    def interruptTag(self, tag: str) -> None:
+        self.cancelled.append(tag)
+        raise ConnectionError  # a second failure changes nothing
+
+
+def test_a_query_that_fails_is_cancelled_for_a_wire_that_broke_leaves_it_running() -> None:
+    session = Tagged()
+    with stopped_after(session, None):
+        pass
+    assert not session.cancelled
+    for limit in (None, 60.0):
+        with pytest.raises(KeyboardInterrupt), stopped_after(session, limit):
+            raise KeyboardInterrupt
+    assert len(set(session.cancelled)) == 2
+    assert not session.tags
 
 
 # Planted: what a translation between dialects would have written.

@@ -271,26 +271,39 @@ def _java_version(java: str) -> int | None:
 
 @contextmanager
 def stopped_after(session: Any, seconds: float | None) -> Generator[None]:
-    """What is run inside is cancelled when its time is over: jobs that have begun, and those that begin late."""
+    """What is run inside is cancelled when its time is over, and when it fails: a wire that broke leaves it running."""
+    if seconds is None and hasattr(session, "_jsparkSession"):
+        yield
+        return
+    with _marked(session, f"gp{uuid4().hex}") as cancel, _cancelled_after(cancel, seconds):
+        try:
+            yield
+        except BaseException:
+            attempt_quietly(cancel)
+            raise
+
+
+@contextmanager
+def _cancelled_after(cancel: Callable[[], Any], seconds: float | None) -> Generator[None]:
+    """Jobs that have begun, and those that begin late."""
     if seconds is None:
         yield
         return
-    with _marked(session, f"gp{uuid4().hex}") as cancel:
-        done = threading.Event()
+    done = threading.Event()
 
-        def stop() -> None:
-            wait: float = seconds
-            while not done.wait(wait):
-                wait = 0.2
-                attempt_quietly(cancel)
+    def stop() -> None:
+        wait: float = seconds
+        while not done.wait(wait):
+            wait = 0.2
+            attempt_quietly(cancel)
 
-        clock = threading.Thread(target=stop, daemon=True)
-        clock.start()
-        try:
-            yield
-        finally:
-            done.set()
-            clock.join()
+    clock = threading.Thread(target=stop, daemon=True)
+    clock.start()
+    try:
+        yield
+    finally:
+        done.set()
+        clock.join()
 
 
 @contextmanager

@@ -39,7 +39,7 @@ STORED_PLANS = {
 UNREADABLE = {  # by the condition that Spark names
     "CANNOT_MERGE": "a column has one type in some of its files and another in others; save them with the same types",
     "COLUMN_ALREADY_EXISTS": "two columns have the same name (capitals do not count); rename one",
-    "PARQUET_TYPE": "one of its columns has a type that Spark does not read; leave it out, or engine",
+    "PARQUET_TYPE": "a column has a type that Spark does not read; save the files without it, or leave out engine",
 }
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
@@ -121,8 +121,9 @@ def _far_files(source: str) -> Source:
 def _read(own: SettledSession, source: Source, *, far: bool) -> ViewedTable:
     paths = [source.said] if far else [f"file://{_literally(str(path))}" for path in source.paths]
     if source.form == "parquet":
-        # All footers are read: a file of other types would otherwise be found after the charge, by its values.
-        reader = own.session.read.option("recursiveFileLookup", True).option("mergeSchema", True)
+        # All footers are read: a file of other types would otherwise be found after the charge.
+        several = far or len(paths) > 1
+        reader = own.session.read.option("recursiveFileLookup", True).option("mergeSchema", several)
         if far and not source.said.lower().endswith(".parquet"):
             reader = reader.option("pathGlobFilter", "*.parquet")
         return view_of(own, reader.parquet(*paths), is_stored=True)
