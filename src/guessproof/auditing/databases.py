@@ -112,6 +112,8 @@ def _share_keys(join: PublicJoin, tables: dict[str, dict[str, Field]], main: str
         held = [main] if "." not in key.left.name else [t for t, columns in tables.items() if name in columns]
         sides = [(t, c) for t, c in ((held[0], name), (join.joined.table.name, inside)) if c in tables.get(t, {})]
         values = tuple(dict.fromkeys(v for t, c in sides for v in tables[t][c].values))
+        if len(values) < len(FOUND):
+            values += tuple(map(float, range(9))) if key.right.kind == "number" else FOUND
         for table, column in sides:
             tables[table][column] = replace(tables[table][column], values=values)
 
@@ -142,10 +144,28 @@ class UnitMaker:
         row |= {n: f.values[place % len(f.values)] for n, f in self.schema.own.items() if f.kind == "number"}
         return self._with_rest([{**row, **(frame or {})}] * max(self.schema.declared.unit.row_counts))
 
-    def frame(self) -> Row:
-        """What is public of a unit, where only values are protected."""
+    def vary(self, unit: Unit, place: int) -> Unit:
+        """The same with the most extreme numbers wherever nothing is joined on them."""
+        joined = {k.left.name.rpartition(".")[2] for join in self.schema.joins for k in join.keys}
+        joined |= {k.right.name.rpartition(".")[2] for join in self.schema.joins for k in join.keys}
+        found: dict[str, tuple[Row, ...]] = {}
+        for table, rows in unit.items():
+            held = self.schema.columns.get(table, {})
+            free = [n for n in held if n not in joined and held[n].kind == "number" and self._may_change(table, n)]
+            more = {n: held[n].values[place % len(held[n].values)] for n in free}
+            found[table] = tuple({**row, **more} for row in rows)
+        return found
+
+    def frame(self, unit: Unit | None = None) -> Row:
+        """What is public of a unit, of this one or of any, where only values are protected."""
+        if self.schema.declared.unit.hides_presence:
+            return {}
         open_ones = {n: f for n, f in self.schema.own.items() if n not in self.schema.secret}
-        return self.fill(open_ones) if not self.schema.declared.unit.hides_presence else {}
+        rows = () if unit is None else unit[self.schema.declared.table]
+        return {n: rows[0].get(n) for n in open_ones} if rows else self.fill(open_ones)
+
+    def _may_change(self, table: str, name: str) -> bool:
+        return table != self.schema.declared.table or name in self.schema.secret
 
     def _with_rest(self, rows: Sequence[Row]) -> Unit:
         """Its rows in the other protected tables, each joined to a row before it by a key of its own."""

@@ -25,6 +25,7 @@ from guessproof.sql.places import RankContribution
 from guessproof.sql.rewrite import Cell
 
 CASES, VICTIMS = 9, 6
+CROWD = 400  # units among which one is looked for that passes every filter
 COMPANIES = (0, 1, 3, 8)  # how many others there are
 WHOLE = "the log-likelihood of the whole release"
 REACH = np.geomspace(1e-3, 1e6, 121)  # distances, in scales, at which two densities are compared
@@ -46,17 +47,45 @@ class NeighbourCase:
 def play_neighbours(factory: DatabaseFactory, rng: Any, progress: Progress) -> list[NeighbourCase]:
     """Ask every question of databases that differ in one unit."""
     schema, maker = factory.schema, UnitMaker(factory.schema, rng)
+    telling = list(find_telling(factory, maker))
     found: list[NeighbourCase] = []
     for number in range(CASES):
         progress(number / CASES, "making up databases, asking the engine")
-        frame = maker.frame()
+        known = telling[number % len(telling)] if telling and number % 3 else None
+        frame = maker.frame(known)
         victims: list[Unit | None] = [None] if schema.declared.unit.hides_presence else []
-        victims += [maker.extreme(place, frame) for place in (0, 1)]
+        if known is None:
+            victims += [maker.extreme(place, frame) for place in (0, 1)]
+        else:
+            victims += [known, maker.vary(known, 0), maker.vary(known, 1)]
         victims += [maker.draw(frame) for _ in range(VICTIMS - len(victims))]
         others = [maker.draw() for _ in range(COMPANIES[number % len(COMPANIES)])]
         answers = [factory.ask([*others, *_present(schema, victims, place)]) for place in range(len(victims))]
         found.append(NeighbourCase(tuple(victims), tuple(answers)))
     return found
+
+
+def find_telling(factory: DatabaseFactory, maker: UnitMaker) -> Iterator[Unit]:
+    """For each number a unit that moves it by being there: of a crowd that does, half and half again.
+
+    Filters let few through: units of any values might all be passed over, and nothing would be tried.
+    """
+    choice, crowd = factory.choice, [maker.draw() for _ in range(CROWD)]
+    nobody = factory.ask([])
+
+    def moves(place: int, units: Sequence[Unit]) -> bool:
+        cells = cells_of(choice, factory.ask(units), place)
+        return measure_move(choice.noises[place], cells, cells_of(choice, nobody, place)) > 0
+
+    for place in range(len(choice.noises)):
+        kept = crowd
+        if not moves(place, kept):
+            continue
+        while len(kept) > 1:
+            half = kept[: len(kept) // 2]
+            kept = half if moves(place, half) else kept[len(kept) // 2 :]
+        if moves(place, kept):
+            yield kept[0]
 
 
 def _present(schema: Schema, victims: Sequence[Unit | None], place: int) -> list[Unit]:
