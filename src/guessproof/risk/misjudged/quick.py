@@ -34,8 +34,8 @@ from guessproof.risk.worst_case import (
 from guessproof.world.checks import Array, Mask
 
 Parts = tuple[Array, Array]  # masses and ∫Lf of some sets
-_PEAKS, _PEAKS_ALONE = 13, 129  # peaks of tents in each goal, and where there is but one goal
-_RADII, _RADII_ALONE = 8, 24  # at which shares are known
+_FEW, _MANY, _ALONE = (5, 4), (13, 8), (129, 24)  # peaks in each goal, and radii at which shares are known
+_AT_ONCE = 150  # boxes that are worth many peaks where an answer is wanted at once
 _COARSE, _PARTS = 24, (4, 4, 4)  # boxes at first; into how many those that stay open are cut, again and again
 _FINE = 3e-4  # of a logarithm
 
@@ -54,13 +54,13 @@ def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) 
     if most == 1 or math.isinf(most):
         return most
     left, right = _first_boxes(search, low, high)
-    boxes = DeclaredBoxes.between(search, epsilon, move, left, right)
     for parts in _PARTS[:-1]:
+        boxes = DeclaredBoxes.between(search, epsilon, move, left, right, _FEW)
         left, right = _cut(left, right, boxes.is_broken(most, limit, left.size), parts)
         if left.size == 0:
             return most
-        boxes = DeclaredBoxes.between(search, epsilon, move, left, right)
-    return boxes.largest_factor(limit, most)
+    grid = _MANY if left.size <= _AT_ONCE else _FEW
+    return DeclaredBoxes.between(search, epsilon, move, left, right, grid).largest_factor(limit, most)
 
 
 def is_kept(search: TruthSearch, epsilon: float, limit: float, factor: float, move: Move) -> bool:
@@ -119,16 +119,18 @@ class DeclaredBoxes:
     def at(cls, search: TruthSearch, epsilon: float, move: Move, truth: float) -> Self:
         """One true value."""
         ends = Ends.at(search, np.array([truth]), epsilon, _aim(move))
-        return cls._made(search, epsilon, move, (ends.t, ends.t), (ends.prior, ends.prior), ends.bound)
+        return cls._made(search, epsilon, move, (ends.t, ends.t), (ends.prior, ends.prior), ends.bound, _ALONE)
 
     @classmethod
-    def between(cls, search: TruthSearch, epsilon: float, move: Move, left: Array, right: Array) -> Self:
+    def between(
+        cls, search: TruthSearch, epsilon: float, move: Move, left: Array, right: Array, grid: tuple[int, int] = _MANY
+    ) -> Self:
         """Boxes of true values."""
         ends = Ends.at(search, np.concatenate([left, right]), epsilon, _aim(move))
         first, last = ends.pick(slice(None, left.size)), ends.pick(slice(left.size, None))
         slopes = slope_range(search, first, last, epsilon, _aim(move))
         rise = box_bound(search, first, last, *slopes, epsilon, _aim(move))
-        return cls._made(search, epsilon, move, (left, right), _before(search, first, last), rise)
+        return cls._made(search, epsilon, move, (left, right), _before(search, first, last), rise, grid)
 
     @classmethod
     def _made(
@@ -139,6 +141,7 @@ class DeclaredBoxes:
         truths: tuple[Array, Array],
         before: tuple[Array, Array],
         rise: Array,
+        grid: tuple[int, int],
     ) -> Self:
         low, high = (np.clip(p, 0.0, 1.0) for p in (before if move > 0 else (1 - before[1], 1 - before[0])))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -147,7 +150,7 @@ class DeclaredBoxes:
             gain = np.fmax(*(b - a for a, b in zip(odds, grown, strict=True)))
         first, last = (float(search.form.psi(e)) for e in search.prior.support)
         across = epsilon * (last - first + search.form.step)
-        by_peak, near, far = _Goals.of(search, *truths).tents(epsilon, move)
+        by_peak, near, far = _Goals.of(search, *truths).tents(epsilon, move, *grid)
         gain = np.minimum(np.where(np.isnan(gain), across, gain)[:, None], by_peak + epsilon * search.form.step)
         low, high, most = (np.broadcast_to(v[:, None], gain.shape) for v in (*odds, grown[1]))
         return cls(low.ravel(), high.ravel(), gain.ravel(), most.ravel(), near, far, across)
@@ -220,13 +223,12 @@ class _Goals:
         world = TiltedIntegrals(search.prior, search.form)
         return cls(world, np.clip(lo1, low, high), np.clip(hi2, low, high), np.where(lo1 < lo2, strips, 0.0))
 
-    def tents(self, epsilon: float, move: Move) -> tuple[Array, Shares, Shares]:
+    def tents(self, epsilon: float, move: Move, peaks: int, count: int) -> tuple[Array, Shares, Shares]:
         """For each peak (boxes × peaks) what its tents gain, and what shares inside and outside hold of them.
 
         Where the belief falls, that in the rest rises: L grows away from c, and the two change places.
         """
-        psi, alone = self.world.form.psi, self.lo.size == 1
-        count, peaks = (_RADII_ALONE, _PEAKS_ALONE) if alone else (_RADII, _PEAKS)
+        psi = self.world.form.psi
         c = self.lo[:, None] + np.linspace(0.0, 1.0, peaks) * (self.hi - self.lo)[:, None]
         # A peak of the grid stands for all that are half a step away: ln L is off by `off` at most.
         off = 0.5 * epsilon * np.max(np.diff(psi(c), axis=1), axis=1, keepdims=True)
