@@ -26,7 +26,7 @@ from guessproof.world.line_form import Metric
 Index = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _GRID = 512  # steps of u
-_TAIL = 3e-3  # probability left to a cell that reaches to infinity
+TAILS = (1e-4, 3e-4, 1e-3, 3e-3)  # probabilities that may be left to a cell that reaches to infinity
 _THIN = 1e-9  # below this mass quantiles have too few digits, and a cell is coupled as a whole
 
 
@@ -75,7 +75,7 @@ class Axis:
         return np.where(np.isnan(reach), np.inf, reach)
 
 
-def edges_of(attribute: Attribute, fixed: list[float], width: float, even: bool) -> Array:
+def edges_of(attribute: Attribute, fixed: list[float], width: float, even: bool, tail: float = TAILS[-1]) -> Array:
     """Edges of a line's cells, about `width` apart as distances, with every fixed point and break on an edge."""
     prior, metric = attribute.prior, attribute.distance
     assert isinstance(prior, LinePrior)
@@ -86,7 +86,7 @@ def edges_of(attribute: Attribute, fixed: list[float], width: float, even: bool)
         knots = [float(prior.quantile(0.5))]
     inner = [_evenly(metric, a, b, width) for a, b in pairwise(knots)]
     middle = np.concatenate([[knots[0]], *(e[1:] for e in inner)])
-    near, far = (float(e) for e in prior.quantile([_TAIL, 1 - _TAIL]))
+    near, far = (float(e) for e in prior.quantile([tail, 1 - tail]))
     before = _outward(metric, knots[0], near, low, width, -1)
     after = _outward(metric, knots[-1], far, high, width, +1)
     return np.concatenate([before[::-1], middle, after])

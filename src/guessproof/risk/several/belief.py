@@ -40,6 +40,7 @@ from guessproof.world.joint import JointNormal
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
 _FIRST = 1000  # cells of the first refinement
 _LARGEST = 20_000
+_EDGE_LEVELS = 3  # of finer and finer tiles around a goal with a short edge
 _EXACT = 1e-8
 _WORTH = 5e-4  # a bound from cells or anchors is not worth a closer search
 
@@ -162,8 +163,10 @@ class JointEngine:
         prior = self.prior()
         base, sign = prior.log_p - prior.log_q, 1.0 if k > 0 else -1.0
         goal, lines = self.goal if k > 0 else ~self.goal, _lines(self.joint_attack, self.goal)
-        if lines == 2 and _is_round(goal) and width_in_odds(attack, bound) > effort.tolerance:
-            reached, most = _by_edge(self.joint_attack, goal, abs(k), True)
+        for level in range(_EDGE_LEVELS if lines == 2 and _is_round(goal) else 0):
+            if width_in_odds(attack, bound) <= effort.tolerance or effort.clock() - began > 0.5 * effort.seconds:
+                break
+            reached, most = _by_edge(self.joint_attack, goal, abs(k), True, level)
             attack, bound = (sign * side for side in agreed(
                 max(sign * attack, reached - sign * base), min(sign * bound, most - sign * base)))  # fmt: skip
         size = _COARSE if lines <= 1 else (_FIRST if self.joint_attack.norm in ("l1", "linf") else _FIRST // 2)
@@ -284,11 +287,11 @@ def _is_round(goal: Goal) -> bool:
     return isinstance(inner, Near) or (isinstance(inner, And) and all(isinstance(p, Within) for p in inner.parts))
 
 
-def _by_edge(joint_attack: JointAttack, goal: Goal, epsilon: float, look: bool) -> Pair:
+def _by_edge(joint_attack: JointAttack, goal: Goal, epsilon: float, look: bool, level: int = 0) -> Pair:
     """Log-odds that are reached (if they are looked for) and never exceeded, by anchors."""
     from guessproof.risk.several.tiles import edge_attack, edge_bound  # only such goals need it
 
-    found = edge_bound(joint_attack, goal, epsilon)
+    found = edge_bound(joint_attack, goal, epsilon, level)
     if found is None:
         return -np.inf, np.inf
     return edge_attack(found, joint_attack.norm, epsilon) if look else -np.inf, found.bound + 1e-12

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from guessproof.risk.bracket import agreed
-from guessproof.risk.several.axes import Axis, class_axis, edges_of, finite_axis, line_axis
+from guessproof.risk.several.axes import TAILS, Axis, class_axis, edges_of, finite_axis, line_axis
 from guessproof.risk.several.joint_attack import JointAttack, is_untouched
 from guessproof.risk.several.lattice import Lattice, edges_between, lattice, split_shares
 from guessproof.risk.several.peak_attack import Peaks, peak_attack, peak_odds
@@ -26,6 +26,7 @@ from guessproof.world.goals import Compound, Conditional, Goal, Together
 from guessproof.world.joint import JointHistogram
 from guessproof.world.line import LinePrior
 
+_FAR, _WEIGHABLE = 1e-9, 23.0
 _BOXES = 40_000  # about so many boxes integrate an attack, more for many cells
 
 
@@ -99,7 +100,8 @@ def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> t
     fixed = {a.name: fixed_points(joint_attack, a, parts, joint) for a in lines}
     each = target / max(1, int(np.prod([t.size for t in tables.values()])))
     widest = max((len(fixed[a.name]) for a in lines), default=0)
-    width = _width(lines, fixed, joint is not None, max(each, widest + 1.0)) if lines else 1.0
+    tail = _tail(joint_attack, goal, lines, epsilon)
+    width = _width(lines, fixed, joint is not None, max(each, widest + 1.0), tail) if lines else 1.0
     offsets = 3 if joint_attack.norm not in ("l1", "linf") and len(lines) == 2 else 1
     if tables and joint_attack.norm != "l1":
         jump = max(float(np.max(t.table, initial=0.0, where=np.isfinite(t.table))) for t in tables.values())  # pyright: ignore[reportArgumentType, reportCallIssue]
@@ -109,9 +111,31 @@ def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> t
         if attribute.name in tables:
             axes.append(tables[attribute.name])
         else:
-            edges = edges_of(attribute, fixed[attribute.name], width, joint is not None)
+            edges = edges_of(attribute, fixed[attribute.name], width, joint is not None, tail)
             axes.append(line_axis(attribute, edges, epsilon, offsets, joint is not None))
     return lattice(tuple(axes), joint_attack.norm, joint), joint
+
+
+def _tail(joint_attack: JointAttack, goal: Goal, lines: list[Attribute], epsilon: float) -> float:
+    """The probability left to cells without end: little where far guesses are correct, since a likelihood climbs there.
+
+    Not so little that ε·distance among the cells is more than a solver can weigh.
+    """
+    from guessproof.risk.several.tiles import decided  # it cuts by the same marks
+
+    names = list(joint_attack.attributes)
+    priors = [a.prior for a in lines if isinstance(a.prior, LinePrior)]
+    if [a.name for a in lines] != names or len(priors) < len(names) or isinstance(goal, Conditional):
+        return TAILS[-1]
+    ends = [np.asarray(p.quantile([_FAR, 1 - _FAR]), dtype=np.float64) for p in priors]
+    corners = [grid.ravel() for grid in np.meshgrid(*ends, indexing="ij")]
+    if not np.any(decided(joint_attack, goal, corners, corners)[0]):
+        return TAILS[-1]
+    for tail in TAILS:
+        spans = [a.distance.distance(*p.quantile([tail, 1 - tail])) for a, p in zip(lines, priors, strict=True)]
+        if epsilon * float(max(spans)) <= _WEIGHABLE:
+            return tail
+    return TAILS[-1]
 
 
 def _finite(
@@ -158,11 +182,11 @@ def fixed_points(
     return sorted(e for e in found if np.isfinite(e))
 
 
-def _width(lines: list[Attribute], fixed: dict[str, list[float]], even: bool, target: float) -> float:
+def _width(lines: list[Attribute], fixed: dict[str, list[float]], even: bool, target: float, tail: float) -> float:
     """The cells' common width, as a distance, that makes about `target` cells; a fraction of the narrowest goal."""
 
     def count(width: float) -> float:
-        return float(np.prod([edges_of(a, fixed[a.name], width, even).size - 1.0 for a in lines]))
+        return float(np.prod([edges_of(a, fixed[a.name], width, even, tail).size - 1.0 for a in lines]))
 
     spans = [
         float(a.distance.spread((np.asarray(x), np.asarray(x)), (np.asarray(y), np.asarray(y))))

@@ -34,7 +34,8 @@ class Detail:
     growth: float
 
 
-ROUGH, _FINE = Detail(6, 1, 0.1, 1.3), Detail(12, 2, 0.05, 1.15)
+ROUGH = Detail(6, 1, 0.1, 1.3)
+_FINE = (Detail(12, 2, 0.05, 1.15), Detail(16, 1, 0.02, 1.1), Detail(24, 1, 0.012, 1.08))
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,19 @@ class Edged:
     log_w: Array
 
 
-def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Edged | None:
-    """Log-odds that no likelihood exceeds, by anchors; None where two numbers cannot be tiled."""
+def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float, level: int = 0) -> Edged | None:
+    """Log-odds that no likelihood exceeds, by anchors; None where two numbers cannot be tiled.
+
+    Each next level cuts finer. Falls of belief need it: where far guesses are made likely, far tiles count.
+    """
     plane = plane_of(joint_attack, goal)
     if plane is None:
         return None
-    key, kept = (goal, "tiles"), joint_attack.shares
+    key, kept = (goal, "tiles", level), joint_attack.shares
     if key not in kept:  # the same at every ε, but for what lies in the tails
-        kept[key] = [cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, _FINE)]
+        kept[key] = [cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, _FINE[level])]
     rough, tiles = (plane.tiles(boxes, shares, epsilon) for boxes, shares in kept[key])
-    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
+    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon, 1 + 0.5 * level)
     start = climbed(rough, anchors, joint_attack.norm, epsilon)
     found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
     return Edged(found.bound, tiles, anchors, found.log_w)
@@ -161,19 +165,21 @@ def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array
     return np.unique([low, *(e for e in found if np.isfinite(e)), high])
 
 
-def edge_points(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float) -> Array:
-    """Points of the goal's edge, as far apart as they can be."""
+def edge_points(
+    joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float, share: float = 1.0
+) -> Array:
+    """Points of the goal's edge, as far apart as they can be; so many times the usual number."""
     disc = goal.part if isinstance(goal, Not) else goal
     if isinstance(disc, Near):
         t = joint_attack.point(disc)
         assert t is not None
-        return plane.places(np.stack(disc.rim(t, _ANCHORS), axis=1))
+        return plane.places(np.stack(disc.rim(t, round(share * _ANCHORS)), axis=1))
     middle = 0.5 * (np.min(tiles.corners, axis=1) + np.max(tiles.corners, axis=1))
     weighty = tiles.mass >= _TELLING * np.max(tiles.mass[tiles.is_cut], initial=0.0)
     points = middle[tiles.is_cut & weighty & (tiles.rise == 0)]
     flat = _flat_edges(joint_attack, goal, plane)
     points = np.concatenate([points, flat]) if flat.size else points
-    return _spread_out(points if points.size else middle[:1], epsilon)
+    return _spread_out(points if points.size else middle[:1], epsilon, share)
 
 
 def _flat_edges(joint_attack: JointAttack, goal: Goal, plane: Plane) -> Array:
@@ -221,13 +227,13 @@ def _farthest(points: Array, count: int) -> Array:
     return np.array(chosen)
 
 
-def _spread_out(points: Array, epsilon: float) -> Array:
+def _spread_out(points: Array, epsilon: float, share: float) -> Array:
     """Each next point as far as can be from those before it, until neighbours are near."""
     first = int(np.argmax(np.sum((points - np.mean(points, axis=0)) ** 2, axis=1)))
     chosen = [first]
     gap = np.max(np.abs(points - points[first]), axis=1)
-    while len(chosen) < _MOST_ANCHORS and (left := float(np.max(gap))) > 0:
-        if len(chosen) >= _ANCHORS and epsilon * left < _NEAR_ENOUGH:
+    while len(chosen) < share * _MOST_ANCHORS and (left := float(np.max(gap))) > 0:
+        if len(chosen) >= share * _ANCHORS and epsilon * left < _NEAR_ENOUGH:
             break
         chosen.append(int(np.argmax(gap)))
         gap = np.minimum(gap, np.max(np.abs(points - points[chosen[-1]]), axis=1))
