@@ -160,7 +160,7 @@ class SparkHarness(Harness):
         time.sleep(4)
         self.wire.cut()
         lost = self._opened[-1]
-        again = Remote(f"{self._server}/;session_id={lost.session_id};user_id={lost.client._user_id or ''}")
+        again: Any = Remote(f"{self._server}/;session_id={lost.session_id};user_id={lost.client._user_id or ''}")
         assert again.interruptAll()
         again.client._channel.close()
 
