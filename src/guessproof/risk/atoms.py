@@ -67,11 +67,15 @@ class Atoms:
     def _plain(self) -> Slopes:
         return Slopes(self.mass, np.zeros(self.mass.size), 1.0)
 
+    def log_sum(self, first: Places, last: Places) -> Array:
+        """ln of the mass of each run of atoms, −∞ for an empty one."""
+        return self._plain.left(first, last)[0]
+
     def log_prior(self, first: Places, last: Places) -> tuple[Array, Array]:
         """ln P and ln(1 − P) of each run of atoms."""
         end = np.full_like(last, self.mass.size - 1)
-        before, after = self._plain.left(np.zeros_like(first), first - 1)[0], self._plain.left(last + 1, end)[0]
-        return self._plain.left(first, last)[0], np.logaddexp(before, after)
+        before, after = self.log_sum(np.zeros_like(first), first - 1), self.log_sum(last + 1, end)
+        return self.log_sum(first, last), np.logaddexp(before, after)
 
     def gains(self, first: Places, last: Places, k: float) -> tuple[Array, Array]:
         """(attack, bound) of the signed gain of each run at one k."""

@@ -8,6 +8,7 @@
 | density          | min(|x − x'|/s, cap) (+ step)  | one interval  | capped tent                              |
 | density          | anything else                  | anything      | certified cells                          |
 | numbers          | |ψ(x) − ψ(x')| (+ step)        | one interval  | tent on atoms                            |
+| numbers          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval | capped tent on atoms                    |
 | finite           | anything else                  | anything      | linear program                           |
 
 A step w between any two different values multiplies the odds by exactly e^{εw}: a likelihood obeys the metric with
@@ -142,6 +143,12 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
         log_p, log_q = atoms_log_prior(prior, lo, hi)
         gain, how = _atoms_gain(prior, form, lo.reshape(shape), hi.reshape(shape))
         return Belief(log_p.reshape(shape), log_q.reshape(shape), gain, how)
+    if form is not None and contiguous:
+        from guessproof.risk.capped_atoms import capped_gain, told_apart  # few distances have a cap
+
+        if told_apart(prior, form):
+            lo, hi = _ends(prior, chosen)
+            return Belief(log_p, log_q, *capped_gain(prior, form, lo.reshape(shape), hi.reshape(shape)))
     labels = axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
     return finite_belief(prior.mass, table, chosen.reshape((*shape, prior.mass.size)))

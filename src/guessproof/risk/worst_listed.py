@@ -18,6 +18,11 @@ from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 
+_FEW = 8  # true values that are searched together
+_ROUNDS = 30
+_BACK = 4e-12
+_LARGEST = 1e100
+
 
 def measure_gain(log_p: Array, log_q: Array, gain: Array, direction: Direction) -> Array:
     """What is to be as large as possible, from a gain; where the goal is certain or empty nothing can be learnt."""
@@ -84,7 +89,29 @@ class Listed:
         some_open(len(open_), bool(certain))
         sign = -1 if direction == "fall" else 1
         most = gain_limit(self.belief.log_p, self.belief.log_q, limit, direction)
+        followed = self._followed(most, sign) if len(open_) > _FEW else None
+        if followed is not None:
+            return followed
         return float(np.min(largest_epsilon(lambda e: sign * self.belief.gain(sign * e)[1], most)))
+
+    def _followed(self, most: Array, sign: int) -> float | None:
+        """The same by solving for one true value after the other; None where that does not settle.
+
+        Each is the one that exceeds what it may gain by most at the ε of the last one, and allows less than that. What
+        is returned was proven for every true value.
+        """
+        trial, row = np.inf, int(np.argmin(most))
+        for _ in range(_ROUNDS):
+            alone = belief_of(self.attribute, self.goal, self.values[0][row])
+            found = float(largest_epsilon(lambda e, one=alone: sign * one.gain(sign * e)[1], most[row]))
+            trial = found if found < trial else trial * (1 - _BACK)  # no worse one: only rounding
+            if not 0 < trial < _LARGEST:
+                return None
+            excess = sign * self.belief.gain(np.asarray(sign * trial))[1] - most
+            if np.all(excess <= 0):
+                return trial
+            row = int(np.argmax(excess))
+        return None
 
 
 def some_open(count: int, certain: bool) -> None:
