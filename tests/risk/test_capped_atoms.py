@@ -21,7 +21,7 @@ def drawn(rng: np.random.Generator) -> tuple[gp.Attribute, Any]:
     values = np.unique(np.round(rng.normal(0, 3, int(rng.integers(4, 12))), int(rng.integers(0, 3))))
     weights = rng.uniform(0.05, 1, values.size)
     bare = (gp.Absolute(1.0), gp.Absolute(1.0) + 0.3 * gp.Discrete(), gp.Clamped(-2, 3, 1.0))[int(rng.integers(3))]
-    metric = Capped(bare, float(rng.choice([0.5, 1.0, 2.0, 5.0])))
+    metric = Capped(bare, float(rng.choice([0.5, 1.0, 2.0, 5.0, 1e9])))  # one is never met
     prior = gp.categorical(dict(zip(values.tolist(), (weights / weights.sum()).tolist(), strict=True)))
     return gp.Attribute("x", prior=prior, metric=metric), values
 

@@ -50,7 +50,7 @@ class CappedAtoms:
             again = found > gain[todo] + 1e-13 * (1 + gain[todo])
             gain[todo] = np.maximum(gain[todo], found)
             todo = todo[again]
-        noise = 1e-12 * (1 + gain)
+        noise = 1e-12 * (1 + gain) + 1e-15 * abs(k) * self.cap
         for row in np.flatnonzero(gain < SMALL):  # differences of logarithms have lost digits
             gain[row] = max(hills.small_gain(int(row), float(left[row]), float(right[row])), 0.0)
             noise[row] = 1e-11 * gain[row] + 1e-300
@@ -150,7 +150,7 @@ class _Hills:
     def small_gain(self, row: int, u: float, v: float) -> float:
         """The gain of one run's shape from how far the likelihood lies below 1, exact for tiny k."""
         way = np.clip(np.maximum(u - self.psi, self.psi - v), 0.0, self.cap)
-        below = way if self.k > 0 else self.cap - way
+        below = way - way.min() if self.k > 0 else way.max() - way  # what is nowhere attained would be lost everywhere
         deficit = -np.expm1(-abs(self.k) * below) * self.atoms.mass
         inside = np.zeros(self.size, dtype=bool)
         inside[self.first[row] : self.last[row] + 1] = True
@@ -215,7 +215,8 @@ def told_apart(prior: Finite, form: LineForm) -> bool:
 
 def capped_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
     """The gains of intervals of numbers, and how they are found."""
-    world = CappedAtoms(Atoms.of(prior, form), form.cap)
+    atoms = Atoms.of(prior, form)
+    world = CappedAtoms(atoms, min(form.cap, float(atoms.psi[-1] - atoms.psi[0])))  # no two are further apart
 
     def gain(k: Array) -> tuple[Array, Array]:
         k, low, high = np.broadcast_arrays(k, lo, hi)
