@@ -41,7 +41,7 @@ def misjudged_words(factor: float) -> str:
     'the promise holds even if the odds of any two values are misjudged by up to ×1.5'
     """
     if math.isinf(factor):
-        return "the promise holds whatever the attacker believes beforehand"
+        return "the promise holds however wrong the prior is"
     if factor <= 1:
         return "the promise is proven for the declared prior only: no misjudged odds are left room for"
     return f"the promise holds even if the odds of any two values are misjudged by up to ×{down(factor, 4)}"

@@ -74,8 +74,22 @@ def test_listed_columns_are_exact_under_a_wrong_prior() -> None:
     assert found.quick_prior_factor == pytest.approx(2, rel=1e-3)
 
 
+def test_an_epsilon_that_needs_no_prior_says_so() -> None:
+    """Two values: with odds of 0.7 that may be wrong by ×2 even odds are among them, the worst of all; by ×1.05 not."""
+    columns = {"job": 'levels = ["x", "y"]\nmissing = false\nprior = { categorical = { x = 0.35, y = 0.65 } }'}
+    asked = ("SELECT COUNT(*) AS n FROM t WHERE job = 'x'", columns)
+    goal = '[attacker]\ngoal = "job exactly"\nadvantage = 0.1\nprior_factor = '
+    free, bound = (choose(plan(*asked, goal + factor)) for factor in ("2", "1.05"))
+    assert (free.needs_no_prior, free.largest_prior_factor) == (True, math.inf)
+    assert (bound.needs_no_prior, bound.largest_prior_factor) == (False, 1.05)
+    belief = choose(plan(*asked, goal + "1.5\nposterior = 0.8"))  # holds for no prior that is above it already
+    assert not belief.needs_no_prior
+    assert belief.largest_prior_factor is not None
+    assert belief.largest_prior_factor < math.inf
+
+
 def test_words() -> None:
-    assert misjudged_words(math.inf) == "the promise holds whatever the attacker believes beforehand"
+    assert misjudged_words(math.inf) == "the promise holds however wrong the prior is"
     assert "declared prior only" in misjudged_words(1.0)
     assert misjudged_words(1.2345678).endswith("×1.234")
 

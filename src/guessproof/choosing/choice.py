@@ -125,6 +125,15 @@ class Choice:
             return None
         return 4 * math.atanh(advantage) * (1 - 1e-15) / self.times
 
+    @property
+    def needs_no_prior(self) -> bool:
+        """Whether the attacker's limits hold at this ε whatever he believes beforehand."""
+        limits, exposure = self.plan.limits, self.exposure
+        if self.prior_free_epsilon is None or limits.advantage is None or limits.posterior is not None:
+            return False  # a belief that is high before any release stays high
+        rounding = 0.0 if exposure is None else exposure.step
+        return self.cost_of_all <= 4 * math.atanh(max(limits.advantage - rounding / 4, 0.0)) * (1 - 1e-15)
+
     @cached_property
     def narrower_prior_epsilon(self) -> float | None:
         """The largest ε if the attacker's prior were 25 % narrower."""
@@ -154,6 +163,8 @@ class Choice:
             return None
         if any(self.epsilon > limit for limit in limits):
             return None
+        if self.needs_no_prior:
+            return math.inf
         wrong = exposure.attacker.prior_factor  # what the plan asks for was proven when ε was chosen
         if any(self.epsilon >= (1 - BINDS) * limit for limit in limits):  # no room is left
             return wrong

@@ -119,10 +119,15 @@ def _verdict(facts: Facts) -> Markup | None:
     free = choice.prior_free_epsilon
     if not facts.is_noisy or free is None:
         return None
-    if choice.epsilon <= free:
+    if choice.needs_no_prior:
         return paragraph(
             "The ε of this release is small enough to keep the limit whatever the attacker believes: no prior is "
             "needed for it."
+        )
+    if facts.plan.limits.posterior is not None:
+        return paragraph(
+            "A belief that is above its limit before any release stays there. The choice therefore rests on the stated "
+            "prior, and those who decide should agree with it."
         )
     return paragraph(
         f"Without any assumption on beliefs the limit would allow ε = {down(free)} only. The choice therefore rests "

@@ -23,6 +23,6 @@ export function spell({ join, parts }) {
 export function words(text) {
   const found = parse(text);
   if (!found) return `He wants: ${text}.`;
-  const parts = found.parts.map(({ column, how, size }) => (how === "exactly" ? `the very ${column} of somebody` : `somebody’s ${column} to within ${size}${how === "percent" ? " %" : ""}`));
+  const parts = found.parts.map(({ column, how, size }) => (how === "exactly" ? `somebody’s exact ${column}` : `somebody’s ${column} to within ${size}${how === "percent" ? " %" : ""}`));
   return `He wants ${parts.join(found.join === "and" ? ", and at the same time " : ", or else ")}.`;
 }

@@ -34,7 +34,7 @@ function draw(state) {
   const upload = el("input", { type: "file", id: "upload", class: "hidden-file", accept: ".csv,.tsv,.gz,.parquet", on: { change: send } });
   fill(at("data"), heading("data-title", true, "The data", opened ? el("button", { type: "button", class: "link", id: "leave-data", on: { click: leave } }, "Work without data") : null),
     el("div", { class: "stack" },
-      el("p", { class: "hint" }, opened ? "Only names and kinds of columns are read before you pay." : "Optional. Without data this page is a calculator."),
+      el("p", { class: "hint" }, opened ? "Only names and kinds of columns are read before a release is charged." : "Optional. Without data this page is a calculator."),
       el("div", { class: "row" }, field("Table", pick, { wide: true }), el("label", { class: "button", for: "upload" }, "Upload"), upload),
       opened ? about(state) : null));
 }
