@@ -229,6 +229,24 @@ def test_a_profile_for_one_who_took_part_under_values() -> None:
     assert choice.epsilon == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("constant = 3", ["3 times", "whatever is believed"]),
+        ("box = { relative = 3, p = [0, 0.2], q = 0.1 }", ["3 times", "from 0 to 20 %", "of 10 %"]),
+        ("fixed_inclusion = { p = 0.05, absolute = 0.15, relative = 3 }", ["0.05", "15 %", "3 times", "allows more"]),
+        ("fixed_value = { q = 1, absolute = 0.25, relative = 3 }", ["would be known", "25 %", "3 times"]),
+        ("points = { pairs = [[0.001, 10], [0.4, 1.2]], p = 1 }", ["10 times", "1.2 times", "in the data of 100 %"]),
+        ("points = [" + ", ".join(f"[0.0{i}, {11 - i}]" for i in range(1, 9)) + "]", ["10 times", "at 2 more"]),
+    ],
+)
+def test_a_profile_is_said_in_words(written: str, said: list[str]) -> None:
+    choice = choose(plan("SELECT COUNT(*) AS n FROM t", {}, f"[risk]\n{written}", protects="records"))
+    words = next(limit.how for limit in choice.limits if limit.name == "risk")
+    assert "RiskProfile" not in str(choice.to_dict())
+    assert all(part in words for part in said), words
+
+
 def test_a_missing_value_counts_unless_declared_impossible() -> None:
     base = "bounds = [1000, 3000]\nprior = { normal = { mean = 2000, sd = 235.7 } }"
     goal = '[attacker]\ngoal = "salary within 100"\nadvantage = 0.1\nat = { salary = 2000 }'

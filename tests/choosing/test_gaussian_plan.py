@@ -73,6 +73,9 @@ def test_a_failure_is_said_wherever_the_limit_is(tmp_path: Path) -> None:
     plan = _plan(tmp_path, "at = { time = 27 }\nfailure = 0.01")
     choice = gp.choose(plan)
     assert "0.01" in choice.explanation
+    every = (choice.explanation, *(limit.how for limit in choice.limits), *choice.assumptions)
+    assert [w for w in every if "0.01" in w] == [w for w in every if "given the stated true value" in w]
+    assert not any("any true value" in words for words in every)
     assert any("probability 0.01" in text for text in choice.assumptions)
     told = choice.to_dict()
     assert told["failure"] == 0.01

@@ -220,6 +220,47 @@ def test_whatever_fails_after_the_charge_exits_with_5(
     assert float(Ledger("guessproof.ledger").standing("cats").left.epsilon) < 20
 
 
+STOPS = {"stopped": KeyboardInterrupt, "gone": BrokenPipeError, "full": lambda: OSError(28, "SECRET")}
+
+
+@pytest.mark.parametrize(
+    ("command", "why", "code"),
+    [
+        ("release", "stopped", 5),
+        ("release", "gone", 5),
+        ("release", "full", 5),
+        ("check", "stopped", 1),
+        ("check", "gone", 0),
+        ("check", "full", 1),
+    ],
+)
+def test_a_stop_a_closed_pipe_and_a_full_disk_say_whether_it_was_charged(
+    cats: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    why: str,
+    code: int,
+) -> None:
+    def broken(*_: Any) -> None:
+        raise STOPS[why]()
+
+    monkeypatch.setattr(f"guessproof.cli.{command.replace('release', 'releasing')}.print_json", broken)
+    if why == "full":
+        monkeypatch.setattr("guessproof.cli.refusing.print_json", broken)
+    if why != "stopped":  # the real standard output is the tests' own
+        monkeypatch.setattr("guessproof.cli.refusing.os.dup2", lambda *_: None)
+    found, printed, said = run(monkeypatch, capsys, command, "either.toml", "--json")
+    assert found == code
+    assert "SECRET" not in printed + said
+    if why == "stopped":
+        document = json.loads(printed)
+        fits("error", document)
+        assert (document["error"]["kind"], document["error"]["charged"]) == ("stopped", command == "release")
+    else:
+        assert printed == ""
+
+
 def test_a_failure_of_what_was_paid_before_is_no_charge(
     cats: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,8 +41,7 @@ ASSUMPTIONS = {
     "knows; columns with separate priors are independent of each other.",
     "together": "All {together} questions are answered together, from one state of the table. The attacker sees all "
     "answers, and every limit and belief is for all of them.",
-    "failure": "Given any true value, an answer breaks what is said of the attacker with probability {failure:g} at "
-    "most.",
+    "failure": "An answer breaks what is said of the attacker with probability {failure:g} at most, {given}.",
     "others": "The attacker may know every other record; knowing less leaves him a smaller belief, though his gain "
     "from a lower start can be larger.",
 }
@@ -267,7 +266,10 @@ class Choice:
         owned = [j.joined.table for j in self.asked.joins if j.joined.table.owner is not None]
         unique = (OWNED.format(name=table.name, owner=table.owner) for table in owned)
         shown = () if self.threshold is None else (self.threshold.words,)
-        words = _worded(keys, copies=copies, failure=failure, linked=linked, times=self.times, together=together)
+        given = given_truth(self.plan)
+        words = _worded(
+            keys, copies=copies, failure=failure, given=given, linked=linked, times=self.times, together=together
+        )
         return self.plan.unit.assumption, *shown, *words, *unique
 
     @property
@@ -423,6 +425,12 @@ def label_measurements(asked: Asked) -> tuple[str, ...]:
             found[place] += [part.name] if part.name else []
     pairs = zip(found, asked.measurements, strict=True)
     return tuple(f"{', '.join(names)}: {m.text}" if names else m.text for names, m in pairs)
+
+
+def given_truth(plan: Plan) -> str:
+    """Of which true values a failure probability speaks."""
+    stated = plan.attacker is not None and plan.attacker.at is not None
+    return "given the stated true value" if stated else "given any true value"
 
 
 def error_units(asked: Asked) -> dict[str, str]:

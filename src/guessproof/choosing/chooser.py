@@ -386,7 +386,11 @@ class Chooser:
             remedy = f"use {', '.join(pure[:-1])} or {pure[-1]} with [risk]"
             raise self.plan.error(("release", "mechanism"), self.mechanism, problem, remedy)
         epsilon = shared(unit.profile_epsilon(profile, self.guarantee), self.times)
-        return Limit("risk", epsilon, "at most", f"{profile!r}{unit.takes_profiles}")
+        written = self.plan.file.risk
+        assert written is not None
+        from guessproof.choosing.profiles import profile_words
+
+        return Limit("risk", epsilon, "at most", f"{profile_words(written)}{unit.takes_profiles}")
 
     def bounds(self, exposure: Exposure | None = None) -> list[Limit]:
         """Every bound on ε, from above and from below."""

@@ -16,6 +16,7 @@ from guessproof.cli.doctor import doctor
 from guessproof.cli.init import init
 from guessproof.cli.ledger import ledger_app
 from guessproof.cli.printing import AsJson
+from guessproof.cli.refusing import WholeGroup, explain_failure
 from guessproof.cli.releasing import release
 from guessproof.cli.report import report
 from guessproof.cli.scan import scan
@@ -23,6 +24,7 @@ from guessproof.cli.serve import serve
 
 app = typer.Typer(
     name="guessproof",
+    cls=WholeGroup,
     help="Choose the ε of differential privacy from what people can judge; release, account, attack and report.",
     epilog="Exit codes: 0 done, 1 something unexpected, 2 a value that cannot be meant, 3 no ε keeps the limits, "
     "4 the ledger refuses, 5 something failed after the charge, 6 the ledger was edited, "
@@ -94,12 +96,8 @@ def demo(folder: Annotated[str, typer.Option(help="Where everything is written."
 
 def main() -> None:
     """Run, with every refusal in a few words and never a traceback; under --json also as JSON."""
-    from guessproof.cli.refusing import explain_failure
-
     try:
         code = app(standalone_mode=False)
-    except BrokenPipeError as error:
-        sys.exit(5 if getattr(error, "charged", False) else 0)
     except Exception as error:
         sys.exit(explain_failure(error, as_json="--json" in sys.argv))
     sys.exit(code if isinstance(code, int) else 0)

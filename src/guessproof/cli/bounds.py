@@ -31,16 +31,20 @@ def bounds(
 
     Example: guessproof bounds plan.toml --epsilon 0.1
     """
+    from contextlib import nullcontext
+
     from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
     from guessproof.plan import load_plan
     from guessproof.releasing.row_bounds import CANDIDATES, bound_rows
+    from guessproof.releasing.run import after_charge
 
     rows = CANDIDATES if candidates is None else _read(candidates)
     loaded = load_plan(plan)
     with Screen(stderr=True).status("charging, counting persons, adding noise …"):
         found = bound_rows(loaded, epsilon=epsilon, candidates=rows, key=read_key(key_file), timeout=timeout)
-    print_json(found.to_dict(share)) if as_json else _show(found, share)
+    with nullcontext() if found.replayed else after_charge():
+        print_json(found.to_dict(share)) if as_json else _show(found, share)
 
 
 def _read(text: str) -> tuple[int, ...]:

@@ -220,8 +220,13 @@ def _failure_rows(choice: Choice) -> list[tuple[str, str | Text]]:
     """How probable an answer that breaks the limits may be."""
     if choice.exposure is None or not choice.exposure.may_fail or choice.plan.attacker is None:
         return []
+    from guessproof.choosing.choice import given_truth
+
     rows: list[tuple[str, str | Text]] = [
-        ("an answer that tells more, given any true value", f"probability {choice.plan.attacker.failure:g} at most")
+        (
+            f"an answer that tells more, {given_truth(choice.plan)}",
+            f"probability {choice.plan.attacker.failure:g} at most",
+        )
     ]
     drawn = choice.failure_under_prior
     if drawn is not None:

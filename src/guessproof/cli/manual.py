@@ -14,7 +14,7 @@ help texts; a test keeps it current.
 | exit code | means |
 |---|---|
 | 0 | done |
-| 1 | something unexpected; its text is not shown, since it might quote data |
+| 1 | something unexpected; its text is not shown, since it might quote data. Or stopped from outside, as by Ctrl+C |
 | 2 | a value, plan, query or table that cannot be meant |
 | 3 | no ε keeps the limits |
 | 4 | the ledger refuses: no budget, nothing left, not opened |

@@ -434,7 +434,7 @@ class AttackerTable(PlanTable):
         default=None,
         ge=1e-30,
         lt=1,
-        description="gaussian noise only: how probable an answer that breaks the limits may be, given any true value",
+        description="gaussian noise only: how probable an answer beyond the limits may be, given at, or any true value",
         examples=[1e-6],
     )
     or_: Literal["any", "each"] = Field(

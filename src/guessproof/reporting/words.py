@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from guessproof.ledger.amounts import shown
 from guessproof.plan.grammar import Joined, Tree, Wish
-from guessproof.plan.tables import RiskTable
 from guessproof.rounded import Side, round_digits, round_places
 
 THIN = "\u202f"  # a narrow space that does not break
@@ -138,56 +137,6 @@ def goal_words(tree: Tree, whose: str = "your") -> str | None:
     if tree.word == "and":
         return f"both {plain[0]} and {plain[1]}" if len(plain) == 2 else f"all of: {'; '.join(plain)}"
     return f"{listed(plain, 'or')} (one is enough)"
-
-
-def profile_words(risk: RiskTable) -> str:
-    """What a risk profile demands.
-
-    >>> profile_words(RiskTable(constant=3))
-    'a release makes nothing more than 3 times as probable, whatever is believed beforehand'
-    """
-    parts: list[str] = []
-    if risk.constant is not None:
-        parts.append(
-            f"a release makes nothing more than {number(risk.constant)} times as probable, whatever is believed "
-            "beforehand"
-        )
-    if risk.box is not None:
-        box = risk.box
-        where = f"p {_span(box.p)} and q {_span(box.q)}"
-        parts.append(
-            f"a release makes nothing more than {number(box.relative)} times as probable for beliefs with {where}"
-        )
-    for who, given in (("inclusion", risk.fixed_inclusion), ("value", risk.fixed_value)):
-        if given is None:
-            continue
-        share = getattr(given, "p" if who == "inclusion" else "q")
-        held = _held(who, share)
-        ends = [f"ends at {percent(given.absolute, 'near')} at most"] if given.absolute is not None else []
-        ends += [f"grows {number(given.relative)} times at most"] if given.relative is not None else []
-        more = ", whichever allows more" if len(ends) == 2 else ""
-        parts.append(f"{held}, the probability of a disclosure {' or '.join(ends)}{more}")
-    if risk.points is not None:
-        pairs = listed([f"{number(r)} times at a prior of {number(prior)}" for prior, r in risk.points.pairs[:6]])
-        parts.append(f"a release makes a disclosure more probable by at most {pairs}, and between these accordingly")
-    return "; and ".join(parts)
-
-
-def _held(who: str, share: float) -> str:
-    if who == "inclusion":
-        return (
-            "for people known to be in the data"
-            if share == 1
-            else f"for people held in the data with probability {number(share)}"
-        )
-    if share == 1:
-        return "for people whose value would be known if they were known to be in the data"
-    return f"for people held to have the value in question with probability {number(share)}, if in the data"
-
-
-def _span(span: float | tuple[float, float]) -> str:
-    ends = span if isinstance(span, tuple) else (span, span)
-    return f"= {number(ends[0])}" if ends[0] == ends[1] else f"from {number(ends[0])} to {number(ends[1])}"
 
 
 def _wish(wish: Wish, whose: str) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from guessproof.choosing.profiles import profile_words
 from guessproof.plan import PlanQuestion
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.answers import answer_words
 from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name
-from guessproof.reporting.words import change_name, down, left, listed, number, percent, profile_words, spent, up
+from guessproof.reporting.words import change_name, down, left, listed, number, percent, spent, up
 from guessproof.rounded import points
 
 LONGEST_QUERY = 240

@@ -7,11 +7,12 @@ import math
 from guessproof.charts import plan as charts
 from guessproof.charts.truths import by_truth, truths
 from guessproof.choosing import Limit
+from guessproof.choosing.profiles import profile_words
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.reporting.parts.opening import LIMITS, epsilon, why_not
-from guessproof.reporting.words import change_name, down, listed, number, percent, profile_words, up
+from guessproof.reporting.words import change_name, down, listed, number, percent, up
 from guessproof.rounded import points
 from guessproof.world.times import show_time
 
