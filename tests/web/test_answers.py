@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import guessproof as gp
 from guessproof.cli.app import app
+from guessproof.exposure import Exposure
 from guessproof.meaning import meaning
 from guessproof.web.folder import Folder
 from guessproof.web.opening import read_toml
@@ -107,6 +108,20 @@ def test_quick_answers_are_on_the_private_side(served: Served, state: dict[str, 
         truth = exact_at(asked, quick["epsilon"])
         assert quick["advantage"]["bound"] >= float(truth.advantage(quick["epsilon"]).bound) * (1 - 1e-9)
         assert quick["posterior"]["bound"] >= float(truth.posterior(quick["epsilon"]).bound) * (1 - 1e-9)
+
+
+def test_ways_out_are_looked_up_while_dragging(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that nothing keeps is answered from the curve as well, the ways out included."""
+    asked = changed(CAFETERIA, "attacker", "advantage", to=0.004)
+    assert served.work("beliefs", asked)["state"] == "done"
+    searched: list[Any] = []
+    monkeypatch.setattr(Exposure, "epsilon", lambda *words: searched.append(words))  # an exact search
+    quick = served.ask("POST", "/api/live", {"state": asked})[1]["outcome"]
+    monkeypatch.undo()
+    assert not searched
+    assert quick["feasible"] is False
+    exact = served.work("outcome", asked)["result"]
+    assert [c["what"] for c in quick["changes"]] == [c["what"] for c in exact["changes"]] != []
 
 
 def exact_at(state: dict[str, Any], epsilon: float) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 from guessproof.choosing.choice import Choice, Limit, error_units
 from guessproof.choosing.noises import check_delta, check_noise
@@ -163,6 +163,10 @@ class Chooser:
         self.levels = self._pick_levels()
         self.required_epsilon = self._required_epsilons()
         self.budget_shares = self._split_budget()
+
+    def tried(self, plan: Plan, remaining: float | None, targets: dict[str, tuple[float, float]]) -> Self:
+        """Whoever chooses after one change, in the same way as this one."""
+        return type(self)(plan, self.asked, remaining, self.data_dependent, targets)
 
     # Accuracy.
 

@@ -52,7 +52,7 @@ def _single_targets(chooser: Chooser) -> Iterator[Change]:
 
 
 def _with_targets(chooser: Chooser, targets: dict[str, tuple[float, float]]) -> Chooser:
-    return type(chooser)(chooser.plan, chooser.asked, chooser.remaining, chooser.data_dependent, targets)
+    return chooser.tried(chooser.plan, chooser.remaining, targets)
 
 
 def _keeps_limits(chooser: Chooser) -> bool:
@@ -98,7 +98,7 @@ def _changed(chooser: Chooser, change: Change) -> Chooser | None:
         plan = replace(plan, file=plan.file.model_copy(update={"release": release}))
     else:
         return None
-    return type(chooser)(plan, chooser.asked, remaining, chooser.data_dependent, targets)
+    return chooser.tried(plan, remaining, targets)
 
 
 def _with_limit(plan: Plan, key: str, value: float) -> Plan:

@@ -7,7 +7,7 @@ background; until it is there, there is no quick answer.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from guessproof.choosing import Chooser
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.exposure import Exposure
 from guessproof.exposure.views import AttackView, lowered
+from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.curve import Curve
 
@@ -141,6 +142,12 @@ class LiveChooser(Chooser):
     """A chooser whose attacker is looked up; everything else is chosen as always."""
 
     beliefs: Beliefs | None = None
+
+    def tried(self, plan: Plan, remaining: float | None, targets: dict[str, tuple[float, float]]) -> Self:
+        """The same after one change; its curve still holds unless the number of releases is another."""
+        found = super().tried(plan, remaining, targets)
+        found.beliefs = self.beliefs if found.times == self.times else None
+        return found
 
     def exposure(self) -> Any:
         """The attacker, looked up."""
