@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.risk.several.carried import leant
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, _least_spread, moving, spread
+from guessproof.risk.several.plane import Boxes2, plane_of
 from guessproof.risk.several.worst_place import WorstPlace
 
 X, Y = gp.Attribute("x", gp.normal(1.0, 2.0)), gp.Attribute("y", gp.normal(-1.0, 3.0))
@@ -64,6 +67,25 @@ def test_variances_under_likelihoods_stay_within_what_is_proven() -> None:
         falling = np.where(x > end, -np.abs(slope), np.where(x < -end, np.abs(slope), slope))
         weight = np.exp(np.cumsum(falling) * (x[1] - x[0]) - x**2 / 2)
         assert np.average(x**2, weights=weight) <= spread(e, end) + 1e-3
+
+
+def test_shares_of_tiles_hold_where_these_are_carried_to() -> None:
+    """A tile that the goal's edge cuts has another share of correct guesses where the prior leans another way."""
+    rng, plane = np.random.default_rng(7), plane_of(JointAttack({"x": X, "y": Y}, {}, "l2"), gp.near((X, Y), 1.0))
+    assert plane is not None
+    changed = 0.0
+    for _ in range(200):
+        low, size, way = rng.normal(0, 2, 2), rng.uniform(0.01, 0.8, 2), rng.uniform(-1.5, 1.5, 2)
+        boxes, cut = Boxes2.product(*([a, a + b] for a, b in zip(low, size, strict=True))), rng.random()  # pyright: ignore[reportArgumentType]
+        part = Boxes2.product([low[0], low[0] + cut * size[0]], [low[1], low[1] + size[1]])  # pyright: ignore[reportArgumentType]
+        s = float(plane.mass(part)[0] / plane.mass(boxes)[0])
+        there = float((plane.mass(plane.moved(part, way)) / plane.mass(plane.moved(boxes, way)))[0])
+        least, most, none, every = leant(plane, boxes, np.array([[s], [s], [0.0], [1.0]]), way)[:, 0]
+        assert least <= there * (1 + 1e-9)
+        assert there <= most * (1 + 1e-9)
+        assert (none, every) == (0.0, 1.0)
+        changed = max(changed, abs(there - s) / (most - s))
+    assert changed > 0.5  # what stays as it was would be wrong, and this is not far from it
 
 
 @pytest.mark.parametrize("aim", ["rise", "fall", "posterior"])
