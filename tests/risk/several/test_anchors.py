@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import guessproof as gp
 from guessproof.errors import KnowledgeError, PriorError
-from guessproof.world.goals import combine
+from guessproof.risk.several import anchors
+from guessproof.risk.several.downhill import Loss, downhill
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.tiles import edge_bound
+from guessproof.world.checks import Array
+from guessproof.world.goals import Norm, combine
 
 EAST, NORTH = (gp.Attribute(n, gp.normal(0, 1250**0.5)) for n in ("east", "north"))
 
@@ -80,3 +86,55 @@ def test_a_goal_about_one_of_two_jointly_normal_numbers_is_that_of_a_normal_one(
     alone = gp.Attack(gp.within(gp.Attribute("a", gp.normal(0, 1)), 0.5), at={"a": 0.3})
     joint = gp.Attack(gp.within(a, 0.5), at={"a": 0.3})
     assert joint.epsilon(advantage=0.1) == pytest.approx(alone.epsilon(advantage=0.1))
+
+
+@pytest.mark.parametrize(
+    ("t", "epsilon", "norm"),
+    [((20.0, 30.0), 0.047, "l2"), ((0.0, 0.0), 0.3, "l2"), ((60.0, -5.0), 0.1, "linf"), ((5.0, 5.0), 0.01, "l3")],
+)
+def test_our_way_downhill_proves_as_much_as_a_general_one(
+    t: tuple[float, float], epsilon: float, norm: Norm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any way is a proof; ours must not give a bound that is wider by 1 % in odds, for either side of the goal."""
+
+    def general(loss: Loss, start: Array, steps: int) -> Array:
+        return minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": steps // 2}).x  # of longer steps
+
+    disc = gp.near((EAST, NORTH), 10)
+    places = {"east": EAST, "north": NORTH}, {"east": t[0], "north": t[1]}
+    for goal in (disc, ~disc):
+        own = edge_bound(JointAttack(*places, norm), goal, epsilon)
+        with monkeypatch.context() as patch:
+            patch.setattr(anchors, "downhill", general)
+            other = edge_bound(JointAttack(*places, norm), goal, epsilon)
+        assert own is not None
+        assert other is not None
+        assert own.bound <= other.bound + 0.01 < np.inf
+
+
+def test_a_bound_is_kept_for_the_same_epsilon_and_a_hair_below_never_above() -> None:
+    at_sea, goal = (
+        JointAttack({"east": EAST, "north": NORTH}, {"east": 20.0, "north": 30.0}, "l2"),
+        gp.near((EAST, NORTH), 10),
+    )
+    first = edge_bound(at_sea, goal, 0.047)
+    assert edge_bound(at_sea, goal, 0.047) is first
+    assert edge_bound(at_sea, goal, 0.047 * (1 - 4e-12)) is first
+    assert edge_bound(at_sea, goal, 0.047 * (1 + 4e-12)) is not first
+    assert edge_bound(at_sea, ~goal, 0.047) is not first
+
+
+def test_downhill_ends_no_higher_than_it_began_and_finds_the_lowest_place() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        n = int(rng.integers(1, 40))
+        root = rng.normal(size=(n, n))
+        curve, lowest = root @ root.T + np.eye(n), rng.normal(size=n)
+
+        def loss(x: Array, curve: Array = curve, lowest: Array = lowest) -> tuple[float, Array]:
+            return float((x - lowest) @ curve @ (x - lowest) / 2), curve @ (x - lowest)
+
+        start = rng.normal(size=n)
+        heights = [loss(downhill(loss, start, steps))[0] for steps in (0, 1, 5, 200)]
+        assert np.all(np.diff([loss(start)[0], *heights]) <= 0)
+        assert heights[-1] <= 1e-6 * max(heights[0], 1.0)

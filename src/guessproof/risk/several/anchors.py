@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.several.downhill import downhill
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine, power_of
 
 Climb = tuple[tuple[float, int], ...]
-_SHARPER: Climb = ((20.0, 25), (100.0, 10))  # how hard the least is, and steps uphill at that
-_SHARPEST: Climb = ((100.0, 12), (400.0, 15), (1200.0, 15))
+_SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
+_SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
 _OFFERS = 12  # anchors that a tile may be handed to
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
 
@@ -92,8 +93,8 @@ class _Offers:
     Whatever is left out, what is handed to the others is a proof; those that come last for a tile are left out.
     """
 
-    worth: Array  # tile × anchors
-    anchor: NDArray[np.int64]
+    worth: Array  # anchors × tile: along the tiles is where sums run fast
+    anchor: NDArray[np.int64] | None  # None: every anchor, in its order
     count: int
     sign: int
 
@@ -101,23 +102,26 @@ class _Offers:
     def of(cls, worth: Array, log_w: Array, sign: int, most: int) -> _Offers:
         count = log_w.size
         if count <= most:
-            return cls(worth, np.broadcast_to(np.arange(count), worth.shape), count, sign)
+            return cls(np.ascontiguousarray(worth.T), None, count, sign)
         anchor = np.argpartition(sign * (worth + log_w), most, axis=1)[:, :most]
-        return cls(np.take_along_axis(worth, anchor, axis=1), anchor, count, sign)
+        own = np.take_along_axis(worth, anchor, axis=1)
+        return cls(np.ascontiguousarray(own.T), np.ascontiguousarray(anchor.T), count, sign)
 
     def soft(self, log_w: Array, sharpness: float) -> tuple[Array, Array]:
         """The least (+) or largest (−) over anchors, smoothed, and each one's share in it."""
-        power = (-self.sign * sharpness) * (self.worth + log_w[self.anchor])
-        top = np.max(power, axis=1, keepdims=True)
-        share = np.exp(power - top)
-        total = np.sum(share, axis=1, keepdims=True)
+        share = self.worth + (log_w[:, None] if self.anchor is None else log_w[self.anchor])
+        share *= -self.sign * sharpness
+        top = np.max(share, axis=0)
+        share -= top
+        np.exp(share, out=share)
+        total = np.sum(share, axis=0)
         share /= total
-        return -self.sign * (top + np.log(total))[:, 0] / sharpness, share
+        return -self.sign * (top + np.log(total)) / sharpness, share
 
     def gathered(self, amounts: Array) -> Array:
         """What falls to each anchor."""
-        if self.anchor.shape[1] == self.count:
-            return np.sum(amounts, axis=0)
+        if self.anchor is None:
+            return np.sum(amounts, axis=1)
         return np.asarray(np.bincount(self.anchor.ravel(), amounts.ravel(), self.count), dtype=np.float64)
 
     def summed(self, log_w: Array, sharpness: float) -> tuple[float, Array]:
@@ -126,7 +130,8 @@ class _Offers:
         top = float(np.max(logs))
         parts = np.exp(logs - top)
         total = float(np.sum(parts))
-        return top + float(np.log(total)), self.gathered(share * (parts / total)[:, None])
+        share *= parts / total
+        return top + float(np.log(total)), self.gathered(share)
 
     def handed(self, log_w: Array, sharpness: float) -> Array:
         """ln of what each anchor is handed."""
@@ -181,14 +186,11 @@ def _is_in_reach(tiles: Tiles, anchors: Array, epsilon: float) -> bool:
 
 
 def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int) -> Array:
-    from scipy.optimize import minimize  # heavy, and often not needed
-
     def loss(s: Array) -> tuple[float, Array]:
         (inside, one), (outside, two) = (side.summed(s, sharpness) for side in sides)
         return outside - inside, two - one
 
-    found: Any = minimize(loss, log_w, jac=True, method="L-BFGS-B", options={"maxiter": steps})
-    return np.asarray(found.x)
+    return downhill(loss, log_w, steps)
 
 
 def peaks_reach(tiles: Tiles, summits: Array, height: Array, norm: Norm, epsilon: float) -> float:

@@ -21,7 +21,7 @@ from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm
 
 _DETAIL = Detail(24, 1, 0.05, 1.15)
-_CLIMBS: tuple[Climb, Climb] = (((300.0, 8), (1000.0, 10)), ((400.0, 15), (1200.0, 20)))  # a close look, a closer one
+_CLIMBS: tuple[Climb, Climb] = (((300.0, 16), (1000.0, 20)), ((400.0, 30), (1200.0, 40)))  # a close look, a closer one
 _NEAR = 0.6  # standard deviations over which tiles are carried
 
 

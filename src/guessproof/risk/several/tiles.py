@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +22,8 @@ _FAR = 1e-7
 _ANCHORS, _MOST_ANCHORS = 40, 80
 _SUMMITS = 64  # of an attack
 _NEAR_ENOUGH = 0.12  # in ε·distance between neighbours
+_RECENT = 4  # bounds that are kept: what was chosen is asked for again
+_SAME = 1e-9  # relative: a search ends this little below the last ε that it tried
 _TELLING = 2e-3  # anchors farther out than this probability are not worth it
 
 
@@ -56,6 +59,16 @@ def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float, level: int
     plane = plane_of(joint_attack, goal)
     if plane is None:
         return None
+    recent: deque[tuple[float, Edged]] = joint_attack.shares.setdefault((goal, "edged", level), deque(maxlen=_RECENT))
+    for larger, known in recent:
+        if epsilon <= larger <= epsilon * (1 + _SAME):  # what is private at ε is so at a larger one
+            return known
+    found = _edged(joint_attack, goal, plane, epsilon, level)
+    recent.append((epsilon, found))
+    return found
+
+
+def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float, level: int) -> Edged:
     key, kept = (goal, "tiles", level), joint_attack.shares
     if key not in kept:  # the same at every ε, but for what lies in the tails
         kept[key] = [cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, _FINE[level])]
