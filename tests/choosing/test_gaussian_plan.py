@@ -14,6 +14,7 @@ from guessproof.errors import BudgetError, InfeasibleError, MetricError, PlanErr
 from guessproof.exposure.gaussian import judged_together
 from guessproof.guarantee import Bell, bells_of_dicts
 from guessproof.meaning import meaning
+from guessproof.risk.gaussian import search
 from guessproof.world.line_form import LineForm
 
 AGE = "[columns.age]\nbounds = [0, 99]\nprior = { uniform = { low = 0, high = 99 } }"
@@ -61,6 +62,19 @@ def test_the_noise_follows_from_the_limit(tmp_path: Path) -> None:
     assert choice.prior_free_epsilon is None
     average = gp.choose(_plan(tmp_path, sql="SELECT AVG(time) AS mean_time FROM t"))
     assert average.noise_scale == pytest.approx(9.2336 / 4, rel=2e-4)
+
+
+def test_what_was_worked_out_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding is in the noise's own curve, so a step of the grid changes nothing: one search, few proofs."""
+    proofs: list[float] = []
+    ratio = search._ratio
+    monkeypatch.setattr(search, "_ratio", lambda *asked: proofs.append(ratio(*asked)) or proofs[-1])
+    choice = gp.choose(_plan(tmp_path, "failure = 1e-4", limit="advantage = 0.3"))
+    assert sum(p <= 1 for p in proofs) == 1
+    assert len(proofs) <= 5
+    assert 0.97 < proofs[-1] <= 1
+    assert choice.advantage is not None
+    assert float(choice.advantage.bound) <= 0.3
 
 
 def test_two_answers_about_one_column_add_their_precisions(tmp_path: Path) -> None:

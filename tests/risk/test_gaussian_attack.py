@@ -119,6 +119,22 @@ def test_noise_from_a_limit_keeps_it_and_is_not_wasteful() -> None:
     assert float(stated.posterior(sigma=0.99 * sigma, failure=1e-3).attack) > 0.2
 
 
+def test_labels_are_judged_as_the_numbers_that_they_add() -> None:
+    """One of two normal curves: the belief rises in the answer, so a level is passed from one answer on."""
+    share, sigma, gain = 0.3, 1.7, 0.2
+    voted = gp.Attribute("voted", prior=gp.categorical({0: 1 - share, 1: share}), metric=gp.Absolute())
+    attack = gp.GaussianAttack(gp.within(voted, 0.5), at={"voted": 1})
+    odds = math.log((share + gain) / (1 - share - gain)) - math.log(share / (1 - share))
+    often = float(ndtr((1 - (0.5 + sigma**2 * odds)) / sigma))
+    found = attack.failure(sigma=sigma, advantage=gain)
+    assert float(found.attack) <= often <= float(found.bound)
+    assert float(found.bound) == pytest.approx(often, abs=3e-3)
+    assert float(attack.advantage(sigma=sigma).bound) == pytest.approx(1 - share, abs=1e-6)  # some answer tells all
+    named = gp.Attribute("vote", prior=gp.categorical({"yes": share, "no": 1 - share}))
+    with pytest.raises(GoalError, match="such as 0 and 1"):
+        gp.GaussianAttack(gp.exactly(named), at={"vote": "yes"})
+
+
 def test_a_smaller_failure_and_less_noise_tell_more() -> None:
     attack = gp.GaussianAttack(gp.within(CLAMPED, 2), at={"time": 27})
     gains = [float(attack.advantage(sigma=8, failure=f).bound) for f in (0.5, 0.1, 1e-3, 1e-9, 0.0)]

@@ -324,7 +324,7 @@ class Chooser:
         if not 0 < epsilon < math.inf:
             return exposure
         steps = math.fsum(n.step for n in self.noises(min(epsilon, 1e9)))
-        return replace(exposure, step=max(exposure.step, self.times * steps))
+        return exposure.with_step(self.times * steps)
 
     def limits(self, exposure: Exposure | None) -> list[Limit]:
         """Every bound on ε from above."""

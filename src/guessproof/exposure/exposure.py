@@ -126,6 +126,10 @@ class Exposure:
     guarantee: Guarantee
     step: float = 0.0  # what rounding to a grid adds between any two different values, whatever ε is
 
+    def with_step(self, step: float) -> Exposure:
+        """The same where rounding adds this much; itself, with all that it has worked out, where that is no more."""
+        return self if step <= self.step else replace(self, step=step)
+
     @property
     def judges_wrong_priors(self) -> bool:
         """Whether it is worked out what other priors than the declared one would mean."""

@@ -16,6 +16,7 @@ from guessproof.risk.gaussian.reading import GaussianReading
 from guessproof.risk.gaussian.search import GainLimits, least_noise
 from guessproof.risk.limits import checked_limits
 from guessproof.world.checks import positive, real
+from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import Normal
 from guessproof.world.line_form import LineForm
@@ -48,6 +49,11 @@ class GaussianAttack:
         if len(self.goal.attributes) > 1:
             problem = "speaks of several attributes, and Gaussian noise is judged for one"
             raise GoalError("goal", self.goal, problem, "ask for one at a time, or use an ε (gp.Attack)")
+        prior = self.goal.attributes[0].prior
+        if isinstance(prior, Finite) and not prior.is_line:
+            problem = "speaks of labels, and Gaussian noise is judged for numbers"
+            remedy = "give each label the number that it adds to the answer, such as 0 and 1, or use an ε (gp.Attack)"
+            raise GoalError("goal", self.goal, problem, remedy)
         self._reading(1.0)
 
     @cached_property

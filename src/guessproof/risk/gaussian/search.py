@@ -12,6 +12,8 @@ from guessproof.risk.gaussian.reading import GaussianReading
 WIDEST = 2.0**40  # noise, in units of the first guess, beyond which nothing is found
 STEPS = 12  # of the coarse look
 TRIES = 12  # proofs, each with a little more noise
+ROOM = 1e-3  # that is added each time, relative: creeping up to the limit would take as many proofs again
+SLOWEST = 4.0  # the most by which noise must grow, as a power of what is broken
 
 
 @dataclass(frozen=True)
@@ -89,12 +91,22 @@ def _narrowed(over: Callable[[float], float], low: Broken, high: float) -> float
 
 
 def _proven(reading: Callable[[float], GaussianReading], limits: GainLimits, noise: float) -> float:
+    power, before = 1.0, None
     for _ in range(TRIES):
         ratio = _ratio(reading(noise), limits)
         if ratio <= 1:
             return noise
-        noise *= min(max(ratio, 1 + 1e-7), 1.5) * (1 + 1e-7)
+        if before is not None:
+            power = _power(before, (noise, ratio))
+        before = noise, ratio
+        noise *= min(ratio**power, 1.5) * (1 + ROOM)
     raise InfeasibleError("no noise was proven to keep these limits; allow a larger failure, or a looser limit")
+
+
+def _power(before: Broken, now: Broken) -> float:
+    """How fast noise must grow with what is broken, as the last two proofs had it."""
+    fallen = math.log(before[1] / now[1])
+    return SLOWEST if fallen <= 0 else min(max(math.log(now[0] / before[0]) / fallen, 1.0), SLOWEST)
 
 
 def _ratio(seen: GaussianReading, limits: GainLimits) -> float:
