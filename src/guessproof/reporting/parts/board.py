@@ -8,7 +8,7 @@ from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.answers import answer_words
 from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name
-from guessproof.reporting.words import change_name, down, left, listed, number, percent, spent, up
+from guessproof.reporting.words import change_name, down, left, listed, number, percent, rest_of, spent, up
 from guessproof.rounded import points
 
 LONGEST_QUERY = 240
@@ -151,7 +151,7 @@ def _left(facts: Facts) -> str:
     budget, rest = account.budget, account.left
     text = (
         f"Of the budget of ε = {left(budget.epsilon)} for these data, {spent(account.epsilon)} is spent and "
-        f"{left(rest.epsilon)} is left"
+        f"{rest_of(rest.epsilon, budget.epsilon)} is left"
     )
     if budget.advantage is not None and rest.advantage is not None:
         text += f"; of the attacker’s cumulative advantage of {left(budget.advantage)}, {left(rest.advantage)} is left"

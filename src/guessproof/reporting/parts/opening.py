@@ -7,7 +7,7 @@ import math
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, tag
 from guessproof.reporting.parts.answers import answers
-from guessproof.reporting.words import down, left, listed, number, percent, up
+from guessproof.reporting.words import down, left, listed, number, percent, rest_of, up
 from guessproof.rounded import points
 
 
@@ -153,7 +153,8 @@ def _at_a_glance(facts: Facts) -> Markup | None:
     if facts.is_noisy and shift is not None and not shift.is_example:
         rows.append(("a right guess", f"{percent(shift.before, 'near')} → {percent(shift.after)}"))
     if account is not None:
-        rows.append(("budget left", f"ε = {left(account.left.epsilon)} of {left(account.budget.epsilon)}"))
+        whole = account.budget.epsilon
+        rows.append(("budget left", f"{rest_of(account.left.epsilon, whole)} of ε = {left(whole)}"))
     if not rows:
         return None
     return tag("dl", *(tag("div", tag("dt", what), tag("dd", value)) for what, value in rows), class_="glance")

@@ -80,7 +80,8 @@ export class Chart {
 
   list() {
     if (!this.details.open) return;
-    const [, rows] = Object.entries(this.rows).sort((a, b) => b[1].length - a[1].length)[0] || ["", []];
+    const width = (found) => Object.keys(found[0] || {}).length; // of two equally long ones, the one that says more
+    const [rows] = Object.values(this.rows).sort((a, b) => b.length - a.length || width(b) - width(a)).concat([[]]);
     const keys = Object.keys(rows[0] || {});
     const step = Math.max(1, Math.ceil(rows.length / MOST_ROWS));
     const shown = rows.filter((_, i) => i % step === 0);
