@@ -62,8 +62,15 @@ def _chart(name: str, rows: Sequence[Row]) -> Any:
 
 def gains(curve: Sequence[Row], mark: Sequence[Row], unit: str) -> Any:
     """What an attacker can believe and gain at every ε; rows with epsilon, belief, gain and reached (by an attack)."""
-    x = alt.X("epsilon:Q", title=f"ε {unit}".strip(), axis=alt.Axis(tickCount=6), scale=alt.Scale(nice=False))
-    y = alt.Y("belief:Q", title="probability", axis=_PERCENT, scale=alt.Scale(domain=[0, 1]))
+    # Scales that hold still while the mark moves: only then is the mark alone drawn anew.
+    end = max((row["epsilon"] for row in curve), default=1.0)
+    reach = alt.param(name="reach", expr=f"length(data('mark')) ? max({end!r}, data('mark')[0].epsilon) : {end!r}")
+    ends: Any = [0, alt.ExprRef("reach")]
+    wide = alt.Scale(nice=False, domain=ends)
+    high = alt.Scale(domain=[0, 1])
+    x = alt.X("epsilon:Q", title=f"ε {unit}".strip(), axis=alt.Axis(tickCount=6), scale=wide)
+    y = alt.Y("belief:Q", title="probability", axis=_PERCENT, scale=high)
+    gain, at = alt.Y("gain:Q", scale=high), alt.X("epsilon:Q", scale=wide)
     base = _chart("curve", curve)
     tips = [
         alt.Tooltip("epsilon:Q", title="ε", format=".4~g"),
@@ -72,14 +79,17 @@ def gains(curve: Sequence[Row], mark: Sequence[Row], unit: str) -> Any:
         alt.Tooltip("reached:Q", title="an attack reaches", format=".2%"),
     ]
     believed = base.mark_line(color=INK, strokeWidth=2.5).encode(x=x, y=y, tooltip=tips)
-    gained = base.mark_line(color=SAFE, strokeWidth=2.5).encode(x=x, y=alt.Y("gain:Q"), tooltip=tips)
-    attack = base.mark_line(color=ALARM, strokeWidth=1.2, strokeDash=[2, 3]).encode(x=x, y=alt.Y("reached:Q"))
+    gained = base.mark_line(color=SAFE, strokeWidth=2.5).encode(x=x, y=gain, tooltip=tips)
+    attack = base.mark_line(color=ALARM, strokeWidth=1.2, strokeDash=[2, 3]).encode(
+        x=x, y=alt.Y("reached:Q", scale=high)
+    )
     chosen = _chart("mark", mark)
     others = _published(x, y)
-    rule = chosen.mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x="epsilon:Q")
-    tops = chosen.mark_point(filled=True, size=80, opacity=1, color=INK).encode(x="epsilon:Q", y="belief:Q")
-    lows = chosen.mark_point(filled=True, size=80, opacity=1, color=SAFE).encode(x="epsilon:Q", y="gain:Q")
-    return alt.layer(others, believed, gained, attack, rule, tops, lows).properties(width="container", height=HEIGHT)
+    rule = chosen.mark_rule(color=QUIET, strokeDash=[4, 3]).encode(x=at)
+    tops = chosen.mark_point(filled=True, size=80, opacity=1, color=INK).encode(x=at, y=alt.Y("belief:Q", scale=high))
+    lows = chosen.mark_point(filled=True, size=80, opacity=1, color=SAFE).encode(x=at, y=gain)
+    drawn = alt.layer(others, believed, gained, attack, rule, tops, lows).add_params(reach)
+    return drawn.properties(width="container", height=HEIGHT)
 
 
 def _published(x: Any, y: Any) -> Any:
@@ -131,7 +141,7 @@ def noise(density: Sequence[Row], unit: str) -> Any:
     return alt.layer(band, line).properties(width="container", height=HEIGHT)
 
 
-def noise_rows(mechanism: Mechanism, confidence: float, points: int = 121) -> list[Row]:
+def noise_rows(mechanism: Mechanism, confidence: float, points: int = 81) -> list[Row]:
     """The density of noise, in units of the answer."""
     error = mechanism.error(confidence=confidence)
     end = max(1.9 * error, 3 * mechanism.scale)

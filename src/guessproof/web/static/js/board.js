@@ -34,7 +34,10 @@ async function drawAll(found) {
 }
 
 // Charts of another attack than the one that stands there are pale until theirs are drawn.
+let shown = null;
 function fresh(yes) {
+  if (yes === shown) return;
+  shown = yes;
   at("charts").classList.toggle("stale", !yes);
   at("charts").setAttribute("aria-busy", String(!yes));
   if (yes) document.body.dataset.charts = "drawn"; else delete document.body.dataset.charts;

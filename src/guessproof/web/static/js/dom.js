@@ -28,6 +28,11 @@ export function fill(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
 }
 
+// What is there already is left alone: a drag touches many places sixty times a second, and most of them stay as they are.
+export function say(node, text) { if (node.textContent !== text) node.textContent = text; }
+export function put(input, value) { if (value === "" || input.value !== String(value)) input.value = value; }
+export function name(node, key, value) { if (node.getAttribute(key) !== value) node.setAttribute(key, value); }
+
 let unique = 0;
 export const fresh = (stem) => `${stem}-${(unique += 1)}`;
 

@@ -1,22 +1,29 @@
 // A hundred guesses: how many are right today, and at most after the release.
-import { el, svg } from "./dom.js";
+import { el, name, say, svg } from "./dom.js";
 
-const COLUMNS = 20, SIZE = 10;
+const COLUMNS = 20, COUNT = 100, SIZE = 10;
 
-function dotted(base, was, now, label) {
-  const rows = Math.ceil(Math.min(base, 100) / COLUMNS);
-  const drawing = svg("svg", { viewBox: `0 0 ${COLUMNS * SIZE} ${rows * SIZE}`, role: "img", "aria-label": label });
-  const share = base / 100;
-  for (let i = 0; i < 100; i += 1) {
-    const kind = i < Math.round(Math.min(was, now) / share) ? "was" : i < Math.ceil(now / share) ? "more" : "rest";
-    drawing.append(svg("circle", { cx: (i % COLUMNS) * SIZE + SIZE / 2, cy: Math.floor(i / COLUMNS) * SIZE + SIZE / 2, r: 3.7, class: kind }));
-  }
+function dotted() {
+  const drawing = svg("svg", { viewBox: `0 0 ${COLUMNS * SIZE} ${(COUNT / COLUMNS) * SIZE}`, role: "img" });
+  for (let i = 0; i < COUNT; i += 1) drawing.append(svg("circle", { cx: (i % COLUMNS) * SIZE + SIZE / 2, cy: Math.floor(i / COLUMNS) * SIZE + SIZE / 2, r: 3.7 }));
   return drawing;
 }
 
-export function dots({ base, before, after }) {
-  const of = base.toLocaleString("en");
-  const figure = (title, count, was, now) => el("figure", {}, el("figcaption", {}, `${title} `, el("b", {}, `${count.toLocaleString("en")} of ${of}`)), dotted(base, was, now, `${title} ${count} of ${of} guesses are right`));
-  if (before === null) return el("div", { class: "dots" }, figure("After: at most", after, 0, after));
-  return el("div", { class: "dots" }, figure("Today:", before, before, before), figure("After: at most", after, before, after));
+// Dots are made once; a drag only colours them.
+function paint(figure, title, count, { base, was, now }) {
+  const [caption, drawing] = figure.children;
+  const of = `${count.toLocaleString("en")} of ${base.toLocaleString("en")}`;
+  say(caption.firstElementChild, of);
+  name(drawing, "aria-label", `${title} ${count} of ${base.toLocaleString("en")} guesses are right`);
+  const share = base / COUNT;
+  const [old, more] = [Math.round(Math.min(was, now) / share), Math.ceil(now / share)];
+  for (let i = 0; i < COUNT; i += 1) name(drawing.children[i], "class", i < old ? "was" : i < more ? "more" : "rest");
+}
+
+export function dots({ base, before, after }, held = null) {
+  const pictures = [...(before === null ? [] : [["Today:", before, { base, was: before, now: before }]]), ["After: at most", after, { base, was: before ?? 0, now: after }]];
+  const node = held?.children.length === pictures.length ? held
+    : el("div", { class: "dots" }, pictures.map(([title]) => el("figure", {}, el("figcaption", {}, `${title} `, el("b", {})), dotted())));
+  pictures.forEach(([title, count, shares], i) => paint(node.children[i], title, count, shares));
+  return node;
 }

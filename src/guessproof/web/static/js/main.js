@@ -21,8 +21,7 @@ import * as store from "./store.js";
 const EXAMPLE = { columns: { time: { bounds: [0, 120], prior: { normal: { mean: 20, sd: 6.28 } } } }, attacker: { goal: "time within 2", advantage: 0.05 } };
 
 async function begin() {
-  const start = await call("GET", "/start");
-  const kept = await call("GET", "/state");
+  const [start, kept] = await Promise.all([call("GET", "/start"), call("GET", "/state")]);
   for (const part of [data, question, attacker, limits, outcome, board, published, beliefs, meaning, asking, release, audit, report]) part.mount(start);
   store.subscribe(() => { at("undo").disabled = !store.canUndo(); at("redo").disabled = !store.canRedo(); });
   store.subscribe(engine.changed);

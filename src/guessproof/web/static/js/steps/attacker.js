@@ -1,6 +1,6 @@
 // Who attacks: what he believes of each column, and which guesses are right.
 import { post, Refused } from "../api.js";
-import { at, el, field, fill, heading } from "../dom.js";
+import { at, el, field, fill, heading, put as write, say } from "../dom.js";
 import * as goal from "../goal.js";
 import { number } from "../numbers.js";
 import * as store from "../store.js";
@@ -182,11 +182,11 @@ function update(state) {
   put(at("goal-text"), state.attacker?.goal ?? "");
   const truths = Object.values(state.attacker?.at || {});
   if (at("truth")) put(at("truth"), truths.length ? truths[0] : "");
-  at("goal-words").textContent = state.attacker?.goal ? goal.words(state.attacker.goal) : "Nobody attacks yet: say what somebody would like to guess.";
+  say(at("goal-words"), state.attacker?.goal ? goal.words(state.attacker.goal) : "Nobody attacks yet: say what somebody would like to guess.");
 }
 
 function put(input, value) {
-  if (input && document.activeElement !== input && value !== undefined && typeof value !== "object") input.value = value;
+  if (input && document.activeElement !== input && value !== undefined && typeof value !== "object") write(input, value);
 }
 
 function addColumn() {

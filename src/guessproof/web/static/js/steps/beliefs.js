@@ -20,12 +20,12 @@ export function mount() {
   at("charts").prepend(chart.node);
   store.subscribe(refresh);
   onAnswer(({ outcome }) => {
-    if (!outcome?.feasible) return;
+    if (!outcome?.feasible) return null;
     const [name] = Object.keys(store.read("columns") || {});
     slope = outcome.mode === "calculator" ? outcome.epsilon : outcome.epsilon_per_unit?.[shape?.name ?? name] || 0;
     bound = outcome.posterior?.bound ?? null;
     today = outcome.before;
-    move();
+    return move();
   });
 }
 
@@ -65,13 +65,13 @@ const output = () => { const [low, high] = span(); return low + (high - low) * (
 function setOutput(value) { const [low, high] = span(); slider.value = Math.round(1000 * (value - low) / (high - low)); }
 
 function move() {
-  if (shape?.kind !== "line") return;
+  if (shape?.kind !== "line") return null;
   const y = output();
   const rows = after(shape.rows.before, slope, y);
-  chart.update({ after: rows, output: [{ x: y }] });
   const tells = `points at ${Number(y.toPrecision(4))}`;
   slider.setAttribute("aria-valuetext", tells);
   said.textContent = slope > 0 ? `An output that ${tells}: he gives the marked guesses ${percent(belief(rows))}; before it was ${percent(belief(shape.rows.before))}. The worst output is what the limits count.` : "";
+  return chart.update({ after: rows, output: [{ x: y }] });
 }
 
 // The game: somebody made up, an output with real-sized noise, your guess.

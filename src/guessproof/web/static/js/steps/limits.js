@@ -1,5 +1,5 @@
 // What may happen at most, and how near the answer must be: sliders and numbers that say the same.
-import { at, el, fill, heading } from "../dom.js";
+import { at, el, fill, heading, name, put, say } from "../dom.js";
 import { fromSlider, number, odds, percent, toSlider } from "../numbers.js";
 import * as profile from "./profile.js";
 import * as store from "../store.js";
@@ -46,13 +46,13 @@ function choose(preset) {
 }
 
 function row(limit) {
-  const put = (value, drag) => store.set(limit.path, limit.write ? limit.write(value) : value, { drag });
+  const move = (value, drag) => store.set(limit.path, limit.write ? limit.write(value) : value, { drag });
   const check = limit.risk ? el("span", {}) : el("input", { type: "checkbox", id: `${limit.id}-on`, "aria-label": `Limit: ${limit.name}`,
-    on: { change: (event) => (event.target.checked ? put(limit.usual, null) : store.set(limit.path, undefined)) } });
+    on: { change: (event) => (event.target.checked ? move(limit.usual, null) : store.set(limit.path, undefined)) } });
   const slider = el("input", { type: "range", min: 0, max: 1000, step: 1, id: `${limit.id}-slider`, "aria-label": limit.name,
-    on: { input: (event) => put(fromSlider(Number(event.target.value), limit.low, limit.high), limit.id), change: store.endDrag } });
+    on: { input: (event) => move(fromSlider(Number(event.target.value), limit.low, limit.high), limit.id), change: store.endDrag } });
   const exact = el("input", { type: "number", step: "any", min: 0, id: `${limit.id}-number`, "aria-label": `${limit.name} (number)`,
-    on: { input: (event) => { const value = number(event.target.value); if (value !== undefined) put(Number((value / limit.scale).toPrecision(12)), `${limit.id}-n`); }, change: store.endDrag } });
+    on: { input: (event) => { const value = number(event.target.value); if (value !== undefined) move(Number((value / limit.scale).toPrecision(12)), `${limit.id}-n`); }, change: store.endDrag } });
   const words = el("p", { class: "words", id: `${limit.id}-words` });
   slider.setAttribute("aria-describedby", words.id);
   const node = el("div", { class: "limit", id: `limit-${limit.id}` }, check, el("label", { class: "name", for: slider.id }, limit.name),
@@ -67,14 +67,16 @@ function refresh(state) {
     const held = limit.path.reduce((v, k) => v?.[k], state);
     const value = limit.read ? limit.read(held) : held;
     node.hidden = Boolean(limit.shown && !limit.shown(state));
+    if (node.hidden) continue;
     check.checked = value !== undefined;
     node.classList.toggle("off", value === undefined);
     slider.disabled = exact.disabled = value === undefined;
     const shown = typeof value === "number" ? value : limit.usual;
-    slider.setAttribute("aria-valuetext", limit.words(shown));
-    if (document.activeElement !== slider) slider.value = toSlider(shown, limit.low, limit.high);
-    if (document.activeElement !== exact) exact.value = value === undefined ? "" : Number((shown * limit.scale).toPrecision(10));
-    words.textContent = value === undefined ? "no limit" : limit.words(shown);
+    const told = limit.words(shown);
+    name(slider, "aria-valuetext", told);
+    if (document.activeElement !== slider) put(slider, toSlider(shown, limit.low, limit.high));
+    if (document.activeElement !== exact) put(exact, value === undefined ? "" : Number((shown * limit.scale).toPrecision(10)));
+    say(words, value === undefined ? "no limit" : told);
   }
   profile.refresh(state);
   at("both").checked = Boolean(state.attacker?.both);

@@ -19,8 +19,12 @@ export function mount() {
   store.subscribe(() => mark("busy", "working …"));
 }
 
-function mark(kind, words) {
+let marked = [];
+function mark(...now) {
+  if (now.every((part, i) => part === marked[i]) && busy === marked[2]) return;
   const node = at("certainty");
+  const [kind, words] = now;
+  marked = [kind, words, busy];
   node.className = `state ${kind}`;
   fill(node, words, busy ? el("button", { type: "button", class: "link", on: { click: busy } }, "stop") : null);
 }
@@ -57,9 +61,15 @@ function show(outcome) {
     outcome.mode === "plan" && outcome.feasible ? el("small", { id: "interval" }, roomWords(outcome)) : null,
     outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
   const people = outcome.feasible ? outcome.people : null;
-  if (JSON.stringify(people) !== dotted) { dotted = JSON.stringify(people); fill(at("dots"), people ? dots(people) : null); }
+  if (JSON.stringify(people) !== dotted) { dotted = JSON.stringify(people); dot(people); }
   at("brief").textContent = outcome.feasible ? `${outcome.people ? `${outcome.people.before ?? "?"} → at most ${outcome.people.after} of ${outcome.people.base} · ` : ""}ε ${upTo(outcome)}${outcome.shown.epsilon}` : "no ε does all of this";
   if (outcome.exact) { facts(outcome); announce(outcome.feasible ? `ε ${outcome.shown.epsilon}. ${at("headline").textContent}` : at("headline").textContent); }
+}
+
+function dot(people) {
+  const held = at("dots").firstElementChild;
+  const drawn = people ? dots(people, held) : null;
+  if (drawn !== held) fill(at("dots"), drawn);
 }
 
 // What decides, in words: the least that is accurate, or the most that is safe.
