@@ -236,4 +236,6 @@ def _straightened(attribute: Attribute) -> Attribute | None:
     form = attribute.distance.line_form
     if form is None or form.step or any(form.jumps) or not 0 < max(form.slopes) < np.inf:
         return None
+    if attribute.metric is None and form.is_straight and np.isinf(form.cap):
+        return attribute  # the same, so that attacks found for it are attacks on it
     return replace(attribute, metric=None, scale=float(np.nextafter(1 / max(form.slopes), 0)))
