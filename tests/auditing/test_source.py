@@ -90,8 +90,8 @@ def test_the_folder_is_private_and_deleted_and_the_ledger_is_its_own(
         seen["folder"], seen["mode"] = folder, stat.S_IMODE(folder.stat().st_mode)
         return real(choice, folder, *rest)
 
-    def looking(audit_plan: Any, folder: Path) -> Any:
-        found = check(audit_plan, folder)
+    def looking(choice: Any, played: Any, folder: Path) -> Any:
+        found = check(choice, played, folder)
         seen["files"] = sorted(p.name for p in folder.iterdir())
         with sqlite3.connect(folder / "audit.ledger") as book:
             assert book.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0] > 0

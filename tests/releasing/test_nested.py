@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from guessproof.auditing import audit
 from guessproof.choosing import choose
-from guessproof.errors import InfeasibleError
 from guessproof.ledger import Budget, Ledger
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import release
@@ -61,8 +59,3 @@ def test_the_whole_road(tmp_path: Path, sql: str, protects: str) -> None:
     again = release(made(tmp_path, sql, protects))
     assert again.replayed
     assert again.answers == first.answers
-
-
-def test_an_audit_refuses_with_the_reason(tmp_path: Path) -> None:
-    with pytest.raises(InfeasibleError, match="puts groups of it together"):
-        audit(made(tmp_path, next(iter(ANSWERS))))

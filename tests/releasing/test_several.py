@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from guessproof.cli.app import app
 from guessproof.engines.duckdb import DuckDB
-from guessproof.errors import BudgetError, EngineError, InfeasibleError, ParameterError, PlanError, RowsError
+from guessproof.errors import BudgetError, EngineError, ParameterError, PlanError, RowsError
 from guessproof.ledger import Ledger, verify
 from guessproof.plan import Plan, loads_plan
 from guessproof.releasing import release
@@ -190,10 +190,6 @@ def run_report(run: Any) -> str:
 
 
 def test_what_works_with_one_question_says_so(folder: Path) -> None:
-    from guessproof.auditing import audit
-
-    with pytest.raises(InfeasibleError, match="asks several questions, whose answers tell together"):
-        audit(plan(folder, epsilon=1.0))
     persons = plan(folder, protects="persons", person="id", max_rows=2)
     with pytest.raises(PlanError, match="works with one question, and this plan has several"):
         bound_rows(persons, epsilon=1.0)

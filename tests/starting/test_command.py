@@ -62,7 +62,7 @@ def test_only_the_schema_is_read(folder: Path) -> None:
     assert "mean = 20, sd = 14.8260" in text
     assert "faculty" not in text  # a first line may be a record: nothing of it is repeated that nobody named
     assert "columns.time.bounds: the smallest and largest time that can occur" in done.output
-    assert "guessproof choose plan.toml" in done.output
+    assert "Then: guessproof check plan.toml" in done.output
 
 
 def test_an_injected_engine_is_used_and_closed() -> None:

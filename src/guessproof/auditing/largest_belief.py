@@ -185,11 +185,25 @@ def _again(
         answers = [attack.case.answers(j, rows) for j in range(len(choice.noises))]
     fits = np.asarray(holds(goal, points.values, truth), dtype=float)
     told = point_beliefs([n.mechanism for n in choice.noises], np.array([output]), answers, points.weights)[0]
-    yield LargestBelief(float(told @ fits), float(points.weights @ fits), points.tolerance, truth, output)
+    tolerance = points.tolerance + unevenness(told, points.weights)
+    yield LargestBelief(float(told @ fits), float(points.weights @ fits), tolerance, truth, output)
     factor = 1.0 if audit_plan.attacker is None else audit_plan.attacker.prior_factor
     if factor > 1:
         wrong = worst_beliefs(told, points.weights, fits, factor)
-        yield from (LargestBelief(*pair, points.tolerance, truth, output) for pair in wrong)
+        yield from (LargestBelief(*pair, tolerance, truth, output) for pair in wrong)
+
+
+def unevenness(told: Any, weights: Any) -> float:
+    """How far a belief may be off because each point stands for a cell within which the likelihood is not even.
+
+    The middle of a cell over which its logarithm rises by d misses the mean by a share of d²/24. Of the two
+    neighbours of a point the nearer likelihood counts: to the other there may be a step, and cells end where it is.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.abs(np.diff(np.log(told / weights)))
+    steps = np.where(np.isfinite(steps), steps, 0.0)
+    around = np.minimum(np.append(steps, steps[-1:]), np.append(steps[:1], steps)) if len(steps) else np.zeros(1)
+    return float(told @ np.minimum(around**2 / 24, 1.0))
 
 
 # Without a prior: two tables at even odds.

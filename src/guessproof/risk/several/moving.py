@@ -178,7 +178,7 @@ def spread(e: float, end: float = np.inf) -> float:
     Beyond `end` on either side the likelihood does not rise. On each half-line e^{e·min(s, end)} is the largest then.
 
     >>> spread(0.0), round(spread(1.0), 4), round(spread(1.0, 0.5), 4)
-    (1.0, 2.2876, 1.1401)
+    (1.0, 2.2876, 1.0868)
     """
     if e == 0:
         return 1.0
