@@ -11,7 +11,7 @@ from guessproof.auditing.largest_belief import unevenness
 @pytest.mark.parametrize("slope", [0.5, 4.0, 30.0])
 @pytest.mark.parametrize("width", [0.02, 0.5])
 def test_cells_within_which_the_likelihood_is_uneven(slope: float, width: float) -> None:
-    """An even prior on [−1, 1] and a likelihood that falls from the middle, or by a step: in closed form beside points."""
+    """An even prior on [−1, 1], a likelihood that falls from the middle and by a step: closed form beside points."""
     edges = np.unique([*np.linspace(-1, 1, 200), -width, width, 0.0])
     middle, weights = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
     fits = np.abs(middle) < width

@@ -9,6 +9,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -22,6 +23,13 @@ from typer.testing import CliRunner
 from guessproof.cli.app import app
 
 PATIENCE = 120  # seconds: machines that run tests are busy
+
+
+@pytest.fixture
+def here() -> Iterator[Path]:
+    """A folder with a short path: the sockets of helper processes lie in it, and their paths may not be long."""
+    with tempfile.TemporaryDirectory(prefix="gp-") as folder:
+        yield Path(folder).resolve()
 
 
 @contextmanager
@@ -78,18 +86,18 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def test_it_starts_says_where_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text(PLAN)
-    with started(tmp_path, "plan.toml", "--no-open", "--port", "0") as (process, lines):
+def test_it_starts_says_where_and_leaves_nothing_behind(here: Path) -> None:
+    (here / "plan.toml").write_text(PLAN)
+    with started(here, "plan.toml", "--no-open", "--port", "0") as (process, lines):
         address = address_of(lines[0])
         assert address.startswith("http://127.0.0.1:")
-        assert str(tmp_path) in lines[0]
+        assert str(here) in lines[0]
         assert b"<title>guessproof</title>" in fetched(address)[1]
         state = json.loads(fetched(f"{address}api/start")[1])["state"]
         assert state["data"]["name"] == "cafeteria"
         headers = {"X_File_Name": "a.csv", "Content_Type": "application/octet-stream"}
         assert fetched(f"{address}api/uploads", b"time\n1\n2\n", **headers)[0] == 201
-        [uploads] = (tmp_path / "tmp").glob("guessproof-page-*")
+        [uploads] = (here / "tmp").glob("guessproof-page-*")
         assert stat.S_IMODE(uploads.stat().st_mode) == 0o700
         assert stat.S_IMODE((uploads / "a.csv").stat().st_mode) == 0o600
         body = json.dumps({"kind": "audit", "state": state, "trials": 1_000_000, "seconds": 100}).encode()
@@ -105,12 +113,12 @@ def test_it_starts_says_where_and_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not any(map(is_alive, helpers))
 
 
-def test_from_elsewhere_it_asks_for_its_token_and_a_browser_opens(tmp_path: Path) -> None:
-    opened = tmp_path / "opened"
-    browser = tmp_path / "browser"
+def test_from_elsewhere_it_asks_for_its_token_and_a_browser_opens(here: Path) -> None:
+    opened = here / "opened"
+    browser = here / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     browser.chmod(0o700)
-    with started(tmp_path, "--host", "0.0.0.0", "--port", "0", BROWSER=str(browser)) as (process, lines):
+    with started(here, "--host", "0.0.0.0", "--port", "0", BROWSER=str(browser)) as (process, lines):
         port = address_of(lines[0]).rsplit(":", 1)[1].strip("/")
         token = lines[1].split("Its token: ")[1].strip()
         assert len(token) >= 32
@@ -123,7 +131,7 @@ def test_from_elsewhere_it_asks_for_its_token_and_a_browser_opens(tmp_path: Path
         while not opened.exists() and time.monotonic() < until:
             time.sleep(0.05)
         assert opened.read_text().strip() == f"http://{socket.gethostname()}:{port}/"  # without the token
-        [uploads] = (tmp_path / "tmp").glob("guessproof-page-*")
+        [uploads] = (here / "tmp").glob("guessproof-page-*")
         process.terminate()
         process.communicate(timeout=PATIENCE)
     assert not uploads.exists()
