@@ -49,8 +49,7 @@ class GaussianAttack:
         if len(self.goal.attributes) > 1:
             problem = "speaks of several attributes, and Gaussian noise is judged for one"
             raise GoalError("goal", self.goal, problem, "ask for one at a time, or use an ε (gp.Attack)")
-        prior = self.goal.attributes[0].prior
-        if isinstance(prior, Finite) and not prior.is_line:
+        if any(isinstance(a.prior, Finite) and not a.prior.is_line for a in self.goal.attributes):
             problem = "speaks of labels, and Gaussian noise is judged for numbers"
             remedy = "give each label the number that it adds to the answer, such as 0 and 1, or use an ε (gp.Attack)"
             raise GoalError("goal", self.goal, problem, remedy)
