@@ -41,6 +41,16 @@ class Truths:
         """Whether the true values are numbers along an axis."""
         return all(isinstance(v, float) for v in self.values)
 
+    @property
+    def largest_rise(self) -> float:
+        """The largest rise that is shown."""
+        return max(a - b for b, a in zip(self.before, self.after, strict=True))
+
+    @property
+    def is_limit_near(self) -> bool:
+        """Whether the limit can be drawn beside the rises without making them flat."""
+        return self.limit is not None and self.limit < 3 * self.largest_rise
+
 
 def truths(choice: Choice) -> Truths | None:
     """The belief before and at most after, for each true value; None where there are too many to draw."""
@@ -138,9 +148,8 @@ def _rise(found: Truths, x: Any, width: int) -> Any:
     """How far the belief rises at most for every true value, in percentage points, and how far it may."""
     rises = [100 * (a - b) for b, a in zip(found.before, found.after, strict=True)]
     rows = [{"t": t, "rise": rise} for t, rise in zip(found.values, rises, strict=True)]
-    limit = None if found.limit is None else 100 * found.limit
-    highest = max(rises)
-    top = 1.2 * (max(highest, limit) if limit is not None and limit < 3 * highest else highest)
+    limit = 100 * found.limit if found.limit is not None and found.is_limit_near else 0.0
+    top = 1.2 * max(100 * found.largest_rise, limit)
     y = alt.Y(
         "rise:Q",
         title=["it rises by", "(points)"],
@@ -149,7 +158,7 @@ def _rise(found: Truths, x: Any, width: int) -> Any:
     )
     base = alt.Chart(alt.Data(values=rows))
     layers = [base.mark_area(color=TINT, line={"color": ACCENT, "strokeWidth": 2}).encode(x=x, y=y)]
-    if limit is not None and limit <= top:
+    if limit:
         mark = alt.Chart(alt.Data(values=[{"rise": limit}]))
         layers.append(mark.mark_rule(color=ALARM, strokeWidth=1.5).encode(y="rise:Q"))
     return alt.layer(*layers).properties(width=width - 70, height=80)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, paragraph, tag
 from guessproof.reporting.words import listed, percent, up, when
+from guessproof.rounded import beside_error, margin
 
 MOST_SHOWN = 9
 MOST_SAID = 4
@@ -42,24 +42,17 @@ def valued(row: dict[str, Any]) -> str:
     """A released number beside its error, with no digits that the error drowns.
 
     >>> valued({"value": 2000010.25, "error": 26.0}), valued({"value": 6.0847, "error": 0.5})
-    ('2\\u202f000\\u202f010 ± 26', '6.08 ± 0.5')
+    ('2,000,010 ± 26', '6.085 ± 0.5')
     """
     value, error, ranks = row.get("value"), row.get("error"), row.get("ranks")
     if value is None:
         return "none"
     if row.get("time"):
-        return str(row["time"]) + ("" if not error else f" ± {up(error, 3)} days")
+        return str(row["time"]) + ("" if not error else f" {margin(float(error), 3)} days")
     off = "" if ranks is None else f" ± {up(float(ranks), 3)} ranks"
     if not error:
-        return f"{_grouped(float(value), 6)}{off}"
-    return f"{_grouped(float(value), 1 - math.floor(math.log10(float(error))))} ± {up(float(error), 3)}"
-
-
-def _grouped(value: float, places: int) -> str:
-    """So many decimals at most, thousands set apart."""
-    rounded = round(value, places) + 0.0
-    text = f"{rounded:,.{max(places, 0)}f}".replace(",", "\u202f")
-    return text.rstrip("0").rstrip(".") if "." in text and rounded == int(rounded) else text
+        return f"{beside_error(float(value), None)}{off}"
+    return f"{beside_error(float(value), float(error))} {margin(float(error), 3)}"
 
 
 def _latest(facts: Facts) -> list[dict[str, Any]]:

@@ -189,7 +189,7 @@ def _truths(facts: Facts) -> Markup | None:
         caption = (
             f"How probable a right guess is for each true value of {found.title}: today (dashed) and at most after the "
             "release (line). Below: how far it rises at most, in percentage points"
-            f"{'' if found.limit is None else ', and how far it may (red)'}. Shown are the values of 99 in 100 people, "
+            f"{', and how far it may (red)' if found.is_limit_near else ''}. Shown are the values of 99 in 100 people, "
             "by what is believed of them."
         )
         if isinstance(marked, (int, float)):
