@@ -14,6 +14,7 @@ from guessproof.reporting.words import number
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.profile import absolute_risk
 from guessproof.risk.profile.answer import Binding
+from guessproof.world.times import show_time
 
 EXAMPLE = 0.1  # a belief to speak of where a plan names none
 
@@ -106,8 +107,10 @@ def _worst(choice: Choice, bracket: Bracket, what: str) -> str:
         return ""
     exposure = choice.exposure
     names = exposure.attacker.names if exposure is not None else ()
-    if isinstance(at, (int, float)) and len(names) == 1:
-        return f"for the true value at which {what}, {names[0]} = {number(float(at))}"
+    if exposure is not None and isinstance(at, (int, float)) and len(names) == 1:
+        is_time = exposure.attacker.attributes[names[0]].is_time
+        spelled = show_time(float(round(at))) if is_time else number(float(at))
+        return f"for the true value at which {what}, {names[0]} = {spelled}"
     return f"for the true value at which {what}, {at}"
 
 

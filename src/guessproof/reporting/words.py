@@ -135,6 +135,8 @@ def goal_words(tree: Tree, whose: str = "your") -> str | None:
     >>> from guessproof.plan.grammar import read_tree
     >>> goal_words(read_tree("time within 2"))
     'your time to within 2'
+    >>> goal_words(read_tree("born within 30 days"))
+    'your born to within 30 days'
     >>> goal_words(read_tree("sex exactly and colour exactly"), "somebody’s")
     'both somebody’s sex and somebody’s colour'
     >>> goal_words(read_tree("(lon, lat) within 5 by l2 or faculty among math, cs"))
@@ -158,7 +160,8 @@ def _wish(wish: Wish, whose: str) -> str | None:
         return None  # its own words are the plainest
     if wish.verb == "within":
         what = f"{whose} {names[0]}" if len(names) == 1 else f"{whose} place ({', '.join(names)})"
-        return f"{what} to within {values[0]}{THIN + '%' if wish.percent else ''}"
+        unit = THIN + "%" if wish.percent else "" if wish.unit is None else f" {wish.unit.text}"
+        return f"{what} to within {values[0]}{unit}"
     if wish.verb == "exactly":
         return f"{whose} {names[0]}"
     if wish.verb == "among":
