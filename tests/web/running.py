@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 import time
 import urllib.error
@@ -18,6 +17,7 @@ import uvicorn
 
 from guessproof.web.app import make_app
 from guessproof.web.safety import Guard
+from guessproof.web.serving import listen
 from guessproof.web.shop import Shop
 
 CALCULATION: dict[str, Any] = {
@@ -69,8 +69,7 @@ def serving(
     folder: Path, *, state: Any = None, token: str | None = None, largest_upload: int | None = None
 ) -> Iterator[Served]:
     """The page of a folder, until the block ends."""
-    listener = socket.socket()
-    listener.bind(("127.0.0.1", 0))
+    listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     shop = Shop.opened(folder, state)
     app = make_app(shop, Guard.for_address("127.0.0.1", port, token), largest_upload=largest_upload)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -21,6 +22,7 @@ import pytest
 from typer.testing import CliRunner
 
 from guessproof.cli.app import app
+from guessproof.web.serving import listen
 
 PATIENCE = 120  # seconds: machines that run tests are busy
 
@@ -160,6 +162,25 @@ def test_a_port_in_use_is_said() -> None:
         found = CliRunner().invoke(app, ["serve", "--no-open", "--port", str(port)])
     assert found.exit_code != 0
     assert f"port: cannot be listened on (got {port}); choose another one" in str(found.exception)
+
+
+def test_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
+    """Small pieces are sent at once; else every answer comes 40 ms late, and a drag is no longer followed."""
+
+    async def at_once() -> int:
+        found = asyncio.get_running_loop().create_future()
+
+        def met(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            found.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listener = listen("127.0.0.1", 0)
+        async with await asyncio.start_server(met, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.close()
+            return await found
+
+    assert asyncio.run(at_once()) != 0
 
 
 PLAN = """

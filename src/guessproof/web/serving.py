@@ -40,7 +40,7 @@ def serve(wanted: Wanted, say: Callable[[str], None]) -> None:
 
     root, state = _begin(wanted.plan)
     token = None if is_loopback(wanted.host) else os.urandom(18).hex()
-    listener = _listen(wanted.host, wanted.port)
+    listener = listen(wanted.host, wanted.port)
     port = listener.getsockname()[1]
     shop = Shop.opened(root, state)
     shop.workers.warm()
@@ -97,12 +97,16 @@ def _begin(plan: str | None) -> tuple[Path, Any]:
     return path.absolute().parent, read_toml(path.read_text("utf-8-sig"))
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
-    """A socket on the port that was asked for; else the usual one, or any that is free."""
+def listen(host: str, port: int | None) -> socket.socket:
+    """A socket on the port that was asked for; else the usual one, or any that is free.
+
+    It must say that it speaks TCP: asyncio sends small pieces at once only where that is said. Otherwise the body of an
+    answer waits until its head has been acknowledged, 40 ms later.
+    """
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     for number in (PORT, 0) if port is None else (port,):
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((bare, number))
