@@ -66,6 +66,20 @@ class Watch:
                 return
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What is drawn for one measurement or one attack: how often at most, within which share of the time."""
+
+    number: int  # of the measurement, or of the attack
+    trials: int
+    watch: Watch
+    span: tuple[float, float]
+
+    def chunks(self, count: int, words: str) -> Iterator[int]:
+        """Sizes of chunks up to `count` draws, while there is time."""
+        return self.watch.chunks(count, *self.span, words)
+
+
 def play(audit_plan: AuditPlan, trials: int, watch: Watch) -> TrialCounts:
     """Draw and count."""
     choice = audit_plan.choice
@@ -74,44 +88,27 @@ def play(audit_plan: AuditPlan, trials: int, watch: Watch) -> TrialCounts:
     total = 0
     for turn, (attack, index) in enumerate(pairs):
         start, end = (SHARE * (turn + side) / len(pairs) for side in (0, 1))
-        total += _neighbours(choice.noises[index], attack, index, trials, watch, (start, end), counts)
+        total += _neighbours(choice.noises[index], attack, Turn(index, trials, watch, (start, end)), counts)
     for turn, attack in enumerate(audit_plan.attacks):
         start, end = (SHARE + (1 - SHARE) * (turn + side) / len(audit_plan.attacks) for side in (0, 1))
         count = max(LEAST, round(trials * (1 - SHARE) / len(audit_plan.attacks)))
-        total += _trials(choice, attack, turn, count, watch, (start, end), counts)
+        total += _trials(choice, attack, Turn(turn, count, watch, (start, end)), counts)
     return replace(counts, trials=total)
 
 
 # Two neighbouring tables: the law of the noise, its low bits, likelihood ratios.
 
 
-def _neighbours(
-    noise: Noise,
-    attack: CaseAttack,
-    index: int,
-    trials: int,
-    watch: Watch,
-    span: tuple[float, float],
-    counts: TrialCounts,
-) -> int:
-    tables = measured_pair(noise, attack, index)
-    pair = [(_unit(noise, cell), plain) for cell, plain in tables]
-    return count_pair(noise, pair, index, trials, watch, span, counts)
+def _neighbours(noise: Noise, attack: CaseAttack, turn: Turn, counts: TrialCounts) -> int:
+    tables = measured_pair(noise, attack, turn.number)
+    return count_pair(noise, [(_unit(noise, cell), plain) for cell, plain in tables], turn, counts)
 
 
-def count_pair(
-    noise: Noise,
-    tables: Sequence[tuple[int, float]],
-    index: int,
-    trials: int,
-    watch: Watch,
-    span: tuple[float, float],
-    counts: TrialCounts,
-) -> int:
+def count_pair(noise: Noise, tables: Sequence[tuple[int, float]], turn: Turn, counts: TrialCounts) -> int:
     """Noise on the engine's whole numbers of two tables, beside what each answer is by other means."""
     (near, _), (far, _) = tables
     centres = [plain for _, plain in tables]
-    sizes = watch.chunks(max(LEAST, round(trials * SHARE / 2)), *span, "drawing noise on two tables")
+    sizes = turn.chunks(max(LEAST, round(turn.trials * SHARE / 2)), "drawing noise on two tables")
     half = [(noise.draw([near] * size), noise.draw([far] * size)) for size in sizes]
     drawn = [[unit for chunk in half for unit in chunk[side]] for side in (0, 1)]
     outputs = [np.array([noise.grid.value(u) for u in units]) for units in drawn]
@@ -119,7 +116,7 @@ def count_pair(
         _values(noise, [u - noise.grid.units(centre) for u in units])
         for units, centre in zip(drawn, centres, strict=True)
     ]
-    seen = np.concatenate(noises)
+    seen, index = np.concatenate(noises), turn.number
     counts.bins[index] = bins(noise, seen)
     counts.fits[index] = [fit_of("noise alone", noise, seen)]
     steps = [u - near for u in drawn[0]] + [u - far for u in drawn[1]]
@@ -263,23 +260,15 @@ def pair_draws(noise: Noise, seen: Any, name: str) -> list[Counted]:
 # Trials: the release's own function, many answers a call.
 
 
-def _trials(
-    choice: Choice,
-    attack: CaseAttack,
-    number: int,
-    count: int,
-    watch: Watch,
-    span: tuple[float, float],
-    counts: TrialCounts,
-) -> int:
-    turns = np.resize(attack.turns, count)
+def _trials(choice: Choice, attack: CaseAttack, turn: Turn, counts: TrialCounts) -> int:
+    turns = np.resize(attack.turns, turn.trials)
     parts: list[Any] = []
     done = 0
-    for size in watch.chunks(count, *span, "playing the attacker"):
+    for size in turn.chunks(turn.trials, "playing the attacker"):
         parts.append(_release_batch(choice, attack, turns[done : done + size]))
         done += size
     outputs, turns = np.concatenate(parts), turns[:done]
-    counts.outputs[number] = outputs
+    counts.outputs[turn.number] = outputs
     noises = choice.noises
     seen = [outputs[:, j] - attack.plain[j][turns] for j in range(len(noises))]
     for j in range(len(noises)):

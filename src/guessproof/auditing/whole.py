@@ -27,7 +27,7 @@ from guessproof.auditing.neighbours import (
 )
 from guessproof.auditing.plan import Progress
 from guessproof.auditing.result import Audit, Check
-from guessproof.auditing.trials import GLANCE, LEAST, TrialCounts, Watch, agreements, bins, count_pair, fit_of
+from guessproof.auditing.trials import GLANCE, LEAST, TrialCounts, Turn, Watch, agreements, bins, count_pair, fit_of
 from guessproof.auditing.verdicts import pair_checks, points_of_plot
 from guessproof.choosing import Choice
 from guessproof.noise import FollowingNoise, Noise
@@ -92,16 +92,16 @@ def _draw(choice: Choice, cases: Sequence[NeighbourCase], trials: int, watch: Wa
     counts = TrialCounts({}, {}, {}, {}, {}, {}, [], {}, {}, 0)
     for place, noise in enumerate(choice.noises):
         span = SHARE * place / len(choice.noises), SHARE * (place + 1) / len(choice.noises)
-        pair = telling_pair(choice, place, cases)
+        turn, pair = Turn(place, trials, watch, span), telling_pair(choice, place, cases)
         if isinstance(noise, FollowingNoise):
-            _draw_following(noise, pair, place, trials, watch, span, counts)
+            _draw_following(noise, pair, turn, counts)
         elif noise.measurement.picks:
-            _draw_ranks(noise, pair, place, trials, watch, span, counts)
+            _draw_ranks(noise, pair, turn, counts)
         else:
             absent = noise.grid.units(noise.measurement.contribution.absent)
             units = [absent if cell[0] is None else int(cell[0]) for cell in pair]
             tables = [(unit, noise.grid.value(unit)) for unit in units]
-            count_pair(noise, tables, place, trials, watch, span, counts)
+            count_pair(noise, tables, turn, counts)
     return counts
 
 
@@ -122,21 +122,13 @@ def telling_pair(choice: Choice, place: int, cases: Sequence[NeighbourCase]) -> 
     return best[1:]
 
 
-def _draw_ranks(
-    noise: Noise,
-    pair: tuple[Cell, Cell],
-    index: int,
-    trials: int,
-    watch: Watch,
-    span: tuple[float, float],
-    counts: TrialCounts,
-) -> None:
+def _draw_ranks(noise: Noise, pair: tuple[Cell, Cell], turn: Turn, counts: TrialCounts) -> None:
     """How often each value is picked, on both tables and against each other."""
-    places, fine = noise.measurement.contribution, noise.measurement.fine
+    index, places, fine = turn.number, noise.measurement.contribution, noise.measurement.fine
     assert isinstance(places, RankContribution)
     values, parts = list(places.grid.values), places.aim.level.denominator * fine
     drawn: list[list[float]] = [[], []]
-    for size in watch.chunks(max(LEAST, trials // 4), *span, "picking values by their ranks"):
+    for size in turn.chunks(max(LEAST, turn.trials // 4), "picking values by their ranks"):
         for side, cell in enumerate(pair):
             drawn[side] += noise.numbers([cell] * size)
     nobody = (0,) * len(values)
@@ -166,18 +158,11 @@ def _count_value(
         counts.ratios[index].append(found)
 
 
-def _draw_following(
-    noise: FollowingNoise,
-    pair: tuple[Cell, Cell],
-    index: int,
-    trials: int,
-    watch: Watch,
-    span: tuple[float, float],
-    counts: TrialCounts,
-) -> None:
+def _draw_following(noise: FollowingNoise, pair: tuple[Cell, Cell], turn: Turn, counts: TrialCounts) -> None:
     """Around each extreme, noise of the scale that its own table gives."""
+    index = turn.number
     counts.bins[index], counts.fits[index], counts.bits[index] = [], [], []
-    sizes = list(watch.chunks(max(LEAST, trials // 20), *span, "drawing noise that follows the data"))
+    sizes = list(turn.chunks(max(LEAST, turn.trials // 20), "drawing noise that follows the data"))
     for side, cell in enumerate(pair):
         centre, law = centre_of(noise, cell[0])
         own = replace(noise, mechanism=law)
