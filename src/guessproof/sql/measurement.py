@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypeGuard, TypeVar
 
 from sqlglot import Expr, exp
@@ -151,7 +152,7 @@ class Measurement:
             return most
         return min(most, self.copies * self.declared.linked * bound_euclidean(self.contribution, self.declared))
 
-    @property
+    @cached_property
     def range(self) -> Interval:
         """What one row can contribute, rounding of floating-point arithmetic included."""
         return self.contribution.follow(self.declared.at_rest(self.contribution.columns)).hull
