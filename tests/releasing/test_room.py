@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from guessproof.choosing import choose
+from guessproof.choosing.budgets import room_line
 from guessproof.cli.app import app
 from guessproof.errors import BudgetError
 from guessproof.ledger import Ledger
 from guessproof.plan import Plan, load_plan, loads_plan
 from guessproof.releasing import release
-from guessproof.releasing.budgets import room_line
 from releasing.tables import COLUMNS, table
 
 PLAN = """[data]

@@ -150,7 +150,7 @@ def test_a_plan_that_is_released_once_needs_no_number_and_keeps_its_request(tmp_
 
 
 def test_the_budget_is_shared_by_the_releases_to_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from guessproof.releasing.budgets import budget_left
+    from guessproof.choosing.budgets import budget_left
 
     plan = made(tmp_path, "times = 3")
     cost = choose(plan).cost

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from guessproof.choosing import choose
+from guessproof.choosing.budgets import budget_left
 from guessproof.cli.scan import show_scan
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import EngineError, GuessproofError, LedgerError, ParameterError, PlanError, SourceError
@@ -21,7 +22,6 @@ from guessproof.ledger import Budget, Ledger
 from guessproof.outputs import check_output
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
-from guessproof.releasing.budgets import budget_left
 from guessproof.scanning import BANNER, scan
 from guessproof.scanning.records import records_of
 from scanning.making import alone, exposure_of, made, text

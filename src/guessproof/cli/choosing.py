@@ -95,9 +95,9 @@ def choose(
 def _choose_plan(path: str, strict: bool, as_json: bool) -> None:
     from guessproof.checking import check
     from guessproof.choosing import choose as chosen
+    from guessproof.choosing.budgets import budget_left
     from guessproof.cli.screen import Screen
     from guessproof.plan import load_plan
-    from guessproof.releasing.budgets import budget_left
 
     plan = load_plan(path)
     left, to_come, scanned = budget_left(plan)
@@ -117,8 +117,8 @@ def _choose_plan(path: str, strict: bool, as_json: bool) -> None:
 
 def _show_next(path: str, choice: Choice) -> None:
     """What comes next, as a line that works: the budget that is missing, or the release."""
+    from guessproof.choosing.budgets import room_line
     from guessproof.errors import LedgerError
-    from guessproof.releasing.budgets import room_line
 
     try:
         line = room_line(choice.plan, choice)

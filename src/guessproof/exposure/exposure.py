@@ -19,8 +19,7 @@ from guessproof.errors import GuessproofError, InfeasibleError, NotCertifiedErro
 from guessproof.exposure.views import GuaranteeView, lowered, views
 from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
-from guessproof.risk.bracket import Bracket
-from guessproof.risk.several.answer import joined
+from guessproof.risk.bracket import Bracket, joined
 from guessproof.risk.several.formula import alternatives
 from guessproof.world.attributes import Arithmetic, Attribute, joint_of
 from guessproof.world.finite import Finite

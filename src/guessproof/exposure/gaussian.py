@@ -15,10 +15,9 @@ from guessproof.errors import GoalError, InfeasibleError, MetricError, Parameter
 from guessproof.exposure.exposure import Attacker, Exposure
 from guessproof.guarantee.bells import Bell, joined_bell
 from guessproof.guarantee.guarantee import Guarantee
-from guessproof.risk.bracket import Bracket
+from guessproof.risk.bracket import Bracket, joined
 from guessproof.risk.gaussian.reading import GaussianReading
 from guessproof.risk.gaussian.search import GainLimits, least_noise
-from guessproof.risk.several.answer import joined
 from guessproof.world.attributes import conditioned, joint_of
 from guessproof.world.line_form import LineForm
 

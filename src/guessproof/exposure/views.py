@@ -24,14 +24,7 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import Combinations, OpenTruths, count_combinations, open_truths
 from guessproof.risk.finite import finite_belief
 from guessproof.risk.limits import Belief, advantage_bracket, posterior_bracket, safe_epsilon
-from guessproof.risk.misjudged.answer import (
-    Misjudged,
-    factor_between,
-    misjudged_world,
-    posterior_before,
-    rounded_down,
-    with_odds,
-)
+from guessproof.risk.misjudged.odds import factor_between, posterior_before, rounded_down, with_odds
 from guessproof.risk.truths import true_combinations
 from guessproof.world.attributes import Attribute, conditioned
 from guessproof.world.checks import Array
@@ -43,6 +36,7 @@ from guessproof.world.metrics import Absolute, Discrete, Matrix
 
 if TYPE_CHECKING:
     from guessproof.exposure.exposure import Attacker
+    from guessproof.risk.misjudged.answer import Misjudged
 
 MOST_COMBINATIONS = 250  # of values for which the exact table is built
 
@@ -159,6 +153,8 @@ class CombinationView(GuaranteeView):
     @cached_property
     def _misjudged(self) -> Misjudged:
         """The same under priors that may be wrong."""
+        from guessproof.risk.misjudged.answer import misjudged_world  # few plans doubt a prior
+
         return misjudged_world(self.mass, self.distance, self.world.correct, self.attacker.prior_factor)
 
     def plain_advantage(self, epsilon: float, both: bool) -> Bracket:

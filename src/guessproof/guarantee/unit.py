@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from guessproof.errors import ParameterError
-from guessproof.risk.profile.aware import aware_epsilon
 
 if TYPE_CHECKING:
     from guessproof.guarantee.guarantee import Guarantee
@@ -189,6 +188,8 @@ class Records(PrivacyUnit):
 
     def query_aware_epsilon(self, profile: RiskProfile, per_epsilon: Guarantee) -> float | None:
         """Changing a record may cost less than twice adding one."""
+        from guessproof.risk.profile.aware import aware_epsilon  # few plans have a profile
+
         return aware_epsilon(profile, per_epsilon.change, per_epsilon.presence)
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS
@@ -25,11 +25,13 @@ from guessproof.plan.tables import (
     TargetTable,
     given_keys,
 )
-from guessproof.risk.profile import RiskProfile
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import HOLDS, Kind, label_of
+
+if TYPE_CHECKING:
+    from guessproof.risk.profile import RiskProfile
 
 MOST_EDGES = 1001
 
@@ -364,6 +366,8 @@ def read_profile(risk: RiskTable | None, protects: str, place: Place) -> RiskPro
 
 
 def _profile(kind: str, value: Any) -> RiskProfile:
+    from guessproof.risk.profile import RiskProfile  # few plans have a profile
+
     if kind == "constant":
         return RiskProfile.constant(value)
     if kind == "box":

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from guessproof.calculate import Limits
-from guessproof.engines.base import SecretSource, SparkSource
 from guessproof.errors import InputError, PlanError
 from guessproof.guarantee.unit import UNITS, PrivacyUnit
 from guessproof.outputs import Kept
@@ -35,10 +34,8 @@ from guessproof.plan.checks import (
     read_profile,
 )
 from guessproof.plan.goals import GoalText, read_attacker
-from guessproof.plan.identity import canonical_text
 from guessproof.plan.places import Key, Place, hide_secrets
 from guessproof.plan.priors import Beliefs
-from guessproof.plan.refusals import explain_blanks, explain_refusal
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
@@ -48,11 +45,13 @@ from guessproof.plan.tables import (
     QueryTable,
     ReleaseTable,
 )
-from guessproof.plan.times import settle_joined, settle_times
-from guessproof.risk.profile import RiskProfile
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal
 from guessproof.world.kinds import Kind
+
+if TYPE_CHECKING:  # rooms that only some plans enter
+    from guessproof.engines.base import SecretSource, SparkSource
+    from guessproof.risk.profile import RiskProfile
 
 LARGEST_PLAN = 4 * 1024 * 1024
 _START = "write one with: guessproof init"
@@ -151,6 +150,8 @@ class Plan:
     @property
     def source(self) -> str | SparkSource:
         """The source as an engine opens it: a path beside the plan, env:NAME as it stands, or what Spark reads."""
+        from guessproof.engines.base import SparkSource
+
         source, file = self.data.source, self.source_file
         found = source if file is None else str(file)
         return SparkSource(found, self.data.remote) if self.data.engine == "spark" else str(found)
@@ -169,6 +170,8 @@ class Plan:
     @property
     def public_sources(self) -> dict[str, str | SecretSource | None]:
         """The joined tables as an engine opens them: a path beside the plan, or None for one of the same database."""
+        from guessproof.engines.base import SecretSource
+
         tables = self.file.tables.items()
         files = {name: None if t.source is None else str(self.folder / t.source) for name, t in tables}
         return {name: SecretSource(files[name]) if t.is_secret else files[name] for name, t in tables}
@@ -213,6 +216,8 @@ class Plan:
 
     def canonical(self) -> str:
         """The same text for every plan that means the same; public files count by their content."""
+        from guessproof.plan.identity import canonical_text
+
         return canonical_text(self.file, self.digests)
 
     def error(self, path: Key, value: Any, problem: str, remedy: str) -> PlanError:
@@ -265,13 +270,22 @@ def _plan(text: str, path: Path | None, folder: Path | None = None, name: str | 
 def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Path) -> Plan:
     blanks, timely = list(list_blanks(raw)), find_timely(raw)
     if blanks:
+        from guessproof.plan.refusals import explain_blanks
+
         raise explain_blanks(blanks, place)
-    raw = settle_times(raw, timely) if timely else raw
-    joined = find_timely_joined(raw)
-    raw = settle_joined(raw, joined) if joined else raw
+    if timely:
+        from guessproof.plan.times import settle_times
+
+        raw = settle_times(raw, timely)
+    if joined := find_timely_joined(raw):
+        from guessproof.plan.times import settle_joined
+
+        raw = settle_joined(raw, joined)
     try:
         file = PlanFile.model_validate(_tuples(raw))
     except ValidationError as error:
+        from guessproof.plan.refusals import explain_refusal
+
         raise explain_refusal(error, raw, place) from None
     return _check(file, place, path, folder)
 

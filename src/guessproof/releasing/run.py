@@ -246,7 +246,7 @@ def _charge(book: Ledger, plan: Plan, choice: Choice, number: int | None) -> Cha
 
 def _without_room(book: Ledger, plan: Plan, choice: Choice, error: BudgetError) -> BudgetError:
     """The same refusal with the ways out: the owner allows more, or the plan takes what is left."""
-    from guessproof.releasing.budgets import raising_line
+    from guessproof.choosing.budgets import raising_line
 
     left, raising = _remaining(book, plan)["epsilon"], raising_line(plan, choice, book.standing(plan.data.name))
     said = "" if raising is None else f". The owner can raise it, by an entry that everybody sees: {raising}"

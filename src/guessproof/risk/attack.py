@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from guessproof.errors import (
     TrueValueError,
     UnknownAttributeError,
 )
-from guessproof.risk.bracket import Bracket, Effort, Progress, checked_effort
+from guessproof.risk.bracket import Bracket, Effort, Progress, checked_effort, joined
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
@@ -29,31 +29,25 @@ from guessproof.risk.limits import (
     posterior_bracket,
     safe_epsilon,
 )
-from guessproof.risk.misjudged.answer import (
-    Misjudged,
-    factor_between,
-    misjudged_anywhere,
-    misjudged_at,
-    misjudged_several,
-    posterior_before,
-    rounded_down,
-    with_odds,
-)
-from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.priorless import Priorless
-from guessproof.risk.several.answer import Several, joined
+from guessproof.risk.misjudged.odds import factor_between, posterior_before, rounded_down, with_odds
 from guessproof.risk.several.formula import alternatives
-from guessproof.risk.several.unknown import UnknownSeveral, lacks_prior
 from guessproof.risk.single import belief_of
-from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import Direction, TruthSearch, Worst, likely_worst, worst_true_value
-from guessproof.risk.worst_listed import Listed
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import Array, in_days
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Compound, Goal, Norm, Within, is_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
+
+if TYPE_CHECKING:  # rooms that only some attacks enter; whoever does imports them
+    from guessproof.risk.misjudged.answer import Misjudged
+    from guessproof.risk.misjudged.tents import Move
+    from guessproof.risk.priorless import Priorless
+    from guessproof.risk.several.answer import Several
+    from guessproof.risk.several.unknown import UnknownSeveral
+    from guessproof.risk.worst_atoms import Runs
+    from guessproof.risk.worst_listed import Listed
 
 
 @dataclass(frozen=True)
@@ -153,13 +147,19 @@ class Attack:
         missing = [name for name in needed if name not in given]
         if given and missing:
             raise TrueValueError("at", dict(given), f"the true value of {missing[0]} is missing", "give all or none")
+        from guessproof.risk.several.answer import Several
+
         return Several(self.asked, self.conditioned, None if missing else given, self.norm)
 
     @cached_property
     def _unknown(self) -> UnknownSeveral | None:
         """Who answers where one of several attributes has no prior."""
         several = self.several
-        if several is None or not any(lacks_prior(a) for a in several.attributes.values()):
+        if several is None:
+            return None
+        from guessproof.risk.several.unknown import UnknownSeveral, lacks_prior
+
+        if not any(lacks_prior(a) for a in several.attributes.values()):
             return None
         return UnknownSeveral(self.goal, several.attributes, several.truth, self.norm)
 
@@ -347,6 +347,8 @@ class Attack:
     @cached_property
     def _misjudged(self) -> Misjudged:
         """Who answers where the prior may be wrong."""
+        from guessproof.risk.misjudged.answer import misjudged_anywhere, misjudged_at, misjudged_several
+
         if isinstance(self.attribute.prior, PartlyKnown):
             problem, remedy = "needs a whole prior, of which this knows one probability", "leave prior_factor out"
             raise ParameterError("prior_factor", self.prior_factor, problem, remedy)
@@ -365,6 +367,8 @@ class Attack:
             return self._priorless
         if not math.isinf(self.prior_factor) or not isinstance(self.attribute.prior, LinePrior):
             return None
+        from guessproof.risk.priorless import Priorless
+
         low, high = self.attribute.prior.support
         return Priorless(replace(self.attribute, prior=Unknown(low, high)), self.goal, self.true_value)
 
@@ -398,6 +402,8 @@ class Attack:
 
     @cached_property
     def _priorless(self) -> Priorless:
+        from guessproof.risk.priorless import Priorless
+
         return Priorless(self.attribute, self.goal, self.true_value)
 
     # Without a true value: the worst one.
@@ -435,6 +441,9 @@ class Attack:
     @cached_property
     def _finite(self) -> Runs | Listed:
         """All true values beside a finite prior: as runs of numbers where they are such, else one by one."""
+        from guessproof.risk.worst_atoms import Runs
+        from guessproof.risk.worst_listed import Listed
+
         return Runs.of(self.attribute, self.goal) or Listed(self.attribute, self.goal)
 
     @cached_property

@@ -151,3 +151,10 @@ def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return np.array2string(value, precision=6, threshold=6)
     return f"{value:.7g}" if isinstance(value, float) else str(value)
+
+
+def joined(brackets: list[Bracket], side: str = "upper") -> Bracket:
+    """The most exposed of several alternatives, each protected on its own."""
+    pick: Any = np.maximum if side == "upper" else np.minimum
+    attack, bound = (pick.reduce([np.asarray(getattr(b, name)) for b in brackets]) for name in ("attack", "bound"))
+    return Bracket.meet(attack, bound, "each alternative on its own: the most exposed")

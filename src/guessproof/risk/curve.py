@@ -13,7 +13,8 @@ from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
 from guessproof.risk.gaps import gap_across, gap_of_tents
 from guessproof.risk.limits import checked_epsilon, checked_limits
-from guessproof.risk.misjudged.answer import farthest, posterior_before, with_odds_of
+from guessproof.risk.misjudged.answer import farthest
+from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.rising import Measure, Rising, Room
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt

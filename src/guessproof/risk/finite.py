@@ -66,7 +66,7 @@ class FiniteWorld:
         found = posterior_bracket(self.belief(goal), checked_epsilon(epsilon), side)
         if self.prior_factor == 1:
             return found
-        from guessproof.risk.misjudged.answer import with_odds  # the room above, entered by those who need it
+        from guessproof.risk.misjudged.odds import with_odds  # the room above, entered by those who need it
 
         return with_odds(found, self.prior_factor if side == "upper" else 1 / self.prior_factor)
 
@@ -80,7 +80,7 @@ class FiniteWorld:
         """The largest ε that keeps the limit, on the private side."""
         if self.prior_factor == 1:
             return safe_epsilon(self.belief(goal), advantage=advantage, posterior=posterior, both=both)
-        from guessproof.risk.misjudged.answer import posterior_before  # the room above, entered by those who need it
+        from guessproof.risk.misjudged.odds import posterior_before  # the room above, entered by those who need it
 
         rise, most = checked_limits(advantage, posterior)
         found: list[Any] = []
@@ -93,7 +93,7 @@ class FiniteWorld:
 
     def largest_prior_factor(self, goal: Any, *, epsilon: float, advantage: float, both: bool = False) -> float:
         """How wrong the prior may be while the limit is proven at this ε, rounded down; 0 where it is broken."""
-        from guessproof.risk.misjudged.answer import rounded_down  # the room above, entered by those who need it
+        from guessproof.risk.misjudged.odds import rounded_down  # the room above, entered by those who need it
 
         kept = float(advantage_bracket(self.belief(goal), checked_epsilon(epsilon), both).bound) <= advantage
         return rounded_down(self._misjudged(goal, 1.0).largest_factor(epsilon, advantage, both)) if kept else 0.0

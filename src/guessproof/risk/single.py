@@ -22,11 +22,6 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, TrueValueError
-from guessproof.risk.atoms import atoms_log_prior, atoms_tent
-from guessproof.risk.capped import capped_tent
-from guessproof.risk.cells import cells_gain
-from guessproof.risk.combinations import axis_labels
-from guessproof.risk.finite import finite_belief
 from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.tent import log_prior, tent
 from guessproof.risk.zigzag import region_log_prior, signed_zigzag
@@ -91,6 +86,8 @@ def _tent_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: t
 
 
 def _capped_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
+    from guessproof.risk.capped import capped_tent  # few distances have a cap
+
     def one(k: float, a: float, b: float) -> tuple[float, float]:
         if k == 0:
             return 0.0, 0.0
@@ -111,6 +108,8 @@ def _zigzag_gain(prior: LinePrior, form: LineForm, region: list[tuple[float, flo
 
 
 def _cells_gain(attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]) -> tuple[Gain, str]:
+    from guessproof.risk.cells import cells_gain  # few distances are of no form at all
+
     def one(k: float) -> tuple[float, float]:
         return cells_gain(prior, attribute.distance, region, k)
 
@@ -139,6 +138,8 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
         return Belief(log_p, log_q, *_flat_gain(form, shape))
     contiguous = prior.is_line and all(_is_run(row, prior.mass) for row in chosen)
     if form is not None and np.isinf(form.cap) and contiguous:
+        from guessproof.risk.atoms import atoms_log_prior
+
         lo, hi = _ends(prior, chosen)
         log_p, log_q = atoms_log_prior(prior, lo, hi)
         gain, how = _atoms_gain(prior, form, lo.reshape(shape), hi.reshape(shape))
@@ -149,6 +150,9 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
         if told_apart(prior, form):
             lo, hi = _ends(prior, chosen)
             return Belief(log_p, log_q, *capped_gain(prior, form, lo.reshape(shape), hi.reshape(shape)))
+    from guessproof.risk.combinations import axis_labels
+    from guessproof.risk.finite import finite_belief
+
     labels = axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
     return finite_belief(prior.mass, table, chosen.reshape((*shape, prior.mass.size)))
@@ -163,6 +167,8 @@ def _flat_gain(form: LineForm, shape: tuple[int, ...]) -> tuple[Gain, str]:
 
 
 def _atoms_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
+    from guessproof.risk.atoms import atoms_tent
+
     def gain(k: Array) -> tuple[Array, Array]:
         attack, bound = atoms_tent(prior, form, lo, hi, k)
         return attack + k * form.step, bound + k * form.step

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.choosing import Choice, asked
+from guessproof.choosing.budgets import budget_left
 from guessproof.errors import GuessproofError, InfeasibleError
-from guessproof.releasing.budgets import budget_left
 from guessproof.sql import Asked
 from guessproof.web import pictures
 from guessproof.web.desks import Desks, Recent

@@ -1,7 +1,7 @@
 """What a process needs for its first job, imported before there is one."""
 
 from guessproof.choosing import choose
-from guessproof.releasing.budgets import budget_left
+from guessproof.choosing.budgets import budget_left
 from guessproof.risk.curve import Curve
 from guessproof.web.live import beliefs_of
 from guessproof.web.outcomes import of_choice

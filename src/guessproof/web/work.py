@@ -15,7 +15,7 @@ def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progre
     """The answer of the command line."""
     from guessproof.checking import check
     from guessproof.choosing import choose
-    from guessproof.releasing.budgets import budget_left
+    from guessproof.choosing.budgets import budget_left
     from guessproof.web.outcomes import of_calculation, of_choice
 
     if not has_data(state):

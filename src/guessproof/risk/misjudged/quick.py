@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.special import expit
 
 from guessproof.errors import NotCertifiedError
+from guessproof.risk.misjudged.odds import LARGEST_FACTOR
 from guessproof.risk.misjudged.shares import Shares
-from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.misjudged.wrong_prior import LARGEST_FACTOR
 from guessproof.risk.tent import TiltedIntegrals, log_prior
 from guessproof.risk.worst_case import (
     Direction,
@@ -32,6 +31,9 @@ from guessproof.risk.worst_case import (
     slope_range,
 )
 from guessproof.world.checks import Array, Mask
+
+if TYPE_CHECKING:
+    from guessproof.risk.misjudged.tents import Move
 
 Parts = tuple[Array, Array]  # masses and ∫Lf of some sets
 _FEW, _MANY, _ALONE = (5, 4), (13, 8), (129, 24)  # peaks in each goal, and radii at which shares are known

@@ -17,11 +17,11 @@ from scipy.special import expit
 
 from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
 from guessproof.risk.misjudged.certificate import is_proven
+from guessproof.risk.misjudged.odds import LARGEST_FACTOR
 from guessproof.risk.misjudged.tents import FoundTent, MisjudgedGoal, Move, best_tent
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
-LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
 _BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit

@@ -291,10 +291,3 @@ def _larger(one: Bracket, other: Bracket) -> Bracket:
         worst_at=where if where.ndim else where.item(),
         worst_prior=prior if prior.ndim else prior.item(),
     )
-
-
-def joined(brackets: list[Bracket], side: str = "upper") -> Bracket:
-    """The most exposed of several alternatives, each protected on its own."""
-    pick: Any = np.maximum if side == "upper" else np.minimum
-    attack, bound = (pick.reduce([np.asarray(getattr(b, name)) for b in brackets]) for name in ("attack", "bound"))
-    return Bracket.meet(attack, bound, "each alternative on its own: the most exposed")
