@@ -194,6 +194,7 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         from guessproof.choosing.bias import describe_bias
 
         rows += [(f"{name}: cut off by max_rows, likely", describe_bias(lost)) for name, lost in choice.bias.items()]
+    told = ""
     if choice.posterior is not None:
         told = belief_words(choice.posterior, choice.prior, lambda at: show_truth(choice, at))
         rows.append((f"belief after{after}, at most", told))
@@ -203,7 +204,8 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         if worst.worst_at is not None and worst.worst_prior is not None:
             start = float(worst.worst_prior)
             rise = f"{percent_near(start)} → {percent_up(min(1.0, start + float(worst.bound)))}"
-            rows.append(("it rises most", f"{rise}, where the true value is {show_truth(choice, worst.worst_at)}"))
+            if not str(told).startswith(rise):  # where belief is largest is often where it rises most
+                rows.append(("it rises most", f"{rise}, where the true value is {show_truth(choice, worst.worst_at)}"))
     rows += _failure_rows(choice)
     if choice.quick_prior_factor is not None:
         rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
