@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -157,14 +158,38 @@ def test_the_budget_is_shared_by_the_releases_to_come(tmp_path: Path, monkeypatc
     opened(plan, f"{3.001 * cost:.12f}")
     for number in (1, 2):
         release(plan, number=number)
-    left, to_come, _ = budget_left(plan)
-    assert to_come == 1
-    assert choose(plan, remaining=left, to_come=to_come).binding == "attacker"
-    assert choose(plan, remaining=left).binding == "budget"  # for three more it would not do
+    left = budget_left(plan)
+    assert left.numbers == (3,)
+    assert choose(plan, remaining=left.epsilon, to_come=left.to_come).binding == "attacker"
+    assert choose(plan, remaining=left.epsilon).binding == "budget"  # for three more it would not do
     release(plan, number=3)
-    left, to_come, _ = budget_left(plan)
-    assert to_come == 0
-    assert choose(plan, remaining=left, to_come=to_come).binding == "attacker"
+    left = budget_left(plan)
+    assert left.to_come == 0
+    assert choose(plan, remaining=left.epsilon, to_come=left.to_come).binding == "attacker"
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_following_what_choose_says_next_makes_each_release_once(tmp_path: Path, times: int) -> None:
+    """With a budget for just these: the line that is printed works each time, and then says that all is done."""
+    plan = made(tmp_path, f"times = {times}")
+    opened(plan, f"{times * choose(plan).cost * (1 + 1e-9):.12f}")
+    epsilon = json.loads(typed("choose", str(plan.path), "--json"))["epsilon"]
+    for number in range(1, times + 1):
+        line = typed("choose", str(plan.path)).strip().splitlines()[-1]
+        assert line.startswith("Next: ")
+        words = shlex.split(line.removeprefix("Next: "))[1:]
+        assert words[2:] == ([] if times == 1 else ["--number", str(number)])
+        assert "answered before" not in typed(*words)
+    last = typed("choose", str(plan.path)).strip().splitlines()[-1]
+    assert "answered before" in last
+    assert "the same answer" in typed(*shlex.split(last.split(" by: ")[1])[1:])
+    assert json.loads(typed("choose", str(plan.path), "--json"))["epsilon"] == pytest.approx(epsilon, rel=1e-6)
+
+
+def typed(*words: str) -> str:
+    found = CliRunner(env={"COLUMNS": "500"}).invoke(app, list(words))
+    assert found.exit_code == 0, found.output
+    return found.stdout
 
 
 def test_no_other_attacker_is_the_way_out_of_a_budget_that_is_too_small(tmp_path: Path) -> None:

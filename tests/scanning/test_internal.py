@@ -79,11 +79,11 @@ def test_a_scan_is_noted_in_constant_words_and_marks_later_choices(tmp_path: Pat
     path = planned(tmp_path)
     plan, book = load_plan(path), Ledger(tmp_path / "guessproof.ledger")
     assert not book.scanned("d")
-    assert budget_left(plan)[2] is False
+    assert budget_left(plan).is_scanned is False
     scan(plan, epsilon=3.0)
     scan(plan, epsilon=0.25, by="g", identities="name")
     assert book.scanned("d")
-    assert budget_left(plan)[2] is True
+    assert budget_left(plan).is_scanned is True
     notes = [e for e in book.entries("d") if e.kind == "note"]
     assert len(notes) == 2
     assert notes[0].body == notes[1].body
@@ -125,7 +125,7 @@ def test_nothing_of_a_scan_reaches_other_outputs(tmp_path: Path) -> None:
     plan = load_plan(planned(tmp_path))
     before, files = choose(plan).to_dict(), set(tmp_path.iterdir())
     found = scan(plan, epsilon=3.0, by="g", identities="name")
-    after = choose(plan, data_dependent=budget_left(plan)[2]).to_dict()
+    after = choose(plan, data_dependent=budget_left(plan).is_scanned).to_dict()
     assert after == {**before, "data_dependent": True}
     assert set(tmp_path.iterdir()) == files
     stored = (tmp_path / "guessproof.ledger").read_bytes() + json.dumps(after).encode()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,29 +16,39 @@ if TYPE_CHECKING:
     from guessproof.ledger.account import Standing
 
 
-def budget_left(plan: Plan, key_file: str | None = None) -> tuple[float | None, int | None, bool]:
-    """What is left of ε, how many of the plan's releases it still has to pay for, and whether a scan was made.
+@dataclass(frozen=True)
+class BudgetLeft:
+    """What a ledger has left for a plan. A release that was made is given again for nothing: only others need room."""
 
-    (None, None, False) where no ledger knows this data.
-    """
+    epsilon: float | None  # None where no ledger knows this data
+    numbers: tuple[int, ...]  # which of the plan's releases are still to be paid for
+    is_scanned: bool = False
+
+    @property
+    def to_come(self) -> int:
+        """How many releases share what is left."""
+        return len(self.numbers)
+
+
+def budget_left(plan: Plan, key_file: str | None = None) -> BudgetLeft:
+    """What is left of ε, for which of the plan's releases, and whether a scan was made."""
     from guessproof.errors import LedgerError
     from guessproof.ledger import Ledger, is_there, read_key
     from guessproof.plan.identity import request_of
 
+    numbers = tuple(range(1, plan.release.times + 1))
+    unknown = BudgetLeft(None, numbers)
     if not is_there(plan.ledger_path):
-        return None, None, False
+        return unknown
     try:
         ledger, name = Ledger(plan.ledger_path, read_key(key_file)), plan.data.name
         if name not in ledger.names:
-            return None, None, False
-        to_come = None
-        if plan.release.times > 1:
-            numbers = range(1, plan.release.times + 1)
-            to_come = sum(ledger.settled(name, [request_of(plan, number=n)]) is None for n in numbers)
-        left = ledger.standing(name)
-        return float(left.left.to_dict()["epsilon"]), to_come, left.is_scanned
+            return unknown
+        to_come = tuple(n for n in numbers if ledger.settled(name, [request_of(plan, number=n)]) is None)
+        standing = ledger.standing(name)
+        return BudgetLeft(float(standing.left.to_dict()["epsilon"]), to_come, standing.is_scanned)
     except LedgerError:  # a ledger that does not open is the release's business
-        return None, None, False
+        return unknown
 
 
 def room_line(plan: Plan, choice: Choice, key_file: str | None = None) -> str | None:

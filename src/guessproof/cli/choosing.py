@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from guessproof.calculate import Calculation
     from guessproof.choosing import Choice
+    from guessproof.choosing.budgets import BudgetLeft
     from guessproof.cli.screen import Screen
     from guessproof.explain import Explanation
     from guessproof.meaning import Meaning
@@ -100,26 +101,32 @@ def _choose_plan(path: str, strict: bool, as_json: bool) -> None:
     from guessproof.plan import load_plan
 
     plan = load_plan(path)
-    left, to_come, scanned = budget_left(plan)
+    left = budget_left(plan)
     with Screen(stderr=True).status("weighing limits and targets …"):
-        choice = chosen(plan, remaining=left, to_come=to_come, data_dependent=scanned)
+        choice = chosen(plan, remaining=left.epsilon, to_come=left.to_come, data_dependent=left.is_scanned)
     found = check(plan, opens=False, choice=choice)
     if as_json:
         print_json({**choice.to_dict(), "warnings": [concern.to_dict() for concern in found]})
     else:
         show_choice(choice)
         show_concerns(found, path, err=True)
-        _show_next(path, choice if "budget" not in choice.binding else chosen(plan))
+        _show_next(path, choice if "budget" not in choice.binding else chosen(plan), left)
     refuse_strictly(found, strict)
     if not choice.feasible:
         raise typer.Exit(3)
 
 
-def _show_next(path: str, choice: Choice) -> None:
+def _show_next(path: str, choice: Choice, left: BudgetLeft) -> None:
     """What comes next, as a line that works: the budget that is missing, or the release."""
     from guessproof.choosing.budgets import room_line
     from guessproof.errors import LedgerError
 
+    number = str(left.numbers[0] if left.numbers else 1)
+    releasing = command("release", path, *(["--number", number] if choice.times > 1 else []))
+    if not left.numbers:
+        every = "This plan was" if choice.times == 1 else "All releases of this plan were"
+        say(f"{every} answered before; shown again, for nothing, by: {releasing}")
+        return
     try:
         line = room_line(choice.plan, choice)
     except LedgerError:  # one that does not open, or is sealed: the release says why
@@ -130,7 +137,7 @@ def _show_next(path: str, choice: Choice) -> None:
         say(f"The owner of the data {what}:")
         say(f"  {program()}{line.removeprefix('guessproof')}")
     if choice.feasible and choice.noises:
-        say(f"{'Then' if line else 'Next'}: {command('release', path)}")
+        say(f"{'Then' if line else 'Next'}: {releasing}")
 
 
 def show_choice(choice: Choice) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from guessproof.choosing import Choice, asked
 from guessproof.choosing.budgets import budget_left
+from guessproof.choosing.chooser import shared
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.sql import Asked
 from guessproof.web import pictures
@@ -77,10 +78,9 @@ class Shop:
             return None
         name = digest(state, without_limits=True)
         question = self.questions.get(name) or self.questions.put(name, asked(plan))
-        left, to_come, scanned = budget_left(plan)
-        count = plan.release.times if to_come is None else to_come
-        remaining = None if left is None or count == 0 else left / count
-        chooser = LiveChooser(plan, question, remaining, scanned)
+        left = budget_left(plan)
+        remaining = None if left.epsilon is None or left.to_come == 0 else shared(left.epsilon, left.to_come)
+        chooser = LiveChooser(plan, question, remaining, left.is_scanned)
         chooser.beliefs = beliefs
         return chooser
 

@@ -21,8 +21,8 @@ def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progre
     if not has_data(state):
         return of_calculation(read_calculation(state, folder))
     plan = read_state(state, folder)
-    left, to_come, scanned = budget_left(plan)
-    choice = choose(plan, remaining=left, to_come=to_come, data_dependent=scanned)
+    left = budget_left(plan)
+    choice = choose(plan, remaining=left.epsilon, to_come=left.to_come, data_dependent=left.is_scanned)
     warnings = [concern.to_dict() for concern in check(plan, opens=False, choice=choice)]
     found = of_choice(choice, exact=True)
     return {**found, "answer": {**found["answer"], "warnings": warnings}}
