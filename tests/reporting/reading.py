@@ -63,7 +63,7 @@ class Page(HTMLParser):
         return found[0]
 
     def part(self, name: str) -> str:
-        return self.one("section", id=name).text
+        return self.one("section", id=name).text.replace("\xa0", " ")
 
     @property
     def data(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from guessproof.choosing import choose
 from guessproof.cli.report import report as command
 from guessproof.errors import LedgerError, ParameterError, PlanError
 from guessproof.ledger import Budget, Ledger, verify
+from guessproof.ledger.amounts import typed
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
 from guessproof.reporting import Report, report
@@ -97,7 +99,7 @@ def test_releases_and_budget_are_those_of_the_ledger(shop: Path) -> None:
         assert any(e.digest == recorded["head"] and e.kind == "answer" for e in book.entries())
     assert page.data["left"]["epsilon"] == str(account.left.epsilon)
     assert "2030-01-02 03:04:05 UTC" in page.part("releases")
-    assert "was released" in page.one("header").text
+    assert "Released with ε = " in page.one("header").text
     assert "cumulative advantage" in page.part("releases")
     spent = re.search(
         r"other releases took ([\d.]+), this plan took ([\d.]+) and ([\d.]+) is left", page.part("releases")
@@ -124,11 +126,30 @@ def test_a_release_is_reported_as_it_was_decided_even_when_the_budget_is_gone(tm
     assert after.to_dict()["choice"] == choose(plan).to_dict()
 
 
+def test_the_first_screen_speaks_in_the_plan_s_words_and_never_of_more_than_the_budget(tmp_path: Path) -> None:
+    """The budget is the one that `choose` prints: ε beside it must not look larger. No raw name stands there."""
+    (tmp_path / "t.csv").write_text("sex,colour\nF,calico\nM,black\n", encoding="utf-8")
+    words = '[labels]\nn = "calico queens"\ncolour = "colour of the coat"\n'
+    (tmp_path / "plan.toml").write_text(QUICK.replace("cats.parquet", "t.csv") + words, encoding="utf-8")
+    plan = load_plan(tmp_path / "plan.toml")
+    Ledger.create(tmp_path / "guessproof.ledger", "cats", Budget(typed(Decimal(choose(plan).cost_of_all))))
+    release(plan)
+    page = Page(report(plan).html)
+    told = re.search(r"ε of this release([\d.]+)noise.*?of ε = ([\d.]+)", page.one("header").text)
+    assert told is not None
+    assert float(told[1]) <= float(told[2])
+    for raw in (r"\bn = ", r"\bn \(", r"your colour\b(?! of)", r"\bn within"):
+        assert not re.search(raw, page.one("header").text + page.part("plain") + page.part("releases")), raw
+    assert page.one("h1").text == "Calico queens from “cats”"
+    assert "both your sex and your colour of the coat" in page.part("plain")
+    assert "calico queens = " in page.part("board")
+
+
 def test_what_is_left_of_the_budget_is_a_limit_before_a_release(tmp_path: Path) -> None:
     Ledger.create(tmp_path / "guessproof.ledger", "covid", Budget("0.01"))
     made = report(loads_plan(COVID, folder=tmp_path), text=COVID)
     assert not made.facts.choice.feasible
-    assert "what is left of the budget allows 0.009999 at most" in Page(made.html).one("header").text
+    assert "what is left of the budget allows 0.00999999 at most" in Page(made.html).one("header").text
 
 
 def test_a_ledger_that_was_edited_gives_no_report(tmp_path: Path) -> None:

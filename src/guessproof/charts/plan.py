@@ -208,9 +208,10 @@ def spans(rows: Sequence[Span], chosen: float | None, width: int, *, feasible: b
         .encode(x="from:Q", y="top:Q", y2="bottom:Q"),
     ]
     if chosen is not None:
-        rule = alt.Chart(alt.Data(values=[{"from": chosen}])).mark_rule(color=INK, strokeWidth=1.5, strokeDash=[4, 3])
-        layers.append(rule.encode(x="from:Q"))
-    words = base.transform_calculate(middle="datum.row + 0.27")
+        marks = [{"from": chosen, "top": i + 0.42, "bottom": i + 0.96} for i in range(len(rows))]  # never through words
+        rule = alt.Chart(alt.Data(values=marks)).mark_rule(color=INK, strokeWidth=1.5, strokeDash=[4, 3])
+        layers.append(rule.encode(x="from:Q", y="top:Q", y2="bottom:Q"))
+    words = base.transform_calculate(middle="datum.row + 0.24")
     halos: list[dict[str, Any]] = [{"stroke": "white", "strokeWidth": 5, "color": "white"}, {"color": INK}]
     for halo in halos:  # white behind the words
         text = words.mark_text(align="left", baseline="middle", dx=2, **halo)

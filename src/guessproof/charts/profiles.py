@@ -291,10 +291,11 @@ def _certainty(curve: _Curve, top: float) -> Any:
     ends_high = bool(curve.certain[inside[-1]] > 1.5)
     at = int(inside[-1] if ends_high else inside[0])
     place = [{"at": float(curve.at[at]), "ratio": float(curve.certain[at]), "text": "certainty"}]
-    label = alt.Chart(alt.Data(values=place)).mark_text(
-        color=QUIET, align="right" if ends_high else "left", dx=-4 if ends_high else 10, dy=-12 if ends_high else -2
+    base = alt.Chart(alt.Data(values=place)).encode(x=alt.X("at:Q"), y=alt.Y("ratio:Q"), text="text:N")
+    end: dict[str, Any] = (
+        {"align": "right", "dx": -4, "dy": -12} if ends_high else {"align": "left", "dx": 10, "dy": -2}
     )
-    return label.encode(x=alt.X("at:Q"), y=alt.Y("ratio:Q"), text="text:N")
+    return base.mark_text(color="white", stroke="white", strokeWidth=5, **end) + base.mark_text(color=QUIET, **end)
 
 
 def _rows(curve: _Curve, top: float) -> list[dict[str, float | None]]:

@@ -45,11 +45,17 @@ def tradeoff_curves(words: Mapping[str, OtherWords], *, title: str = "", width: 
     )
     first = next(iter(words.values()))
     marks = [{"fpr": a, "tpr": first.tpr(a), "text": f"{percent_up(first.tpr(a), 2)} at {100 * a:g} %"} for a in MARKED]
-    base = alt.Chart(alt.Data(values=marks)).encode(x=x, y=y)
-    points = base.mark_point(color=INK, filled=True, size=70, opacity=1)
-    labels = base.mark_text(color=INK, align="left", dx=8, dy=12).encode(text="text:N")
+    points = alt.Chart(alt.Data(values=marks)).encode(x=x, y=y).mark_point(color=INK, filled=True, size=70, opacity=1)
+    labels = alt.layer(*(_told(mark, x, y, 13 + 16 * (len(marks) - 1 - i)) for i, mark in enumerate(marks)))
     heading = alt.TitleParams(title or "What a test can tell", anchor="start")
-    return (blind + named + lines + points + labels).properties(width=width, height=HEIGHT, title=heading)
+    return (blind + named + lines + labels + points).properties(width=width, height=HEIGHT, title=heading)
+
+
+def _told(mark: dict[str, Any], x: Any, y: Any, below: int) -> Any:
+    """A rate beside its point, each on a line of its own; white behind it, for the dashed line may be near."""
+    base = alt.Chart(alt.Data(values=[mark])).encode(x=x, y=y, text="text:N")
+    place: dict[str, Any] = {"align": "left", "dx": 9, "dy": below}
+    return base.mark_text(color="white", stroke="white", strokeWidth=5, **place) + base.mark_text(color=INK, **place)
 
 
 def _axis(channel: str, field: str, title: str) -> Any:

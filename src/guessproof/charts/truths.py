@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, cast
 
 import altair as alt
@@ -17,6 +18,7 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.goals import And, Or, Within
 from guessproof.world.line import LinePrior
+from guessproof.world.times import days_of, moment_of
 
 MOST_ROWS = 12  # true values that are drawn one by one
 STEPS = 61  # true values along a line
@@ -127,7 +129,7 @@ def by_truth(found: Truths, chosen: Any, width: int) -> Any:
 def _along(found: Truths, chosen: Any, width: int) -> Any:
     rows = [{"t": t, "before": b, "after": a} for t, b, a in zip(found.values, found.before, found.after, strict=True)]
     top = 1.18 * max(found.after)
-    axis = _axis(width, days=found.is_time)
+    axis = _axis(width, (min(found.values), max(found.values)) if found.is_time else None)
     below = alt.X("t:Q", title=f"true value of {found.title or found.name}", scale=alt.Scale(nice=False), axis=axis)
     x = alt.X("t:Q", title=None, scale=alt.Scale(nice=False), axis=alt.Axis(labels=False, ticks=False, grid=False))
     scale = alt.Scale(domain=[0, top], nice=False)
@@ -183,7 +185,29 @@ def _one_by_one(found: Truths, width: int) -> Any:
     return alt.layer(gap, may, was).properties(width=width - 150, height=alt.Step(26))
 
 
-def _axis(width: int, *, days: bool = False) -> Any:
-    """Few enough ticks for their labels; days since 1970 are shown as dates."""
-    shown: dict[str, Any] = {"labelExpr": "utcFormat(datum.value * 86400000, '%Y-%m-%d')"} if days else {}
-    return alt.Axis(tickCount=(3 if days else 5) if width < 500 else (6 if days else 9), grid=False, **shown)
+def _axis(width: int, days: tuple[float, float] | None = None) -> Any:
+    """Few enough ticks for their labels; of days since 1970 from first to last, years or dates are shown."""
+    if days is None:
+        return alt.Axis(tickCount=5 if width < 500 else 9, grid=False)
+    years = _years(*days, most=5 if width < 500 else 9)
+    if len(years) < 3:
+        return alt.Axis(tickCount=3 if width < 500 else 6, grid=False, labelExpr=_DATE.format("%Y-%m-%d"))
+    return alt.Axis(values=years, grid=False, labelExpr=_DATE.format("%Y"))
+
+
+_DATE = "utcFormat(datum.value * 86400000, '{}')"
+
+
+def _years(first: float, last: float, most: int) -> list[float]:
+    """The beginnings of round years between two days, as many as there is room for.
+
+    >>> [moment_of(day).year for day in _years(days_of(date(1942, 8, 1)), days_of(date(2017, 1, 1)), 9)]
+    [1950, 1960, 1970, 1980, 1990, 2000, 2010]
+    """
+    start, end = moment_of(first).year, moment_of(last).year
+    for step in (1, 2, 5, 10, 20, 50, 100, 500, 1000):
+        years = [days_of(date(y, 1, 1)) for y in range(start // step * step, end + 1, step) if y > 0]
+        found = [day for day in years if first <= day <= last]
+        if len(found) <= most:
+            return found
+    return []

@@ -32,18 +32,23 @@ def profile_words(risk: RiskTable) -> str:
 
 
 def _raises(ratio: float) -> str:
-    return f"a release makes nothing more than {ratio:g} times as probable"
+    return f"a release makes nothing more than {times_words(ratio)} as probable"
 
 
 def _fixed(who: str, given: FixedInclusionTable | FixedValueTable) -> str:
     ends = [f"ends at {100 * given.absolute:g} % at most"] if given.absolute is not None else []
-    ends += [f"becomes {given.relative:g} times as probable at most"] if given.relative is not None else []
+    ends += [f"becomes {times_words(given.relative)} as probable at most"] if given.relative is not None else []
     more = ", whichever allows more" if len(ends) == 2 else ""
     return f"{who}, a disclosure {' or '.join(ends)}{more}"
 
 
+def times_words(ratio: float) -> str:
+    """How many times, before “as probable”."""
+    return "twice" if ratio == 2 else f"{ratio:g} times"
+
+
 def _points(given: PointsTable) -> str:
-    pairs = [f"{ratio:g} times as probable as a prior of {prior:g}" for prior, ratio in given.pairs[:SHOWN_POINTS]]
+    pairs = [f"{times_words(ratio)} as probable as a prior of {prior:g}" for prior, ratio in given.pairs[:SHOWN_POINTS]]
     left = len(given.pairs) - SHOWN_POINTS
     pairs += [f"so on at {left} more"] if left > 0 else []
     return f"a disclosure becomes at most {_listed(pairs)}, and between these accordingly{_where(given.p, given.q)}"

@@ -93,7 +93,6 @@ def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], pl
     from rich.table import Table
 
     from guessproof.cli.screen import styled
-    from guessproof.world.times import show_time
 
     table = Table(title=f"\n{title}", title_justify="left", title_style="dim")
     keys = list(numbers[0].group) if numbers else []
@@ -103,18 +102,25 @@ def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], pl
     for column in ("value", *(["nearest possible"] if cut else []), "error", "confidence", "between"):
         table.add_column(column, justify="right")
     for row in numbers:
-        ends = [show_time(e) if row.time else beside_error(e, row.error) for e in (row.low, row.high) if e is not None]
+        ends = [_value(e, row) for e in (row.low, row.high) if e is not None]
         between = " … ".join(ends) if len(ends) > 1 and row.ranks is None else ""  # of a rank all that is possible
         table.add_row(
             *(MISSING if row.group[k] is None else plan.label(k, str(row.group[k])) for k in keys),
             _called(plan, question, row.name),
-            "none" if row.value is None else styled(row.time or beside_error(row.value, row.error), "bold"),
-            *(["" if row.nearest is None else beside_error(row.nearest, row.error)] if cut else []),
+            "none" if row.value is None else styled(_value(row.value, row), "bold"),
+            *(["" if row.nearest is None else _value(row.nearest, row)] if cut else []),
             "" if row.error is None and row.ranks is None else error_words(row.error, row.ranks, row.time),
             f"{row.confidence:.0%}",
             between,
         )
     console.print(table)
+
+
+def _value(value: float, row: Released) -> str:
+    """One of the numbers of an answer: a time as a time, and no digits that the error drowns."""
+    from guessproof.world.times import show_time
+
+    return show_time(value, row.error) if row.time else beside_error(value, row.error)
 
 
 def _called(plan: Plan, question: str, output: str) -> str:

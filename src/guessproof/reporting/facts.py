@@ -98,7 +98,7 @@ class Facts:
         wanted = self.plan.wanted
         if wanted is None:
             return "anything about you" if whose == "your" else "anything about a person"
-        said = goal_words(wanted.tree, whose) or f"“{wanted.text}”"
+        said = goal_words(wanted.tree, whose, self.plan.label) or f"“{wanted.text}”"
         each = self.plan.attacker is not None and self.plan.attacker.or_ == "each"
         return said.replace("(one is enough)", "(each on its own)") if each else said
 

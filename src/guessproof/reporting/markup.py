@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 EMPTY = frozenset({"meta", "br", "hr", "img"})
-SHORT = 8  # rows up to which a table is not torn apart in print
+SHORT = 12  # rows up to which a table is not torn apart in print
 
 
 class Markup(str):

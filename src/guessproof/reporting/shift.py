@@ -98,7 +98,9 @@ def _truth(choice: Choice) -> str:
     at = None if attacker is None else attacker.at
     if not at:
         return ""
-    return "for a true value of " + ", ".join(f"{name} = {shown(value)}" for name, value in at.items())
+    return "for a true value of " + ", ".join(
+        f"{choice.plan.label(name)} = {shown(value)}" for name, value in at.items()
+    )
 
 
 def _worst(choice: Choice, bracket: Bracket, what: str) -> str:
@@ -110,7 +112,7 @@ def _worst(choice: Choice, bracket: Bracket, what: str) -> str:
     if exposure is not None and isinstance(at, (int, float)) and len(names) == 1:
         is_time = exposure.attacker.attributes[names[0]].is_time
         spelled = show_time(float(round(at))) if is_time else number(float(at))
-        return f"for the true value at which {what}, {names[0]} = {spelled}"
+        return f"for the true value at which {what}, {choice.plan.label(names[0])} = {spelled}"
     return f"for the true value at which {what}, {at}"
 
 

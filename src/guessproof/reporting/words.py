@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from guessproof.ledger.amounts import shown
 from guessproof.plan.grammar import Joined, Tree, Wish
-from guessproof.rounded import Side, round_digits, round_places
+from guessproof.rounded import DIGITS, Side, points, round_digits, round_places
 
 THIN = "\u202f"  # a narrow space that does not break
 CRUMB = 1000  # less than one part in so many is no budget that anything could be asked for
@@ -23,8 +23,26 @@ def number(value: float, digits: int = 4) -> str:
     return _spell(value, digits, "near")
 
 
+def allowed(epsilon: float) -> str:
+    """An ε that is allowed, in as many digits as the ledger shows, never above it.
+
+    >>> allowed(0.718999999), allowed(math.inf)
+    ('0.718999', 'any')
+    """
+    return _spell(epsilon, DIGITS, "down")
+
+
+def taken(epsilon: float) -> str:
+    """An ε that is needed or spent, in as many digits as the ledger shows, never below it.
+
+    >>> taken(1.9971548)
+    '1.99716'
+    """
+    return _spell(epsilon, DIGITS, "up")
+
+
 def down(value: float, digits: int = 4) -> str:
-    """The same, never above the number: for an ε that is allowed.
+    """A few digits, never above the number: for what is allowed.
 
     >>> down(0.71899), down(math.inf)
     ('0.7189', 'any')
@@ -33,7 +51,7 @@ def down(value: float, digits: int = 4) -> str:
 
 
 def up(value: float, digits: int = 4) -> str:
-    """The same, never below the number: for a risk, a cost or an error.
+    """The same, never below the number: for a risk or a ratio.
 
     >>> up(0.71891), up(5.000000000001)
     ('0.719', '5')
@@ -54,6 +72,15 @@ def _spell(value: float, digits: int, side: Side) -> str:
         return f"{sign}{size:,f}"
     mantissa, _, power = f"{size:e}".partition("e")
     return f"{sign}{mantissa}e{int(power)}"
+
+
+def minus(digits: str) -> str:
+    """Digits with a proper sign.
+
+    >>> minus("-6.34")
+    '−6.34'
+    """
+    return digits.replace("-", "−", 1) if digits.startswith("-") else digits
 
 
 def spent(amount: Decimal) -> str:
@@ -129,22 +156,24 @@ def times(factor: float) -> str:
     return f"{up(factor, 3)} times"
 
 
-def goal_words(tree: Tree, whose: str = "your") -> str | None:
-    """What a guesser wants to get right; None where only the goal's own words will do.
+def goal_words(tree: Tree, whose: str = "your", label: Callable[[str], str] = str) -> str | None:
+    """What a guesser wants to get right; None where only the goal's own words will do. `label` says a column in words.
 
     >>> from guessproof.plan.grammar import read_tree
     >>> goal_words(read_tree("time within 2"))
     'your time to within 2'
-    >>> goal_words(read_tree("born within 30 days"))
-    'your born to within 30 days'
+    >>> goal_words(read_tree("born within 30 days"), label={"born": "date of birth"}.get)
+    'your date of birth to within 30 days'
+    >>> goal_words(read_tree("time within 2"), label={"time": "time at lunch, in minutes"}.get)
+    'your time at lunch, in minutes, to within 2'
     >>> goal_words(read_tree("sex exactly and colour exactly"), "somebody’s")
     'both somebody’s sex and somebody’s colour'
     >>> goal_words(read_tree("(lon, lat) within 5 by l2 or faculty among math, cs"))
     'your place (lon, lat) to within 5 or whether your faculty is math or cs (one is enough)'
     """
     if isinstance(tree, Wish):
-        return _wish(tree, whose)
-    parts = [goal_words(part, whose) for part in tree.parts]
+        return _wish(tree, whose, label)
+    parts = [goal_words(part, whose, label) for part in tree.parts]
     plain = [part for part in parts if part is not None]
     if len(plain) < len(parts) or tree.word == "not" or any(isinstance(p, Joined) for p in tree.parts):
         return None
@@ -153,8 +182,9 @@ def goal_words(tree: Tree, whose: str = "your") -> str | None:
     return f"{listed(plain, 'or')} (one is enough)"
 
 
-def _wish(wish: Wish, whose: str) -> str | None:
-    names = [column.text for column in wish.columns]
+def _wish(wish: Wish, whose: str, label: Callable[[str], str]) -> str | None:
+    names = [label(column.text) for column in wish.columns]
+    names = [f"{name}," if "," in name and wish.verb != "exactly" else name for name in names]  # “…, in minutes,”
     values = [value.text for value in wish.values]
     if wish.formula is not None:
         return None  # its own words are the plainest
@@ -179,8 +209,8 @@ _CHANGES = {
 }
 
 
-def change_name(what: str) -> str:
-    """What a change of the plan is about.
+def change_name(what: str, label: Callable[[str], str] = str) -> str:
+    """What a change of the plan is about. `label` says an output in words.
 
     >>> change_name("accuracy of mean: within"), change_name("release.times")
     ('largest error of mean', 'number of releases')
@@ -189,8 +219,25 @@ def change_name(what: str) -> str:
         return _CHANGES[what]
     if what.startswith("accuracy of "):
         name, _, key = what.removeprefix("accuracy of ").rpartition(": ")
-        return f"largest error of {name}" if key != "confidence" else f"confidence of {name}"
+        return f"confidence of {label(name)}" if key == "confidence" else f"largest error of {label(name)}"
     return what
+
+
+def change_value(what: str, value: str, timely: Iterable[str] = ()) -> str:
+    """A value of a change as people write it; outputs in `timely` are times, and their errors days.
+
+    >>> change_value("accuracy of cost: within", "5.29e+03"), change_value("attacker: advantage", "0.0168")
+    ('5,290', '1.68 percentage points')
+    >>> change_value("accuracy of rank: ranks", "12"), change_value("accuracy of born: within", "60", ["born"])
+    ('12 ranks', '60 days')
+    """
+    if what == "attacker: advantage":
+        return points(float(value))
+    if what == "attacker: posterior" or what.endswith(": confidence"):
+        return percent(float(value), "near")
+    name, _, key = what.removeprefix("accuracy of ").rpartition(": ")
+    unit = " ranks" if key == "ranks" else " days" if name in timely else ""
+    return f"{number(float(value), DIGITS)}{unit}"
 
 
 def when(time: str) -> str:

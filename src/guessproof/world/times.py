@@ -49,15 +49,15 @@ def length_of(text: str) -> float | None:
     return None if found is None or found[2] not in UNITS else float(found[1]) * UNITS[found[2]]
 
 
-def show_time(days: float) -> str:
-    """A time for people: to the day where it is midnight, to the second elsewhere.
+def show_time(days: float, error: float | None = None) -> str:
+    """A time for people: to the day where it is midnight or may be a day off, to the second elsewhere.
 
-    >>> show_time(3789.0), show_time(0.75)
-    ('1980-05-17', '1970-01-01 18:00:00')
+    >>> show_time(3789.0), show_time(0.75), show_time(0.75, error=60.0)
+    ('1980-05-17', '1970-01-01 18:00:00', '1970-01-02')
     """
     if not math.isfinite(days):
         return "no time"
-    moment = moment_of(days)
+    moment = moment_of(round(days) if error is not None and error >= 1 else days)
     if moment.time() == datetime.time():
         return moment.date().isoformat()
     return moment.isoformat(sep=" ", timespec="seconds")

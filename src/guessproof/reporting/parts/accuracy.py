@@ -96,7 +96,7 @@ def _picture(facts: Facts, output: Output, index: int) -> Markup:
         f"How the error of {name} is spread; {percent(level, 'near')} of answers lie within ± "
         f"{up(error)}{days} ({shade})."
     )
-    drawn = charts.error_spread(noise, level, name)
+    drawn = charts.error_spread(noise, level, f"{name}, in days" if output.is_time else name)
     return figure(f"error-{index}", lambda width: charts.fitted(drawn, width, 20), label, caption)
 
 
@@ -130,7 +130,11 @@ def _sampling(facts: Facts) -> Markup:
             "Sampling error is another matter: if the people in the table are a sample of more people, the true "
             "answer itself would differ from sample to sample. It cannot be told here without looking at the data."
         )
-    rows = [[facts.plan.label(name), f"± {up(error, 3)}"] for name, error in sorted(found.items())]
+    timely = facts.choice.timely
+    rows = [
+        [facts.plan.label(name), _plus_minus(float(up(error, 3)), "days" * (name in timely))]
+        for name, error in sorted(found.items())
+    ]
     lead = (
         "Apart from the noise: if the people in the table are a random sample of more people, the true answer itself "
         "would differ from sample to sample by about this much. It is worked out from the stated prior and the public "

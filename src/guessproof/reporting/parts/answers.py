@@ -6,8 +6,9 @@ from typing import Any
 
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, paragraph, tag
-from guessproof.reporting.words import listed, percent, up, when
+from guessproof.reporting.words import listed, minus, percent, up, when
 from guessproof.rounded import beside_error, margin
+from guessproof.world.times import show_time
 
 MOST_SHOWN = 9
 MOST_SAID = 4
@@ -48,11 +49,11 @@ def valued(row: dict[str, Any]) -> str:
     if value is None:
         return "none"
     if row.get("time"):
-        return str(row["time"]) + ("" if not error else f" {margin(float(error), 3)} days")
+        return show_time(float(value), error) + ("" if not error else f" {margin(float(error), 4)} days")
     off = "" if ranks is None else f" ± {up(float(ranks), 3)} ranks"
     if not error:
-        return f"{beside_error(float(value), None)}{off}"
-    return f"{beside_error(float(value), float(error))} {margin(float(error), 3)}"
+        return f"{minus(beside_error(float(value), None))}{off}"
+    return f"{minus(beside_error(float(value), float(error)))} {margin(float(error), 4)}"
 
 
 def _latest(facts: Facts) -> list[dict[str, Any]]:
@@ -64,8 +65,7 @@ def _name(facts: Facts, row: dict[str, Any]) -> str:
     """What a number is called: its question, its output, its group."""
     question = row.get("question")
     label = facts.plan.label
-    name = label(str(row["name"]))
-    name = f"{question}.{name}" if question else name
+    name = label(f"{question}.{row['name']}" if question else str(row["name"]))
     levels = row.get("group", {}).items()
     group = ["(missing)" if level is None else label(key, str(level)) for key, level in levels]
     return f"{name} ({', '.join(group)})" if group else name

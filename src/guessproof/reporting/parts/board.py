@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from guessproof.choosing.profiles import profile_words
 from guessproof.plan import PlanQuestion
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.answers import answer_words
-from guessproof.reporting.parts.opening import LIMITS, epsilon, learnt_words, limit_name
-from guessproof.reporting.words import change_name, down, left, listed, number, percent, rest_of, spent, up
+from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, learnt_words, limit_name, target_words
+from guessproof.reporting.words import allowed, left, listed, number, percent, rest_of, spent, taken, up
 from guessproof.rounded import points
 
 LONGEST_QUERY = 240
@@ -37,10 +39,10 @@ def _sentences(facts: Facts) -> list[str]:
 
 
 def _asked(facts: Facts) -> str:
-    query = listed([_worded(question) for question in facts.plan.questions])
+    query = listed([_worded(question, facts.plan.label) for question in facts.plan.questions])
     if len(query) > LONGEST_QUERY:
         query = (
-            listed([f"{o.name} = {_measured(facts, o.measured)}" for o in facts.outputs[:4]])
+            listed([f"{facts.plan.label(o.name)} = {_measured(facts, o.measured)}" for o in facts.outputs[:4]])
             + " (the query is in the plan below)"
         )
     groups = facts.choice.asked.groups
@@ -49,9 +51,9 @@ def _asked(facts: Facts) -> str:
     return f"Asked of the data “{facts.plan.data.name}”: {query}{by}."
 
 
-def _worded(question: PlanQuestion) -> str:
+def _worded(question: PlanQuestion, label: Callable[[str], str]) -> str:
     sql = " ".join(question.sql.split()).rstrip("; ")
-    return f"{question.name} ({sql})" if question.name else sql
+    return f"{label(question.name)} ({sql})" if question.name else sql
 
 
 def _measured(facts: Facts, indices: tuple[int, ...]) -> str:
@@ -62,7 +64,7 @@ def _measured(facts: Facts, indices: tuple[int, ...]) -> str:
 def _protected(facts: Facts) -> str:
     if facts.plan.unit.shown:
         return facts.plan.unit.shown
-    names = [n for n, c in facts.plan.columns.items() if not c.public]
+    names = [facts.plan.label(n) for n, c in facts.plan.columns.items() if not c.public]
     return (
         f"Protected {'is' if len(names) == 1 else 'are'} each person’s {listed(names)}; who is in the table and how "
         "many rows it has count as known."
@@ -95,7 +97,7 @@ def _level(facts: Facts) -> str:
     scale = f" of scale {number(choice.noises[0].scale)}" if len(choice.noises) == 1 else ""
     delta = f", δ = {up(choice.delta, 2)}" if choice.delta else ""
     added, noun = choice.epsilon_add_remove, facts.plan.unit.noun
-    more = "" if added is None else f" ({up(added)} for adding or removing one)"
+    more = "" if added is None else f" ({taken(added)} for adding or removing one)"
     text = f"{kinds} noise{scale} is added, which gives ε = {epsilon(facts)}{delta} for a change of one {noun}{more}."
     if choice.advantage is None:
         learnt = learnt_words(facts)
@@ -116,25 +118,19 @@ def _level(facts: Facts) -> str:
 def _why(facts: Facts) -> str:
     choice = facts.choice
     needed, highest = choice.interval
-    targets = "; ".join(
-        f"{name} within {number(w)} of the truth with {percent(c, 'near')} confidence"
-        for name, (w, c) in choice.targets.items()
-    )
+    targets = "; ".join(target_words(facts, " with"))
     if not choice.feasible:
         if not needed or highest <= 0 or facts.plan.release.epsilon is not None:
             return choice.explanation
-        text = f"The accuracy ({targets}) needs ε ≥ {up(needed)}; {limit_name(facts)} allows {down(highest)} at most."
+        most = f"{limit_name(facts)} allows {allowed(highest)} at most"
+        text = f"The accuracy ({targets}) needs ε ≥ {taken(needed)}; {most}."
         best = min(choice.changes, key=lambda c: c.factor, default=None)
-        help_ = (
-            f" The smallest change that would help: {change_name(best.what)} {best.then} instead of {best.now}."
-            if best
-            else ""
-        )
+        help_ = f" The smallest change that would help: {changed(facts, best)}." if best else ""
         return text + help_
     if facts.plan.release.epsilon is not None:
         return "This level is fixed by the plan, and keeps every limit and target in it."
     if needed:
-        room = "" if highest == float("inf") else f"; {limit_name(facts)} would have allowed {down(highest)}"
+        room = "" if highest == float("inf") else f"; {limit_name(facts)} would have allowed {allowed(highest)}"
         return f"This is the least ε that gives the accuracy asked for ({targets}){room}. The accuracy binds."
     if not facts.is_noisy:
         return ""

@@ -7,13 +7,13 @@ import math
 from guessproof.charts import plan as charts
 from guessproof.charts.truths import by_truth, truths
 from guessproof.choosing import Limit
-from guessproof.choosing.profiles import profile_words
+from guessproof.choosing.profiles import profile_words, times_words
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.parts.opening import LIMITS, epsilon, why_not
-from guessproof.reporting.words import change_name, down, listed, number, percent, up
-from guessproof.rounded import points
+from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, target_words, why_not
+from guessproof.reporting.words import allowed, change_name, change_value, listed, number, percent, taken
+from guessproof.rounded import points, round_digits
 from guessproof.world.times import show_time
 
 
@@ -31,7 +31,7 @@ def _reason(facts: Facts) -> Markup:
         parts.append(why_not(facts))
         best = min(choice.changes, key=lambda c: c.factor, default=None)
         if best is not None:
-            parts.append(f" The cheapest way out: {change_name(best.what)} {best.then} instead of {best.now}.")
+            parts.append(f" The cheapest way out: {changed(facts, best)}.")
     elif facts.plan.release.epsilon is not None:
         parts.append(f"ε = {epsilon(facts)} is fixed by the plan. It keeps every limit and target below.")
     elif not facts.is_noisy:
@@ -40,7 +40,9 @@ def _reason(facts: Facts) -> Markup:
         parts.append(tag("strong", f"Recommended: ε = {epsilon(facts)}. "))
         parts.append("Less would miss the accuracy that is asked for; more would tell more than is needed.")
         if math.isfinite(highest):
-            parts.append(f" The limits would allow up to {down(highest)}, {number(highest / needed, 3)} times as much.")
+            parts.append(
+                f" The limits would allow up to {allowed(highest)}, {number(highest / needed, 3)} times as much."
+            )
     else:
         parts.append(tag("strong", f"Recommended: ε = {epsilon(facts)}. "))
         parts.append(
@@ -90,14 +92,14 @@ NAMES = {
 def _short(bound: Limit) -> str:
     name = NAMES.get(bound.name, bound.name)
     if bound.side == "at least":
-        return f"{name}: needs ε ≥ {up(bound.epsilon)}"
-    return f"{name}: any ε" if math.isinf(bound.epsilon) else f"{name}: ε ≤ {down(bound.epsilon)}"
+        return f"{name}: needs ε ≥ {taken(bound.epsilon)}"
+    return f"{name}: any ε" if math.isinf(bound.epsilon) else f"{name}: ε ≤ {allowed(bound.epsilon)}"
 
 
 def _limits(facts: Facts) -> Markup:
     rows: list[list[Piece]] = []
     for bound in facts.choice.limits:
-        value = (down if bound.side == "at most" else up)(bound.epsilon)
+        value = (allowed if bound.side == "at most" else taken)(bound.epsilon)
         binds = " (binds)" if bound.name in facts.choice.binding.split(" and ") else ""
         rows.append(
             [f"{_sentence(LIMITS.get(bound.name, bound.name))}{binds}", _asks(facts, bound), f"{bound.side} {value}"]
@@ -118,10 +120,7 @@ def _asks(facts: Facts, bound: Limit) -> str:
         each = " (each alternative on its own)" if attacker.or_ == "each" else ""
         return f"the belief in “{attacker.goal}”{each} may {listed(parts)}"
     if bound.name == "accuracy":
-        return "; ".join(
-            f"{name} within {number(w)} of the truth, with {percent(c, 'near')} confidence"
-            for name, (w, c) in facts.choice.targets.items()
-        )
+        return "; ".join(target_words(facts, ", with"))
     if bound.name == "risk" and facts.plan.file.risk is not None:
         return profile_words(facts.plan.file.risk)
     return bound.how
@@ -138,7 +137,11 @@ def _changes(facts: Facts) -> Markup | None:
     else:
         lead = "Ways out, the cheapest first: each change alone makes the plan feasible, everything else as it is."
         heads = ["in the plan", "now", "would have to be"]
-    rows = [[change_name(change.what), change.now, change.then] for change in changes]
+    label, timely = facts.plan.label, choice.timely
+    rows = [
+        [change_name(c.what, label), *(change_value(c.what, value, timely) for value in (c.now, c.then))]
+        for c in changes
+    ]
     return join([paragraph(lead), table("One change at a time", heads, rows, numbers=(1, 2))])
 
 
@@ -154,12 +157,13 @@ def _profile(facts: Facts) -> Markup | None:
     else:
         limit = next((b.epsilon for b in facts.choice.limits if b.name == "risk"), None)
         noun = facts.plan.unit.noun
-        record = "" if limit is None or not facts.plan.unit.hides_presence else f", {down(limit)} for changing one"
+        ratio = times_words(float(round_digits(binding.ratio, 3, "up")))
+        record = "" if limit is None or not facts.plan.unit.hides_presence else f", {allowed(limit)} for changing one"
         said += (
             f" It is tightest for somebody held to be in the data with probability {number(binding.p, 3)} and then to "
             f"have the value in question with probability {number(binding.q, 3)}: there the release may make it "
-            f"{up(binding.ratio, 3)} times as probable, {percent(binding.posterior, 'near')} at most. This "
-            f"allows ε = {down(profile.epsilon())} for adding or removing one {noun}{record}."
+            f"{ratio} as probable, {percent(binding.posterior, 'near')} at most. This "
+            f"allows ε = {allowed(profile.epsilon())} for adding or removing one {noun}{record}."
         )
     label = f"The ratio of posterior to prior that the risk profile allows, and the epsilon that it implies. {said}"
     caption = "Above: how many times as probable a release may make a disclosure. Below: the largest ε that keeps this."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.reporting.parts.opening import accuracy_words, epsilon
-from guessproof.reporting.words import left, listed, up
+from guessproof.reporting.words import listed, rest_of, up
 
 
 def nist(facts: Facts) -> Markup:
@@ -27,7 +27,9 @@ def _rows(facts: Facts) -> list[tuple[str, str, str, str]]:
     level += f", δ = {up(choice.delta, 2)}" if choice.delta else ""
     variant = "approximate differential privacy, with a δ" if choice.delta else "pure differential privacy"
     noise = listed(dict.fromkeys(n.name.capitalize() for n in choice.noises)) or "none"
-    budget = "no budget is open" if account is None else f"ε = {left(account.left.epsilon)} is left, over all releases"
+    budget = "no budget is open"
+    if account is not None:
+        budget = f"{rest_of(account.left.epsilon, account.budget.epsilon)} of ε is left, over all releases"
     return [
         ("privacy parameters", level, "choice", "The choice"),
         ("unit of privacy", plan.unit.assumption, "unprotected", "What is not protected"),
@@ -38,7 +40,7 @@ def _rows(facts: Facts) -> list[tuple[str, str, str, str]]:
             "proofs",
             "How it was proven",
         ),
-        ("utility", accuracy_words(facts) or "the error depends on the answer", "accuracy", "Accuracy"),
+        ("utility", accuracy_words(facts) or "each answer comes with its own error", "accuracy", "Accuracy"),
         ("bias", "values outside declared bounds count as the nearest bound", "assumptions", "Assumptions"),
         ("several releases", budget, "releases", "Releases and budget"),
         ("trust model", "central: whoever runs the release sees the table", "assumptions", "Assumptions"),

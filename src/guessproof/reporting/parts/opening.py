@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import math
 
+from guessproof.choosing import Change
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, tag
 from guessproof.reporting.parts.answers import answers
-from guessproof.reporting.words import down, left, listed, number, percent, rest_of, up
+from guessproof.reporting.words import (
+    allowed,
+    change_name,
+    change_value,
+    left,
+    listed,
+    number,
+    percent,
+    rest_of,
+    taken,
+    up,
+)
 from guessproof.rounded import points
 
 
@@ -29,7 +41,9 @@ def title(facts: Facts) -> str:
     several = [facts.plan.label(question.name) for question in facts.plan.questions if question.name]
     many = f"{len(several)} questions" if several else f"{len(names)} numbers"
     asked = listed(several or names) if len(several or names) <= 3 else many
-    return f"{asked} from “{facts.plan.data.name}”"
+    first = asked.split()[0]
+    is_name = "_" in first or len(first) == 1  # it stays as it is written
+    return f"{asked if is_name else asked[:1].upper() + asked[1:]} from “{facts.plan.data.name}”"
 
 
 def decision(facts: Facts) -> str:
@@ -42,13 +56,7 @@ def decision(facts: Facts) -> str:
             "The limits of this plan allow any ε, so that they decide nothing: set an accuracy target or an ε before "
             "anything is released."
         )
-    done = bool(facts.own)
-    start = "was released" if done else "can be released"
-    several = len(facts.outputs) > 1
-    start = start.replace("was", "were") if several else start
-    called = [_quoted(facts.plan.label(o.name)) for o in facts.outputs]
-    names = listed(called) if len(called) <= 3 else "The answers"
-    parts = [f"{names} {start} with ε = {epsilon(facts)}"]
+    parts = [f"{'Released' if facts.own else 'Can be released'} with ε = {epsilon(facts)}"]
     error = accuracy_words(facts)
     if error:
         parts.append(error)
@@ -72,8 +80,8 @@ def why_not(facts: Facts) -> str:
     if highest <= 0 or not needed:
         return facts.choice.explanation
     return (
-        f"The accuracy that is asked for needs ε of {up(needed)} or more, and {limit_name(facts)} allows "
-        f"{down(highest)} at most: {up(needed / highest, 3)} times less."
+        f"The accuracy that is asked for needs ε of {taken(needed)} or more, and {limit_name(facts)} allows "
+        f"{allowed(highest)} at most: {up(needed / highest, 3)} times less."
     )
 
 
@@ -93,10 +101,10 @@ LIMITS = {
 }
 
 
-def epsilon(facts: Facts, digits: int = 4) -> str:
+def epsilon(facts: Facts) -> str:
     """The ε of the release, rounded away from what binds it."""
     choice = facts.choice
-    return (up if choice.binding == "accuracy" else down)(choice.epsilon, digits)
+    return (taken if choice.binding == "accuracy" else allowed)(choice.epsilon)
 
 
 def accuracy_words(facts: Facts) -> str:
@@ -104,20 +112,36 @@ def accuracy_words(facts: Facts) -> str:
     choice = facts.choice
     ranks = choice.rank_errors()
     known = {name: error for name, error in {**choice.errors(), **ranks}.items() if error is not None}
-    if not known or len(known) > 2:
-        return ""
-    levels = {name: choice.targets.get(name, (0.0, 0.95))[1] for name in known}
-    each = "each answer" if choice.asked.groups > 1 else "the answer"
-    parts: list[str] = []
+    said: dict[str, list[str]] = {}  # what is alike is said once
     for name, error in known.items():
-        whose = each if len(facts.outputs) == 1 else _quoted(facts.plan.label(name))
         unit = " days" * (name in choice.timely)
         far = f"{up(error)} ranks of the one that is asked for" if name in ranks else f"{up(error)}{unit} of the truth"
-        near = "is exact" if error == 0 else f"lies within {far}"
-        sure = f" with {percent(levels[name], 'near')} confidence"
-        parts.append(f"{whose} {near}{sure if len(set(levels.values())) > 1 else ''}")
-    same = f" with {percent(max(levels.values()), 'near')} confidence" if len(set(levels.values())) == 1 else ""
-    return f"{listed(parts)}{same}"
+        sure = percent(choice.targets.get(name, (0.0, 0.95))[1], "near")
+        near = "is exact" if error == 0 else f"lies within {far} with {sure} confidence"
+        said.setdefault(near, []).append(name)
+    if not said or len(said) > 2:
+        return ""
+    if len(said) == 1 and len(known) == len(facts.outputs):
+        several = choice.asked.groups > 1 or len(known) > 1
+        return f"{'each answer' if several else 'the answer'} {next(iter(said))}"
+    parts = [f"{listed([_quoted(facts.plan.label(n)) for n in names])} {near}" for near, names in said.items()]
+    return listed([p if len(n) == 1 else f"each of {p}" for p, n in zip(parts, said.values(), strict=True)])
+
+
+def target_words(facts: Facts, before: str) -> list[str]:
+    """Each target of the plan; `before` stands before its confidence."""
+    choice, found = facts.choice, list[str]()
+    for name, (within, confidence) in choice.targets.items():
+        far = " ranks" if name in choice.rank_errors() else f"{' days' * (name in choice.timely)} of the truth"
+        sure = f"{before} {percent(confidence, 'near')} confidence"
+        found.append(f"{facts.plan.label(name)} within {number(within)}{far}{sure}")
+    return found
+
+
+def changed(facts: Facts, change: Change) -> str:
+    """One change of the plan within a sentence."""
+    now, then = (change_value(change.what, value, facts.choice.timely) for value in (change.now, change.then))
+    return f"{change_name(change.what, facts.plan.label)} {then} instead of {now}"
 
 
 def learnt_words(facts: Facts) -> str:
@@ -145,8 +169,8 @@ def _at_a_glance(facts: Facts) -> Markup | None:
     elif not choice.feasible:
         needed, highest = choice.interval
         if needed:
-            rows.append(("ε needed", up(needed)))
-        rows.append(("ε allowed", "none" if highest <= 0 else down(highest)))
+            rows.append(("ε needed", taken(needed)))
+        rows.append(("ε allowed", "none" if highest <= 0 else allowed(highest)))
     if choice.delta:
         rows.append(("δ", up(choice.delta, 2)))
     shift = facts.shift
@@ -165,4 +189,4 @@ def _noise(facts: Facts) -> Markup:
     kinds = listed(dict.fromkeys(n.name.capitalize() for n in noises))
     if len(noises) == 1 and math.isfinite(noises[0].scale):
         return join([f"{kinds}, scale {number(noises[0].scale)}"])
-    return join([f"{kinds}, {len(noises)} numbers"])
+    return join([kinds])

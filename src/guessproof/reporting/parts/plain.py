@@ -43,7 +43,7 @@ def _what_happens(facts: Facts) -> Markup:
     if facts.plan.unit.hides_presence:
         hidden = "Nobody who sees it can tell well whether you are in the data at all."
     else:
-        names = [n for n, c in facts.plan.columns.items() if not c.public]
+        names = [facts.plan.label(n) for n, c in facts.plan.columns.items() if not c.public]
         secret = listed([f"your {n}" for n in names]) if 0 < len(names) <= 3 else "what the data say about you"
         hidden = f"That you are in the data may be known; {secret} must stay hard to guess."
     return paragraph(
@@ -57,7 +57,7 @@ def sentence(facts: Facts, shift: ShownShift) -> str:
     base = base_for(shift.before, shift.after)
     now, then = grouped(count(shift.before, base)), grouped(count_up(shift.after, base))
     odds = simple_odds(shift.before)
-    known = "" if odds is None or odds == f"{now} in {grouped(base)}" else f" ({odds})"
+    known = "" if odds is None or odds == f"{now} in {grouped(base)}" else f" ({odds.replace(' ', chr(0xA0))})"
     may = "would be" if facts.choice.feasible else "would become"
     after = "After this release" if facts.choice.feasible else "With the answer that was asked for"
     if shift.is_example:

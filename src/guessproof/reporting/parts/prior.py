@@ -8,7 +8,7 @@ from dataclasses import replace
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.words import down
+from guessproof.reporting.words import allowed
 from guessproof.rounded import misjudged_words
 
 
@@ -65,7 +65,7 @@ def _without(facts: Facts) -> str:
     if facts.plan.risk is not None:
         return (
             "The choice rests on no single prior: the risk profile ranges over attackers with different beliefs, and "
-            "ε is the smallest that any of them calls for. What it says about attackers outside its range is nothing."
+            "ε is the smallest that any of them calls for. Of attackers outside its range it says nothing."
         )
     return "The plan limits no attacker, so no prior was used: ε holds whatever anybody believes beforehand."
 
@@ -79,10 +79,10 @@ def _row(facts: Facts, value: float | None, otherwise: str) -> list[str]:
         return ["none" if otherwise == BROKEN else "not defined", otherwise]
     needed = facts.choice.interval[0]
     if not facts.is_noisy:
-        return [down(value), "" if not needed else "would do" if value >= needed else "too little for the accuracy"]
+        return [allowed(value), "" if not needed else "would do" if value >= needed else "too little for the accuracy"]
     if math.isinf(value):
         return ["any", "keeps the limit"]
-    return [down(value), "keeps the limit" if facts.choice.epsilon <= value else "would break it"]
+    return [allowed(value), "keeps the limit" if facts.choice.epsilon <= value else "would break it"]
 
 
 BROKEN = "broken before any release"
@@ -130,6 +130,6 @@ def _verdict(facts: Facts) -> Markup | None:
             "prior, and those who decide should agree with it."
         )
     return paragraph(
-        f"Without any assumption on beliefs the limit would allow ε = {down(free)} only. The choice therefore rests "
+        f"Without any assumption on beliefs the limit would allow ε = {allowed(free)} only. The choice therefore rests "
         "on the stated prior, and those who decide should agree with it."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, bullets, join, paragraph, table
-from guessproof.reporting.words import down, left, number, up, when
+from guessproof.reporting.words import down, number, rest_of, up, when
 from guessproof.risk.bracket import Bracket
 
 STATUS = (
@@ -109,7 +109,7 @@ def _general(facts: Facts) -> list[list[Piece]]:
         rows.append(
             [
                 "what is spent and left",
-                f"ε = {left(facts.account.left.epsilon)} left",
+                f"{rest_of(facts.account.left.epsilon, facts.account.budget.epsilon)} left",
                 "exact",
                 "",
                 "sums of decimals, never rounded",

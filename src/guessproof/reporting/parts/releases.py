@@ -11,7 +11,7 @@ from guessproof.ledger.amounts import typed
 from guessproof.reporting.facts import Facts, Made
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.words import left, listed, percent, spent, up, when
+from guessproof.reporting.words import left, listed, minus, percent, rest_of, spent, up, when
 from guessproof.rounded import beside_error
 from guessproof.world.times import show_time
 
@@ -46,7 +46,7 @@ def _answers(facts: Facts, made: Made) -> Markup:
     found: list[Piece] = []
     for question in answer.get("questions") or [None]:
         own = [row for row in given if row.get("question") == question]
-        caption = title if question is None else f"{question}: {title[:1].lower()}{title[1:]}"
+        caption = title if question is None else f"{facts.plan.label(question)}: {title[:1].lower()}{title[1:]}"
         found += _answer_table(facts, caption, own)
     levels = sorted({float(row["confidence"]) for row in given})
     sure = " or ".join(percent(level, "near") for level in levels)
@@ -70,7 +70,7 @@ def _answer_table(facts: Facts, caption: str, given: list[dict[str, Any]]) -> li
     for row in given[:MOST_ANSWERS]:
         group = ["(missing)" if row["group"][key] is None else label(key, str(row["group"][key])) for key in keys]
         nearest: list[Piece] = [_number(row.get("nearest"), row)] if cut else []
-        rows.append([*group, label(row["name"]), _number(row["value"], row), *nearest, _error(row), _between(row)])
+        rows.append([*group, label(_full(row)), _number(row["value"], row), *nearest, _error(row), _between(row)])
     shown = ["released value", *(["nearest possible value"] if cut else []), "error", "so the true answer lies in"]
     heads: list[Piece] = [*map(label, keys), "output", *shown]
     start, more = len(keys) + 1, len(given) - MOST_ANSWERS
@@ -80,16 +80,21 @@ def _answer_table(facts: Facts, caption: str, given: list[dict[str, Any]]) -> li
     return found
 
 
+def _full(row: dict[str, Any]) -> str:
+    """The name of an output, with its question where there are several."""
+    return f"{row['question']}.{row['name']}" if row.get("question") else str(row["name"])
+
+
 def _number(value: Any, row: dict[str, Any]) -> str:
     if row.get("time") is not None:
-        return show_time(float(value))
-    return "none" if value is None else beside_error(float(value), row.get("error"))
+        return show_time(float(value), row.get("error"))
+    return "none" if value is None else minus(beside_error(float(value), row.get("error")))
 
 
 def _error(row: dict[str, Any]) -> str:
     if row.get("ranks") is not None:
         return f"± {up(float(row['ranks']))} ranks"
-    return "unknown" if row.get("error") is None else f"± {up(float(row['error']))}"
+    return "unknown" if row.get("error") is None else f"± {up(float(row['error']))}{' days' if row.get('time') else ''}"
 
 
 def _between(row: dict[str, Any]) -> str:
@@ -138,7 +143,9 @@ def _budget(facts: Facts) -> Markup:
     took = [
         f"{name} took {spent(amount)}" for name, amount in (("other releases", others), ("this plan", own)) if amount
     ]
-    said = f"Budget of ε = {left(budget.epsilon)}: {listed([*took, f'{left(rest.epsilon)} is left'])}."
+    said = (
+        f"Budget of ε = {left(budget.epsilon)}: {listed([*took, f'{rest_of(rest.epsilon, budget.epsilon)} is left'])}."
+    )
     key = " Grey: other releases. Dark: this plan." if len(took) == 2 else ""
     picture = figure("budget", lambda width: charts.budget(shown, float(budget.epsilon), width), said, f"{said}{key}")
     more: list[str] = []
@@ -161,7 +168,9 @@ def _affordable(facts: Facts) -> str:
     rest = account.left.epsilon
     if cost > rest:
         return f"This release would cost ε = {spent(cost)}, more than is left."
-    return f"This release would cost ε = {spent(cost)}; then {left(rest - cost)} would be left."
+    return (
+        f"This release would cost ε = {spent(cost)}; then {rest_of(rest - cost, account.budget.epsilon)} would be left."
+    )
 
 
 def _chain(facts: Facts) -> Markup:
