@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Self
@@ -53,7 +53,7 @@ class LiteEngine:
     def schema(self) -> Mapping[str, str]:
         return {name: "number" if stored == "REAL" else "text" for name, stored in self.types().items()}
 
-    def check(self) -> None:
+    def check(self, columns: Collection[str] | None = None) -> None:
         pass
 
     def prepare(self, sql: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 from guessproof.errors import SourceError
+from guessproof.names import folded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,7 +22,8 @@ BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 12
 FLOATS = ("nan", "inf", "-inf", "0", "-0.0", "1e-40", "1")
 WORDS = ("x", "", "nan", "1e400", "-1", "0", "9" * 40, "'")
 DAYS = ("infinity", "-infinity", "epoch")
-EDGES = {"DATE": ("5881580-07-10", "0001-01-01"), "TIMESTAMP_NS": ("2262-04-11", "1677-09-22")}
+NANOSECONDS = ("2262-04-11", "1677-09-22")
+EDGES = {"DATE": ("5881580-07-10", "0001-01-01"), "TIMESTAMP_NS": NANOSECONDS, "TIMESTAMPTZ_NS": NANOSECONDS}
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,12 @@ class Engine(Protocol):
         """The same with collations, and without the labels of a list, which may come from the values. Never a value."""
         ...
 
-    def check(self) -> None:
-        """Read the source once, so that a broken file is found before anything is charged: SourceError."""
+    def check(self, columns: Collection[str] | None = None) -> None:
+        """Read these columns (None: all) once, as far as reading them can fail: SourceError before anything is charged.
+
+        Later, whether a query fails must not depend on a value of the file: a broken line, a moment beyond all moments,
+        bytes that are no text.
+        """
         ...
 
     def prepare(self, sql: str) -> None:
@@ -223,6 +229,18 @@ OPENERS: list[Callable[[Any, str, float | None, PublicSources], Engine | None]] 
     _open_database,
     _open_file,
 ]
+
+
+def count_each(table: str, names: Iterable[str], quoted: Callable[[str], str]) -> str | None:
+    """A query that reads every value of these columns; None where there are none. Its failure is all that counts."""
+    counts = ", ".join(f"COUNT({quoted(name)})" for name in names)
+    return f"SELECT {counts} FROM {quoted(table)}" if counts else None  # noqa: S608
+
+
+def pick_columns(types: Iterable[str], columns: Collection[str] | None) -> list[str]:
+    """The columns of a table that are meant by these names (None: all)."""
+    wanted = None if columns is None else {folded(name) for name in columns}
+    return [name for name in types if wanted is None or folded(name) in wanted]
 
 
 def hostile_rows(types: Sequence[str]) -> str:

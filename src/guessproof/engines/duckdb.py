@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import duckdb
 
-from guessproof.engines.base import has_hostile_values, hostile_rows
+from guessproof.engines.base import count_each, has_hostile_values, hostile_rows, pick_columns
 from guessproof.engines.files import Source, header
 from guessproof.errors import EngineError, SourceError
 
@@ -42,6 +42,16 @@ FRAME = "gp_frame"
 QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE"}
 TABLE_NODES = {"BASE_TABLE", "SUBQUERY", "JOIN", "EMPTY", "EXPRESSION_LIST"}
 NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
+# Of these a file or a frame holds every value that its bytes can be; any other may hold some that cannot be read.
+STURDY = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "BOOLEAN", "DATE", "UUID", "BLOB"}
+BROKEN_LINE = (
+    "some line does not have the columns of the first, has an open quote or is not UTF-8; save the table again as CSV "
+    "(UTF-8)"
+)
+BROKEN_VALUE = (
+    "some value cannot be read: a time beyond all times, or a text that is not UTF-8; correct it where it is stored, "
+    "or leave the column out"
+)
 TABLE_TYPE = (
     "SELECT table_type FROM information_schema.tables "
     "WHERE table_catalog = 'gp_source' AND table_schema = 'main' AND lower(table_name) = lower(?)"
@@ -106,15 +116,22 @@ class DuckDB:
             raise SourceError(f"source {self._source.said!r}: the types of its columns cannot be read; check the file")
         return found
 
-    def check(self) -> None:
-        if self._source.form != "csv":  # the other forms carry their structure and checksums with them
-            return
-        _, failure = _try(lambda: self._con.execute(f"SELECT COUNT(COLUMNS(*)) FROM {_name(self._table)}").fetchall())  # noqa: S608
-        if failure:
-            raise SourceError(
-                f"source {self._source.said!r}: some line does not have the columns of the first, has an open quote or "
-                "is not UTF-8; save the table again as CSV (UTF-8)"
-            )
+    def check(self, columns: Collection[str] | None = None) -> None:
+        beside = [(name, self._public_sources[name] or self._source, None) for name in sorted(self._secret)]
+        for table, source, wanted in ((self._table, self._source, columns), *beside):
+            sql = count_each(table, self._fragile(table, source, wanted), _name)
+            failure = None if sql is None else _try(lambda sql=sql: self._con.execute(sql).fetchall())[1]
+            if failure:
+                raise SourceError(f"source {source.said!r}: {BROKEN_LINE if source.form == 'csv' else BROKEN_VALUE}")
+
+    def _fragile(self, table: str, source: Source, wanted: Collection[str] | None) -> list[str]:
+        """The columns that must be read to know that they can be. What DuckDB stores itself, it keeps whole."""
+        types = self._types if table == self._table else self._public_types[table]
+        if source.form == "csv":
+            return list(types)
+        if source.form == "duckdb":
+            return []
+        return [name for name in pick_columns(types, wanted) if types[name] not in STURDY]
 
     def prepare(self, sql: str) -> None:
         problem, failure = _try(lambda: self._fault(sql))

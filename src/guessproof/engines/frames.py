@@ -26,6 +26,7 @@ def frame_of(source: Any) -> Source:
     """
     library = type(source).__module__.partition(".")[0]
     table, stored = _read(source, library)
+    table = table if table is not None and _is_whole(table) else None
     if table is None:
         raise SourceError(f"source: {_problem(source, library)}")
     names = [name.lower() for name in table.column_names]
@@ -50,6 +51,15 @@ def _read(source: Any, library: str) -> tuple[pa.Table | None, bool]:
     except Exception:  # noqa: S110
         pass
     return None, False
+
+
+def _is_whole(table: pa.Table) -> bool:
+    """Whether texts are texts and labels are in their lists, as Arrow says: DuckDB believes it unseen."""
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _problem(source: Any, library: str) -> str:

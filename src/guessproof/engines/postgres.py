@@ -6,7 +6,7 @@ remembered as its SQLSTATE, and ours is raised after the `except` block has ende
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -171,7 +171,7 @@ class Postgres:
         found = self._found
         return {n: f"{s} COLLATE {found.collations[n]}" if n in found.collations else s for n, s in found.types.items()}
 
-    def check(self) -> None:
+    def check(self, columns: Collection[str] | None = None) -> None:
         """A server keeps its tables whole by itself; a right that is missing was found when it was opened."""
 
     def prepare(self, sql: str) -> None:

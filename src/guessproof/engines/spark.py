@@ -6,13 +6,13 @@ none of it is ever passed on or chained.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from guessproof._version import __version__
-from guessproof.engines.base import PublicSources, SparkSource, file_of, list_secret
+from guessproof.engines.base import PublicSources, SparkSource, count_each, file_of, list_secret
 from guessproof.engines.spark_query import find_fault
 from guessproof.engines.spark_rows import stream, tally, workers_version
 from guessproof.engines.spark_session import (
@@ -128,17 +128,23 @@ class Spark:
     def stored(self) -> Mapping[str, str]:
         return dict(self._found.types)  # collations are part of Spark's types
 
-    def check(self) -> None:
-        if not self._found.is_text:  # other forms carry their structure with them
-            return
-        counts = ", ".join(f"COUNT({quote_name(name)})" for name in self._found.types)
-        sql = f"SELECT {counts} FROM {quote_name(self._found.view)}"  # noqa: S608
-        _, failure = attempt_quietly(lambda: self._own.ask(sql, None))
-        if failure:
-            raise SourceError(
-                "source: some line does not have the columns of the first, or has an open quote; "
-                "save the table again as CSV (UTF-8)"
-            )
+    def check(self, columns: Collection[str] | None = None) -> None:
+        beside = [(self._beside[name], None) for name in sorted(self._secret)]
+        for found, wanted in ((self._found, columns), *beside):
+            sql = count_each(found.view, found.fragile(wanted), quote_name)
+            if sql is None:
+                continue
+            _, failure = attempt_quietly(lambda sql=sql: self._own.ask(sql, None))
+            if failure and found.is_text:
+                raise SourceError(
+                    "source: some line does not have the columns of the first, or has an open quote; "
+                    "save the table again as CSV (UTF-8)"
+                )
+            if failure:
+                raise SourceError(
+                    "source: some value cannot be read: a time beyond all times; correct it where it is stored, or "
+                    "leave the column out"
+                )
 
     def prepare(self, sql: str) -> None:
         problem, failure = self._fault(sql), None

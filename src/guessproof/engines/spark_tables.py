@@ -6,11 +6,11 @@ A view is the session's own, has a name that nobody guesses, and goes when the e
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from guessproof.engines.base import BITS, FLOATS, WORDS, text_rows
+from guessproof.engines.base import BITS, FLOATS, WORDS, pick_columns, text_rows
 from guessproof.engines.files import DELIMITERS, Source, find, find_form, find_header_fault, header
 from guessproof.engines.spark_session import SettledSession, attempt_quietly
 from guessproof.errors import SourceError
@@ -56,6 +56,13 @@ class ViewedTable:
     @property
     def columns(self) -> str:
         return ", ".join(map(quote_name, self.types))
+
+    def fragile(self, wanted: Collection[str] | None) -> list[str]:
+        """The columns that must be read to know that they can be: milliseconds may lie beyond all microseconds."""
+        if self.is_text:
+            return list(self.types)
+        names = pick_columns(self.types, wanted)
+        return [name for name in names if self.is_stored and self.types[name].startswith("timestamp")]
 
     @property
     def whole(self) -> str:

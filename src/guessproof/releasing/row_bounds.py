@@ -112,7 +112,7 @@ def bound_rows(
             check_joins(engine, plan, question)
         target = find_target(engine.dialect, list_types(engine, question))
         sql = target.sql(_write(question, rows, target))
-        engine.check()
+        engine.check(question.stored)
         engine.prepare(sql)
         charged = _charge(book, plan, question, request, noise, rows)
         if not isinstance(charged, Charged):

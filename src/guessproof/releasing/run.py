@@ -159,7 +159,7 @@ def prepare_query(engine: Engine, question: AnalyzedQuery, exponents: Sequence[i
     """The query to run, tried on an empty table first: nothing about it can fail later for its own sake."""
     check_rows(engine, question.declared)
     rewritten = rewrite(question, exponents, find_target(engine.dialect, list_types(engine, question)))
-    engine.check()
+    engine.check(question.stored)
     for statement in rewritten.statements:
         engine.prepare(statement)
     return rewritten

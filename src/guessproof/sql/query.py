@@ -86,6 +86,12 @@ class AnalyzedQuery:
         return used | joined | {k.column for k in self.keys}
 
     @property
+    def stored(self) -> frozenset[str]:
+        """The same with the column that tells persons apart."""
+        identity = self.declared.unit.identity
+        return self.columns if identity is None else self.columns | {identity}
+
+    @property
     def kinds(self) -> dict[str, Kind]:
         """The kind of each column that the declaration or the query tells: number, label, truth or time."""
         columns = [self.declared.column(name) for name in sorted(self.columns)]

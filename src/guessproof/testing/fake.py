@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -42,7 +42,7 @@ class FakeEngine:
         kinds = {"VARCHAR": "text", "BOOLEAN": "boolean", "DATE": "time", "TIMESTAMP": "time"}
         return {name: kinds.get(kind, "number") for name, kind in self.types().items()}
 
-    def check(self) -> None:
+    def check(self, columns: Collection[str] | None = None) -> None:
         self._note("check", "", SourceError("the source cannot be read"))
 
     def prepare(self, sql: str) -> None:

@@ -15,7 +15,7 @@ SIGNED = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 INTEGERS = SIGNED | {f"U{name}" for name in SIGNED} | {"BIGNUM"}
 FLOATS = {"FLOAT", "DOUBLE"}
 TIMES = {"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
-ZONED = {"TIMESTAMP WITH TIME ZONE"}
+ZONED = {"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"}
 LABELS = {"VARCHAR", "ENUM", "UUID", "DATE", "BOOLEAN"} | INTEGERS
 BOOLEANS = ("true", "false")
 
@@ -75,6 +75,7 @@ class DuckDBTarget(SqlTarget):
         if kind in TIMES:
             return _write_try_cast(x, exp.DType.TIMESTAMP)
         if kind in ZONED:  # the same moment in UTC, whatever zone a session shows it in
+            x = x if kind != "TIMESTAMPTZ_NS" else _write_try_cast(x, exp.DType.TIMESTAMPTZ)
             return exp.Anonymous(this="make_timestamp", expressions=[exp.Anonymous(this="epoch_us", expressions=[x])])
         if kind != "VARCHAR":
             raise self.refusal(column, "time", 'declare the kind that it has, as kind = "number"')
