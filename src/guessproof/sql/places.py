@@ -25,7 +25,7 @@ from guessproof.sql.movement import ChangeBounds, ColumnState, Neighbours, Outco
 from guessproof.sql.relation import carry_along
 from guessproof.sql.rules.values import NumberColumn
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Row, Term
+from guessproof.sql.terms import OfOne
 
 MOST_PLACES = 10_001
 MOST_CUTS = 10  # beyond this any two values of a column are taken to be two places apart
@@ -110,19 +110,13 @@ def grid_of_steps(low: Fraction, high: Fraction, step: Fraction) -> PlaceGrid:
 
 
 @dataclass(frozen=True)
-class GridPlace(Term):
+class GridPlace(OfOne):
     """At which place of the grid a number is."""
 
-    inner: Term
     grid: PlaceGrid
 
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        x = self.inner.at(row)
-        return None if x is None else float(self.grid.place(x))
+    def value(self, a: float) -> float:
+        return float(self.grid.place(a))
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         inner = self.inner.follow(neighbours)

@@ -75,6 +75,45 @@ class Term(Node):
         return False
 
 
+@dataclass(frozen=True)
+class OfOne(Term):
+    """A function of one number; of NULL it is NULL."""
+
+    inner: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return (self.inner,)
+
+    @abstractmethod
+    def value(self, a: float) -> float:
+        """The function itself."""
+
+    def at(self, row: Row) -> float | None:
+        a = self.inner.at(row)
+        return None if a is None else self.value(a)
+
+
+@dataclass(frozen=True)
+class OfTwo(Term):
+    """A function of two numbers; where one is NULL it is NULL."""
+
+    left: Term
+    right: Term
+
+    @property
+    def parts(self) -> tuple[Node, ...]:
+        return self.left, self.right
+
+    @abstractmethod
+    def value(self, a: float, b: float) -> float:
+        """The function itself."""
+
+    def at(self, row: Row) -> float | None:
+        a, b = self.left.at(row), self.right.at(row)
+        return None if a is None or b is None else self.value(a, b)
+
+
 class Condition(Node):
     """True, false or unknown. `write` says which; `keeps` only has to tell true from the rest."""
 

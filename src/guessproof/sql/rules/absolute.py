@@ -9,22 +9,15 @@ from sqlglot import Expr, exp
 from guessproof.intervals import ONE, Interval
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import OfOne, Reader, Rule
 
 
 @dataclass(frozen=True)
-class AbsoluteValue(Term):
+class AbsoluteValue(OfOne):
     """|a|, of slope −1 or 1."""
 
-    inner: Term
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else abs(a)
+    def value(self, a: float) -> float:
+        return abs(a)
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)

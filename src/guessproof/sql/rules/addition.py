@@ -11,25 +11,18 @@ from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.rules.time import Moment, parse_time, read_interval
 from guessproof.sql.rules.values import Number
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import Node, OfOne, OfTwo, Reader, Rule, Term
 from guessproof.world.times import UNITS
 
 
 @dataclass(frozen=True)
-class Addition(Term):
+class Addition(OfTwo):
     """a + b, or a − b."""
 
-    left: Term
-    right: Term
     sign: int = 1
 
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.left, self.right
-
-    def at(self, row: Row) -> float | None:
-        a, b = self.left.at(row), self.right.at(row)
-        return None if a is None or b is None else a + self.sign * b
+    def value(self, a: float, b: float) -> float:
+        return a + self.sign * b
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a, b = self.left.follow(neighbours), self.right.follow(neighbours)
@@ -56,18 +49,11 @@ class Shift(Addition):
 
 
 @dataclass(frozen=True)
-class Negative(Term):
+class Negative(OfOne):
     """−a."""
 
-    inner: Term
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else -a
+    def value(self, a: float) -> float:
+        return -a
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)

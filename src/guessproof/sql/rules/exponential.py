@@ -9,22 +9,15 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import OfOne, Reader, Rule, Term
 
 
 @dataclass(frozen=True)
-class NaturalExponential(Term):
+class NaturalExponential(OfOne):
     """eᵃ, its own derivative."""
 
-    inner: Term
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else math.exp(a)
+    def value(self, a: float) -> float:
+        return math.exp(a)
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
@@ -35,18 +28,11 @@ class NaturalExponential(Term):
 
 
 @dataclass(frozen=True)
-class NaturalLogarithm(Term):
+class NaturalLogarithm(OfOne):
     """ln a, where a stays above 0."""
 
-    inner: Term
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else math.log(a)
+    def value(self, a: float) -> float:
+        return math.log(a)
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)

@@ -12,8 +12,8 @@ from guessproof.sql.terms import Condition, Node, Reader, Row, Rule
 
 
 @dataclass(frozen=True)
-class Conjunction(Condition):
-    """a AND b."""
+class TwoConditions(Condition):
+    """What two of them make together."""
 
     left: Condition
     right: Condition
@@ -21,6 +21,11 @@ class Conjunction(Condition):
     @property
     def parts(self) -> tuple[Node, ...]:
         return self.left, self.right
+
+
+@dataclass(frozen=True)
+class Conjunction(TwoConditions):
+    """a AND b."""
 
     def at(self, row: Row) -> bool | None:
         outcomes = (self.left.at(row), self.right.at(row))
@@ -41,15 +46,8 @@ class Conjunction(Condition):
 
 
 @dataclass(frozen=True)
-class Disjunction(Condition):
+class Disjunction(TwoConditions):
     """a OR b."""
-
-    left: Condition
-    right: Condition
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.left, self.right
 
     def at(self, row: Row) -> bool | None:
         outcomes = (self.left.at(row), self.right.at(row))

@@ -11,25 +11,19 @@ from guessproof.intervals import ONE, ZERO, Interval, outward
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.rules.values import parse_number
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import OfOne, Reader, Rule
 
 LARGEST = 2.0**52  # of the whole part of a / b: beyond it a remainder has no digits left
 
 
 @dataclass(frozen=True)
-class Remainder(Term):
+class Remainder(OfOne):
     """a − b·trunc(a / b), with the sign of a: between two multiples of b it moves like a, across one it may jump."""
 
-    inner: Term
     divisor: float
 
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else a - self.divisor * math.trunc(a / self.divisor)
+    def value(self, a: float) -> float:
+        return a - self.divisor * math.trunc(a / self.divisor)
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)

@@ -8,25 +8,17 @@ from sqlglot import Expr, exp
 
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import OfTwo, Reader, Rule, Term
 
 LARGEST_DIVISOR = 1e150
 
 
 @dataclass(frozen=True)
-class Multiplication(Term):
+class Multiplication(OfTwo):
     """a · b: Δ(ab) = a·Δb + b·Δa, each factor at its largest."""
 
-    left: Term
-    right: Term
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.left, self.right
-
-    def at(self, row: Row) -> float | None:
-        a, b = self.left.at(row), self.right.at(row)
-        return None if a is None or b is None else a * b
+    def value(self, a: float, b: float) -> float:
+        return a * b
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a, b = self.left.follow(neighbours), self.right.follow(neighbours)
@@ -41,19 +33,11 @@ class Multiplication(Term):
 
 
 @dataclass(frozen=True)
-class Division(Term):
+class Division(OfTwo):
     """a / b, where b cannot come near 0."""
 
-    left: Term
-    right: Term
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return self.left, self.right
-
-    def at(self, row: Row) -> float | None:
-        a, b = self.left.at(row), self.right.at(row)
-        return None if a is None or b is None else a / b
+    def value(self, a: float, b: float) -> float:
+        return a / b
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a, b = self.left.follow(neighbours), self.right.follow(neighbours)

@@ -12,25 +12,19 @@ from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.rules.distance import read_squares
 from guessproof.sql.rules.values import Number, parse_number
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import OfOne, Reader, Rule, Term
 
 LARGEST_EXPONENT = 64
 
 
 @dataclass(frozen=True)
-class Power(Term):
+class Power(OfOne):
     """aᵏ, with derivative k·aᵏ⁻¹."""
 
-    inner: Term
     exponent: float
 
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else a**self.exponent
+    def value(self, a: float) -> float:
+        return a**self.exponent
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)

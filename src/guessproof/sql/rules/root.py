@@ -10,22 +10,15 @@ from sqlglot import Expr, exp
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.rules.distance import read_squares
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import OfOne, Reader, Rule, Term
 
 
 @dataclass(frozen=True)
-class SquareRoot(Term):
+class SquareRoot(OfOne):
     """√a, where a stays above 0 by more than rounding: the slope 1/(2√a) is finite."""
 
-    inner: Term
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
-
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else math.sqrt(a)
+    def value(self, a: float) -> float:
+        return math.sqrt(a)
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)

@@ -12,31 +12,25 @@ from guessproof.intervals import ONE, ZERO, Interval, outward
 from guessproof.sql.movement import ChangeBounds, Neighbours, carry_through
 from guessproof.sql.rules.values import parse_number
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Node, Reader, Row, Rule, Term
+from guessproof.sql.terms import OfOne, Reader, Rule
 
 Way = Literal["nearest", "down", "up"]
 
 
 @dataclass(frozen=True)
-class Rounded(Term):
+class Rounded(OfOne):
     """a to `digits` decimals: two numbers end at most one step further apart than they were."""
 
-    inner: Term
     digits: int
     way: Way = "nearest"
-
-    @property
-    def parts(self) -> tuple[Node, ...]:
-        return (self.inner,)
 
     @property
     def step(self) -> float:
         """The distance of two neighbouring results."""
         return 10.0**-self.digits
 
-    def at(self, row: Row) -> float | None:
-        a = self.inner.at(row)
-        return None if a is None else self._nearest(a)
+    def value(self, a: float) -> float:
+        return self._nearest(a)
 
     def follow(self, neighbours: Neighbours) -> ChangeBounds:
         a = self.inner.follow(neighbours)
