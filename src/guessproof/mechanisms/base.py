@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Protocol
 
 from guessproof.errors import ParameterError
+from guessproof.risk.roots import crossing
 
 FINE = 40  # a noise scale spans about 2^40 grid steps: the rounding costs 1e-12, and 64-bit integers suffice
 WIDEST = 56  # a scale of 2^56 steps leaves 64-bit integers with probability e^-128
@@ -318,10 +319,7 @@ def root(function: Callable[[float], float], low: float, high: float) -> float:
     >>> round(root(lambda x: x * x - 2, 1.0, 2.0), 12)
     1.414213562373
     """
-    from scipy.optimize import brentq  # heavy, and often not needed
-
-    solve: Any = brentq
-    return float(solve(function, low, high, xtol=1e-300, rtol=8.9e-16))
+    return crossing(function, low, high)
 
 
 def raised_until(good: Callable[[float], bool], start: float) -> float:

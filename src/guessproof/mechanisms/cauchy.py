@@ -21,7 +21,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, betaincinv, expit
 
 from guessproof.errors import ParameterError
 from guessproof.mechanisms.base import (
@@ -37,6 +36,7 @@ from guessproof.mechanisms.base import (
     smallest_good,
     store,
 )
+from guessproof.world import special
 
 # A few roundings separate the computed b from the true one; this factor puts it on the private side.
 PRIVATE = 1 - 2.0**-48
@@ -133,7 +133,7 @@ class Cauchy(Mechanism):
     def density(self, z: Any) -> Any:
         """γ·sin(π/γ)/(2π·scale) / (1+|z/scale|^γ)."""
         peak = self.gamma * math.sin(math.pi / self.gamma) / (2 * math.pi * self.scale)
-        return peak * expit(-self.gamma * _log_abs(z, self.scale))
+        return peak * special.expit(-self.gamma * _log_abs(z, self.scale))
 
     def log_density(self, size: Any) -> Any:
         """−ln(1+|z/scale|^γ)."""
@@ -244,12 +244,12 @@ def cauchy_quantile(confidence: float, gamma: float = 4.0) -> float:
     1.0
     """
     wanted, gamma = checked_probability("confidence", confidence), checked_gamma(gamma)
-    if wanted > float(betainc(1 / gamma, 1 - 1 / gamma, 0.5)):
+    if wanted > float(special.betainc(1 / gamma, 1 - 1 / gamma, 0.5)):
         return cauchy_tail_quantile(1 - wanted, gamma)
     flat = wanted * math.pi / (gamma * math.sin(math.pi / gamma))
     if flat**gamma < 1e-20:  # so near 0 that the density is its peak
         return flat
-    share = float(betaincinv(1 / gamma, 1 - 1 / gamma, wanted))
+    share = float(special.betaincinv(1 / gamma, 1 - 1 / gamma, wanted))
     return (share / (1 - share)) ** (1 / gamma)
 
 
@@ -259,9 +259,9 @@ def cauchy_tail_quantile(tail: float, gamma: float = 4.0) -> float:
     >>> round(cauchy_tail_quantile(1e-12), 1)       # about (2√2/(3π·tail))^(1/3)
     6695.1
     """
-    if tail > float(betainc(1 - 1 / gamma, 1 / gamma, 0.5)):
+    if tail > float(special.betainc(1 - 1 / gamma, 1 / gamma, 0.5)):
         return cauchy_quantile(1 - tail, gamma) if tail < 1 else 0.0
-    rest = float(betaincinv(1 - 1 / gamma, 1 / gamma, tail))
+    rest = float(special.betaincinv(1 - 1 / gamma, 1 / gamma, tail))
     if rest < 1e-290:
         remedy = "take a larger gamma or a lower confidence"
         raise ParameterError("gamma", gamma, "the tail reaches beyond floating point", remedy)
@@ -310,8 +310,8 @@ def checked_gamma(value: Any) -> float:
 
 def _central_and_tails(log_z: Any, gamma: float) -> tuple[Any, Any]:
     """P(|Z| ≤ z) and P(|Z| > z), each from the end of the incomplete beta function where it is accurate."""
-    inner = betainc(1 / gamma, 1 - 1 / gamma, expit(gamma * np.minimum(log_z, 0.0)))
-    outer = betainc(1 - 1 / gamma, 1 / gamma, expit(-gamma * np.maximum(log_z, 0.0)))
+    inner = special.betainc(1 / gamma, 1 - 1 / gamma, special.expit(gamma * np.minimum(log_z, 0.0)))
+    outer = special.betainc(1 - 1 / gamma, 1 / gamma, special.expit(-gamma * np.maximum(log_z, 0.0)))
     near = log_z < 0
     return np.where(near, inner, 1 - outer), np.where(near, 1 - inner, outer)
 

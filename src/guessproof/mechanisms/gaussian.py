@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import erfcx, erfinv, log_ndtr, ndtr, ndtri
 
 from guessproof.mechanisms.base import (
     Mechanism,
@@ -25,6 +24,7 @@ from guessproof.mechanisms.base import (
     smallest_good,
     store,
 )
+from guessproof.world import special
 
 # A relative cushion in δ, above the rounding error of the curve (checked against 50 digits in the tests).
 CUSHION = 1e-11
@@ -101,7 +101,7 @@ class Gaussian(Mechanism):
 
     def cdf(self, z: Any) -> Any:
         """P(noise ≤ z)."""
-        return ndtr(np.divide(z, self.scale))
+        return special.ndtr(np.divide(z, self.scale))
 
     def error(self, *, confidence: float) -> float:
         """σ·Φ⁻¹((1+p)/2)."""
@@ -201,8 +201,8 @@ def log_gdp_delta(mu: float, epsilon: float) -> float:
         return -math.inf
     if u < -1:
         # φ(u)·R(v) = e^ε·Q(v): subtract from Φ(−u), which is at least 0.84 here
-        ratio = math.exp(-0.5 * u * u + math.log(_mills(v)) - _LOG_ROOT_TAU - float(log_ndtr(-u)))
-        return float(log_ndtr(-u)) + math.log1p(-ratio)
+        ratio = math.exp(-0.5 * u * u + math.log(_mills(v)) - _LOG_ROOT_TAU - float(special.log_ndtr(-u)))
+        return float(special.log_ndtr(-u)) + math.log1p(-ratio)
     if mu < 0.5:
         points = u + 0.5 * mu * (1 + NODES)
         difference = 0.5 * mu * float(np.dot(WEIGHTS, _mills_slope(points)))
@@ -240,7 +240,7 @@ def gdp_mu(epsilon: float, delta: float) -> float:
     epsilon = checked_nonnegative("epsilon", epsilon)
     target = _log_target(delta)
     # At ε the curve is at most its value at 0, 2Φ(μ/2) − 1: that μ is a safe start. At the far end, δ(ε) ≥ ½.
-    low = 2 * float(ndtri(0.5 + 0.5 * math.exp(target)))
+    low = 2 * float(special.ndtri(0.5 + 0.5 * math.exp(target)))
     low = max(low, 1e-300)
     high = max(low, math.sqrt(2 * epsilon)) * 1.5 + 1
     while log_gdp_delta(high, epsilon) <= target:
@@ -268,18 +268,18 @@ def _log_target(delta: float) -> float:
 def _two_sided(confidence: float) -> float:
     """The c with P(|Z| ≤ c) = confidence for standard normal Z, accurate at both ends."""
     if confidence > 0.5:
-        return float(-ndtri(0.5 * (1 - confidence)))
-    return math.sqrt(2) * float(erfinv(confidence))
+        return float(-special.ndtri(0.5 * (1 - confidence)))
+    return math.sqrt(2) * float(special.erfinv(confidence))
 
 
 def _mills(t: float) -> float:
     """R(t) = (1 − Φ(t))/φ(t)."""
-    return math.sqrt(math.pi / 2) * float(erfcx(t / math.sqrt(2)))
+    return math.sqrt(math.pi / 2) * float(special.erfcx(t / math.sqrt(2)))
 
 
 def _mills_slope(t: Any) -> Any:
     """−R′(t) = 1 − t·R(t); its series 1/t² − 3/t⁴ + 15/t⁶ … where the difference would cancel."""
-    plain = 1 - t * math.sqrt(math.pi / 2) * erfcx(t / math.sqrt(2))
+    plain = 1 - t * math.sqrt(math.pi / 2) * special.erfcx(t / math.sqrt(2))
     square = np.maximum(t * t, 1.0)
     series = (1 - (3 - (15 - (105 - 945 / square) / square) / square) / square) / square
     return np.where(t > 60, series, plain)

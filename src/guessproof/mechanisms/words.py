@@ -14,11 +14,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr, ndtri
 
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.mechanisms.base import Mechanism, checked_nonnegative
 from guessproof.mechanisms.gaussian import gdp_delta
+from guessproof.world import special
 
 SHOWN = (0.001, 0.01, 0.05, 0.1)  # false positive rates that people look at
 POINTS = 600  # of the curve δ(ε)
@@ -67,7 +67,7 @@ class OtherWords:
 
     @property
     def _gdp_advantage(self) -> float:
-        return float(2 * ndtr(self.gdp / 2) - 1)
+        return float(2 * special.ndtr(self.gdp / 2) - 1)
 
     def tradeoff(self, fpr: float) -> float:
         """The least false negative rate at a false positive rate, never above the true one."""
@@ -87,7 +87,7 @@ class OtherWords:
     def _gdp_tradeoff(self, alpha: float) -> float:
         if alpha in (0.0, 1.0):
             return 1 - alpha
-        return float(ndtr(-ndtri(alpha) - self.gdp)) * (1 - 1e-12)
+        return float(special.ndtr(-special.ndtri(alpha) - self.gdp)) * (1 - 1e-12)
 
     def _delta(self, epsilon: float) -> float:
         """δ(ε) of everything together: of a single mechanism its own, else Gaussian noise after the pure part."""
@@ -161,9 +161,9 @@ def gdp_of_epsilon(epsilon: float) -> float:
         low, high = 0.0, 2 * math.sqrt(2 * value) + 2
         for _ in range(200):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if float(log_ndtr(-middle / 2)) > -value else (low, middle)
+            low, high = (middle, high) if float(special.log_ndtr(-middle / 2)) > -value else (low, middle)
         return high * (1 + 1e-12)
-    return -2 * float(ndtri(1 / (1 + math.exp(value)))) * (1 + 1e-12)
+    return -2 * float(special.ndtri(1 / (1 + math.exp(value)))) * (1 + 1e-12)
 
 
 def relative_risk_between(*, p: float, q: float, before: float, then: float) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
@@ -27,7 +28,7 @@ from guessproof.risk.limits import (
     safe_epsilon,
 )
 from guessproof.risk.trees import largest_log_odds
-from guessproof.world.checks import Array, frozen, numbers, weights
+from guessproof.world.checks import Array, Mask, frozen, numbers, weights
 from guessproof.world.line import log_sum
 from guessproof.world.metrics import check_matrix
 
@@ -245,13 +246,24 @@ def _classes(distance: Array) -> tuple[Any, Array]:
     alike = (distance == 0) & (distance.T == 0)
     if np.count_nonzero(alike) == np.count_nonzero(np.diagonal(alike)):  # none but each with itself
         return np.arange(len(distance)), distance
-    from scipy.sparse.csgraph import connected_components  # heavy, and often not needed
-
-    count, label = connected_components(alike, directed=False)
+    label = _components(alike)
     order = np.argsort(label, kind="stable")
-    starts = np.searchsorted(label[order], np.arange(count))
+    starts = np.searchsorted(label[order], np.arange(np.max(label) + 1))
     gathered = np.minimum.reduceat(np.minimum.reduceat(distance[np.ix_(order, order)], starts, axis=0), starts, axis=1)
     return label, gathered
+
+
+def _components(alike: Mask) -> NDArray[np.int64]:
+    """The connected part that each point lies in, by a symmetric table that tells which are alike; first come first.
+
+    >>> _components(np.array([[1, 0, 1], [0, 1, 0], [1, 0, 1]], dtype=bool)).tolist()
+    [0, 1, 0]
+    """
+    count = len(alike)
+    first, before = np.where(np.any(alike, axis=1), np.argmax(alike, axis=1), np.arange(count)), None
+    while before is None or not np.array_equal(first, before):
+        before, first = first, np.min(np.where(alike, first, first[:, None]), axis=1)
+    return np.unique(first, return_inverse=True)[1]
 
 
 def _by_trees(inside: Array, outside: Array, distance: Array) -> tuple[float, float, Array]:

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior, log_sum
 from guessproof.world.line_form import LineForm
+from guessproof.world.special import expit
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
 _STEPS = 100
@@ -55,16 +55,25 @@ class TiltedIntegrals:
         return np.sum(np.where(hi > lo, part, 0.0), axis=-1)
 
     def _parts(self, k: Array, a: Array, b: Array, ref: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """[a, b] cut where ψ bends (a last axis): rate, ends, a point inside, and k(ψ there − ψ(ref))."""
+        """[a, b] cut where ψ bends (a last axis): rate, ends, a point inside, and k(ψ there − ψ(ref)).
+
+        Parts in which no interval has a share are left out: few goals lie beyond a column's bounds.
+        """
         form, k, a, b, ref = self.form, k[..., None], a[..., None], b[..., None], ref[..., None]
         starts, ends = form.ends
+        slopes, jumps = np.asarray(form.slopes), np.asarray((0.0, *form.jumps))
         lo, hi = np.maximum(a, starts), np.minimum(b, ends)
         some = hi > lo
+        held = np.flatnonzero(np.any(some, axis=tuple(range(some.ndim - 1))))
+        if held.size < starts.size:
+            held = held if held.size else np.array([0])
+            starts, slopes, jumps = starts[held], slopes[held], jumps[held]
+            lo, hi, some = lo[..., held], hi[..., held], some[..., held]
         at = np.clip(ref, np.where(np.isfinite(lo), lo, hi), np.where(np.isfinite(hi), hi, lo))
         at = np.where(some & np.isfinite(at), at, 0.0)
         # ψ just inside the part: a jump at its left end has been taken, one at its right end has not.
-        inner = form.psi(at) + np.where(at == starts, (0.0, *form.jumps), 0.0)
-        return k * np.asarray(form.slopes), lo, hi, at, np.where(some, k * (inner - form.psi(ref)), 0.0)
+        inner = form.psi(at) + np.where(at == starts, jumps, 0.0)
+        return k * slopes, lo, hi, at, np.where(some, k * (inner - form.psi(ref)), 0.0)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from guessproof.errors import PriorError
+from guessproof.world import special
 from guessproof.world.checks import Array, ordered, positive, real
 from guessproof.world.quadrature import QuadraturePrior
 

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import erfcx, ndtr, ndtri
 
 from guessproof.errors import KnowledgeError, PriorError
+from guessproof.world import special
 from guessproof.world.checks import Array, ordered, positive, real
 
 Tail = Literal["bounded", "light", "memoryless", "unknown"]
@@ -282,7 +282,7 @@ class Normal(LinePrior):
         return np.minimum(*ends), top
 
     def quantile(self, u: ArrayLike) -> Array:
-        return self.mean + self.sd * ndtri(u)
+        return self.mean + self.sd * special.ndtri(u)
 
     def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
         a, b = ((np.asarray(v, dtype=np.float64) - self.mean) / self.sd for v in (a, b))
@@ -315,7 +315,8 @@ class Normal(LinePrior):
                 out[pick] = k[pick] * (end - ref[pick]) - 0.5 * nu * nu + rest(near[pick], signed)
         if central.any():
             m = central & ~empty
-            out[m] = k[m] * (self.mean - ref[m]) + 0.5 * kappa[m] ** 2 + np.log(ndtr(high[m]) - ndtr(low[m]))
+            mass = special.ndtr(high[m]) - special.ndtr(low[m])
+            out[m] = k[m] * (self.mean - ref[m]) + 0.5 * kappa[m] ** 2 + np.log(mass)
         return out
 
 
@@ -329,9 +330,9 @@ def _log_narrow(near: Array, width: Array) -> Array:
 def _log_tail(near: Array, width: Array) -> Array:
     """The same for an interval that leads away from 0, by the scaled complementary error function."""
     start, length = np.abs(near), np.abs(width)
-    first = erfcx(start * _SQRT_HALF)
+    first = special.erfcx(start * _SQRT_HALF)
     with np.errstate(over="ignore"):
-        rest = np.exp(-length * (start + 0.5 * length)) * erfcx((start + length) * _SQRT_HALF)
+        rest = np.exp(-length * (start + 0.5 * length)) * special.erfcx((start + length) * _SQRT_HALF)
     return np.log(0.5 * (first - rest))
 
 

@@ -9,7 +9,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from guessproof.errors import GoalError, NotCertifiedError
 from guessproof.risk.bracket import Bracket
@@ -32,6 +31,7 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Not
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
+from guessproof.world.special import expit
 
 MOST_TRUTHS = 300  # true values that are asked one by one
 _MOST_COMBINATIONS = 400  # of which all distances are looked at

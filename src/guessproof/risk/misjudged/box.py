@@ -22,12 +22,12 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.wrong_prior import OddsRange, ProvenDirectly
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
+from guessproof.world.special import expit
 
 _PEAKS = {2: 17, 3: 7}  # of the grid along each axis
 _SHELLS, _MEANS = 1200, 60

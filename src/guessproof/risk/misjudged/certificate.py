@@ -26,11 +26,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit
 
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
 from guessproof.risk.tent import log_prior
 from guessproof.world.checks import Array, Mask
+from guessproof.world.special import expit
 
 _BOXES = 4_000  # that are asked before a proof is given up
 _FIRST_STEPS, _CORNER_STEPS, _STEPS = 60, 15, 10

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from guessproof.risk.bracket import Bracket
+from guessproof.world.special import expit
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy.special import expit
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.misjudged.odds import LARGEST_FACTOR
@@ -31,6 +30,7 @@ from guessproof.risk.worst_case import (
     slope_range,
 )
 from guessproof.world.checks import Array, Mask
+from guessproof.world.special import expit
 
 if TYPE_CHECKING:
     from guessproof.risk.misjudged.tents import Move
@@ -328,11 +328,6 @@ class _Rows:
 
     def _integrals(self, left: tuple[Array, Array], right: tuple[Array, Array]) -> tuple[Array, Array]:
         a, b, d, e, c = np.broadcast_arrays(*left, *right, self.c)
-        found: list[Array] = []
-        for rate in (0.0, self.rate):
-            k = np.full(c.shape, rate)
-            found.append(
-                np.exp(self.world.log_tilt(k, a, np.maximum(a, b), c))
-                + np.exp(self.world.log_tilt(-k, d, np.maximum(d, e), c))
-            )
-        return found[0], found[1]
+        b, e, k, mass = np.maximum(a, b), np.maximum(d, e), np.full(c.shape, self.rate), self.world.prior.mass
+        tilted = np.exp(self.world.log_tilt(k, a, b, c)) + np.exp(self.world.log_tilt(-k, d, e, c))
+        return mass(a, b) + mass(d, e), tilted

@@ -10,17 +10,18 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from scipy.special import expit
 
 from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
 from guessproof.risk.misjudged.certificate import is_proven
 from guessproof.risk.misjudged.odds import LARGEST_FACTOR
 from guessproof.risk.misjudged.tents import FoundTent, MisjudgedGoal, Move, best_tent
+from guessproof.risk.roots import crossing
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
+from guessproof.world.special import expit
 
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
@@ -99,8 +100,6 @@ class WrongPrior(ABC):
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """The largest factor at which the limit is proven at this ε, for one that 1 keeps; inf where none breaks it."""
-        from scipy.optimize import brentq  # heavy, and often not needed
-
         if self.wrong_by(1.01).reached(epsilon, move) > limit:
             return 1.0
         if self.wrong_by(LARGEST_FACTOR).reached(epsilon, move) <= limit:
@@ -110,8 +109,8 @@ class WrongPrior(ABC):
         def excess(room: float) -> float:
             return self.wrong_by(math.exp(room)).reached(epsilon, move) - limit
 
-        broken: Any = brentq(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=_BROKEN)  # pyright: ignore[reportArgumentType]
-        return self._proven_factor(epsilon, limit, move, math.exp(float(broken)))
+        broken = crossing(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=_BROKEN)
+        return self._proven_factor(epsilon, limit, move, math.exp(broken))
 
     def quick_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """A factor at which the limit is proven at this ε, found at once: the largest one where that is no work."""

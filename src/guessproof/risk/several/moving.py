@@ -27,8 +27,8 @@ from dataclasses import dataclass, replace
 from math import erfc, exp, pi, sqrt
 
 import numpy as np
-from scipy.special import erfcx, ndtr
 
+from guessproof.world import special
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.goals import And, Goal, Near, Norm, Within, combine
@@ -183,9 +183,9 @@ def spread(e: float, end: float = np.inf) -> float:
     if e == 0:
         return 1.0
     a, b = -e, min(end - e, 40.0)
-    inner = float(ndtr(b) - ndtr(a))
+    inner = float(special.ndtr(b) - special.ndtr(a))
     top, low = _bell(b), _bell(a)
-    beyond = top * float(erfcx((b + e) / sqrt(2))) * sqrt(pi / 2)  # e^{e·end − e²/2}·P(s > end)
+    beyond = top * float(special.erfcx((b + e) / sqrt(2))) * sqrt(pi / 2)  # e^{e·end − e²/2}·P(s > end)
     second = inner * (1 + e * e) - (b * top - a * low) - 2 * e * (top - low) + (b + e) * top + beyond
     return second / (inner + beyond) * (1 + 1e-9)
 
