@@ -21,7 +21,7 @@ from guessproof.risk.bracket import Bracket
 from guessproof.world.checks import LARGEST, Array, Mask, real
 from guessproof.world.special import expit
 
-_RELATIVE = 1e-11  # how close to the true root the answer is driven
+RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
 _LEVEL = 1e-12  # a rise, as a share of the limit, that is none
 _LARGEST = 1e100  # a limit that holds even here is one that nothing can break
@@ -38,7 +38,7 @@ class Belief:
     log_q: Array
     gain: Gain
     how: str
-    relative: float = _RELATIVE  # how closely an ε is worth looking for
+    relative: float = RELATIVE  # how closely an ε is worth looking for
 
     def __post_init__(self) -> None:
         if np.any(np.isneginf(self.log_p)):
@@ -177,7 +177,7 @@ def _array(field: str, value: Any) -> Array:
 
 
 def largest_epsilon(
-    bound: Callable[[Array], Array], limit: Array, *, start: float = 1.0, relative: float = _RELATIVE
+    bound: Callable[[Array], Array], limit: Array, *, start: float = 1.0, relative: float = RELATIVE
 ) -> Array:
     """The largest ε with bound(ε) ≤ limit, elementwise, never above the true one; inf if nothing breaks it.
 

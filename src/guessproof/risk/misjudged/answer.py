@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -15,12 +16,14 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
 from guessproof.risk.finite import finite_belief, shortest_paths
 from guessproof.risk.limits import Belief, Gain
+from guessproof.risk.misjudged.apart import apart_in_table, apart_of, apart_on_line
 from guessproof.risk.misjudged.box import GoalBox, WrongBox
+from guessproof.risk.misjudged.by_odds import OddsRange
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import WrongListed
-from guessproof.risk.misjudged.wrong_prior import OddsRange, Widths, WrongAnywhere, WrongPrior, WrongTents
+from guessproof.risk.misjudged.wrong_prior import Widths, WrongAnywhere, WrongPrior, WrongTents
 from guessproof.risk.several.belief import JointEngine, several_belief
-from guessproof.risk.several.formula import GoalBlock
+from guessproof.risk.several.formula import GoalBlock, blocks
 from guessproof.risk.single import belief_of, true_values
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truths import possible_values, true_value, values_along
@@ -157,7 +160,7 @@ def misjudged_world(mass: Array, distance: Array, goals: Array, factor: float) -
 
 def misjudged_several(engine: JointEngine, factor: float) -> Misjudged:
     """A goal about several attributes at stated true values."""
-    world, goal, belief = engine.joint_attack, engine.goal, several_belief(engine, None)
+    world, goal, belief = engine.joint_attack, engine.goal, several_belief(engine, None, closer=True)
     members = world.members(goal)
     if count_combinations(members) <= _MOST_COMBINATIONS:
         table = Combinations.of(members)
@@ -167,10 +170,23 @@ def misjudged_several(engine: JointEngine, factor: float) -> Misjudged:
         return Misjudged(_array([found], ()), _how(found))
     across = world.diameter(goal)
     widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
-    by_odds = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+    pairs = cache(lambda: apart_of(world, engine.tree))
+    by_odds = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs, _signed(engine))
     box = _box_of(engine)
     found = by_odds if box is None else WrongBox(factor, widths, by_odds, box)
     return Misjudged(_array([found], ()), _how(found))
+
+
+def _signed(engine: JointEngine) -> Callable[[float, float, Move], float]:
+    """Attacks by signed distances, where all blocks have one attribute."""
+
+    def attack(epsilon: float, factor: float, move: Move) -> float:
+        from guessproof.risk.misjudged.levels import signed_rise  # only where an attack is asked for
+
+        alone = all(b.is_single for b in blocks(engine.tree))
+        return signed_rise(engine.joint_attack, engine.tree, epsilon, factor, move) if alone else 0.0
+
+    return attack
 
 
 def _box_of(engine: JointEngine) -> GoalBox | None:
@@ -245,9 +261,10 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
             widths = _widths_on(prior, form, float(lo), float(hi), log_odds)
             return WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
         across = farthest(attribute)
-        return OddsRange(
-            factor, Widths(across, across, across, log_odds), replace(belief, gain=_remembered(belief.gain))
-        )
+        region = tuple((float(a), float(b)) for a, b in intervals)
+        pairs = (lambda: None) if form is None else cache(lambda: apart_on_line(prior, form, region))
+        widths = Widths(across, across, across, log_odds)
+        return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs)
     assert isinstance(prior, Finite)
     marks, labels = np.asarray(goal.chosen(prior, at)), axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
@@ -271,7 +288,9 @@ def _on_table(
     pairs = ((correct, correct), (~correct, ~correct), (correct, ~correct))
     within, beside, across = (float(np.max(table[np.ix_(a, b)], initial=0.0)) for a, b in pairs)
     widths = Widths(within, beside, across, float(np.asarray(belief.log_p - belief.log_q).reshape(())))
-    return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+    whole = bool(np.all((marks == 0) | (marks == 1)))
+    pairs = cache(lambda: apart_in_table(mass, table, correct) if whole else None)
+    return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs)
 
 
 def _widths_on(prior: LinePrior, form: LineForm, lo: float, hi: float, log_odds: float) -> Widths:

@@ -23,8 +23,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from guessproof.risk.misjudged.by_odds import OddsRange
 from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.misjudged.wrong_prior import OddsRange, ProvenDirectly
+from guessproof.risk.misjudged.wrong_prior import ProvenDirectly
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 from guessproof.world.special import expit
@@ -156,6 +157,10 @@ class WrongBox(ProvenDirectly):
 
     def wrong_by(self, factor: float) -> Self:
         return replace(self, factor=factor, by_odds=self.by_odds.wrong_by(factor))
+
+    @property
+    def relative(self) -> float:
+        return self.by_odds.relative
 
     @property
     def start(self) -> float:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from guessproof.risk.limits import Belief, advantage_of, largest_epsilon
+from guessproof.risk.limits import RELATIVE, largest_epsilon
 from guessproof.risk.misjudged.certificate import is_proven
 from guessproof.risk.misjudged.odds import LARGEST_FACTOR
 from guessproof.risk.misjudged.tents import FoundTent, MisjudgedGoal, Move, best_tent
@@ -22,6 +22,9 @@ from guessproof.risk.roots import crossing
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 from guessproof.world.special import expit
+
+if TYPE_CHECKING:
+    from guessproof.risk.misjudged.by_odds import OddsRange
 
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
@@ -223,6 +226,11 @@ class WrongAnywhere(WrongTents):
 class ProvenDirectly(WrongPrior):
     """Where the bound is a number that is worked out: searches end where it meets the limit."""
 
+    @property
+    def relative(self) -> float:
+        """How closely the largest ε is looked for."""
+        return RELATIVE
+
     def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
         return self.limit(epsilon, move) <= limit
 
@@ -238,7 +246,7 @@ class ProvenDirectly(WrongPrior):
         def bound(epsilon: Array) -> Array:
             return np.asarray(self.limit(float(epsilon), move))
 
-        return float(largest_epsilon(bound, np.asarray(limit), start=self.start))
+        return float(largest_epsilon(bound, np.asarray(limit), start=self.start, relative=self.relative))
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """The root of the bound itself in ln κ."""
@@ -250,50 +258,3 @@ class ProvenDirectly(WrongPrior):
             kept = self.wrong_by(math.exp(middle)).keeps(epsilon, limit, move)
             low, high = (middle, high) if kept else (low, middle)
         return math.exp(low)
-
-
-@dataclass(frozen=True)
-class OddsRange(ProvenDirectly):
-    """Any engine's gain, widened by what a wrong prior can add to it.
-
-    Where L varies by a factor R within the goal, weights between 1 and κ raise its mean there by at most
-    (1 + √(κR))²/(√κ + √R)², and lower the mean outside by as much (with R from there). The prior odds are anything
-    between o/κ and o·κ, the posterior odds are at most κ times the declared ones. With a two-valued distance the gain
-    is already all that the distance allows, and this is exact.
-    """
-
-    belief: Belief
-
-    @property
-    def start(self) -> float:
-        return 1.0
-
-    def reached(self, epsilon: float, move: Move) -> float:
-        gain, _ = self.belief.gain(np.asarray(move * epsilon))
-        return self._moved(abs(float(gain)), abs(float(gain)), move)
-
-    def limit(self, epsilon: float, move: Move) -> float:
-        if epsilon == 0:
-            return 0.0
-        gain = abs(float(self.belief.gain(np.asarray(move * epsilon))[1]))
-        room = math.log(self.factor)
-        more = _more(room, epsilon * self.widths.inside) + _more(room, epsilon * self.widths.outside)
-        return self._moved(min(gain + more, epsilon * self.widths.across), gain, move)
-
-    def _moved(self, gain: float, declared: float, move: Move) -> float:
-        """The largest move over all prior odds; the odds after it are at most κ times those of the declared gain."""
-        room, odds = math.log(self.factor), move * self.widths.log_odds
-        if math.isinf(gain) or math.isinf(room):
-            return 1.0 if math.isinf(gain) else math.tanh(gain / 4)
-        before = min(max(min(-gain / 2, odds + room + declared - gain), odds - room), odds + room)
-        after = min(before + gain, odds + room + declared)
-        log_p, log_q = -np.logaddexp(0.0, -before), -np.logaddexp(0.0, before)
-        return float(advantage_of(log_p, log_q, after - before))
-
-
-def _more(room: float, spread: float) -> float:
-    """2·ln((1 + √(κR))/(√κ + √R)) with ln κ = room and ln R = spread."""
-    if math.isinf(spread) or math.isinf(room):
-        return min(room, spread)
-    half: Array = np.logaddexp(0.0, (room + spread) / 2) - np.logaddexp(room / 2, spread / 2)
-    return 2 * float(half)

@@ -40,6 +40,7 @@ from guessproof.world.joint import JointNormal
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
 _FIRST = 1000  # cells of the first refinement
 _LARGEST = 20_000
+_CLOSE = 0.02  # in odds: as near as a bound that builds on another one needs it
 _EDGE_LEVELS = 3  # of finer and finer tiles around a goal with a short edge
 _EXACT = 1e-8
 _WORTH = 5e-4  # a bound from cells or anchors is not worth a closer search
@@ -154,29 +155,56 @@ class JointEngine:
     def _with_shares(self, shares: dict[GoalBlock, float], k: float) -> float:
         return product_shift(self.tree, k, lambda b, k: self.part(b.goal).shift(k * shares[b], 0)).gain
 
+    def closer(self, k: float) -> Pair:
+        """The cheap bracket; where it is wide, after one look at the goal's edge or at cells."""
+        attack, bound = self.cheap(k)
+        if k == 0 or self.whole is not None or not can_cut(self.joint_attack, self.goal):
+            return attack, bound
+        lines = _lines(self.joint_attack, self.goal)
+        if width_in_odds(attack, bound) > _CLOSE and self._has_short_edge(k, lines):
+            attack, bound = self._by_edge(k, (attack, bound), 0)
+        if width_in_odds(attack, bound) > _CLOSE:
+            found = certified_cells(self.joint_attack, self._side(k), abs(k), _COARSE if lines <= 1 else _FIRST)
+            attack, bound = self._narrowed(k, (attack, bound), found.attack, found.bound)
+        return attack, bound
+
+    def _side(self, k: float) -> Goal:
+        """What rises: the goal, or the rest where the belief falls."""
+        return self.goal if k > 0 else ~self.goal
+
+    def _has_short_edge(self, k: float, lines: int) -> bool:
+        return lines == 2 and _is_round(self._side(k))
+
+    def _by_edge(self, k: float, known: Pair, level: int) -> Pair:
+        attack, bound = self._narrowed(k, known, *_by_edge(self.joint_attack, self._side(k), abs(k), True, level))
+        sign = 1.0 if k > 0 else -1.0
+        attack, bound = agreed(sign * attack, sign * bound)
+        return sign * attack, sign * bound
+
+    def _narrowed(self, k: float, known: Pair, reached: float, most: float) -> Pair:
+        """With log-odds of what rises that are reached, and never exceeded."""
+        prior, sign = self.prior(), 1.0 if k > 0 else -1.0
+        base = sign * (prior.log_p - prior.log_q)
+        return sign * max(sign * known[0], reached - base), sign * min(sign * known[1], most - base)
+
     def refined(self, k: float, effort: Effort) -> Pair:
         """The cheap bracket, narrowed by cells until it is good enough or the time is up."""
         began = effort.clock()
         attack, bound = self.cheap(k)
         if k == 0 or self.whole is not None or not can_cut(self.joint_attack, self.goal):
             return attack, bound
-        prior = self.prior()
-        base, sign = prior.log_p - prior.log_q, 1.0 if k > 0 else -1.0
-        goal, lines = self.goal if k > 0 else ~self.goal, _lines(self.joint_attack, self.goal)
-        for level in range(_EDGE_LEVELS if lines == 2 and _is_round(goal) else 0):
+        goal, lines = self._side(k), _lines(self.joint_attack, self.goal)
+        for level in range(_EDGE_LEVELS if self._has_short_edge(k, lines) else 0):
             if width_in_odds(attack, bound) <= effort.tolerance or effort.clock() - began > 0.5 * effort.seconds:
                 break
-            reached, most = _by_edge(self.joint_attack, goal, abs(k), True, level)
-            attack, bound = (sign * side for side in agreed(
-                max(sign * attack, reached - sign * base), min(sign * bound, most - sign * base)))  # fmt: skip
+            attack, bound = self._by_edge(k, (attack, bound), level)
         size = _COARSE if lines <= 1 else (_FIRST if self.joint_attack.norm in ("l1", "linf") else _FIRST // 2)
         while width_in_odds(attack, bound) > effort.tolerance:
             start = effort.clock()
             found = certified_cells(self.joint_attack, goal, abs(k), size, 0.9 * (effort.seconds - (start - began)))
             end = effort.clock()
             spent, total = end - start, end - began
-            attack = sign * max(sign * attack, found.attack - sign * base)
-            bound = sign * min(sign * bound, found.bound - sign * base)
+            attack, bound = self._narrowed(k, (attack, bound), found.attack, found.bound)
             width = width_in_odds(attack, bound)
             if effort.progress is not None:
                 effort.progress(Progress(found.cells, total, width))
@@ -194,16 +222,21 @@ def _lines(joint_attack: JointAttack, goal: Goal) -> int:
     return sum(not isinstance(a.prior, Finite) for a in joint_attack.members(goal))
 
 
-def several_belief(engine: JointEngine, effort: Effort | None, attack: bool = True) -> Belief:
-    """The goal's prior and gains in the form that limits are computed from."""
+def several_belief(engine: JointEngine, effort: Effort | None, attack: bool = True, *, closer: bool = False) -> Belief:
+    """The goal's prior and gains in the form that limits are computed from; `closer`: after one closer look."""
     prior = engine.prior()
 
+    def one(k: float) -> Pair:
+        if effort is not None:
+            return engine.refined(k, effort)
+        return engine.closer(k) if closer else engine.cheap(k, attack)
+
     def gain(k: Array) -> tuple[Array, Array]:
-        pairs = [engine.cheap(v, attack) if effort is None else engine.refined(v, effort) for v in k.ravel().tolist()]
+        pairs = [one(v) for v in k.ravel().tolist()]
         found = np.array(pairs).reshape((*k.shape, 2))
         return found[..., 0], found[..., 1]
 
-    precise = engine.whole is not None or isinstance(engine.tree, Gate)
+    precise = engine.whole is not None or (isinstance(engine.tree, Gate) and not closer)
     worth = {} if precise else {"relative": _WORTH}
     return Belief(np.asarray(prior.log_p), np.asarray(prior.log_q), gain, _how(engine, effort), **worth)
 

@@ -48,9 +48,7 @@ class Climb:
     def log_odds(self, theta: Array, panels: int = _PANELS) -> Array:
         """ln E[e^{εs}; goal] − ln E[e^{εs}; not goal], one per row of parameters."""
         pieces = self._cut(theta)
-        levels = np.concatenate([s.levels(t) for s, t in zip(self.slopes, pieces, strict=True)], axis=1)
-        top = np.max(levels, axis=1, keepdims=True)
-        low = np.maximum(np.min(levels, axis=1, keepdims=True), top - _REACH / self.epsilon)
+        levels, low, top = self._levels(pieces)
         grid = low + (top - low) * np.linspace(0, 1, panels + 1)
         edges = np.sort(np.concatenate([grid, np.clip(levels, low, top)], axis=1), axis=1)
         half = np.diff(edges, axis=1)[..., None] / 2
@@ -62,6 +60,24 @@ class Climb:
         base = np.exp(self.epsilon * (low - top))[:, 0]
         with np.errstate(divide="ignore"):
             return np.log(base * p + np.sum(weight * goal, axis=1)) - np.log(base * q + np.sum(weight * rest, axis=1))
+
+    def _levels(self, pieces: list[Array]) -> tuple[Array, Array, Array]:
+        """Where s bends, its lowest level that counts, and its highest."""
+        levels = np.concatenate([s.levels(t) for s, t in zip(self.slopes, pieces, strict=True)], axis=1)
+        top = np.max(levels, axis=1, keepdims=True)
+        return levels, np.maximum(np.min(levels, axis=1, keepdims=True), top - _REACH / self.epsilon), top
+
+    def layers(self, theta: Array, count: int) -> tuple[Array, Array, Array]:
+        """Levels, rising, and the masses of the goal and of the rest at the first, and from each to the next."""
+        pieces = self._cut(theta[None, :])
+        _, low, top = self._levels(pieces)
+        levels = low + (top - low) * np.linspace(0.0, 1.0, count + 1)
+        goal, rest, goal_low, rest_low = self._split(self.tree, pieces, levels, True, [0])
+        masses = [
+            np.maximum(np.append(under[0, 0], -np.diff(over[0])), 0.0)
+            for over, under in ((goal, goal_low), (rest, rest_low))
+        ]
+        return levels[0], masses[0], masses[1]
 
     def _cut(self, theta: Array) -> list[Array]:
         ends = np.cumsum([0, *(s.start.size for s in self.slopes)])
