@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from guessproof.choosing import asked, choose
@@ -14,7 +17,7 @@ from guessproof.engines import open_engine
 from guessproof.errors import QueryError, SourceError
 from guessproof.plan import plan_of
 from guessproof.releasing import prepare_query
-from guessproof.sql import AnalyzedQuery
+from guessproof.sql import AnalyzedQuery, DeclaredColumn, find_target
 
 Groups = dict[tuple[str, ...], list[tuple[int | None, int | None]]]
 
@@ -37,6 +40,39 @@ def answer(folder: Path, asked_for: AnalyzedQuery, create: str, *rows: str) -> G
     with open_engine(str(path), "t") as engine:
         rewritten = prepare_query(engine, asked_for, [0] * len(asked_for.measurements))
         return rewritten.read(engine.aggregates(rewritten.sql))
+
+
+NUMERALS = [*"0123456789..eE+-+-_ xnaif\t", "inf", "nan", "1e400", "-1e-400", "\u00a0", "٣", "0x", "1_0"]
+TIMES = [
+    *"0159-: T.Z+",
+    " ",
+    "2020-01-01",
+    "2020-01-01",
+    "2020-02-29",
+    "2021-02-29",
+    "12:30",
+    " 10:00",
+    ":59",
+    "24:00",
+    "0000-01-01",
+    "infinity",
+]
+
+
+@pytest.mark.parametrize(("kind", "parts"), [("number", NUMERALS), ("time", TIMES)])
+def test_model_and_engine_read_the_same_from_any_text(kind: Any, parts: list[str]) -> None:
+    """What a public table holds is read here, and decides on the noise: +-24 was no number here, and one to DuckDB."""
+    random, column = Random(3), DeclaredColumn("x", kind=kind)
+    texts = sorted({"".join(random.choices(parts, k=random.randint(1, 5))) for _ in range(20_000)})
+    target = find_target("duckdb", {"x": "VARCHAR"})
+    read = target.sql(target.number(column) if kind == "number" else target.time(column))
+    with duckdb.connect() as con:
+        con.register("t", pa.table({"x": texts}))
+        found = [row[0] for row in con.execute(f"SELECT {read} FROM t").fetchall()]
+    found = [None if isinstance(value, float) and math.isnan(value) else value for value in found]
+    wrong = [(t, value, column.read(t)) for t, value in zip(texts, found, strict=True) if value != column.read(t)]
+    assert not wrong
+    assert sum(value is not None for value in found) > 5
 
 
 @pytest.mark.parametrize(("collation", "other"), [("NOCASE", "A"), ("NOACCENT", "á"), ("NFC", "a\u0301")])
