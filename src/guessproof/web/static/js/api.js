@@ -13,13 +13,12 @@ const KEY = "guessproof-desk";
 export const desk = sessionStorage.getItem(KEY) || crypto.getRandomValues(new Uint8Array(16)).reduce((text, b) => text + b.toString(16).padStart(2, "0"), "");
 sessionStorage.setItem(KEY, desk);
 
-export async function call(method, path, body, { signal, headers = {}, raw = false } = {}) {
+export async function call(method, path, body, { headers = {}, raw = false } = {}) {
   const answer = await fetch(`/api${path}`, {
     method,
-    signal,
     headers: { "X-Guessproof": "1", "X-Desk": desk, ...(body !== undefined && !raw ? { "Content-Type": "application/json" } : {}), ...headers },
     body: body === undefined ? undefined : raw ? body : JSON.stringify(body),
-  });
+  }).catch(() => { throw new Refused({ kind: "web", message: "the server does not answer; see whether guessproof serve is still running" }, 0); });
   if (answer.status === 204) return null;
   const found = await answer.json().catch(() => ({ error: { kind: "WebError", message: "the server gave no answer" } }));
   if (!answer.ok) throw new Refused(found.error, answer.status);

@@ -47,25 +47,30 @@ export class Chart {
     this.spec = spec;
     this.rows = { ...rows };
     this.node.hidden = false;
+    this.drop();
     this.drawing = this.drawing.then(() => this.embed()).catch((error) => { fill(this.picture, el("p", { class: "empty" }, "This chart could not be drawn.")); console.error(error); });
     this.list();
     return this.drawing;
   }
 
+  drop() { this.view?.finalize(); this.view = null; }
+
   async embed() {
-    this.view?.finalize();
+    this.drop();
+    this.stale = false;
     const named = { ...painted(this.spec), datasets: this.rows };
     const result = await window.vegaEmbed(this.picture, named, {
       mode: "vega-lite", ast: true, expr: expressionInterpreter, actions: false, logLevel: window.vega.Error, renderer: "canvas", defaultStyle: false,
       config: config(), tooltip: { disableDefaultStyle: true, theme: "custom" }, loader: { load: () => Promise.reject(new Error("nothing is loaded")) },
     });
     this.view = result.view;
+    if (this.stale) await this.update({}); // other rows came while it was drawn
   }
 
   // Other rows for the same drawing.
   update(rows) {
     Object.assign(this.rows, rows);
-    if (!this.view) return this.drawing;
+    if (!this.view) { this.stale = true; return this.drawing; }
     if (!this.seen) { this.stale = true; return null; }
     const changed = this.stale ? this.rows : rows;
     this.stale = false;

@@ -1,5 +1,5 @@
 // Answers: certified ones from a curve at once, the exact one when it is ready. One request of each kind at a time;
-// the latest state always gets its answer.
+// the latest state always gets its answer, and no event is dropped: each ends in a drawing of its state or a later one.
 import { post, work, Refused } from "./api.js";
 import * as store from "./store.js";
 
@@ -8,14 +8,10 @@ export const onAnswer = (run) => listeners.add(run);
 const tell = (answer) => Promise.all([...listeners].map((run) => run(answer)));
 
 let wanted = 0;      // how many changes there were
-let answered = -1;   // the change that the quick answer belongs to
+let asked = -1;      // the change that was asked about last
 let settled = -1;    // the change that the exact answer belongs to
 let quickBusy = false;
 let exactBusy = null;
-let drawn = "";      // the attack whose charts are drawn
-
-export const painted = () => answered;
-export const drawnAttack = () => drawn;
 
 export function changed() {
   wanted += 1;
@@ -24,43 +20,72 @@ export function changed() {
   later();
 }
 
+// One request is on its way while the answer before it is drawn.
 async function quick() {
   if (quickBusy) return;
   quickBusy = true;
   try {
-    while (answered < wanted) {
-      const turn = wanted;
+    while (asked < wanted) {
+      const turn = asked = wanted;
       const state = store.get();
-      const found = await post("/live", { state });
-      if (!found.ready) { if (settled < wanted) tell({ kind: "waiting" }); watch(); return; }
-      answered = turn;
-      if (settled < turn) await tell({ kind: "quick", outcome: found.outcome, rows: found.rows });
-      else await tell({ kind: "rows", rows: found.rows });
-      document.body.dataset.answered = String(turn); // everything is drawn
-      await charts(state);
+      const found = await post("/live", { state }).catch(refusal);
+      if (found.ready) paint({ turn, state, found });
+      else if (turn < wanted) continue;
+      else if (found.error) { next = null; tell({ kind: "refused", error: found.error }); }
+      else { asked = turn - 1; if (settled < turn) tell({ kind: "waiting" }); watch(); return; }
     }
-  } catch (error) {
-    if (error instanceof Refused) { answered = wanted; tell({ kind: "refused", error: error.error }); }
   } finally {
     quickBusy = false;
   }
 }
 
-// The charts of one attack are drawn once.
-async function charts(state) {
+const refusal = (error) => { if (error instanceof Refused) return { ready: false, error: error.error }; throw error; };
+
+// Of the answers that came while something was drawn, the newest is drawn next.
+let next = null;
+let painting = false;
+async function paint(answer) {
+  next = answer;
+  if (painting) return;
+  painting = true;
+  try {
+    while (next) {
+      const { turn, state, found } = next;
+      next = null;
+      await tell(settled < turn ? { kind: "quick", outcome: found.outcome, rows: found.rows } : { kind: "rows", rows: found.rows });
+      document.body.dataset.answered = String(turn); // everything is drawn
+      charts(state, found.rows);
+    }
+  } finally {
+    painting = false;
+  }
+}
+
+// The charts of one attack are drawn once. Rows that were drawn meanwhile belong to a later state.
+let drawn = "";      // the attack whose charts are drawn
+let coming = null;   // the charts that are on their way
+let latest = null;
+export const drawnAttack = () => drawn;
+
+async function charts(state, rows) {
   const key = attackOf(state);
-  if (key === drawn) return;
-  const found = await post("/charts", { state });
+  latest = rows;
+  if (key === drawn || key === coming?.key) return;
+  const mine = coming = { key };
+  const found = await post("/charts", { state }).catch(refusal); // the answer itself says why
+  if (coming !== mine) return;
+  coming = null;
   if (!found.ready) return;
   drawn = key;
   tell({ kind: "charts", charts: found.charts });
+  if (latest !== rows) tell({ kind: "rows", rows: latest });
 }
 
 // A risk profile has charts of its own: they follow when the drag is over.
 let profile = "";
 function again() {
   const now = JSON.stringify(store.get().risk || null);
-  if (now !== profile) { profile = now; drawn = ""; answered = Math.min(answered, wanted - 1); quick(); }
+  if (now !== profile) { profile = now; drawn = ""; coming = null; asked = Math.min(asked, wanted - 1); quick(); }
 }
 
 export function attackOf(state) {
