@@ -16,6 +16,29 @@ from guessproof.rounded import down
 
 Tab = Callable[..., Page]
 ANOTHER = "t => document.getElementById('ask-title').innerText !== t || !document.querySelector('#ask-dialog[open]')"
+DRAG = """async () => {
+  const slider = document.getElementById("advantage-slider"), send = window.fetch, told = document.body.dataset;
+  const { chart } = await import("/static/js/board.js");
+  chart("gains").node.scrollIntoView(); // what cannot be seen is not drawn
+  while (!chart("gains").seen) await new Promise((go) => setTimeout(go, 10));
+  const { onAnswer } = await import("/static/js/engine.js");
+  onAnswer(() => new Promise((go) => setTimeout(go, 60))); // drawing takes longer than asking
+  const marked = () => chart("gains").view.data("mark")[0], first = marked();
+  let now = 0, most = 0;
+  window.fetch = async (...asked) => {
+    if (!String(asked[0]).endsWith("/live")) return send(...asked);
+    most = Math.max(most, now += 1);
+    try { return await send(...asked); } finally { now -= 1; }
+  };
+  for (let i = 0; i < 40; i += 1) {
+    slider.value = String(300 + 7 * i);
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((go) => setTimeout(go, 8));
+  }
+  for (let i = 0; i < 1000 && told.answered !== told.asked; i += 1) await new Promise((go) => setTimeout(go, 10));
+  window.fetch = send;
+  return { most, asked: Number(told.asked), drawn: marked().epsilon, kept: marked() === first };
+}"""
 TIME = gp.Attribute("time", prior=gp.normal(20, 6.28))
 
 
@@ -45,6 +68,19 @@ def test_each_slider_gives_the_library_s_number(page_served: Served, tab: Tab) -
         expect(page.locator(f"#chart-{name} canvas")).to_be_visible()
 
 
+def test_a_drag_ends_in_a_drawing_of_its_last_state(page_served: Served, tab: Tab) -> None:
+    """Requests do not pile up, and an event that came while something was asked or drawn is not forgotten."""
+    page = tab(page_served.address)
+    load(page, CALCULATION)
+    drawn(page)
+    before = int(page.evaluate("document.body.dataset.asked"))
+    found = page.evaluate(DRAG)
+    assert (found["most"], found["asked"]) == (1, before + 40)
+    rows = page_served.ask("POST", "/api/live", {"state": held(page)})[1]["rows"]
+    assert found["drawn"] == rows["gains"]["mark"][0]["epsilon"]
+    assert found["kept"]  # Vega keeps a note of every new row
+
+
 def test_an_infeasible_limit_is_said_in_words(page_served: Served, tab: Tab) -> None:
     page = tab(page_served.address)
     state: dict[str, Any] = copy.deepcopy(CALCULATION)
@@ -56,6 +92,9 @@ def test_an_infeasible_limit_is_said_in_words(page_served: Served, tab: Tab) -> 
     broken["columns"]["time"]["prior"]["normal"]["sd"] = -1
     load(page, broken)
     expect(page.locator("#refusal")).to_contain_text("sd")
+    page.context.set_offline(True)
+    load(page, CALCULATION)
+    expect(page.locator("#refusal")).to_contain_text("the server does not answer")
 
 
 def test_a_reload_keeps_everything_and_a_link_carries_it(page_served: Served, tab: Tab) -> None:
@@ -86,6 +125,11 @@ def test_it_is_readable_on_a_phone(page_served: Served, tab: Tab, width: int) ->
     drawn(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     expect(page.locator("#brief")).to_contain_text("ε")
+    page.locator("#certainty").evaluate("node => { node.className = 'state busy'; }")
+    moving = "getComputedStyle(document.getElementById('certainty'), '::before').animationName"
+    assert page.evaluate(moving) == "none"  # the tests' browser asks for less motion
+    page.emulate_media(reduced_motion="no-preference")
+    assert page.evaluate(moving) == "pulse"
 
 
 def test_the_keyboard_is_enough(page_served: Served, tab: Tab) -> None:

@@ -150,7 +150,8 @@ def noise_rows(mechanism: Mechanism, confidence: float, points: int = 81) -> lis
         z = np.unique(np.round(np.linspace(-reach, reach, min(points, 2 * reach + 1))))
         values = mechanism.mass(z)  # pyright: ignore[reportAttributeAccessIssue]
     else:
-        z = np.unique(np.concatenate([np.linspace(-end, end, points), [-error, 0.0, error]]))
+        half = np.sort(np.append(np.linspace(0, end, points // 2 + 1), error))  # as many at every ε
+        z = np.concatenate([-half[:0:-1], half])
         values = mechanism.density(z)  # pyright: ignore[reportAttributeAccessIssue]
     return [
         {"z": float(a), "density": float(d), "inside": bool(abs(a) <= error)} for a, d in zip(z, values, strict=True)

@@ -58,7 +58,8 @@ export class Chart {
   async embed() {
     this.drop();
     this.stale = false;
-    const named = { ...painted(this.spec), datasets: this.rows };
+    const datasets = Object.fromEntries(Object.entries(this.rows).map(([name, rows]) => [name, copied(rows)]));
+    const named = { ...painted(this.spec), datasets };
     const result = await window.vegaEmbed(this.picture, named, {
       mode: "vega-lite", ast: true, expr: expressionInterpreter, actions: false, logLevel: window.vega.Error, renderer: "canvas", defaultStyle: false,
       config: config(), tooltip: { disableDefaultStyle: true, theme: "custom" }, loader: { load: () => Promise.reject(new Error("nothing is loaded")) },
@@ -75,7 +76,7 @@ export class Chart {
     const changed = this.stale ? this.rows : rows;
     this.stale = false;
     for (const [name, values] of Object.entries(changed)) {
-      try { this.view.data(name, values); } catch { /* a dataset that this drawing does not show */ }
+      try { refill(this.view, name, values); } catch { /* a dataset that this drawing does not show */ }
     }
     if (this.details.open) this.list();
     return this.view.runAsync();
@@ -100,6 +101,22 @@ export class Chart {
       : URL.createObjectURL(new Blob([await this.view.toSVG()], { type: "image/svg+xml" }));
     el("a", { href: address, download: `${this.name}.${form.toLowerCase()}` }).click();
   }
+}
+
+const copied = (rows) => rows.map((row) => ({ ...row }));
+
+// The rows that the drawing holds are changed, and only what is more or less comes or goes. New ones cost more to draw,
+// and Vega keeps a note of every row that it ever held: in a long drag those would fill the memory.
+function refill(view, name, values) {
+  const held = view.data(name);
+  const fields = Object.keys(values[0] || {});
+  const change = window.vega.changeset();
+  const shared = held.length && fields.every((field) => field in held[0]) ? Math.min(held.length, values.length) : 0;
+  const places = new Map(held.slice(0, shared).map((row, i) => [row, values[i]]));
+  for (const field of fields) {
+    if ([...places].some(([row, value]) => row[field] !== value[field])) change.modify((row) => places.has(row), field, (row) => places.get(row)[field]);
+  }
+  view.change(name, change.remove(held.slice(shared)).insert(copied(values.slice(shared))));
 }
 
 export function spell(value) {
