@@ -207,7 +207,14 @@ class RowsError(GuessproofError):
 
 
 class InfeasibleError(GuessproofError):
-    """No ε, however small, keeps the limit."""
+    """No ε, however small, keeps the limit. Its words are sentences: the first says why, the others what would help."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; what would help is the remedy."""
+        found = super().to_dict()
+        if not found["remedy"]:
+            found["problem"], _, found["remedy"] = found["problem"].partition(". ")
+        return found
 
 
 class NotCertifiedError(GuessproofError):

@@ -34,14 +34,28 @@ def check_output(field: str, path: str | Path, kinds: Sequence[str] = (), kept: 
         raise ParameterError(field, said, "its folder does not exist", "make the folder first")
     if target.exists() and not target.is_file():
         raise ParameterError(field, said, "is not a file", "name a file in a folder of your own")
-    if not os.access(folder, os.W_OK):
-        raise ParameterError(field, said, "the folder cannot be written to", "choose another folder")
     for what, other in kept:
         if leads_to(target, other):
             raise ParameterError(field, said, f"is {what}", "choose another name: what was read is never replaced")
     if _is_database(target):
         raise ParameterError(field, said, "is a database, perhaps a ledger", "choose another name, or remove it first")
+    _try_folder(field, said, folder)
     return target
+
+
+def _try_folder(field: str, said: str, folder: Path) -> None:
+    """Whether a file can be made there: rights alone do not say it, and what was paid for must find its place."""
+    scratch = _scratch(folder)
+    try:
+        os.close(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        scratch.unlink()
+    except OSError as error:
+        problem = f"its folder cannot be written to ({error.strerror or 'no reason is known'})"
+        raise ParameterError(field, said, problem, "choose another folder") from None
+
+
+def _scratch(folder: Path) -> Path:
+    return folder / f".guessproof-{uuid.uuid4().hex}"
 
 
 def write_output(
@@ -51,7 +65,7 @@ def write_output(
 
     A file that is replaced keeps its permissions, unless it becomes private.
     """
-    scratch = target.absolute().with_name(f".guessproof-{uuid.uuid4().hex}")
+    scratch = _scratch(target.absolute().parent)
     try:
         handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
         with os.fdopen(handle, "wb") as file:

@@ -16,7 +16,6 @@ import guessproof as gp
 from guessproof import errors
 from guessproof.cli import app as room
 from guessproof.ledger import Budget, Ledger
-from guessproof.releasing import run as releasing
 from guessproof.risk.bracket import Bracket
 from guessproof.schemas import COMMANDS, schemas
 
@@ -89,86 +88,6 @@ def test_what_is_printed_fits_too(
 
 # Refusals ----------------------------------------------------------------------------------------------------------
 
-PLANNED = ("check", "choose", "explain", "release", "audit", "scan", "report", "bounds")
-
-
-@pytest.mark.parametrize("command", PLANNED)
-def test_every_command_refuses_in_json(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bad = tmp_path / "plan.toml"
-    text = (ROOT / "examples" / "cats" / "plan.toml").read_text(encoding="utf-8")
-    bad.write_text(text.replace("advantage = 0.1", "advantage = 10"), encoding="utf-8")
-    more = ("--epsilon", "1") if command == "bounds" else ()
-    code, printed, said = run(monkeypatch, capsys, command, str(bad), *more, "--json")
-    assert code == 2
-    document = json.loads(printed)
-    fits("error", document)
-    assert document["error"] == {
-        "kind": "plan",
-        "field": "attacker.advantage",
-        "line": 23,
-        "problem": "must be at most 1",
-        "remedy": "for 10 % write 0.1",
-        "charged": False,
-    }
-    assert "line 23" in said
-    assert run(monkeypatch, capsys, command, str(bad), *more)[1] == ""  # without --json nothing is printed
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "kind", "field"),
-    [
-        (("choose", "none.toml"), 2, "plan", "plan"),
-        (("choose", "sql.toml"), 2, "query", "query.sql"),
-        (("choose",), 2, "usage", None),
-        (("release", "either.toml", "--nonsense"), 2, "usage", None),
-        (("explain", "--epsilon", "-1"), 2, "parameter", "epsilon"),
-        (("explain",), 2, "usage", None),
-        (("release", "elsewhere.toml"), 4, "ledger", None),
-        (("release", "gone.toml"), 2, "source", None),
-        (("ledger", "show", "dogs"), 4, "ledger", None),
-        (("ledger", "open", "cats", "--budget", "0"), 2, "parameter", None),
-        (("report", "either.toml", "-o", "none/at.html"), 2, "parameter", "output"),
-        (("papers", "--id", "none"), 2, "parameter", None),
-    ],
-    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
-)
-def test_kinds_and_codes(
-    cats: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: tuple[str, ...],
-    code: int,
-    kind: str,
-    field: str | None,
-) -> None:
-    text = Path("either.toml").read_text(encoding="utf-8")
-    Path("sql.toml").write_text(text.replace("COUNT(*)", "COUNTS(*)"), encoding="utf-8")
-    Path("elsewhere.toml").write_text(text.replace("guessproof.ledger", "none.ledger"), encoding="utf-8")
-    Path("gone.toml").write_text(text.replace("cats.csv", "gone.csv"), encoding="utf-8")
-    found, printed, said = run(monkeypatch, capsys, *words, "--json")
-    error = json.loads(printed)["error"]
-    assert (found, error["kind"]) == (code, kind)
-    assert field is None or error["field"] == field
-    assert error["charged"] is False
-    assert error["problem"]
-    assert said
-    if kind == "query":
-        assert error["line"] == 11
-
-
-def test_nothing_feasible_exits_with_3(
-    cats: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = Path("either.toml").read_text(encoding="utf-8")
-    Path("exact.toml").write_text(text + "[accuracy]\nwithin = 0.001\n", encoding="utf-8")
-    code, printed, _ = run(monkeypatch, capsys, "choose", "exact.toml", "--json")
-    assert (code, json.loads(printed)["feasible"]) == (3, False)
-    for command in ("release", "explain"):
-        code, printed, _ = run(monkeypatch, capsys, command, "exact.toml", "--json")
-        assert (code, json.loads(printed)["error"]["kind"]) == (3, "infeasible")
-
 
 def _fail(*_: Any, **__: Any) -> Any:
     raise ValueError("SECRET-VALUE")
@@ -178,87 +97,15 @@ def _refuse(*_: Any, **__: Any) -> Any:
     raise errors.LedgerError("the disk is full; make room")
 
 
-@pytest.mark.parametrize(
-    ("owner", "name", "broken", "kind"),
-    [
-        (releasing, "add_noise", _fail, "engine"),  # after the rehearsal
-        (Ledger, "record", _refuse, "ledger"),
-        (Ledger, "record", _fail, "unexpected"),
-        ("guessproof.writing", "write_answers", _fail, "unexpected"),
-    ],
-    ids=("engine", "record", "unexpected", "written"),
-)
-def test_whatever_fails_after_the_charge_exits_with_5(
-    cats: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    owner: Any,
-    name: str,
-    broken: Any,
-    kind: str,
+def test_an_answer_that_was_paid_for_is_shown_even_if_its_file_cannot_be_written(
+    cats: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if name == "add_noise":
-        rehearsed: list[int] = []
-
-        def second(*given: Any) -> Any:
-            rehearsed.append(1)
-            return honest(*given) if len(rehearsed) == 1 else _fail()
-
-        honest = releasing.add_noise
-        broken = second
-    target = f"{owner}.{name}" if isinstance(owner, str) else owner
-    monkeypatch.setattr(target, broken) if isinstance(target, str) else monkeypatch.setattr(target, name, broken)
+    monkeypatch.setattr("guessproof.writing.write_answers", _fail)
     code, printed, said = run(monkeypatch, capsys, "release", "either.toml", "-o", "a.csv", "--json")
     assert code == 5
-    document = json.loads(printed)  # one document, whatever fails
-    if name == "write_answers":  # an answer that was paid for is shown
-        fits("release", document)
-        assert kind in said
-    else:
-        assert (document["error"]["kind"], document["error"]["charged"]) == (kind, True)
+    fits("release", json.loads(printed))  # one document, whatever fails
+    assert "unexpected" in said
     assert "SECRET" not in printed + said
-    assert float(Ledger("guessproof.ledger").standing("cats").left.epsilon) < 20
-
-
-STOPS = {"stopped": KeyboardInterrupt, "gone": BrokenPipeError, "full": lambda: OSError(28, "SECRET")}
-
-
-@pytest.mark.parametrize(
-    ("command", "why", "code"),
-    [
-        ("release", "stopped", 5),
-        ("release", "gone", 5),
-        ("release", "full", 5),
-        ("check", "stopped", 1),
-        ("check", "gone", 0),
-        ("check", "full", 1),
-    ],
-)
-def test_a_stop_a_closed_pipe_and_a_full_disk_say_whether_it_was_charged(
-    cats: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-    why: str,
-    code: int,
-) -> None:
-    def broken(*_: Any) -> None:
-        raise STOPS[why]()
-
-    monkeypatch.setattr(f"guessproof.cli.{command.replace('release', 'releasing')}.print_json", broken)
-    if why == "full":
-        monkeypatch.setattr("guessproof.cli.refusing.print_json", broken)
-    if why != "stopped":  # the real standard output is the tests' own
-        monkeypatch.setattr("guessproof.cli.refusing.os.dup2", lambda *_: None)
-    found, printed, said = run(monkeypatch, capsys, command, "either.toml", "--json")
-    assert found == code
-    assert "SECRET" not in printed + said
-    if why == "stopped":
-        document = json.loads(printed)
-        fits("error", document)
-        assert (document["error"]["kind"], document["error"]["charged"]) == ("stopped", command == "release")
-    else:
-        assert printed == ""
 
 
 def test_a_failure_of_what_was_paid_before_is_no_charge(

@@ -14,7 +14,8 @@ import typer
 from typer.testing import CliRunner
 
 from guessproof.cli.ledger import ledger_app
-from guessproof.errors import GuessproofError, LedgerError
+from guessproof.cli.refusing import CODES
+from guessproof.errors import GuessproofError
 from guessproof.ledger import Budget, Cost, Ledger
 from ledger.making import GUARANTEE, KEY, Clock, copied, edit, filled, opened, pay
 
@@ -32,7 +33,8 @@ def run(*words: object, env: dict[str, str] | None = None) -> tuple[int, str]:
     """Exit code and text; refusals as the program's main prints them."""
     done = CliRunner().invoke(app, ["ledger", *map(str, words)], env={"COLUMNS": "100", "TERM": "dumb", **(env or {})})
     if isinstance(done.exception, GuessproofError):
-        return 4 if isinstance(done.exception, LedgerError) else 2, f"{done.exception}"
+        code = next(code for kind, code in CODES.items() if isinstance(done.exception, kind))
+        return code, f"{done.output}{done.exception}"
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, "\n".join(line.rstrip() for line in done.output.rstrip().splitlines())
 
@@ -197,12 +199,13 @@ def test_verify_lists_each_defect_and_exits_with_6() -> None:
         assert code == 6
         assert "  ✗ the trigger no_update was dropped or changed\n" in text
         assert "  ✗ entry 4 was edited: its digest does not fit what it says\n" in text
-        assert text.endswith("NOT VERIFIED: 4 defects found.")
-        code, text = run(command, "--json")
-        assert code == 6
-        told = json.loads(text)
-        assert told["ok"] is False
-        assert {"entry": 4, "what": "entry 4 was edited: its digest does not fit what it says"} in told["defects"]
+        assert "NOT VERIFIED: 4 defects found." in text
+    code, text = run("verify", "--json")
+    assert code == 6
+    told = json.loads(text)
+    assert told["ok"] is False
+    assert {"entry": 4, "what": "entry 4 was edited: its digest does not fit what it says"} in told["defects"]
+    assert run("show", "--json")[0] == 6  # refused: what it would show is not to be trusted
 
 
 def test_missing_ledgers_and_names_exit_with_4() -> None:

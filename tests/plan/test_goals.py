@@ -178,7 +178,7 @@ def test_formulas_are_read(words: str, shown: str) -> None:
     [
         ("weight / within 1", "is no part of a formula"),
         ("(weight + height within 1", "the parenthesis is not closed"),
-        ("weight + height exactly", "says not what is wanted of the formula"),
+        ("weight + height exactly", "does not say what is wanted of the formula"),
         ("weight ^ height within 1", "a power is a fixed number"),
         ("weight + width within 1", "is not a declared column"),
         ("2 * weight within 1", "fewer than two attributes"),

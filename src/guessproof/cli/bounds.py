@@ -35,11 +35,13 @@ def bounds(
 
     from guessproof.cli.screen import Screen
     from guessproof.ledger import read_key
+    from guessproof.mechanisms.base import checked_probability
     from guessproof.plan import load_plan
     from guessproof.releasing.row_bounds import CANDIDATES, bound_rows
     from guessproof.releasing.run import after_charge
 
     rows = CANDIDATES if candidates is None else _read(candidates)
+    checked_probability("share", share)  # before anything is charged
     loaded = load_plan(plan)
     with Screen(stderr=True).status("charging, counting persons, adding noise …"):
         found = bound_rows(loaded, epsilon=epsilon, candidates=rows, key=read_key(key_file), timeout=timeout)

@@ -119,13 +119,16 @@ def show(
 
     Example: guessproof ledger show cafeteria
     """
+    from pathlib import Path
+
     from guessproof.ledger import Ledger, read_key, verify
+    from guessproof.ledger.session import refuse_defects
 
     key = read_key(key_file)
     verdict = verify(ledger, key=key)
-    if not verdict.ok:
-        _report(verdict, as_json=as_json)
-        raise typer.Exit(6)
+    if not verdict.ok and not as_json:
+        _report(verdict, as_json=False)
+    refuse_defects(Path(ledger), verdict.defects)
     book = Ledger(ledger, key)
     accounts = list(book.accounts().values()) if name is None else [book.account(name)]
     if as_json:

@@ -24,6 +24,7 @@ help texts; a test keeps it current.
 
 Under `--json` a refusal is JSON as well, on standard output:
 `{"error": {"kind", "field", "line", "problem", "remedy", "charged"}}`.
+[What can fail](failures.md) lists every failure with its code and words.
 
 Shell completion: `guessproof --install-completion`.
 """

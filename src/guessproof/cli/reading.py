@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -50,11 +51,12 @@ def _made(text: str, node: ast.Call) -> Any:
         raise PriorError("prior", text, f"“{name}” is not a prior", hint)
     values = [_value(text, a) for a in node.args]
     named = {k.arg: _value(text, k.value) for k in node.keywords if k.arg}
+    maker = getattr(priors, name) if hasattr(priors, name) else families[name]
     try:
-        maker = getattr(priors, name) if hasattr(priors, name) else families[name]
         return maker(*values, **named)
-    except TypeError as error:
-        raise PriorError("prior", text, str(error).replace("()", ""), "see guessproof choose --help") from None
+    except TypeError:
+        wanted = ", ".join(inspect.signature(maker).parameters)
+        raise PriorError("prior", text, f"does not fit {name}", f"write {name}({wanted})") from None
 
 
 def _value(text: str, node: ast.expr) -> Any:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
-from guessproof.errors import SourceError
+from guessproof.errors import ParameterError, SourceError
 from guessproof.names import folded
 
 if TYPE_CHECKING:
@@ -144,6 +145,9 @@ def open_engine(
     as they are stored, those of a CSV file as text: what a query makes of them is its own to say. `public` names
     tables that queries may join, each with its file, or with None where it is a table of the same database.
     """
+    if timeout is not None and not 0 < timeout < math.inf:  # a query that is stopped at once would be charged first
+        remedy = "give a number of seconds above 0, or leave it out"
+        raise ParameterError("timeout", timeout, "is no time to wait", remedy)
     found = (opener(source, table, timeout, public or {}) for opener in OPENERS)
     return next(engine for engine in found if engine is not None)
 

@@ -299,7 +299,7 @@ class Standing:
         if not same or any(new < old for new, old in parts) or all(new == old for new, old in parts):
             raise LedgerError(
                 f"{self.name}: an amended budget must allow more and take nothing back (now {_said(now)}, "
-                f"asked {_said(raised)})"
+                f"asked {_said(raised)}); name a larger one, or leave it as it is"
             )
 
     def refuse_beyond_advantage(self, judged: Decimal | None) -> None:

@@ -133,6 +133,7 @@ class Defect:
 
     seq: int | None
     what: str
+    is_unread: bool = False  # nothing is known to be wrong: what would show it is missing
 
     def __str__(self) -> str:
         return self.what if self.seq is None else f"entry {self.seq} {self.what}"
@@ -210,7 +211,7 @@ def _seal_defects(entries: Sequence[Entry], key: bytes | None) -> list[Defect]:
         Defect(e.seq, "is not sealed, although others are: written without the key") for e in entries if e.seal is None
     ]
     if key is None:
-        return [*bare, Defect(None, f"the ledger is sealed and no key was given; {_WHERE}")]
+        return [*bare, Defect(None, f"the ledger is sealed and no key was given; {_WHERE}", is_unread=True)]
     wrong = [e for e in sealed if not _fits(e, key)]
     if len(wrong) == len(sealed):
         return [*bare, Defect(None, "no seal fits the key: the key is wrong, or every entry was forged without it")]

@@ -22,6 +22,6 @@ def read_key(file: str | os.PathLike[str] | None = None, environ: Mapping[str, s
         try:
             return checked_key(Path(file).read_bytes().strip(), f"the file {file}")
         except OSError as error:
-            raise LedgerError(f"{file}: the key file cannot be read ({error.strerror})") from None
+            raise LedgerError(f"{file}: the key file cannot be read ({error.strerror}); name another one") from None
     text = (os.environ if environ is None else environ).get(VARIABLE)
     return None if text is None else checked_key(text.encode("utf-8", "surrogateescape").strip(), VARIABLE)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from guessproof.errors import EditedError, LedgerError, ParameterError
@@ -142,7 +143,8 @@ class Ledger:
                 if other.name.casefold() == name.casefold():
                     raise LedgerError(
                         f"{other.name} is already open, with a budget of ε = {other.budget.epsilon}; a budget is set "
-                        "once and cannot be changed"
+                        f"once. Its owner can raise it, by an entry that everybody sees: guessproof ledger amend "
+                        f"{quote(other.name)} --budget … --ledger {quote(str(path))}"
                     )
             session.append("open", name, {"budget": budget.to_dict(), "sealed": key is not None})
         return cls(path, key, clock=clock, patience=patience, timeout=timeout)

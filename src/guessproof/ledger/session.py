@@ -114,18 +114,18 @@ def open_session(
     whole: bool = False,
 ) -> Session:
     """The ledger within a transaction, checked from its last checkpoint on, or whole; what is `known` only grows."""
-    _refuse(path, transaction.schema_defects())
+    refuse_defects(path, transaction.schema_defects())
     contents, rows, last = _begun(path, transaction, known, whole=whole)
     past = contents.book.past
     if past is not None:
         first = contents.entries[0].seq if contents.entries else rows[0][0]
         contents.book.past = partial(_past, transaction, key, first)
     entries, broken = read_chain(rows, key, last)
-    _refuse(path, broken)
+    refuse_defects(path, broken)
     for entry in entries:
         contents.book.add(entry)
     contents.entries.extend(entries)
-    _refuse(path, contents.book.defects)
+    refuse_defects(path, contents.book.defects)
     return Session(contents.path, contents.entries, contents.book, transaction, key, clock)
 
 
@@ -175,9 +175,11 @@ def _checked(row: Row | None, key: bytes | None) -> Entry | None:
     return entry
 
 
-def _refuse(path: Path, defects: Sequence[Defect]) -> None:
+def refuse_defects(path: Path, defects: Sequence[Defect]) -> None:
     """Refuse to read or write a ledger in which anything does not fit."""
     if defects:
+        if all(defect.is_unread for defect in defects):
+            raise LedgerError(f"{path}: {defects[0]}")
         more = f" (and {len(defects) - 1} more)" if len(defects) > 1 else ""
         raise EditedError(
             f"{path}: {defects[0]}{more}; nothing was charged. Run: guessproof ledger verify --ledger {path}"

@@ -213,11 +213,14 @@ def _make_file(path: Path) -> None:
     """An empty file that only its owner can read; one that exists is left as it is."""
     try:
         # Never opened when it exists: closing a second handle would drop SQLite's lock within this process.
+        if path.is_dir():
+            raise LedgerError(f"{path}: this is a folder; name a file in it")
         if not path.exists():
             with suppress(FileExistsError):
                 os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as error:
-        raise LedgerError(f"{path}: the ledger cannot be made here ({error.strerror})") from None
+        problem = f"the ledger cannot be made here ({error.strerror}); make its folder first, or name another place"
+        raise LedgerError(f"{path}: {problem}") from None
 
 
 def _identify(connection: sqlite3.Connection, path: Path, *, new: bool) -> None:

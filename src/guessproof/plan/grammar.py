@@ -271,7 +271,7 @@ class _Reader:
         name = verb.text.lower()
         if verb.kind != "word" or name not in ("within", "inside"):
             raise Misread(
-                verb.start, verb.end, "says not what is wanted of the formula", "write within 2 or inside 10 20"
+                verb.start, verb.end, "does not say what is wanted of the formula", "write within 2 or inside 10 20"
             )
         if name == "inside":
             ends = self._ends()
@@ -287,8 +287,10 @@ class _Reader:
         columns = self.columns() if spoken else (Token("quoted", str(self.column), start, start),)
         verb = self.tokens.next()
         if not any(verb.is_word(v) for v in VERBS):
-            hint = suggest_name(verb.text, VERBS, f"say {columns[0].text} within, exactly, among or inside")
-            raise Misread(verb.start, verb.end, "says not what is wanted of the column", hint)
+            name = columns[0].text
+            remedy = f"write “{name} within 2”, “{name} exactly”, “{name} among a, b” or “{name} inside 10 20”"
+            hint = suggest_name(verb.text, VERBS, remedy)
+            raise Misread(verb.start, verb.end, f"does not say what is wanted of {name}", hint)
         name = verb.text.lower()
         if len(columns) > 1 and name != "within":
             raise Misread(verb.start, verb.end, "several columns together have a distance only", "write within")

@@ -1,13 +1,14 @@
 """Making a release: charge, run, record, show."""
 
 from guessproof.releasing.answer import Answer, Released, add_noise, sampling_error
-from guessproof.releasing.run import check_rows, prepare_query, release, request_digest, source_of
+from guessproof.releasing.run import check_rows, naming_source, prepare_query, release, request_digest, source_of
 
 __all__ = [
     "Answer",
     "Released",
     "add_noise",
     "check_rows",
+    "naming_source",
     "prepare_query",
     "release",
     "request_digest",

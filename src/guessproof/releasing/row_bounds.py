@@ -27,7 +27,7 @@ from guessproof.mechanisms import BEST_WHOLE, Mechanism
 from guessproof.mechanisms.base import Grid, check_drawable, checked_positive, checked_probability
 from guessproof.mechanisms.sampling import sampler
 from guessproof.plan import Plan
-from guessproof.releasing.run import after_charge, check_joins, list_types, make_judge, protection_of
+from guessproof.releasing.run import after_charge, check_joins, list_types, make_judge, naming_source, protection_of
 from guessproof.rounded import up
 from guessproof.sql import AnalyzedQuery, SqlTarget, find_target
 from guessproof.sql.units import write_unit_rows
@@ -107,7 +107,9 @@ def bound_rows(
     if isinstance(settled, Recorded):
         return _shown(book, settled, plan.data.name)
     joined = plan.public_sources if question.joins else {}
-    with open_engine(plan.source, plan.data.table, timeout=timeout, public=joined) as engine:
+    with naming_source(plan):
+        opened = open_engine(plan.source, plan.data.table, timeout=timeout, public=joined)
+    with opened as engine:
         if joined:
             check_joins(engine, plan, question)
         target = find_target(engine.dialect, list_types(engine, question))

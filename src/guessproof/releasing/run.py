@@ -84,7 +84,8 @@ def release(
     with reach_ahead(table):
         choice = _rehearse(book, plan, choice)
         joined = plan.public_sources if choice.asked.joins else {}
-        opened = open_engine(table, plan.data.table, timeout=timeout, public=joined)
+        with naming_source(plan):
+            opened = open_engine(table, plan.data.table, timeout=timeout, public=joined)
     with opened as engine:
         queries = prepare_queries(engine, choice)
         charged = _charge(book, plan, choice, number)
@@ -96,6 +97,16 @@ def release(
         head = book.record(charged, answer.record())
         LOG.info("%r: answered and recorded", plan.data.name)
         return replace(answer, remaining=_remaining(book, plan), head=head)
+
+
+@contextmanager
+def naming_source(plan: Plan) -> Generator[None]:
+    """A table that cannot be opened is named in the plan: the refusal says where."""
+    try:
+        yield
+    except SourceError as error:
+        error.field, error.line = "data.source", plan.place.lines.find(("data", "source"))
+        raise
 
 
 def which_release(plan: Plan, number: int | None) -> int | None:

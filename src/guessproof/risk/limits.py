@@ -154,12 +154,15 @@ def checked_factor(factor: Any) -> float:
 def checked_limits(advantage: Any, posterior: Any) -> tuple[Array | None, Array | None]:
     """At least one limit, each a probability."""
     if advantage is None and posterior is None:
-        raise ParameterError("limit", None, "no limit was given", "give advantage=… or posterior=…")
+        raise ParameterError("limit", None, "no limit was given", "give an advantage, as 0.05, or a posterior, as 0.3")
     checked: list[Array | None] = []
     for field, value in (("advantage", advantage), ("posterior", posterior)):
         array = None if value is None else _array(field, value)
         if array is not None and not np.all((array >= 0) & (array <= 1)):
-            raise ParameterError(field, value, "is not between 0 and 1", "give a difference of probabilities, as 0.1")
+            remedy = "give a difference of probabilities, as 0.1"
+            if array.ndim == 0 and 1 < array <= 100:
+                remedy = f"for {float(array):g} % write {float(array) / 100:g}"
+            raise ParameterError(field, value, "is not between 0 and 1", remedy)
         checked.append(array)
     return checked[0], checked[1]
 

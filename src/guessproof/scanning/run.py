@@ -22,7 +22,7 @@ from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
 from guessproof.names import folded
 from guessproof.plan import Plan
-from guessproof.releasing import check_rows, source_of
+from guessproof.releasing import check_rows, naming_source, source_of
 from guessproof.risk.limits import checked_epsilon
 from guessproof.scanning import tally
 from guessproof.scanning.columns import INFINITE, MISSING, OUTSIDE, SPECIAL, ListedColumn
@@ -89,7 +89,9 @@ def scan(
         raise plan.error(("release", "mechanism"), plan.release.mechanism, problem, remedy)
     limit = plan.limits.advantage
     records = records_of(plan, exposure, epsilon, worst, limit)
-    with open_engine(source_of(plan, source), plan.data.table) as engine:
+    with naming_source(plan):
+        opened = open_engine(source_of(plan, source), plan.data.table)
+    with opened as engine:
         check_rows(engine, declared)
         columns = _columns(engine, records, by, identities)
         sql = _listing(engine, declared, records, columns)

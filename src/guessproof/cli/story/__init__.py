@@ -14,6 +14,7 @@ from rich.rule import Rule
 
 from guessproof.cli.printing import command
 from guessproof.cli.screen import Screen, styled
+from guessproof.errors import ParameterError
 from guessproof.outputs import write_output
 
 if TYPE_CHECKING:
@@ -50,9 +51,13 @@ def main(folder: str = "output") -> None:
 
 def _lay_out(place: Path) -> None:
     """A fresh folder for the story; only files of the story itself are replaced."""
-    place.mkdir(parents=True, exist_ok=True)
-    for name in OURS:
-        (place / name).unlink(missing_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name in OURS:
+            (place / name).unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror or 'no reason is known'})"
+        raise ParameterError("folder", str(place), problem, "name a folder that you may write to") from None
     for name in ("plan.toml", "cafeteria.csv"):
         write_output(place / name, files(__name__).joinpath(name).read_bytes())
 
