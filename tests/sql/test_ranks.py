@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from bisect import bisect_left
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +17,7 @@ from guessproof.mechanisms.sampling import pick
 from guessproof.mechanisms.selection import Selection
 from guessproof.noise import noise_for
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, find_target, rewrite
-from guessproof.sql.places import Aim, PlaceGrid, RankContribution
+from guessproof.sql.places import Aim, PlaceGrid, RankContribution, grid_of_steps
 from sql.running import run
 
 SCALE = 1.5
@@ -80,7 +81,7 @@ def test_on_a_wide_grid_all_that_is_promised_is_needed(level: Fraction) -> None:
 
 def test_the_sampler_follows_the_exact_law() -> None:
     scores = [0, -1, -1, -4, -9]
-    law, draws = Selection(2.0, 1.0, 5).chances(scores), 6000
+    law, draws = Selection(2.0, 1.0, 5).chances(scores), 3000
     seen = np.bincount([pick(2.0, scores) for _ in range(draws)], minlength=5)
     statistic = float(((seen - draws * law) ** 2 / (draws * law)).sum())
     assert statistic < 40  # four degrees of freedom: p < 1e-7
@@ -243,6 +244,23 @@ def test_the_promised_numbers() -> None:
 
 def test_a_grid_that_is_off_by_one_place_is_seen() -> None:
     grid = PlaceGrid((0.0, 1.0, 2.0), 1.0)
-    assert [grid.place(x) for x in (-5.0, 0.5, math.nextafter(0.5, 1), 1.5, 1.6, 9.0)] == [0, 0, 1, 1, 2, 2]
+    near = (-5.0, 0.5, math.nextafter(0.5, 1), math.nextafter(1.5, 0), 1.5, 9.0)
+    assert [grid.place(x) for x in near] == [0, 0, 1, 1, 2, 2]
     assert Aim(Fraction(1, 2)).scores((3, 1, 0)) == [0, -2, -4]
     assert Aim(Fraction(9, 10)).scores((9, 1, 0)) == [0, 0, -10]
+
+
+def test_a_place_rises_with_the_number_and_its_cuts_are_exact() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(40):
+        step = Fraction(repr(float(rng.choice([0.1, 0.25, 1 / 3, 1.0, 7.0, 1e-3, 1e6]))))
+        low = Fraction(repr(float(rng.choice([0.0, -1.0, 0.1, -1e9, 12345.678]))))
+        grid = grid_of_steps(low, low + step * int(rng.integers(1, 40)), step)
+        if not grid.is_sound:
+            continue
+        assert [grid.place(value) for value in grid.values] == [*range(len(grid.values))]
+        for k, cut in enumerate(grid.cuts):
+            assert (grid.place(cut), grid.place(math.nextafter(cut, math.inf))) == (k, k + 1)
+        drawn = sorted(map(float, rng.uniform(grid.values[0] - 1, grid.values[-1] + 1, 200)))
+        places = [grid.place(x) for x in drawn]
+        assert places == sorted(places) == [bisect_left(grid.cuts, x) for x in drawn]

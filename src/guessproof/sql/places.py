@@ -44,14 +44,23 @@ class PlaceGrid:
     @cached_property
     def cuts(self) -> tuple[float, ...]:
         """A number is at the place of how many of these it exceeds."""
-        low, step = self.values[0], self.step
-        if step is not None:  # the very operations that an engine does
-            return tuple(low + (k + 0.5) * step for k in range(len(self.values) - 1))
-        return tuple(0.5 * a + 0.5 * b for a, b in zip(self.values, self.values[1:], strict=False))
+        pairs = zip(self.values, self.values[1:], strict=False)
+        if self.step is None:
+            return tuple(0.5 * a + 0.5 * b for a, b in pairs)
+        return tuple(self._last_at(k, a, b) for k, (a, b) in enumerate(pairs))
 
     def place(self, x: float) -> int:
-        """Which value is nearest; of two, the smaller."""
-        return bisect_left(self.cuts, x)
+        """Which value is nearest; of two, the smaller among levels, the one at an even place among steps."""
+        if self.step is None:
+            return bisect_left(self.cuts, x)
+        # The very operations that an engine does; each of them rises with x.
+        return round((min(max(x, self.values[0]), self.values[-1]) - self.values[0]) / self.step)
+
+    def _last_at(self, place: int, here: float, beyond: float) -> float:
+        """The largest number that is not yet at the next place, of those between two values."""
+        while (middle := 0.5 * here + 0.5 * beyond) not in (here, beyond):
+            here, beyond = (middle, beyond) if self.place(middle) <= place else (here, middle)
+        return here
 
     def between(self, numbers: Interval, error: float = 0.0) -> Interval:
         """The places of all numbers in an interval."""
@@ -60,34 +69,18 @@ class PlaceGrid:
 
     @property
     def is_sound(self) -> bool:
-        """Whether floating point tells all cuts apart."""
+        """Whether floating point tells all places apart: each value stands at its own."""
+        if self.step is not None:
+            return all(self.place(value) == k for k, value in enumerate(self.values))
         return all(a < b for a, b in zip(self.cuts, self.cuts[1:], strict=False))
 
-    def guess(self, x: Expr, target: SqlTarget) -> Expr:
-        """Where a number between the bounds is likely to be: wrong by one at most."""
-        if self.step is None:
-            return exp.Literal.number(0)
-        away = exp.paren(exp.Sub(this=x, expression=target.double(self.values[0])), copy=False)
-        return target.whole(target.divide(away, target.double(self.step)))
-
-    def write(self, x: Expr, guess: Expr, target: SqlTarget) -> Expr:
-        """The place of a number between the bounds, from a guess: exactly how many cuts it exceeds."""
+    def write(self, x: Expr, target: SqlTarget) -> Expr:
+        """The place of a number between the bounds."""
         if self.step is None:
             return self._write_search(x, 0, len(self.cuts), target)
-        low, step = target.double(self.values[0]), target.double(self.step)
-
-        def cut(offset: float) -> Expr:
-            near = exp.Add(this=target.as_double(guess.copy()), expression=target.double(offset))
-            along = exp.Mul(this=exp.paren(near, copy=False), expression=step.copy())
-            return exp.Add(this=low.copy(), expression=along)
-
-        one = exp.Literal.number(1)
-        return (
-            exp.case()
-            .when(exp.GT(this=x.copy(), expression=cut(0.5)), exp.Add(this=guess.copy(), expression=one))
-            .when(exp.LTE(this=x.copy(), expression=cut(-0.5)), exp.Sub(this=guess.copy(), expression=one.copy()))
-            .else_(guess.copy())
-        )
+        low = self.values[0]
+        away = exp.paren(exp.Sub(this=x, expression=target.double(low)), copy=False) if low else x
+        return target.whole(target.divide(away, target.double(self.step)))
 
     def _write_search(self, x: Expr, first: int, last: int, target: SqlTarget) -> Expr:
         """Halving: a NULL must have been left out before."""
@@ -137,12 +130,11 @@ class GridPlace(OfOne):
     def cuts(self, column: str) -> frozenset[float]:
         bare = isinstance(self.inner, NumberColumn) and column == self.inner.column.name
         # On a fine grid all but the nearest values are two places apart: told apart as if all were, and much faster.
-        own = self.grid.cuts if bare and len(self.grid.cuts) <= MOST_CUTS else ()
+        own = self.grid.cuts if bare and len(self.grid.values) <= MOST_CUTS + 1 else ()
         return super().cuts(column) | frozenset(own)
 
     def write(self, target: SqlTarget) -> Expr:
-        x = self.inner.write(target)
-        return self.grid.write(x, self.grid.guess(x, target), target)
+        return self.grid.write(self.inner.write(target), target)
 
 
 @dataclass(frozen=True)

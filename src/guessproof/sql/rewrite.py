@@ -218,12 +218,9 @@ def _count_places(query: AnalyzedQuery, target: SqlTarget) -> Iterator[PlacedNum
         kept = select_rows(query, columns, [], target)
         rows = kept.where(*more, term.inner.present(target), copy=False)
         *names, x = (exp.column(name, quoted=True) for name in named)
-        guess = exp.alias_(term.grid.guess(x, target), "k", quoted=True)
-        guessed = exp.select(*names, x, guess, copy=False).from_(rows.subquery("kept", copy=False), copy=False)
-        place = exp.alias_(term.grid.write(x, exp.column("k", quoted=True), target), "place", quoted=True)
+        place = exp.alias_(term.grid.write(x, target), "place", quoted=True)
         counted = exp.alias_(exp.Count(this=exp.Star()), "n", quoted=True)
-        within = guessed.subquery("guessed", copy=False)
-        select = exp.select(*(n.copy() for n in names), place, counted, copy=False).from_(within, copy=False)
+        select = exp.select(*names, place, counted, copy=False).from_(rows.subquery("kept", copy=False), copy=False)
         groups = [exp.Literal.number(k + 1) for k in range(len(names) + 1)]
         select = select.group_by(*groups, copy=False)
         if query.declared.unit.identity is not None:
