@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ import duckdb
 import pytest
 
 from guessproof.addresses import read_address
-from guessproof.engines import open_engine
+from guessproof.engines import open_engine, spark_session, spark_tables
 from guessproof.engines.base import Engine, SparkSource
 from guessproof.engines.spark_query import find_fault
 from guessproof.engines.spark_session import SETTINGS, open_remote
@@ -264,6 +265,7 @@ def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "pyspark", None)
     assert "pip install 'guessproof[spark]'" in refusal(SparkSource(None, "env:NOWHERE"))
     monkeypatch.delitem(sys.modules, "pyspark")
+    monkeypatch.setattr(spark_session, "_KEPT", [])
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     assert "openjdk-17-jre-headless" in refusal(SparkSource(None))
     old = tmp_path / "bin" / "java"
@@ -271,3 +273,21 @@ def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatc
     old.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_1\"' >&2\n")
     old.chmod(0o755)
     assert "Java 8 is too old" in refusal(SparkSource(None))
+
+
+def test_a_file_that_was_written_anew_is_told_from_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"one")
+    assert spark_tables.files_state([path]) is None  # a second write could bear the same time
+    monkeypatch.setattr(spark_tables, "SETTLED", -60.0)
+    first = spark_tables.files_state([path])
+    assert first is not None
+    assert first == spark_tables.files_state([path])
+    times = path.stat()
+    path.write_bytes(b"two")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert spark_tables.files_state([path]) != first
+    assert spark_tables.files_state([path, tmp_path]) is None
+    assert spark_tables.files_state([tmp_path / "none.parquet"]) is None

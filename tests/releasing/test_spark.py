@@ -213,8 +213,10 @@ def test_plans_that_cannot_be_meant(line: str, problem: str) -> None:
 
 
 CLASSIC = """
-import sys, pathlib, threading
+import sys, pathlib
+import pyarrow as pa, pyarrow.parquet as pq
 import guessproof as gp
+from guessproof.engines import spark_tables
 from guessproof.engines.base import SparkSource, open_engine
 from guessproof.errors import EngineError
 
@@ -226,7 +228,7 @@ with open_engine(SparkSource(source), "t", timeout=100) as engine:
     assert engine.aggregates("SELECT COUNT(*) FROM t") == [(500,)]
     years = "SELECT MAX(a.id) FROM t a, t b, t c, t d WHERE a.id + b.id + c.id + d.id < 0"
     engine._own.session.conf.set("spark.sql.parquet.columnarReaderBatchSize", "1")  # how often a task looks up
-    engine._timeout = 3
+    engine._timeout = 1
     for sql in ("SELECT SUM(CAST(ward AS INT)) FROM t", years):
         try:
             engine.aggregates(sql)
@@ -241,6 +243,19 @@ with open_engine(SparkSource(source), "t", timeout=100) as engine:
     other = gp.release(plan, source=frame, ledger=folder / "other.ledger")
     assert [round(a.value, 2) for a in other.answers] == [round(a.value, 2) for a in here.answers]
     assert gp.scan(gp.load_plan(folder / "scan.toml"), source=frame).rows == 500
+# The session is used again while it is as it was settled; what is known of a file holds while the file stays.
+assert any(source in str(state) for state in spark_tables._SCHEMAS)
+pq.write_table(pa.table({"id": ["a"]}), source)
+with open_engine(SparkSource(source), "t") as again:
+    assert again._own.session is session
+    assert again.types() == {"id": "string"}
+    assert again.aggregates("SELECT MAX(id) FROM t") == [("a",)]
+    again.prepare("SELECT MAX(id) FROM t")
+    assert len(again._own.tried) >= 2
+session.conf.set("spark.sql.ansi.enabled", "false")
+with open_engine(SparkSource(source), "t") as anew:
+    assert anew._own.session is not session and not anew._own.tried
+    assert anew._own.session.conf.get("spark.sql.ansi.enabled") == "true"
 print("done")
 """
 
@@ -255,6 +270,7 @@ def test_a_classic_session_of_this_machine_is_silent(folder: Path) -> None:
     (folder / "guessproof.ledger").unlink()
     Ledger.create(folder / "guessproof.ledger", "visits", Budget("1e12"))
     own = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
+    own["PYSPARK_SUBMIT_ARGS"] = '--driver-java-options "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" pyspark-shell'
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(CLASSIC), str(folder)],
         env=own,

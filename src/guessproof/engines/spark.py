@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+MOST_TRIED = 256  # dry runs that a session remembers
 SAID = {  # by the condition that Spark names, or what it begins with
     "PARSE_SYNTAX_ERROR": "Spark does not understand it",
     "UNRESOLVED_ROUTINE": "it uses a function that Spark does not have",
@@ -149,16 +150,28 @@ class Spark:
     def prepare(self, sql: str) -> None:
         problem, failure = self._fault(sql), None
         if not problem:
-            _, failure = attempt_quietly(lambda: self._run(_empty, sql))
+            failure = self._try(_empty, sql)
             problem = failure and _words(failure)
         if not problem and not failure:
-            _, failure = attempt_quietly(lambda: self._run(_hostile, sql))
+            failure = self._try(_hostile, sql)
             problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
         if problem or failure:
             raise SourceError(
                 f"the query cannot run on table {self._table!r}: {problem or 'Spark refuses it'}; "
                 "compare it with the names and kinds of the table's columns"
             )
+
+    def _try(self, stand_in: StandIn, sql: str) -> str | None:
+        """A dry run, once for each text: all that it depends on stands in it, and the session is the same."""
+        asked = self._asked(stand_in, sql)
+        if asked in self._own.tried:
+            return None
+        _, failure = attempt_quietly(lambda: self._own.ask(asked, self._timeout))
+        if not failure:
+            if len(self._own.tried) >= MOST_TRIED:
+                self._own.tried.clear()
+            self._own.tried.add(asked)
+        return failure
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
         rows, failure = attempt_quietly(lambda: None if self._fault(sql) else _rows(self._run(_whole, sql)))

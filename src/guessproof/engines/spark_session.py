@@ -73,8 +73,9 @@ LOCAL = {
 class SettledSession:
     """One session with our settings, the views that were made in it, and how it is left."""
 
-    def __init__(self, session: Any, leave: Callable[[], None]) -> None:
+    def __init__(self, session: Any, leave: Callable[[], None], tried: set[str] | None = None) -> None:
         self.session = session
+        self.tried: set[str] = set() if tried is None else tried  # what ran here without a fault and reads no table
         self._leave, self._views, self._left = leave, list[str](), False
 
     def view(self, frame: Any) -> str:
@@ -109,7 +110,10 @@ def _frame(session: Any, sql: str) -> Any:
 
 
 def open_local() -> SettledSession:
-    """A session of this process: a Spark that runs already, or one on this machine."""
+    """A session of this process: ours from before, one of a Spark that runs already, or of one on this machine."""
+    kept, _ = attempt_quietly(_find_kept)
+    if kept is not None:
+        return kept
     _need_pyspark("source")
     _need_java()
     found, failure = attempt_quietly(_local_session)
@@ -118,7 +122,25 @@ def open_local() -> SettledSession:
             "engine 'spark': Spark does not start on this machine; check that java runs (Java 17 or 21), that there is "
             "room in memory, and that JAVA_HOME and SPARK_HOME, where they are set, are right"
         )
-    return settle(SettledSession(found, lambda: None), "engine 'spark'")
+    settled = settle(SettledSession(found, lambda: None), "engine 'spark'")
+    _KEPT[:] = [settled]
+    return settled
+
+
+_KEPT: list[SettledSession] = []  # the local one that was settled last; nobody but us has its session
+
+
+def _find_kept() -> SettledSession | None:
+    """Another one of the same session, where its Spark still runs and it is as it was settled; None elsewhere."""
+    if not _KEPT:
+        return None
+    from pyspark.core.context import SparkContext
+
+    (kept,) = _KEPT
+    running: Any = SparkContext._active_spark_context  # pyright: ignore[reportPrivateUsage]
+    if kept.session.sparkContext is not running or _find_wrong(_held(kept.session)):
+        return None
+    return SettledSession(kept.session, lambda: None, kept.tried)
 
 
 def open_remote(address: Address) -> SettledSession:
@@ -137,8 +159,8 @@ def open_remote(address: Address) -> SettledSession:
 def settle(session: SettledSession, said: str) -> SettledSession:
     """Set what fixes the meaning of a query, and look whether it is so."""
     _, failure = attempt_quietly(lambda: _set(session.session, SETTINGS))
-    held, broken = attempt_quietly(lambda: _all(session.session))
-    wrong = [key for key, value in SETTINGS.items() if (held or {}).get(key, "").lower() != value.lower()]
+    held, broken = attempt_quietly(lambda: _held(session.session))
+    wrong = _find_wrong(held or {})
     if failure or broken or wrong:
         session.close()
         shown = f" {wrong[0]} = {SETTINGS[wrong[0]]}" if wrong else ""
@@ -227,6 +249,18 @@ def _set(session: Any, settings: Mapping[str, str]) -> None:
 def _is_remote(session: Any) -> bool:
     """By its class: a classic session raises errors of its own where it is asked for what only the other has."""
     return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def _find_wrong(held: Mapping[str, str]) -> list[str]:
+    """The settings that are not as they must be."""
+    return [key for key, value in SETTINGS.items() if held.get(key, "").lower() != value.lower()]
+
+
+def _held(session: Any) -> dict[str, str]:
+    """Our settings as a session holds them: over a wire in one message; of Java's own map every step is a call."""
+    if _is_remote(session):
+        return _all(session)
+    return {key: str(session.conf.get(key)) for key in SETTINGS}
 
 
 def _all(session: Any) -> dict[str, str]:

@@ -6,6 +6,8 @@ A view is the session's own, has a name that nobody guesses, and goes when the e
 from __future__ import annotations
 
 import re
+import stat
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,7 @@ from guessproof.errors import SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from pyspark.sql import DataFrame
 
@@ -133,12 +136,40 @@ def _read(own: SettledSession, source: Source, *, far: bool) -> ViewedTable:
         reader = own.session.read.option("recursiveFileLookup", True).option("mergeSchema", several)
         if far and not source.said.lower().endswith(".parquet"):
             reader = reader.option("pathGlobFilter", "*.parquet")
-        return view_of(own, reader.parquet(*paths), is_stored=True)
+        state = None if far else files_state(source.paths)
+        frame = (reader.schema(_SCHEMAS[state]) if state in _SCHEMAS else reader).parquet(*paths)
+        if state is not None:
+            _keep_schema(state, frame.schema)
+        return view_of(own, frame, is_stored=True)
     delimiter, names = _far_header(own.session, source, paths) if far else header(source)
     from pyspark.sql.types import StringType, StructField, StructType
 
     schema = StructType([StructField(name, StringType()) for name in names])
     return view_of(own, own.session.read.csv(paths, schema=schema, sep=delimiter, **CSV), is_stored=True, is_text=True)
+
+
+FilesState = tuple[tuple[str, int, int, int, int], ...]
+_SCHEMAS: dict[FilesState | None, Any] = {}  # of files that were read in this process, as they were then
+MOST_SCHEMAS = 64
+SETTLED = 2.0  # seconds after which a clock tells two writes of a file apart
+
+
+def files_state(paths: Sequence[Path]) -> FilesState | None:
+    """What changes whenever a file does; None where one is too young to be sure of it."""
+    try:
+        found = [(str(path), path.stat()) for path in paths]
+    except OSError:
+        return None
+    if not all(stat.S_ISREG(s.st_mode) and max(s.st_mtime, s.st_ctime) < time.time() - SETTLED for _, s in found):
+        return None
+    return tuple((name, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for name, s in found)
+
+
+def _keep_schema(state: FilesState, schema: Any) -> None:
+    """Spark reads the end of every file for it, in a job of its own: once for files that stay as they are."""
+    if len(_SCHEMAS) >= MOST_SCHEMAS:
+        _SCHEMAS.clear()
+    _SCHEMAS[state] = schema
 
 
 def _far_header(session: Any, source: Source, paths: Sequence[str]) -> tuple[str, list[str]]:
