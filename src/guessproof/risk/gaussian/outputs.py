@@ -37,6 +37,10 @@ class BeliefCells:
         centre = np.clip(middle, centres_low, centres_high)
         return between(self.ends[:-1, None] - centre, self.ends[1:, None] - centre)
 
+    def columns(self, which: slice) -> BeliefCells:
+        """Some of the goals."""
+        return BeliefCells(self.ends, self.low[:, which], self.high[:, which])
+
 
 def between(low: Array, high: Array) -> Array:
     """P(low < Z ≤ high) for standard normal Z, accurate in both tails."""

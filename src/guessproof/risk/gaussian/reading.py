@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
@@ -27,6 +28,7 @@ from guessproof.risk.gaussian.outputs import (
     output_ends,
     reach_of_noise,
 )
+from guessproof.risk.gaussian.strips import Strips
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -38,6 +40,7 @@ FLAT = LineForm()
 PEAKS, FEW_PEAKS = 48, 12  # of the tents of a pure guarantee
 FINE, COARSE = 0.02, 0.05  # widths of cells of outputs, for a stated and for the worst true value
 FIRST_CELLS, MOST_CELLS, ROUNDS = 48, 400, 6
+MOST_BREAKS = 100  # of a prior, at which true values are cut
 TOLERANCE = 2e-3  # relative, for the worst true value
 
 
@@ -51,6 +54,7 @@ class GoalCells:
     past: Places
     before: Array  # the least belief before
     before_most: Array
+    strips: Strips | None = None  # where a cell holds more than one true value, and its edges move through a density
 
 
 Measure = Callable[[GoalCells, Nodes], tuple[Array, Array]]  # (reached, never exceeded) for each cell
@@ -104,7 +108,7 @@ class GaussianReading:
     # One set of cells of true values.
 
     def _cells(self, low: Array, high: Array) -> tuple[Nodes, GoalCells]:
-        (outer_low, outer_high), (inner_low, inner_high) = _spans(self.goal, low, high)
+        (outer_low, outer_high), (inner_low, inner_high) = self._spans(low, high)
         edges = np.concatenate([outer_low, outer_high, inner_low, inner_high])
         prior = self.attribute.prior
         assert isinstance(prior, (LinePrior, Finite))
@@ -112,7 +116,25 @@ class GaussianReading:
         first, past = _positions(self.goal, nodes, prior, outer_low, outer_high)
         least = _mass(nodes, prior, self.goal, inner_low, inner_high)
         most = _mass(nodes, prior, self.goal, outer_low, outer_high)
-        return nodes, GoalCells(self.response.psi(low), self.response.psi(high), first, past, least, most)
+        answers = self.response.psi(low), self.response.psi(high)
+        return nodes, GoalCells(*answers, first, past, least, most, self._strips(nodes, low, high))
+
+    def _spans(self, low: Array, high: Array) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """The smallest interval that holds all goals of a cell of true values, and one that lies in each of them."""
+        outer, inner = _spans(self.goal, low, high)
+        if not isinstance(self.attribute.prior, Finite) or not len(self._turns):
+            return outer, inner
+        # Between two turns all goals of a cell hold the same of finitely many values: those of its middle.
+        same = np.searchsorted(self._turns, high) <= np.searchsorted(self._turns, low, side="right")
+        start, end = self.goal.edges(0.5 * (low + high))[0]
+        outer, inner = ((np.where(same, start, span[0]), np.where(same, end, span[1])) for span in (outer, inner))
+        return outer, inner
+
+    def _strips(self, nodes: Nodes, low: Array, high: Array) -> Strips | None:
+        prior = self.attribute.prior
+        if not isinstance(prior, LinePrior) or not self.pure.is_flat or np.array_equal(low, high):
+            return None
+        return Strips.of(self.goal, prior, self.response, nodes, low, high)
 
     def _tents(self, nodes: Nodes, ends: Array, cells: GoalCells) -> BeliefCells:
         """Beliefs in cells of outputs, the pure releases at their worst."""
@@ -138,9 +160,11 @@ class GaussianReading:
             return np.zeros(len(cells.first)), np.ones(len(cells.first))
         reached, bound = self._all_outputs(nodes, cells) if not failure or len(cells.low) == 1 else (None, 1.0)
         if failure:
-            found, mass = self._drawn(nodes, cells, failure)
-            reached = exceeded(found.low, mass, failure)
-            bound = np.minimum(bound, exceeded(found.high, mass, failure * (1 - LEFT_OUT)))
+            found, beside, mass = self._drawn(nodes, cells, failure)
+            reached, high = exceeded(found.low, mass, failure), found.high
+            if cells.strips is not None and beside is not None:
+                high = np.minimum(high, cells.strips.beliefs(beside))
+            bound = np.minimum(bound, exceeded(high, mass, failure * (1 - LEFT_OUT)))
         assert reached is not None
         return reached, np.minimum(bound + self.slack, 1.0)
 
@@ -153,24 +177,38 @@ class GaussianReading:
         bound = expit(logit(np.max([b for _, b in both], axis=0)) + room)
         return np.max([a for a, _ in both], axis=0), bound
 
-    def _drawn(self, nodes: Nodes, cells: GoalCells, failure: float) -> tuple[BeliefCells, Array]:
+    def _drawn(self, nodes: Nodes, cells: GoalCells, failure: float) -> tuple[BeliefCells, BeliefCells | None, Array]:
+        """Beliefs in the goals of cells, in what their strips tell, and how likely outputs are."""
         tail = reach_of_noise(failure)
         width = FINE if len(cells.low) == 1 else COARSE
         ends = output_ends(float(np.min(cells.low)) - tail, float(np.max(cells.high)) + tail, width)
-        found = self._tents(nodes, ends, cells)
-        return found, found.masses(cells.low, cells.high)
+        strips = cells.strips
+        if strips is None:
+            found = self._tents(nodes, ends, cells)
+            return found, None, found.masses(cells.low, cells.high)
+        count = len(cells.first)
+        first = np.concatenate([cells.first, strips.first])
+        past = np.concatenate([cells.past, strips.past])
+        found = belief_cells(nodes, ends, first, past)
+        own, beside = found.columns(slice(None, count)), found.columns(slice(count, None))
+        return own, beside, found.masses(cells.low, cells.high)
 
     def _moved(self, nodes: Nodes, cells: GoalCells, failure: float, both: bool) -> tuple[Array, Array]:
-        if not both:
+        if not both and cells.strips is None:
             reached, bound = self._beliefs(nodes, cells, failure)
             return np.maximum(reached - cells.before_most, 0.0), np.maximum(bound - cells.before, 0.0)
         if not failure or nodes.reach > MOST_REACH or not self.pure.is_flat:
             reached, bound = self._beliefs(nodes, cells, failure)
             # Some answer makes nearly sure that the goal is missed.
-            return np.maximum(reached - cells.before_most, 0.0), np.maximum(bound - cells.before, cells.before_most)
-        found, mass = self._drawn(nodes, cells, failure)
-        most = np.maximum(found.high - cells.before, cells.before_most - found.low) + self.slack
-        least = np.maximum(found.low - cells.before_most, cells.before - found.high)
+            fall = cells.before_most if both else 0.0
+            return np.maximum(reached - cells.before_most, 0.0), np.maximum(bound - cells.before, fall)
+        found, beside, mass = self._drawn(nodes, cells, failure)
+        most, least = found.high - cells.before, found.low - cells.before_most
+        fall, fallen = cells.before_most - found.low, cells.before - found.high
+        if cells.strips is not None and beside is not None:
+            most, fall = np.minimum(most, cells.strips.rises(beside)), np.minimum(fall, cells.strips.falls(beside))
+        most, least = (np.maximum(most, fall), np.maximum(least, fallen)) if both else (most, least)
+        most = most + self.slack
         bound = exceeded(most, mass, failure * (1 - LEFT_OUT))
         return np.maximum(exceeded(least, mass, failure), 0.0), np.clip(bound, 0.0, 1.0)
 
@@ -186,12 +224,24 @@ class GaussianReading:
         low, high = self.attribute.range
         if not np.isfinite(high - low):
             raise NotCertifiedError("the worst true value may lie at infinity; declare bounds, or say at")
-        return self._searched(np.linspace(low, high, FIRST_CELLS + 1), measure, how)
+        turns = self._turns[(self._turns > low) & (self._turns < high)]
+        even = np.linspace(low, high, FIRST_CELLS + 1)
+        return self._searched(np.unique(np.concatenate([even, turns])), turns, measure, how)
 
-    def _searched(self, ends: Array, measure: Measure, how: str) -> Bracket:
+    @cached_property
+    def _turns(self) -> Array:
+        """True values at which an edge of the goal meets a break of the prior, or one of its values, in order."""
+        prior = self.attribute.prior
+        breaks = prior.points[prior.mass > 0] if isinstance(prior, Finite) else (*prior.support, *prior.breaks)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+        found = np.asarray(breaks, dtype=np.float64)
+        if not isinstance(self.goal, Within) or len(found) > MOST_BREAKS:
+            return np.empty(0)
+        return np.unique(self.goal.turning_points(found[np.isfinite(found)]))
+
+    def _searched(self, ends: Array, turns: Array, measure: Measure, how: str) -> Bracket:
         """Branch and bound over true values: a cell that cannot beat the best value found is left alone."""
-        left, right, outer = ends[:-1], ends[1:], ends[[0, -1]]
-        best, at, closed = self._tried(outer, measure)
+        left, right = ends[:-1], ends[1:]
+        best, at, closed = self._tried(np.concatenate([ends[[0, -1]], turns]), measure)
         rounds = ROUNDS if self.pure.is_flat else 2
         while closed < 1 - 1e-9:
             found, place, _ = self._tried(0.5 * (left + right), measure)
