@@ -75,6 +75,22 @@ def test_model_and_engine_read_the_same_from_any_text(kind: Any, parts: list[str
     assert sum(value is not None for value in found) > 5
 
 
+@pytest.mark.parametrize("stored", ["BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM", "DECIMAL(38, 9)", "FLOAT"])
+def test_model_and_engine_read_the_same_from_any_number(stored: str) -> None:
+    """To the last digit, since keys of public tables are compared."""
+    random, column = Random(4), DeclaredColumn("x", kind="number")
+    least = 0 if stored.startswith("U") else -(2**127)
+    drawn = [random.randint(least, 2**127) >> random.randint(0, 126) for _ in range(1500)]
+    target = find_target("duckdb", {"x": stored})
+    read = target.sql(target.number(column))
+    with duckdb.connect() as con:
+        con.register("texts", pa.table({"x": [str(number) for number in drawn]}))
+        con.execute(f"CREATE TABLE t AS SELECT TRY_CAST(x AS {stored}) AS x FROM texts")
+        rows = con.execute(f"SELECT {read}, x FROM t WHERE x IS NOT NULL").fetchall()
+    assert len(rows) > 300
+    assert not [(found, value) for found, value in rows if found != column.read(value)]
+
+
 @pytest.mark.parametrize(("collation", "other"), [("NOCASE", "A"), ("NOACCENT", "á"), ("NFC", "a\u0301")])
 def test_a_spelling_that_is_no_level_takes_no_rows_of_a_level_with_it(
     tmp_path: Path, collation: str, other: str
