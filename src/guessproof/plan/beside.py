@@ -6,7 +6,8 @@ A plan without [tables] never enters this.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,7 @@ def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
     if file is not None:
         with open_engine(file, name) as engine:
             engine.check()
+            _refuse_far(name, engine.types(), engine.aggregates, engine.dialect)
             found = engine.aggregates(_write_all(name, engine.dialect))
             return [dict(zip(engine.types(), row, strict=True)) for row in found]
     with open_engine(plan.source, plan.data.table, public={name: None}) as engine:
@@ -149,10 +151,31 @@ def check_names(plan: Plan, path: Key, question: AnalyzedQuery) -> None:
 
 def read_from(engine: Engine, name: str) -> list[dict[str, Any]]:
     """The rows of a public table that is opened beside the protected one."""
+    _refuse_far(name, engine.public()[name], engine.ask_public, engine.dialect)
     return [
         dict(zip(engine.public()[name], row, strict=True))
         for row in engine.ask_public(_write_all(name, engine.dialect))
     ]
+
+
+def _refuse_far(
+    name: str, types: Mapping[str, str], ask: Callable[[str], Sequence[tuple[Any, ...]]], dialect: str
+) -> None:
+    """Python has no times before the year 1 or after 9999, and an engine may: they would be something else here."""
+    low, high = (exp.cast(exp.Literal.string(str(end)), "timestamp") for end in (datetime.min, datetime.max))
+    times = [column for column, stored in types.items() if stored.upper().startswith(("DATE", "TIMESTAMP"))]
+    if not times:
+        return
+    inside = [exp.column(column, quoted=True).between(low, high) for column in times]
+    counts = [exp.Count(this=exp.case().when(exp.not_(exp.paren(test)), exp.Literal.number(1))) for test in inside]
+    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    (found,) = ask(exp.select(*counts).from_(table).sql(dialect))
+    far = next((column for column, count in zip(times, found, strict=True) if count), None)
+    if far is not None:
+        raise SourceError(
+            f"table {name!r}: column {far} holds a time before the year 1 or after 9999, or an endless one; "
+            "leave those out of the public table"
+        )
 
 
 def _write_all(name: str, dialect: str) -> str:
