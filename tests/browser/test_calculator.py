@@ -174,7 +174,7 @@ def test_questions_an_epsilon_and_published_methods(page_served: Served, tab: Ta
     """The questions of init, answered with the keyboard; then an ε is typed, and published methods are laid over."""
     page = tab(page_served.address)
     page.locator("#ask-me").click()
-    for said in ("", "time", "", "0 and 120", "120", "half between 10 and 30", "wrong", "2", "5 %", ""):
+    for said in ("", "time", "", "", "0 and 120", "120", "half between 10 and 30", "wrong", "2", "5 %", ""):
         title = page.locator("#ask-title").inner_text()
         if said:
             page.locator("#ask-answer").fill(said)

@@ -22,13 +22,16 @@ from guessproof.starting.conversation import doubtful_answer, is_complete, plan_
 from guessproof.starting.questions import QUESTIONS, next_question
 
 ROADS = {
-    "average": ["1", "time", "1", "0 and 120", "120", "half between 10 and 30", "2", "5 %", "1.5"],
-    "no idea": ["1", "time", "values", "0, 120", "not public", "no idea", "2", "0.05", ""],
-    "average of records": ["average", "time", "2", "-5 … 120", "3"],
-    "count": ["2", "smoker", "1", "yes, no", "yes", "yes 0.1", "5%", ""],
-    "odd names": ["2", "my 'own' \"thing\"", "1", 'it\'s, a "b"', "it's", "0.5", "10 %", "30"],
-    "groups": ["3", "age group", "1", "young, old, very old", "20 %, 50 %, 30 %", "5 %", ""],
-    "groups of records": ["3", "group", "2", "young, old", "3", "10"],
+    "average": ["1", "time", "1", "1", "0 and 120", "120", "half between 10 and 30", "2", "5 %", "1.5"],
+    "no idea": ["1", "time", "one", "values", "0, 120", "not public", "no idea", "2", "0.05", ""],
+    "average of records": ["average", "time", "1", "2", "-5 … 120", "3"],
+    "average of persons": ["average", "time", "2", "who", "4", "0 … 120", "3"],
+    "count": ["2", "smoker", "1", "1", "yes, no", "yes", "yes 0.1", "5%", ""],
+    "count of persons": ["2", "smoker", "2", 'my "own" id', "3", "yes, no", "yes", "3", "30"],
+    "odd names": ["2", "my 'own' \"thing\"", "1", "1", 'it\'s, a "b"', "it's", "0.5", "10 %", "30"],
+    "groups": ["3", "age group", "1", "1", "young, old, very old", "20 %, 50 %, 30 %", "5 %", ""],
+    "groups of records": ["3", "group", "1", "2", "young, old", "3", "10"],
+    "groups of persons": ["3", "ward", "several", "patient", "4", "north, south, east", "3", "60"],
 }
 
 
@@ -50,6 +53,20 @@ def test_every_road_ends_in_a_plan_that_chooses(road: str) -> None:
     plan = loads_plan(plan_text(answered(ROADS[road]), name="x", origin={"source": "x.csv"}))
     assert [c for c in gp.check(plan, opens=False) if c.kind != "source_missing"] == []
     assert gp.choose(plan).feasible
+
+
+def test_persons_with_several_rows_are_protected_and_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the questions to a release: a person with twenty rows counts once, and all of them are one person's."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{patient},{'north' if patient % 2 else 'south'}" for patient in range(400)] + ["7,north"] * 20
+    Path("visits.csv").write_text("patient,ward\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    ask(["3", "ward", "2", "ward", "patient", "4", "north, south", "3", "60"], "visits.csv")
+    plan = gp.load_plan("plan.toml")
+    assert (plan.data.protects, plan.data.person, plan.data.max_rows) == ("persons", "patient", 4)
+    gp.Ledger.create("guessproof.ledger", "visits", gp.Budget("5"))
+    answer = gp.release(plan)
+    assert all(abs((row.value or 0) - 200) < 200 for row in answer.answers)
+    assert "COUNT(DISTINCT patient)" in plan.asked
 
 
 def test_every_question_is_asked_on_some_road() -> None:

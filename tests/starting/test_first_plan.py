@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from guessproof import sql
+from guessproof.choosing import choose
 from guessproof.errors import GuessproofError, ParameterError, PlanError, PriorError
 from guessproof.plan import Plan, loads_plan
 from guessproof.plan.refusals import find_blanks
@@ -63,6 +64,20 @@ def test_every_combination_loads_once_its_blanks_are_filled(template: str, attac
         assert 0 < plan.risk.epsilon() < 10
     name = attacker or TEMPLATES[template].attacker
     assert f"“{name}”" in text
+
+
+@pytest.mark.parametrize("attacker", [None, *ATTACKERS])
+@pytest.mark.parametrize("template", ["average", "count", "survey", "membership"])
+def test_several_rows_of_a_person_are_protected_together(template: str, attacker: str | None) -> None:
+    wishes = Wishes(template, ("days",), attacker, person="patient id")
+    if (template, attacker) == ("membership", "knows you took part"):
+        return
+    plan = load(first_plan(wishes))
+    assert (plan.data.protects, plan.data.person, plan.data.max_rows) == ("persons", "patient id", 20)
+    assert plan.risk is not None
+    assert plan.attacker is None
+    assert choose(plan).feasible
+    assert ("AVG(" if template == "average" else 'COUNT(DISTINCT "patient id")') in plan.asked
 
 
 def test_presets_rise_from_cautious_to_open() -> None:

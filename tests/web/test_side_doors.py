@@ -15,9 +15,10 @@ from guessproof.starting.questions import next_question
 from guessproof.web.states import cleaned
 from web.running import CAFETERIA, CALCULATION, Served
 
-AVERAGE = ["1", "time", "1", "0 and 120", "120", "half between 10 and 30", "2", "5 %", "1.5"]
-COUNT = ["2", "smokes", "1", "yes, no", "yes", "yes 0.2, no 0.8", "10 %", ""]
-GROUPS = ["groups", "age", "records", "young, old", "3", "4"]
+AVERAGE = ["1", "time", "1", "1", "0 and 120", "120", "half between 10 and 30", "2", "5 %", "1.5"]
+COUNT = ["2", "smokes", "1", "1", "yes, no", "yes", "yes 0.2, no 0.8", "10 %", ""]
+GROUPS = ["groups", "age", "one", "records", "young, old", "3", "4"]
+PERSONS = ["groups", "ward", "several", "patient", "4", "north, south", "3", "60"]
 
 
 def told(said: list[str]) -> dict[str, Any]:
@@ -29,7 +30,7 @@ def told(said: list[str]) -> dict[str, Any]:
     return answers
 
 
-@pytest.mark.parametrize("said", [AVERAGE, COUNT, GROUPS], ids=["average", "count", "groups"])
+@pytest.mark.parametrize("said", [AVERAGE, COUNT, GROUPS, PERSONS], ids=["average", "count", "groups", "persons"])
 def test_the_questions_make_the_plan_of_init(served: Served, said: list[str]) -> None:
     for count in range(len(said)):
         status, found = served.ask("POST", "/api/ask", {"answers": said[:count]})

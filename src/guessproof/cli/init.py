@@ -37,6 +37,9 @@ def init(
     column: Annotated[
         list[str] | None, typer.Option(help="The column that is asked about; twice for a location.")
     ] = None,
+    person: Annotated[
+        str | None, typer.Option(help="Where a person may have several rows: the column that says whose a row is.")
+    ] = None,
     attacker: Annotated[
         str | None,
         typer.Option(help="knows everyone else, stranger with public statistics, or knows you took part."),
@@ -56,6 +59,8 @@ def init(
 
     Example: guessproof init cafeteria.csv --column time --prior "half between 10 and 30"
 
+    Example: guessproof init visits.csv --column days --person patient_id
+
     Example: guessproof init cafeteria.csv --ask
 
     Example: guessproof init --engine spark --remote env:SPARK_REMOTE --table clinic.visits --column days
@@ -68,7 +73,7 @@ def init(
     path, found = Path(output), find_table(table, engine, remote)
     name = "t" if found is None else pick_table(found, called)
     schema = None if found is None else read_schema(found, table=name)
-    wishes = Wishes(template, tuple(column or ()), attacker, preset, prior)
+    wishes = Wishes(template, tuple(column or ()), attacker, preset, prior, person)
     if ask:
         text = _conversation(wishes, as_json, found, schema, path, name, force)
     else:

@@ -213,7 +213,7 @@ _QUESTIONS = {
     "source": "the file that holds the table, or env:NAME",
     "name": "the ledger's name for this data",
     "person": "the column that names the person",
-    "max_rows": "the most rows that one person may have",
+    "max_rows": "with how many rows one person may count at most",
 }
 
 

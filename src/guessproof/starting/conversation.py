@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from guessproof.starting.helpers import believed
-from guessproof.starting.questions import AVERAGE, COUNT, Answers, next_question
+from guessproof.starting.questions import AVERAGE, COUNT, Answers, next_question, several_rows
 from guessproof.starting.writing import BLANK, goal_name, note, pair, select, slug, sql_name, table, toml_key, toml_text
 
 
@@ -37,6 +37,7 @@ def is_complete(answers: Answers) -> bool:
 _ANSWERED = {
     "bounds": "bounds", "levels": "levels", "rows": "rows", "goal": "near", "advantage": "limit", "constant": "factor",
     "within": "accuracy", "prior": "belief", "categorical": "shares", "normal": "belief", "sql": "column",
+    "person": "person", "max_rows": "most_rows",
 }  # fmt: skip
 
 
@@ -51,11 +52,12 @@ def _shown(number: float) -> str:
 
 
 def _data(answers: Answers, name: str, origin: Mapping[str, str], called: str) -> str:
-    secret = answers.get("secret")
-    rows = answers.get("rows")
+    secret = "persons" if several_rows(answers) else answers.get("secret")
+    rows, most = answers.get("rows"), answers.get("most_rows")
     words = {
         "values": "The declared columns of one record; who is in the table is taken as known.",
         "records": "Even whether somebody is in the table.",
+        "persons": "All rows of a person together, whether there are any included.",
     }
     return table(
         "data",
@@ -67,17 +69,20 @@ def _data(answers: Answers, name: str, origin: Mapping[str, str], called: str) -
         pair("table", toml_text(called)),
         pair("protects", BLANK if secret is None else toml_text(secret), words.get(secret or "", "")),
         "" if rows is None else pair("rows", str(int(rows)), "Public knowledge."),
+        "" if "person" not in answers else pair("person", toml_text(answers["person"]), "Whose row it is."),
+        "" if most is None else pair("max_rows", str(int(most)), "Of more rows of a person only so much counts."),
     )
 
 
 def _sql(answers: Answers, column: str, called: str) -> str:
     own = sql_name(column)
+    counted_once = f"COUNT(DISTINCT {sql_name(answers['person'])})" if "person" in answers else "COUNT(*)"
     if answers.get("asked") == AVERAGE:
         return select(f"AVG({own}) AS mean_{slug(column)}", name=called)
     if answers.get("asked") == COUNT:
         counted = str(answers.get("counted", "?")).replace("'", "''")
-        return select("COUNT(*) AS n", f"WHERE {own} = '{counted}'", called)
-    return select(f"{own}, COUNT(*) AS n", f"GROUP BY {own}", called)
+        return select(f"{counted_once} AS n", f"WHERE {own} = '{counted}'", called)
+    return select(f"{own}, {counted_once} AS n", f"GROUP BY {own}", called)
 
 
 def _column(answers: Answers, column: str) -> str:

@@ -84,7 +84,10 @@ def _choice(question: Question, words: str, answers: Answers, _: Sequence[str]) 
     raise ParameterError(question.id, words, "is none of the choices", f"write a number of 1 to {len(values)}")
 
 
-def _column(question: Question, words: str, _: Answers, columns: Sequence[str]) -> str:
+def _column(question: Question, words: str, answers: Answers, columns: Sequence[str]) -> str:
+    if question.id == "person" and words.casefold() == str(answers.get("column")).casefold():
+        problem = "is the column that is asked about, and cannot say whose row it is as well"
+        raise ParameterError(question.id, words, problem, f"name another column, as {question.example}")
     if not columns:
         return words
     same = [name for name in columns if name.casefold() == words.casefold()]
@@ -122,7 +125,7 @@ def _number(question: Question, words: str, answers: Answers, _: Sequence[str]) 
     found = _numbers(words)
     if len(found) != 1 or not found[0] > 0:
         raise ParameterError(question.id, words, "is not one number above 0", f"write for instance {question.example}")
-    if question.id == "rows" and found[0] != int(found[0]):
+    if question.id in ("rows", "most_rows") and found[0] != int(found[0]):
         raise ParameterError(question.id, words, "is not a whole number", f"write for instance {question.example}")
     if question.id == "near" and "bounds" in answers and found[0] >= answers["bounds"][1] - answers["bounds"][0]:
         problem = "a guess that near is right whatever is true: the bounds are no further apart"
@@ -203,6 +206,11 @@ def _values(answers: Answers) -> bool:
     return answers.get("secret") == "values"
 
 
+def several_rows(answers: Answers) -> bool:
+    """Whether a person may have several rows: all of them are protected together then."""
+    return answers.get("several") == "several"
+
+
 AVERAGE, COUNT, GROUPS = "average", "count", "groups"
 QUESTIONS: tuple[Question, ...] = (
     Question(
@@ -219,6 +227,33 @@ QUESTIONS: tuple[Question, ...] = (
     ),
     Question("column", "About which column of the table?", "Only its name is used.", "time", "column"),
     Question(
+        "several",
+        "Does one row belong to one person, or may a person have several rows?",
+        "Several rows of a person tell more than one: they are protected together, whether there are any included.",
+        "1",
+        "choice",
+        (
+            ("one", "each row belongs to another person"),
+            ("several", "a person may have several rows, as visits or orders"),
+        ),
+    ),
+    Question(
+        "person",
+        "Which column says whose row it is?",
+        "Rows with the same value in it are one person's. Only its name is used.",
+        "patient_id",
+        "column",
+        when=several_rows,
+    ),
+    Question(
+        "most_rows",
+        "With how many rows may one person count at most?",
+        "Of a person with more rows only so much counts; none is dropped. The larger it is, the more noise is needed.",
+        "4",
+        "number",
+        when=several_rows,
+    ),
+    Question(
         "secret",
         "What must stay secret about one person?",
         "Protecting whether somebody is in the table at all needs more noise than protecting the value alone.",
@@ -228,6 +263,7 @@ QUESTIONS: tuple[Question, ...] = (
             ("values", "the person's {column}; that the person is in the table may be known"),
             ("records", "even whether the person is in the table"),
         ),
+        when=lambda answers: answers.get("several") == "one",
     ),
     Question(
         "bounds",
@@ -300,7 +336,7 @@ QUESTIONS: tuple[Question, ...] = (
         "1.5 is cautious, 3 is usual, 6 is open.",
         "3",
         "number",
-        when=lambda answers: answers.get("secret") == "records",
+        when=lambda answers: answers.get("secret") == "records" or several_rows(answers),
     ),
     Question(
         "accuracy",

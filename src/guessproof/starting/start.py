@@ -30,6 +30,7 @@ class Wishes:
     attacker: str | None = None
     preset: str = "middle"
     prior: str | None = None
+    person: str | None = None  # the column that says whose row it is, where a person may have several
 
 
 def pick_table(source: Table, wanted: str | None) -> str:
@@ -85,8 +86,11 @@ def first_plan(
     if template.name == "membership" and attacker.name == "knows you took part":
         problem = "leaves nothing to hide where being in the table is the secret"
         raise ParameterError("attacker", attacker.name, problem, 'use the template "survey", or another attacker')
-    if not template.believes:
-        _refuse(template, "prior", wishes.prior, "limits ratios, for every prior, and takes none")
+    if template.from_paper or template.name == "location":
+        _refuse(template, "person", wishes.person, "is about one row of each person")
+    if not template.believes or wishes.person is not None:
+        whose = "" if wishes.person is None else "of persons with several rows "
+        _refuse(template, "prior", wishes.prior, f"{whose}limits ratios, for every prior, and takes none")
     belief = None if wishes.prior is None else believed(wishes.prior)
     if belief is not None and "label" in template.kinds:
         problem = "speaks of numbers, and this template counts answers"
@@ -97,8 +101,9 @@ def first_plan(
     told = is_told(table)
     columns = template.usual if template.from_paper else _columns(template, wishes.columns, schema, told)
     name = name_data(table, called, template.name)
+    person = None if wishes.person is None else _person(wishes.person, columns, schema, told)
     times = frozenset(column for column, kind in (schema or {}).items() if kind == "time")
-    draft = Draft(name, write_origin(table, name, plan), columns, attacker, preset, belief, called, times)
+    draft = Draft(name, write_origin(table, name, plan), columns, attacker, preset, belief, called, times, person)
     return _text(template, draft, schema if told else None, plan)
 
 
@@ -165,7 +170,7 @@ def _columns(
     return tuple(_usable(name) for name in found[:needed])
 
 
-def named_column(name: str, schema: Mapping[str, str], told: bool) -> str:
+def named_column(name: str, schema: Mapping[str, str], told: bool, field: str = "column") -> str:
     """A column of the table by its name; where the first line may be a record it is not `told`, and not repeated."""
     if name in schema:
         return name
@@ -173,7 +178,16 @@ def named_column(name: str, schema: Mapping[str, str], told: bool) -> str:
     if len(folded) == 1:
         return folded[0]
     hint = suggest_name(name, schema, f"it has {', '.join(list(schema)[:12])}") if told else "look at its first line"
-    raise ParameterError("column", name, "the table has no such column", hint)
+    raise ParameterError(field, name, "the table has no such column", hint)
+
+
+def _person(name: str, columns: Sequence[str], schema: Mapping[str, str] | None, told: bool) -> str:
+    """The column that says whose row it is: one of the table, and another than those that are asked about."""
+    found = _usable(name if schema is None else named_column(name, schema, told, "person"), "person")
+    if found in columns:
+        problem = "is the column that is asked about, and cannot say whose row it is as well"
+        raise ParameterError("person", found, problem, "name another column")
+    return found
 
 
 def _usable(name: str, what: str = "column") -> str:

@@ -29,6 +29,12 @@ class Draft:
     belief: WrittenBelief | None = None
     table: str = "t"
     times: frozenset[str] = frozenset()  # columns that hold dates or times
+    person: str | None = None  # the column that says whose row it is, where a person may have several
+
+    @property
+    def counted(self) -> str:
+        """How people are counted: a person with several rows once."""
+        return "COUNT(*)" if self.person is None else f"COUNT(DISTINCT {sql_name(self.person)})"
 
     def select(self, what: str, rest: str = "") -> str:
         """A question to the table."""
@@ -50,6 +56,12 @@ class Template:
 
 
 def _data(draft: Draft, protects: str, why: str, *extra: str) -> str:
+    if draft.person is not None:
+        protects, why = "persons", _PERSONS
+        extra = (
+            pair("person", toml_text(draft.person), "The column that says whose row it is."),
+            pair("max_rows", BLANK, f"Fill in: {describe_blank(('data', 'max_rows'))}.", _MOST_ROWS),
+        )
     return table(
         "data",
         pair("name", toml_text(draft.name), "The ledger's name for this data."),
@@ -62,6 +74,8 @@ def _data(draft: Draft, protects: str, why: str, *extra: str) -> str:
 
 _VALUES = "The declared columns of one record. Who is in the table, and how many there are, is taken as known."
 _RECORDS = "The presence of a record: nobody can tell whether any one row was in the table."
+_PERSONS = "All rows of a person together: nobody can tell whether a person has any."
+_MOST_ROWS = "Of a person with more only so much counts. The larger it is, the more noise is needed."
 
 
 _NORMAL = 'As: { normal = { mean = 20, sd = 6 } }, or { from = "public.csv" }'
@@ -75,12 +89,14 @@ def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -
     timely = name in draft.times
     prior, bounds = (_EVENLY, "[1920-01-01, 2025-12-31]") if timely else (prior, "[0, 120]")
     asked = f"Fill in: {describe_blank(('columns', name, 'bounds'))}. As: {bounds}"
-    return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), _prior(draft, name, prior))
+    believed = "" if draft.person is not None else _prior(draft, name, prior)
+    return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), believed)
 
 
 def _labels(draft: Draft, name: str) -> str:
     asked = f'Fill in: {describe_blank(("columns", name, "levels"))}. As: ["yes", "no"]; numbers without quotes: [1, 2]'
-    return table(f"columns.{toml_key(name)}", pair("levels", BLANK, asked), _prior(draft, name, _SHARES))
+    believed = "" if draft.person is not None else _prior(draft, name, _SHARES)
+    return table(f"columns.{toml_key(name)}", pair("levels", BLANK, asked), believed)
 
 
 def _prior(draft: Draft, name: str, example: str) -> str:
@@ -131,24 +147,25 @@ def _average(draft: Draft) -> list[str]:
     rows = pair("rows", BLANK, f"Fill in: {describe_blank(('data', 'rows'))}.")
     near, known = ("30 days", "[1970-01-01, 1989-12-31]") if name in draft.times else ("2", "[10, 40]")
     sql = draft.select(f"AVG({sql_name(name)}) AS mean_{slug(name)}")
+    goal, knows = toml_text(f"{goal_name(name)} within {near}"), f"{{ {toml_key(name)} = {known} }}"
     return [
         _data(draft, "values", _VALUES, rows),
         table("query", pair("sql", toml_text(sql), "The question.")),
         _numbers(draft, name),
-        _attacker(draft, BLANK, toml_text(f"{goal_name(name)} within {near}"), f"{{ {toml_key(name)} = {known} }}"),
+        _attacker(draft, BLANK, goal, knows) if draft.person is None else _ratios(draft),
         *_ending(draft),
     ]
 
 
 def _count(draft: Draft) -> list[str]:
     (name,) = draft.columns
-    example = toml_text(draft.select("COUNT(*) AS n", f"WHERE {sql_name(name)} = 'yes'"))
-    goal = toml_text(f"{goal_name(name)} exactly")
+    example = toml_text(draft.select(f"{draft.counted} AS n", f"WHERE {sql_name(name)} = 'yes'"))
+    goal, knows = toml_text(f"{goal_name(name)} exactly"), f'{{ {toml_key(name)} = ["yes", "no"] }}'
     return [
         _data(draft, "values", _VALUES),
         table("query", pair("sql", BLANK, f"Fill in the question, as: {example}")),
         _labels(draft, name),
-        _attacker(draft, goal, "", f'{{ {toml_key(name)} = ["yes", "no"] }}'),
+        _attacker(draft, goal, "", knows) if draft.person is None else _ratios(draft),
         *_ending(draft),
     ]
 
@@ -183,24 +200,27 @@ _INSIDE = "He knows what public statistics tell about people in the table: q is 
 _ANYTHING = "He knows every other record, and may know anything or nothing about this person: every prior counts."
 
 
-def _survey(draft: Draft) -> list[str]:
-    (name,) = draft.columns
+def _ratios(draft: Draft) -> str:
+    """How much more probable a release may make anything about a person, by what the attacker knows."""
     preset = draft.preset
-    steps = f"absolute for {preset.name} (cautious 0.025, middle 0.15, open 0.3)."
     if draft.attacker.name == _EVERYONE:
         comment = f"The largest posterior / prior: {preset.name} (cautious 1.5, middle 3, open 6)."
-        profile = _profile(draft, "constant", f"{preset.relative:g}", comment, who=_ANYTHING)
-    else:
-        stranger = draft.attacker.name == _STRANGER
-        value = f"{{ p = {BLANK if stranger else 1}, absolute = {preset.absolute:g}, relative = 3 }}"
-        asked = [f"Fill in p: {describe_blank(('risk', 'p'))}."] if stranger else []
-        profile = _profile(draft, "fixed_inclusion", value, _RATIOS, steps, *asked)
-    sql = draft.select(f"{sql_name(name)}, COUNT(*) AS n", f"GROUP BY {sql_name(name)}")
+        return _profile(draft, "constant", f"{preset.relative:g}", comment, who=_ANYTHING)
+    steps = f"absolute for {preset.name} (cautious 0.025, middle 0.15, open 0.3)."
+    stranger = draft.attacker.name == _STRANGER
+    value = f"{{ p = {BLANK if stranger else 1}, absolute = {preset.absolute:g}, relative = 3 }}"
+    asked = [f"Fill in p: {describe_blank(('risk', 'p'))}."] if stranger else []
+    return _profile(draft, "fixed_inclusion", value, _RATIOS, steps, *asked)
+
+
+def _survey(draft: Draft) -> list[str]:
+    (name,) = draft.columns
+    sql = draft.select(f"{sql_name(name)}, {draft.counted} AS n", f"GROUP BY {sql_name(name)}")
     return [
         _data(draft, "records", _RECORDS),
         table("query", pair("sql", toml_text(sql), "The question.")),
         _key_column(name),
-        profile,
+        _ratios(draft),
         *_ending(draft),
     ]
 
@@ -213,7 +233,7 @@ def _membership(draft: Draft) -> list[str]:
     value = f"{{ q = {BLANK if stranger else 1}, absolute = 0.25, relative = {preset.relative:g} }}"
     steps = f"relative for {preset.name} (cautious 1.5, middle 3, open 6)."
     who = _INSIDE if stranger else ""
-    sql = draft.select(f"{sql_name(name)}, COUNT(*) AS n", f"GROUP BY {sql_name(name)}")
+    sql = draft.select(f"{sql_name(name)}, {draft.counted} AS n", f"GROUP BY {sql_name(name)}")
     return [
         _data(draft, "records", _RECORDS),
         table("query", pair("sql", toml_text(sql), "The question: how many there are of each.")),
