@@ -68,7 +68,7 @@ def test_a_histogram_of_correlated_places() -> None:
     lon, lat = gp.joint_histogram(("lon", "lat"), edges, weights.tolist()).attributes()
     found = gp.Attack(gp.near((lon, lat), 10), at={"lon": 20.0, "lat": 30.0}, norm="l2").posterior(0.05)
     low, high = (float(p) / (1 - float(p)) for p in (found.attack, found.bound))
-    assert low <= high <= 1.08 * low
+    assert low <= high <= 1.05 * low
 
 
 def test_joint_normal_priors_are_checked() -> None:

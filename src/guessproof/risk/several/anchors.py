@@ -13,6 +13,7 @@ odds are at most the largest Σ w_j A_j : Σ w_j C_j for any w that are private 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,13 @@ from numpy.typing import NDArray
 from guessproof.risk.several.downhill import downhill
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.world.checks import Array
-from guessproof.world.goals import Norm, combine, power_of
+from guessproof.world.goals import Norm, combine
 
 Climb = tuple[tuple[float, int], ...]
 _SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
 _SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
 _OFFERS = 12  # anchors that a tile may be handed to
+_PAIRS = 40  # others that an anchor is compared with, by nearness and by how much that binds
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
 
 
@@ -46,6 +48,17 @@ class Tiles:
     is_cut: Any
     rise: Array  # ln E[e^{+ε·(way beyond the corners)}] of cells that reach to infinity, 0 elsewhere
     fall: Array  # the same of e^{−ε·…}
+    is_upright: bool = True  # whether the sides of cells run along the axes
+
+    @cached_property
+    def middle(self) -> Array:
+        """Where the cells' means lie."""
+        return np.einsum("kc,kci->ki", self.weight, self.corners)
+
+    @property
+    def is_far(self) -> Any:
+        """Which cells reach to infinity."""
+        return (self.rise != 0) | (self.fall != 0)
 
     @property
     def inside(self) -> Array:
@@ -57,25 +70,25 @@ class Tiles:
         """The least that is a wrong guess."""
         return self.wrong[0]
 
-    def worth(self, anchors: Array, norm: Norm, epsilon: float) -> tuple[Array, Array]:
-        """ln of what correct and wrong cells are worth if they are handed to each anchor."""
-        right, wrong = self.inside > 0, self.outside > 0
-        with np.errstate(divide="ignore"):
-            up = self._bounds(right, anchors, norm, epsilon, +1) + np.log(self.mass * self.inside)[right, None]
-            down = self._bounds(wrong, anchors, norm, epsilon, -1) + np.log(self.mass * self.outside)[wrong, None]
-        return up, down
-
-    def _bounds(self, some: Any, anchors: Array, norm: Norm, epsilon: float, sign: int) -> Array:
+    def worth(
+        self, anchors: Array, norm: Norm, epsilon: float, sign: int, chosen: NDArray[np.int64] | None = None
+    ) -> Array:
+        """ln of what correct cells (sign +1) or wrong ones (−1) are worth to each anchor, or to those chosen for it."""
+        share = self.inside if sign > 0 else self.outside
+        some = share > 0
         corners, weight, cut = self.corners[some], self.weight[some], self.is_cut[some][:, None]
-        total, most = (np.zeros((corners.shape[0], anchors.shape[0])) for _ in range(2))
+        places = anchors[None, :, :] if chosen is None else anchors[chosen]
+        total, most = (np.zeros((corners.shape[0], places.shape[1])) for _ in range(2))
         for c in range(corners.shape[1]):
-            gaps = [np.abs(corners[:, c, i, None] - anchors[None, :, i]) for i in range(anchors.shape[1])]
-            way = epsilon * combine(norm, gaps)
+            way = epsilon * combine(norm, [np.abs(corners[:, c, i, None] - places[:, :, i]) for i in (0, 1)])
             most = np.maximum(most, way)
             total += weight[:, c, None] * (np.exp(way) if sign > 0 else way)
         if sign > 0:
-            return np.where(cut, most, np.log(total)) + self.rise[some][:, None]
-        return self.fall[some][:, None] - np.where(cut, most, total)
+            found = np.where(cut, most, np.log(total)) + self.rise[some][:, None]
+        else:
+            found = self.fall[some][:, None] - np.where(cut, most, total)
+        with np.errstate(divide="ignore"):
+            return found + np.log(self.mass * share)[some, None]
 
 
 @dataclass(frozen=True)
@@ -99,13 +112,18 @@ class _Offers:
     sign: int
 
     @classmethod
-    def of(cls, worth: Array, log_w: Array, sign: int, most: int) -> _Offers:
+    def of(
+        cls, tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, sign: int, most: int
+    ) -> _Offers:
         count = log_w.size
         if count <= most:
+            worth = tiles.worth(anchors, norm, epsilon, sign)
             return cls(np.ascontiguousarray(worth.T), None, count, sign)
-        anchor = np.argpartition(sign * (worth + log_w), most, axis=1)[:, :most]
-        own = np.take_along_axis(worth, anchor, axis=1)
-        return cls(np.ascontiguousarray(own.T), np.ascontiguousarray(anchor.T), count, sign)
+        middle = tiles.middle[(tiles.inside if sign > 0 else tiles.outside) > 0]
+        way = combine(norm, [np.abs(middle[:, None, i] - anchors[None, :, i]) for i in (0, 1)])
+        anchor = np.argpartition(sign * log_w + epsilon * way, most, axis=1)[:, :most]
+        worth = tiles.worth(anchors, norm, epsilon, sign, anchor)
+        return cls(np.ascontiguousarray(worth.T), np.ascontiguousarray(anchor.T), count, sign)
 
     def soft(self, log_w: Array, sharpness: float) -> tuple[Array, Array]:
         """The least (+) or largest (−) over anchors, smoothed, and each one's share in it."""
@@ -144,38 +162,58 @@ class _Offers:
 _Sides = tuple[_Offers, _Offers]
 
 
-def _offers(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array) -> _Sides:
-    up, down = tiles.worth(anchors, norm, epsilon)
-    return _Offers.of(up, log_w, +1, _OFFERS), _Offers.of(down, log_w, -1, _OFFERS)
+def _offers(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, most: int) -> _Sides:
+    one, other = (_Offers.of(tiles, anchors, norm, epsilon, log_w, sign, most) for sign in (+1, -1))
+    return one, other
 
 
 def climbed(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float) -> Array:
     """ln w of a likelihood at the anchors that is nearly the best, from soft to sharp."""
     log_w = np.zeros(len(anchors))
     if _is_in_reach(tiles, anchors, epsilon):
-        up, down = tiles.worth(anchors, norm, epsilon)
-        sides = _Offers.of(up, log_w, +1, len(anchors)), _Offers.of(down, log_w, -1, len(anchors))
+        sides = _offers(tiles, anchors, norm, epsilon, log_w, len(anchors))
         for sharpness, steps in _SHARPER:
             log_w = _uphill(sides, log_w, sharpness, steps)
     return log_w
 
 
 def anchored_bound(
-    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, steps: Climb = _SHARPEST
+    tiles: Tiles,
+    anchors: Array,
+    norm: Norm,
+    epsilon: float,
+    log_w: Array,
+    steps: Climb = _SHARPEST,
+    stray: float = np.inf,
+    offers: int = _OFFERS,
 ) -> Anchored:
-    """The bound from these anchors; the nearer ln w is to the best, the better it is."""
-    n = len(anchors)
+    """The bound from these anchors; the nearer ln w is to the best, the better it is. No ln w strays farther.
+
+    Far from the edge many anchors are as good as one another, and the more a tile may be handed to the better.
+    """
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
-    sides = _offers(tiles, anchors, norm, epsilon, log_w)
+    sides = _offers(tiles, anchors, norm, epsilon, log_w, offers)
     for sharpness, count in steps:
-        log_w = _uphill(sides, log_w, sharpness, count)
+        log_w = _uphill(sides, log_w, sharpness, count, stray)
     right, wrong = (side.handed(log_w, steps[-1][0]) for side in sides)
     shift = float(np.max(right))
-    rows, cols = np.nonzero(~np.eye(n, dtype=bool))
-    gaps = [np.abs(anchors[rows, i] - anchors[cols, i]) for i in range(anchors.shape[1])]
-    edges = Edges(rows, cols, epsilon * combine(norm, gaps))
+    edges = _between(anchors, norm, epsilon, log_w)
     return Anchored(best_odds(np.exp(right - shift), np.exp(wrong - shift), edges).bound, log_w)
+
+
+def _between(anchors: Array, norm: Norm, epsilon: float, log_w: Array) -> Edges:
+    """What holds between anchors: of very many, only between near ones and where it nearly binds."""
+    cost = epsilon * combine(norm, [np.abs(anchors[:, None, i] - anchors[None, :, i]) for i in (0, 1)])
+    pairs = ~np.eye(len(anchors), dtype=bool)
+    if len(anchors) > 2 * _PAIRS:
+        slack = cost - (log_w[:, None] - log_w[None, :])
+        kept = np.zeros_like(pairs)
+        for order in (cost, slack):
+            np.put_along_axis(kept, np.argpartition(order, _PAIRS, axis=1)[:, :_PAIRS], True, axis=1)
+        pairs &= kept
+    rows, cols = np.nonzero(pairs)
+    return Edges(rows, cols, cost[rows, cols])
 
 
 def _is_in_reach(tiles: Tiles, anchors: Array, epsilon: float) -> bool:
@@ -185,53 +223,17 @@ def _is_in_reach(tiles: Tiles, anchors: Array, epsilon: float) -> bool:
     return bool(epsilon * far <= _LARGEST_WAY and moments and np.any(tiles.inside > 0) and np.any(tiles.outside > 0))
 
 
-def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int) -> Array:
+def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int, stray: float = np.inf) -> Array:
     def loss(s: Array) -> tuple[float, Array]:
         (inside, one), (outside, two) = (side.summed(s, sharpness) for side in sides)
         return outside - inside, two - one
 
-    return downhill(loss, log_w, steps)
+    if stray == np.inf:
+        return downhill(loss, log_w, steps)
 
+    def near(change: Array) -> tuple[float, Array]:
+        bent = np.tanh(change / stray)
+        value, slope = loss(log_w + stray * bent)
+        return value, slope * (1 - bent**2)
 
-def peaks_reach(tiles: Tiles, summits: Array, height: Array, norm: Norm, epsilon: float) -> float:
-    """Log-odds that L(x) = max_i e^{height_i − ε·d(x, summit_i)} is sure to reach.
-
-    A peak is log-concave: on a tile its mean is at least e^{−ε·(mean d)}, and the maximum lies below that of the
-    tangents at the tile's mean, whose exponential is convex and lies below its corners' values. Only the least of what
-    is correct and the most of what is wrong are counted; beyond the corners of a tile without end L only falls.
-    """
-    middle = np.einsum("kc,kci->ki", tiles.weight, tiles.corners)
-    gaps = [middle[:, None, i] - summits[None, :, i] for i in range(2)]
-    way = combine(norm, [np.abs(gap) for gap in gaps])
-    value = height - epsilon * way
-    best = np.argmax(value, axis=1)
-    slopes = _slopes(norm, gaps, way)
-    low, high, most, least = (np.zeros(best.size) for _ in range(4))
-    most -= np.inf
-    least += np.inf
-    for c in range(tiles.corners.shape[1]):
-        step = tiles.corners[:, c] - middle
-        own = combine(norm, [np.abs(tiles.corners[:, c, i] - summits[best, i]) for i in range(2)])
-        peak = height[best] - epsilon * own
-        tangent = np.max(value - epsilon * (slopes[0] * step[:, :1] + slopes[1] * step[:, 1:]), axis=1)
-        low, high = low + tiles.weight[:, c] * peak, high + tiles.weight[:, c] * np.exp(tangent)
-        most, least = np.maximum(most, tangent), np.minimum(least, peak)
-    far = (tiles.rise != 0) | (tiles.fall != 0)
-    low = np.where(far, 0.0, np.exp(np.where(tiles.is_cut, least, low)))
-    high = np.where(tiles.is_cut | far, np.exp(most), high)
-    inside, outside = (float(np.sum(tiles.mass * share * side)) for share, side in
-                       ((tiles.right[0], low), (tiles.wrong[1], high)))  # fmt: skip
-    with np.errstate(divide="ignore"):
-        return float(np.log(inside) - np.log(outside)) - 1e-9
-
-
-def _slopes(norm: Norm, gaps: list[Array], way: Array) -> list[Array]:
-    """A subgradient of the distance from every summit at every tile's mean."""
-    signs = [np.sign(gap) for gap in gaps]
-    power = power_of(norm)
-    if np.isinf(power):
-        first = np.abs(gaps[0]) >= np.abs(gaps[1])
-        return [signs[0] * first, signs[1] * ~first]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shares = [np.where(way > 0, (np.abs(gap) / way) ** (power - 1), 0.0) for gap in gaps]
-    return [sign * share for sign, share in zip(signs, shares, strict=True)]
+    return log_w + stray * np.tanh(downhill(near, np.zeros(log_w.size), steps) / stray)

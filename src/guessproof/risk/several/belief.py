@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import GoalError, KnowledgeError
-from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
+from guessproof.risk.bracket import Effort, agreed, width_in_odds
 from guessproof.risk.limits import Belief
 from guessproof.risk.several.cells import can_cut, certified_cells, cut, leaves
 from guessproof.risk.several.finite import finite_part, is_finite
-from guessproof.risk.several.formula import Gate, GoalBlock, Tree, blocks, negated, normal
+from guessproof.risk.several.formula import Gate, GoalBlock, Tree, blocks, is_round, negated, normal
 from guessproof.risk.several.joint_attack import JointAttack, Pair, Part, join
 from guessproof.risk.several.lattice import split_shares
 from guessproof.risk.several.leaf_bound import leaf_bound
@@ -34,15 +34,14 @@ from guessproof.risk.several.signed import signed_attack
 from guessproof.world.attributes import joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import And, Conditional, Goal, Near, Not, Or, Together, Within, power_of, within
+from guessproof.world.goals import And, Conditional, Goal, Near, Not, Or, Together, power_of, within
 from guessproof.world.joint import JointNormal
 
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
-_FIRST = 1000  # cells of the first refinement
-_LARGEST = 20_000
+_FIRST = 1000  # cells of one closer look
 _CLOSE = 0.02  # in odds: as near as a bound that builds on another one needs it
-_EDGE_LEVELS = 3  # of finer and finer tiles around a goal with a short edge
 _EXACT = 1e-8
+_WIDE = 0.04  # in odds: what is more is looked at again where numbers hang together
 _WORTH = 5e-4  # a bound from cells or anchors is not worth a closer search
 
 
@@ -162,7 +161,7 @@ class JointEngine:
             return attack, bound
         lines = _lines(self.joint_attack, self.goal)
         if width_in_odds(attack, bound) > _CLOSE and self._has_short_edge(k, lines):
-            attack, bound = self._by_edge(k, (attack, bound), 0)
+            attack, bound = self._by_edge(k, (attack, bound))
         if width_in_odds(attack, bound) > _CLOSE:
             found = certified_cells(self.joint_attack, self._side(k), abs(k), _COARSE if lines <= 1 else _FIRST)
             attack, bound = self._narrowed(k, (attack, bound), found.attack, found.bound)
@@ -173,10 +172,10 @@ class JointEngine:
         return self.goal if k > 0 else ~self.goal
 
     def _has_short_edge(self, k: float, lines: int) -> bool:
-        return lines == 2 and _is_round(self._side(k))
+        return lines == 2 and is_round(self._side(k))
 
-    def _by_edge(self, k: float, known: Pair, level: int) -> Pair:
-        attack, bound = self._narrowed(k, known, *_by_edge(self.joint_attack, self._side(k), abs(k), True, level))
+    def _by_edge(self, k: float, known: Pair) -> Pair:
+        attack, bound = self._narrowed(k, known, *_by_edge(self.joint_attack, self._side(k), abs(k), True))
         sign = 1.0 if k > 0 else -1.0
         attack, bound = agreed(sign * attack, sign * bound)
         return sign * attack, sign * bound
@@ -188,33 +187,14 @@ class JointEngine:
         return sign * max(sign * known[0], reached - base), sign * min(sign * known[1], most - base)
 
     def refined(self, k: float, effort: Effort) -> Pair:
-        """The cheap bracket, narrowed by cells until it is good enough or the time is up."""
-        began = effort.clock()
-        attack, bound = self.cheap(k)
-        if k == 0 or self.whole is not None or not can_cut(self.joint_attack, self.goal):
-            return attack, bound
-        goal, lines = self._side(k), _lines(self.joint_attack, self.goal)
-        for level in range(_EDGE_LEVELS if self._has_short_edge(k, lines) else 0):
-            if width_in_odds(attack, bound) <= effort.tolerance or effort.clock() - began > 0.5 * effort.seconds:
-                break
-            attack, bound = self._by_edge(k, (attack, bound), level)
-        size = _COARSE if lines <= 1 else (_FIRST if self.joint_attack.norm in ("l1", "linf") else _FIRST // 2)
-        while width_in_odds(attack, bound) > effort.tolerance:
-            start = effort.clock()
-            found = certified_cells(self.joint_attack, goal, abs(k), size, 0.9 * (effort.seconds - (start - began)))
-            end = effort.clock()
-            spent, total = end - start, end - began
-            attack, bound = self._narrowed(k, (attack, bound), found.attack, found.bound)
-            width = width_in_odds(attack, bound)
-            if effort.progress is not None:
-                effort.progress(Progress(found.cells, total, width))
-            # The width falls with the number of cells, the time grows a little faster than it.
-            wanted = 1.5 * found.cells * width / effort.tolerance
-            affordable = found.cells * (max(effort.seconds - total, 0.0) / max(spent, 1e-3)) ** 0.65
-            size = int(min(max(wanted, 1.6 * found.cells), affordable, _LARGEST if lines > 1 else 2 * _COARSE))
-            if size < 1.3 * found.cells:
-                break
-        return attack, bound
+        """The cheap bracket, narrowed until it is good enough or the time is up."""
+        from guessproof.risk.several.refining import refined  # only who asks needs it
+
+        began, known = effort.clock(), self.cheap(k)
+        if k == 0 or self.whole is not None:
+            return known
+        prior = self.prior()
+        return refined(self.joint_attack, self.goal, k, known, prior.log_p - prior.log_q, effort, began)
 
 
 def _lines(joint_attack: JointAttack, goal: Goal) -> int:
@@ -252,7 +232,7 @@ def _how(engine: JointEngine, effort: Effort | None) -> str:
         )
     if _is_formula(engine.goal):
         return "the formula's value as one number where it is normal, and coarse certified cells"
-    if _is_round(engine.goal):
+    if is_round(engine.goal):
         return "rays and anchors on the goal's edge, bound re-checked from the dual"
     return "rays and coarse certified cells, bound re-checked from the dual"
 
@@ -286,10 +266,15 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
     if _is_formula(goal):
         attack, bound = _as_one_number(joint_attack, goal, epsilon, attack, bound)
     dependent = any(joint_of(a) is not None for a in joint_attack.members(goal))
-    if bound - attack > _EXACT and (dependent or _is_round(goal)):
+    if bound - attack > _EXACT and (dependent or is_round(goal)):
         reached, most = _by_edge(joint_attack, goal, epsilon, look)
         attack, bound = max(attack, reached - base), min(bound, most - base)
-        if most < np.inf and _is_round(goal):
+        if most < np.inf and is_round(goal):
+            if look and dependent and width_in_odds(attack, bound) > _WIDE:
+                from guessproof.risk.several.refining import looked_at_twice  # only such goals need it
+
+                closer = looked_at_twice(joint_attack, goal, epsilon, _WIDE)
+                attack, bound = max(attack, closer[0] - base), min(bound, closer[1] - base)
             return agreed(attack, bound)
     if can_cut(joint_attack, goal) and bound - attack > _EXACT:
         cells = certified_cells(joint_attack, goal, epsilon, _COARSE, attack=look)
@@ -312,19 +297,11 @@ def _as_one_number(joint_attack: JointAttack, goal: Goal, epsilon: float, attack
     return agreed(max(attack, reached), min(bound, most + 1e-12))
 
 
-def _is_round(goal: Goal) -> bool:
-    """Whether the goal's edge is short, so that a few anchors tell all of it: a disc or a box, or what lies beyond."""
-    inner = goal.part if isinstance(goal, Not) else goal
-    if isinstance(inner, Or):
-        return all(isinstance(part, Not) and isinstance(part.part, Within) for part in inner.parts)
-    return isinstance(inner, Near) or (isinstance(inner, And) and all(isinstance(p, Within) for p in inner.parts))
-
-
-def _by_edge(joint_attack: JointAttack, goal: Goal, epsilon: float, look: bool, level: int = 0) -> Pair:
+def _by_edge(joint_attack: JointAttack, goal: Goal, epsilon: float, look: bool) -> Pair:
     """Log-odds that are reached (if they are looked for) and never exceeded, by anchors."""
     from guessproof.risk.several.tiles import edge_attack, edge_bound  # only such goals need it
 
-    found = edge_bound(joint_attack, goal, epsilon, level)
+    found = edge_bound(joint_attack, goal, epsilon)
     if found is None:
         return -np.inf, np.inf
     return edge_attack(found, joint_attack.norm, epsilon) if look else -np.inf, found.bound + 1e-12

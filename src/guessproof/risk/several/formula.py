@@ -12,7 +12,7 @@ from itertools import product
 from typing import Literal
 
 from guessproof.world.attributes import joint_of
-from guessproof.world.goals import And, Goal, Near, Not, Or, within
+from guessproof.world.goals import And, Goal, Near, Not, Or, Within, within
 
 Kind = Literal["and", "or"]
 
@@ -115,6 +115,14 @@ def negated(tree: Tree) -> Tree:
 def blocks(tree: Tree) -> tuple[GoalBlock, ...]:
     """The blocks of a tree, from left to right."""
     return (tree,) if isinstance(tree, GoalBlock) else tuple(b for part in tree.parts for b in blocks(part))
+
+
+def is_round(goal: Goal) -> bool:
+    """Whether the goal's edge is short, so that a few anchors tell all of it: a disc or a box, or what lies beyond."""
+    inner = goal.part if isinstance(goal, Not) else goal
+    if isinstance(inner, Or):
+        return all(isinstance(part, Not) and isinstance(part.part, Within) for part in inner.parts)
+    return isinstance(inner, Near) or (isinstance(inner, And) and all(isinstance(p, Within) for p in inner.parts))
 
 
 def is_read_once(goal: Goal) -> bool:

@@ -52,6 +52,18 @@ class Boxes2:
         """Which do not reach to infinity."""
         return np.all([np.isfinite(a) & np.isfinite(b) for a, b in zip(self.low, self.high, strict=True)], axis=0)
 
+    def halves(self, axis: Any, out: list[float]) -> Boxes2:
+        """Each cut in two along its own axis, those without end so far beyond their beginning; lower halves first."""
+        endless = [np.isinf(a) | np.isinf(b) for a, b in zip(self.low, self.high, strict=True)]
+        first = endless[0] | (~endless[1] & (axis == 0))
+        low, high = [np.tile(a, 2) for a in self.low], [np.tile(b, 2) for b in self.high]
+        for i, along in enumerate((first, ~first)):
+            a, b = self.low[i], self.high[i]
+            with np.errstate(invalid="ignore"):
+                cut = np.where(np.isinf(b), a + out[i], np.where(np.isinf(a), b - out[i], 0.5 * (a + b)))
+            high[i][: a.size][along], low[i][a.size :][along] = cut[along], cut[along]
+        return Boxes2((low[0], low[1]), (high[0], high[1]))
+
     def split(self, parts: int) -> Boxes2:
         """Each cut in so many parts per side; parts of one box stand as far apart as there are boxes."""
         cuts = [[a + (b - a) * (k / parts) if k < parts else b for k in range(parts + 1)]
@@ -149,7 +161,7 @@ class Plane:
                 weight.append((means[0] if a else 1 - means[0]) * (means[1] if b else 1 - means[1]))
         cut = np.any((shares > 0) & (shares < 1), axis=0) | (np.sum(shares[1::2] > 0, axis=0) > 1)
         right, wrong = (shares[0], shares[1]), (shares[2], shares[3])
-        return Tiles(np.stack(corners, 1), np.stack(weight, 1), mass, right, wrong, cut, rise, fall)
+        return Tiles(np.stack(corners, 1), np.stack(weight, 1), mass, right, wrong, cut, rise, fall, self.is_upright)
 
     def _beyond(self, axis: int, low: Array, high: Array, epsilon: float) -> tuple[Array, Array]:
         """ln of the moments of what lies beyond the finite end of boxes that reach to infinity."""

@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.several.anchors import Tiles, anchored_bound, climbed, peaks_reach
+from guessproof.risk.several.anchors import Tiles, anchored_bound, climbed
 from guessproof.risk.several.cells import fixed_points, leaves
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
+from guessproof.risk.several.reaching import Landscape, follow, reached_odds
 from guessproof.world.checks import Array
-from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Not, Together, combine
+from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Not, Together
 
 _WITHIN = 24  # parts per axis in which a tile that is still on the edge is measured
 _FAR = 1e-7
 _ANCHORS, _MOST_ANCHORS = 40, 80
+_POOL = 600
 _SUMMITS = 64  # of an attack
 _NEAR_ENOUGH = 0.12  # in ε·distance between neighbours
 _RECENT = 4  # bounds that are kept: what was chosen is asked for again
@@ -38,7 +40,7 @@ class Detail:
 
 
 ROUGH = Detail(6, 1, 0.1, 1.3)
-_FINE = (Detail(12, 2, 0.05, 1.15), Detail(16, 1, 0.02, 1.1), Detail(24, 1, 0.012, 1.08))
+FINE = Detail(12, 2, 0.05, 1.15)
 
 
 @dataclass(frozen=True)
@@ -51,49 +53,40 @@ class Edged:
     log_w: Array
 
 
-def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float, level: int = 0) -> Edged | None:
-    """Log-odds that no likelihood exceeds, by anchors; None where two numbers cannot be tiled.
-
-    Each next level cuts finer. Falls of belief need it: where far guesses are made likely, far tiles count.
-    """
+def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Edged | None:
+    """Log-odds that no likelihood exceeds, by anchors; None where two numbers cannot be tiled."""
     plane = plane_of(joint_attack, goal)
     if plane is None:
         return None
-    recent: deque[tuple[float, Edged]] = joint_attack.shares.setdefault((goal, "edged", level), deque(maxlen=_RECENT))
+    recent: deque[tuple[float, Edged]] = joint_attack.shares.setdefault((goal, "edged"), deque(maxlen=_RECENT))
     for larger, known in recent:
         if epsilon <= larger <= epsilon * (1 + _SAME):  # what is private at ε is so at a larger one
             return known
-    found = _edged(joint_attack, goal, plane, epsilon, level)
+    found = _edged(joint_attack, goal, plane, epsilon)
     recent.append((epsilon, found))
     return found
 
 
-def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float, level: int) -> Edged:
-    key, kept = (goal, "tiles", level), joint_attack.shares
+def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float) -> Edged:
+    key, kept = (goal, "tiles"), joint_attack.shares
     if key not in kept:  # the same at every ε, but for what lies in the tails
-        kept[key] = [cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, _FINE[level])]
+        kept[key] = [cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, FINE)]
     rough, tiles = (plane.tiles(boxes, shares, epsilon) for boxes, shares in kept[key])
-    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon, 1 + 0.5 * level)
+    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
     start = climbed(rough, anchors, joint_attack.norm, epsilon)
     found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
     return Edged(found.bound, tiles, anchors, found.log_w)
 
 
 def edge_attack(found: Edged, norm: Norm, epsilon: float) -> float:
-    """Log-odds that a likelihood is sure to reach: a maximum of peaks that follows the anchors into the goal."""
+    """Log-odds that a likelihood is sure to reach that follows the anchors: the best of peaks and hollows."""
     tiles = found.tiles
-    middle = np.einsum("kc,kci->ki", tiles.weight, tiles.corners)
-    inner = np.flatnonzero((tiles.right[0] > 0.5) & (tiles.rise == 0))
-    if not inner.size:
-        return -np.inf
-    way = combine(norm, [np.abs(middle[inner, None, i] - found.anchors[None, :, i]) for i in (0, 1)])
-    height = np.min(found.log_w + epsilon * way, axis=1)
-    heaviest = np.argsort(-tiles.mass[inner] * np.exp(height - np.max(height)))[: 4 * _SUMMITS]
-    places = middle[inner[heaviest]]
-    chosen = _farthest(places, _SUMMITS)
-    many = peaks_reach(tiles, places[chosen], height[heaviest][chosen], norm, epsilon)
-    middle_most = np.average(middle[inner], axis=0, weights=tiles.mass[inner])[None, :]
-    return max(many, peaks_reach(tiles, middle_most, np.zeros(1), norm, epsilon))
+    lands = [follow(tiles, found.anchors, found.log_w, norm, epsilon, sign, _SUMMITS) for sign in (+1, -1)]
+    inner = np.flatnonzero((tiles.right[0] > 0.5) & ~tiles.is_far)
+    if inner.size:
+        heart = np.average(tiles.middle[inner], axis=0, weights=tiles.mass[inner])[None, :]
+        lands.append(Landscape(heart, np.zeros(1), +1))
+    return max(reached_odds(tiles, land, norm, epsilon) for land in lands)
 
 
 def cut_in_boxes(joint_attack: JointAttack, goal: Goal, plane: Plane, detail: Detail) -> tuple[Boxes2, Array]:
@@ -101,13 +94,7 @@ def cut_in_boxes(joint_attack: JointAttack, goal: Goal, plane: Plane, detail: De
     parts = leaves(goal)
     marks = [fixed_points(joint_attack, a, parts, None) for a in plane.members]
     boxes = Boxes2.product(*(_edges(plane, i, own, detail) for i, own in enumerate(plane.marks(*marks))))
-    known = isinstance(goal, Conditional)
-    regions = (And((goal.goal, goal.region)), And((~goal.goal, goal.region))) if known else (goal, ~goal)
-
-    def decide(some: Boxes2) -> Array:
-        hull = plane.hull(some)
-        return np.stack([side for region in regions for side in decided(joint_attack, region, *hull)]) * 1.0
-
+    decide = decider(joint_attack, goal, plane)
     done: list[tuple[Boxes2, Array]] = []
     for level in range(detail.splits + 1):
         shares = decide(boxes)
@@ -118,6 +105,27 @@ def cut_in_boxes(joint_attack: JointAttack, goal: Goal, plane: Plane, detail: De
             boxes = boxes.split(2)
     done.append((boxes, _shares(plane, boxes, decide)))
     return Boxes2.joined([b for b, _ in done]), np.concatenate([shares for _, shares in done], axis=1)
+
+
+def decider(joint_attack: JointAttack, goal: Goal, plane: Plane) -> Callable[[Boxes2], Array]:
+    """Of boxes: which hold correct guesses only, which may hold any; and the same of wrong ones."""
+    known = isinstance(goal, Conditional)
+    regions = (And((goal.goal, goal.region)), And((~goal.goal, goal.region))) if known else (goal, ~goal)
+
+    def decide(some: Boxes2) -> Array:
+        hull = plane.hull(some)
+        return np.stack([side for region in regions for side in decided(joint_attack, region, *hull)]) * 1.0
+
+    return decide
+
+
+def tile_shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array]) -> Array:
+    """The shares of any boxes; those on the goal's edge are looked at closely."""
+    shares = decide(boxes)
+    cut = np.flatnonzero(np.any(shares[::2] != shares[1::2], axis=0) & boxes.is_finite)
+    if cut.size:
+        shares[:, cut] = _shares(plane, boxes[cut], decide)
+    return shares
 
 
 def _shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array]) -> Array:
@@ -178,24 +186,35 @@ def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array
     return np.unique([low, *(e for e in found if np.isfinite(e)), high])
 
 
-def edge_points(
-    joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float, share: float = 1.0
-) -> Array:
-    """Points of the goal's edge, as far apart as they can be; so many times the usual number."""
+def edge_points(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float) -> Array:
+    """Points of the goal's edge, as far apart as they can be."""
     disc = goal.part if isinstance(goal, Not) else goal
     if isinstance(disc, Near):
         t = joint_attack.point(disc)
         assert t is not None
-        return plane.places(np.stack(disc.rim(t, round(share * _ANCHORS)), axis=1))
+        return plane.places(np.stack(disc.rim(t, _ANCHORS), axis=1))
     middle = 0.5 * (np.min(tiles.corners, axis=1) + np.max(tiles.corners, axis=1))
     weighty = tiles.mass >= _TELLING * np.max(tiles.mass[tiles.is_cut], initial=0.0)
     points = middle[tiles.is_cut & weighty & (tiles.rise == 0)]
     flat = _flat_edges(joint_attack, goal, plane)
     points = np.concatenate([points, flat]) if flat.size else points
-    return _spread_out(points if points.size else middle[:1], epsilon, share)
+    return _spread_out(points if points.size else middle[:1], epsilon)
 
 
-def _flat_edges(joint_attack: JointAttack, goal: Goal, plane: Plane) -> Array:
+def edge_pool(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles) -> Array:
+    """Very many points of the goal's edge, far out too."""
+    disc = goal.part if isinstance(goal, Not) else goal
+    if isinstance(disc, Near):
+        t = joint_attack.point(disc)
+        assert t is not None
+        return plane.places(np.stack(disc.rim(t, _POOL), axis=1))
+    flat = _flat_edges(joint_attack, goal, plane, _POOL, _FAR)
+    return np.concatenate([tiles.middle[tiles.is_cut & ~tiles.is_far], flat])
+
+
+def _flat_edges(
+    joint_attack: JointAttack, goal: Goal, plane: Plane, count: int = 48, telling: float = _TELLING
+) -> Array:
     """Points on the ends of intervals of one attribute, where these are the edge of the whole goal."""
     found: list[Array] = []
     goal = goal.goal if isinstance(goal, Conditional) else goal
@@ -206,8 +225,8 @@ def _flat_edges(joint_attack: JointAttack, goal: Goal, plane: Plane) -> Array:
         ends = [e for pair in joint_attack.intervals(leaf) for e in pair if np.isfinite(e)]
         others = [e for g in leaves(goal) if not isinstance(g, Together) and g.attributes != leaf.attributes
                   for pair in joint_attack.intervals(g) for e in pair if np.isfinite(e)]  # fmt: skip
-        near, far = plane.quantiles(1 - axis, [_TELLING, 1 - _TELLING])
-        along = np.unique([*np.linspace(near, far, 48), *others, *_between(others)])
+        near, far = plane.quantiles(1 - axis, [telling, 1 - telling])
+        along = np.unique([*np.linspace(near, far, count), *others, *_between(others)])
         gap = 1e-6 * (far - near)
         for end in ends:
             sides = []
@@ -231,22 +250,13 @@ def _between(ends: list[float]) -> list[float]:
     return [a + (b - a) * k / 8 for a, b in zip(sorted(ends)[:-1], sorted(ends)[1:], strict=True) for k in range(1, 8)]
 
 
-def _farthest(points: Array, count: int) -> Array:
-    """Positions of points of which each is as far as can be from those before it, the first one first."""
-    chosen, gap = [0], np.max(np.abs(points - points[0]), axis=1)
-    while len(chosen) < min(count, len(points)) and float(np.max(gap)) > 0:
-        chosen.append(int(np.argmax(gap)))
-        gap = np.minimum(gap, np.max(np.abs(points - points[chosen[-1]]), axis=1))
-    return np.array(chosen)
-
-
-def _spread_out(points: Array, epsilon: float, share: float) -> Array:
+def _spread_out(points: Array, epsilon: float) -> Array:
     """Each next point as far as can be from those before it, until neighbours are near."""
     first = int(np.argmax(np.sum((points - np.mean(points, axis=0)) ** 2, axis=1)))
     chosen = [first]
     gap = np.max(np.abs(points - points[first]), axis=1)
-    while len(chosen) < share * _MOST_ANCHORS and (left := float(np.max(gap))) > 0:
-        if len(chosen) >= share * _ANCHORS and epsilon * left < _NEAR_ENOUGH:
+    while len(chosen) < _MOST_ANCHORS and (left := float(np.max(gap))) > 0:
+        if len(chosen) >= _ANCHORS and epsilon * left < _NEAR_ENOUGH:
             break
         chosen.append(int(np.argmax(gap)))
         gap = np.minimum(gap, np.max(np.abs(points - points[chosen[-1]]), axis=1))

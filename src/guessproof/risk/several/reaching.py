@@ -1,0 +1,174 @@
+"""Likelihoods that follow anchors into a region, and log-odds that they are sure to reach.
+
+Peaks, L(x) = max_i e^{h_i − ε·d(x, s_i)} with summits s_i among the correct guesses, or hollows, L(x) = min_i
+e^{h_i + ε·d(x, s_i)} with their bottoms among the wrong ones: both are private whatever the heights are. Peaks suit a
+goal that a few points span; hollows suit one that reaches to infinity around a few wrong guesses.
+
+On a tile a peak's logarithm is concave and that of a hollow convex. So with w_c the weights of the corners at the mean,
+
+    peaks       e^{Σ_c w_c·(the best one at c)}  ≤  E[L | tile]  ≤  Σ_c w_c·e^{largest tangent at c}
+    hollows     e^{Σ_c w_c·(least tangent at c)} ≤  E[L | tile]  ≤  Σ_c w_c·e^{the best one at c}
+
+(Jensen, Edmundson–Madansky). Only the least of what is correct and the most of what is wrong are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from guessproof.risk.several.anchors import Tiles
+from guessproof.risk.several.downhill import downhill
+from guessproof.world.checks import Array
+from guessproof.world.goals import Norm, combine, power_of
+
+_NEAREST = 10  # points whose tangents are looked at on a tile; where all others stay below
+_NOTHING_MISSES = 1e-6
+_STRAY = 0.2  # by which a climb moves a height at most
+_CLIMB = ((40.0, 30), (200.0, 30))  # how hard the largest is, and steps uphill at that
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Peaks (sign +1) or hollows (−1): points in units of distance, and their heights ln L."""
+
+    points: Array  # point × axis
+    height: Array
+    sign: int
+
+
+def follow(tiles: Tiles, anchors: Array, log_w: Array, norm: Norm, epsilon: float, sign: int, most: int) -> Landscape:
+    """A few points that make a likelihood as high in the goal (as low beside it) as the anchors allow."""
+    share = tiles.right[0] if sign > 0 else tiles.wrong[0]
+    some = np.flatnonzero((share > 0.5) & ~tiles.is_far)
+    if not some.size:
+        return Landscape(np.empty((0, 2)), np.empty(0), sign)
+    # Ridges run through the corners of tiles as often as through their middles.
+    places = np.concatenate([tiles.middle[some], tiles.corners[some, 0], tiles.corners[some, -1]])
+    mass = np.concatenate([tiles.mass[some]] * 3)
+    level = np.min(sign * log_w + epsilon * _ways(places, anchors, norm), axis=1)  # of sign·ln L
+    weight = mass * np.exp(sign * level - np.max(sign * level))
+    chosen, reached = list[int](), np.full(mass.size, -np.inf)
+    for _ in range(most):
+        with np.errstate(over="ignore"):
+            missing = weight * np.abs(np.expm1(np.clip(sign * (reached - level), -700.0, 700.0)))
+        k = int(np.argmax(missing if chosen else weight))
+        if chosen and missing[k] <= _NOTHING_MISSES * float(np.sum(weight)):
+            break
+        chosen.append(k)
+        reached = np.maximum(reached, level[k] - epsilon * _ways(places, places[k : k + 1], norm)[:, 0])
+    return Landscape(places[chosen], sign * level[chosen], sign)
+
+
+def climbed_land(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> Landscape:
+    """The same points at heights that reach more, as far as the tiles' means tell: a hint, as any heights are."""
+    if not land.height.size:
+        return land
+    places = epsilon * _ways(tiles.middle, land.points, norm)
+    near, _ = _nearest(land.sign * land.height - places)
+    away = np.take_along_axis(places, near, axis=1)
+    with np.errstate(divide="ignore"):
+        weights = [np.log(tiles.mass * share) for share in (tiles.right[0], tiles.wrong[1])]
+
+    def loss(change: Array, sharpness: float) -> tuple[float, Array]:
+        bent = np.tanh(change / _STRAY)  # never far from where those that count on a tile were picked
+        height = land.height + _STRAY * bent
+        own = sharpness * (land.sign * height[near] - away)
+        top = np.max(own, axis=1, keepdims=True)
+        share = np.exp(own - top)
+        total = np.sum(share, axis=1)
+        level = land.sign * (top[:, 0] + np.log(total)) / sharpness
+        parts = [np.exp(w + level - np.max(w + level)) for w in weights]
+        value = [float(np.log(np.sum(p)) + np.max(w + level)) for p, w in zip(parts, weights, strict=True)]
+        slope = (parts[1] / np.sum(parts[1]) - parts[0] / np.sum(parts[0])) / total
+        moved = np.bincount(near.ravel(), (share * slope[:, None]).ravel(), height.size)
+        return value[1] - value[0], np.asarray(moved * (1 - bent**2), dtype=np.float64)
+
+    change = np.zeros(land.height.size)
+    for sharpness, steps in _CLIMB:
+        change = downhill(lambda h, s=sharpness: loss(h, s), change, steps)
+    return replace(land, height=land.height + _STRAY * np.tanh(change / _STRAY))
+
+
+def reached_odds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> float:
+    """Log-odds that a landscape is sure to reach."""
+    if not land.height.size:
+        return -np.inf
+    low, high = _mean_bounds(tiles, land, norm, epsilon)
+    with np.errstate(divide="ignore"):
+        inside, outside = low + np.log(tiles.mass * tiles.right[0]), high + np.log(tiles.mass * tiles.wrong[1])
+    return float(np.logaddexp.reduce(inside) - np.logaddexp.reduce(outside)) - 1e-9
+
+
+def _mean_bounds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> tuple[Array, Array]:
+    """ln of the least and the most that L can be on average, tile by tile; where the goal's edge cuts one, L itself."""
+    sign, middle = land.sign, tiles.middle
+    values = sign * land.height - epsilon * _ways(middle, land.points, norm)  # of sign·ln L
+    best = np.argmax(values, axis=1)
+    ways = [combine(norm, [np.abs(tiles.corners[:, c, i] - land.points[best, i]) for i in (0, 1)]) for c in range(4)]
+    own = sign * land.height[best][:, None] - epsilon * np.stack(ways, axis=1)
+    tangent = _tangents(tiles, land, values, norm, epsilon)
+    least, most, weight = np.min(own, axis=1), np.max(tangent, axis=1), tiles.weight
+    if sign > 0:  # beyond the corners of a tile without end peaks only fall, if its sides are upright
+        low, high = np.sum(weight * own, axis=1), _log_mean(weight, tangent)
+        ends = least, most
+        beyond = most if tiles.is_upright else np.full(most.size, float(np.max(land.height)))
+    else:
+        low, high = -np.sum(weight * tangent, axis=1), _log_mean(weight, -own)
+        ends = -most, -least
+        beyond = tiles.rise - least
+    low, high = np.where(tiles.is_cut, ends[0], low), np.where(tiles.is_cut, ends[1], high)
+    return np.where(tiles.is_far, -np.inf, low), np.where(tiles.is_far, beyond, high)
+
+
+def _log_mean(weight: Array, logs: Array) -> Array:
+    top = np.max(logs, axis=1)
+    return top + np.log(np.sum(weight * np.exp(logs - top[:, None]), axis=1))
+
+
+def _tangents(tiles: Tiles, land: Landscape, values: Array, norm: Norm, epsilon: float) -> Array:
+    """At the corners of each tile, the largest of all tangents of sign·ln L in its middle."""
+    steps = tiles.corners - tiles.middle[:, None, :]
+    reach = epsilon * np.max(combine(norm, [np.abs(steps[..., i]) for i in (0, 1)]), axis=1)
+    found = np.empty(steps.shape[:2])
+    near, rest = _nearest(values)
+    # From the middle to a corner no two points differ by more than twice the way: the others cannot come first.
+    settled = np.max(values, axis=1) - rest > 2 * reach
+    for some, chosen in ((settled, near[settled]), (~settled, None)):
+        if not some.any():
+            continue
+        own = values[some] if chosen is None else np.take_along_axis(values[some], chosen, axis=1)
+        points = land.points[None, :, :] if chosen is None else land.points[chosen]
+        slopes = _slopes(norm, [tiles.middle[some, i, None] - points[..., i] for i in (0, 1)])
+        for c in range(steps.shape[1]):
+            step = steps[some, c]
+            found[some, c] = np.max(own - epsilon * (slopes[0] * step[:, :1] + slopes[1] * step[:, 1:]), axis=1)
+    return found
+
+
+def _ways(places: Array, points: Array, norm: Norm) -> Array:
+    return combine(norm, [np.abs(places[:, None, i] - points[None, :, i]) for i in (0, 1)])
+
+
+def _nearest(values: Array) -> tuple[Any, Array]:
+    """For each tile the points that count most, and what the others are at most."""
+    count = values.shape[1]
+    if count <= _NEAREST + 1:
+        return np.broadcast_to(np.arange(count), values.shape), np.full(len(values), -np.inf)
+    order = np.argpartition(-values, _NEAREST, axis=1)
+    return order[:, :_NEAREST], np.take_along_axis(values, order[:, _NEAREST : _NEAREST + 1], axis=1)[:, 0]
+
+
+def _slopes(norm: Norm, gaps: list[Array]) -> list[Array]:
+    """A subgradient of the distance from every point at every tile's mean."""
+    signs = [np.sign(gap) for gap in gaps]
+    power = power_of(norm)
+    if np.isinf(power):
+        first = np.abs(gaps[0]) >= np.abs(gaps[1])
+        return [signs[0] * first, signs[1] * ~first]
+    way = combine(norm, [np.abs(gap) for gap in gaps])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = [np.where(way > 0, (np.abs(gap) / way) ** (power - 1), 0.0) for gap in gaps]
+    return [sign * share for sign, share in zip(signs, shares, strict=True)]

@@ -1,0 +1,80 @@
+"""Narrowing by tiles and anchors: what is reached is really reached, bounds stay above it, rounds narrow."""
+
+from itertools import count
+
+import numpy as np
+import pytest
+from scipy.stats import norm as bell
+
+import guessproof as gp
+from guessproof.risk.bracket import Effort, Progress
+from guessproof.risk.several.belief import JointEngine
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.narrowing import Narrowing, narrowing
+from guessproof.risk.several.reaching import Landscape, climbed_land, follow, reached_odds
+from guessproof.world.goals import Goal, Not, combine
+
+X, Y = gp.Attribute("x", gp.normal(0, 2)), gp.Attribute("y", gp.normal(0, 3))
+BOX = gp.within(X, 1) & gp.within(Y, 1)
+DISC = gp.near((X, Y), 1.5)
+
+
+def at(goal: Goal, t: tuple[float, float], epsilon: float, norm: str = "linf") -> Narrowing:
+    found = narrowing(JointAttack({"x": X, "y": Y}, {"x": t[0], "y": t[1]}, norm), goal, epsilon)
+    assert found is not None
+    return found
+
+
+def odds_of(land: Landscape, goal: Goal, t: tuple[float, float], norm: str, epsilon: float) -> float:
+    """ln odds after the landscape's likelihood, summed on a fine grid."""
+    x, y = (np.linspace(-7 * s, 7 * s, 701) for s in (2, 3))
+    x, y = 0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1])
+    log_l = np.full((x.size, y.size), -np.inf)
+    for (a, b), h in zip(land.points, land.height, strict=True):
+        way = combine(norm, list(np.broadcast_arrays(np.abs(x - a)[:, None], np.abs(y - b)[None, :])))
+        log_l = np.maximum(log_l, land.sign * h - epsilon * way)
+    mass = bell.pdf(x, scale=2)[:, None] * bell.pdf(y, scale=3)[None, :] * np.exp(land.sign * log_l)
+    gaps = np.broadcast_arrays(np.abs(x - t[0])[:, None], np.abs(y - t[1])[None, :])
+    inner = goal.part if isinstance(goal, Not) else goal
+    inside = (gaps[0] <= 1) & (gaps[1] <= 1) if inner is BOX else combine("l2", list(gaps)) <= 1.5
+    inside = ~inside if inner is not goal else inside
+    return float(np.log(mass[inside].sum() / mass[~inside].sum()))
+
+
+@pytest.mark.parametrize(("goal", "norm"), [(BOX, "linf"), (~BOX, "l2"), (DISC, "l2"), (~DISC, "l1")])
+def test_what_is_said_to_be_reached_is_reached(goal: Goal, norm: str) -> None:
+    """Peaks and hollows, as they follow the anchors and after a climb, against a plain sum on a fine grid."""
+    t, epsilon = (1.5, 2.0), 0.6
+    state = at(goal, t, epsilon, norm)
+    for sign in (+1, -1):
+        land = follow(state.tiles, state.anchors, state.log_w, norm, epsilon, sign, 40)
+        for one in (land, climbed_land(state.tiles, land, norm, epsilon)):
+            said, reached = reached_odds(state.tiles, one, norm, epsilon), odds_of(one, goal, t, norm, epsilon)
+            assert said <= reached + 2e-3  # what the grid itself misses
+            assert said >= reached - 0.25
+            assert said <= state.bound
+
+
+@pytest.mark.parametrize("t", [(0.0, 0.0), (1.5, 2.0)])
+def test_falls_of_belief_in_a_box_are_within_three_percent(t: tuple[float, float]) -> None:
+    state = at(~BOX, t, 1.0)
+    for _ in range(4):
+        state, before = state.narrowed(2.0), state
+        assert before.attack <= state.attack <= state.bound <= before.bound
+    assert np.expm1(state.bound - state.attack) <= 0.03
+
+
+def test_more_time_is_used_and_narrows() -> None:
+    """A clock that ticks when it is looked at: who waits longer gets more rounds, up to the limit and not beyond."""
+    ends: list[float] = []
+    for seconds in (12.0, 40.0):
+        ticks, seen = count(), list[Progress]()
+        effort = Effort(1e-9, seconds, lambda ticks=ticks: float(next(ticks)), seen.append)
+        engine = JointEngine(JointAttack({"x": X, "y": Y}, {"x": 1.5, "y": 2.0}, "linf"), BOX)
+        attack, bound = engine.refined(-1.0, effort)
+        assert attack >= bound
+        assert [p.width for p in seen] == sorted((p.width for p in seen), reverse=True)
+        assert [p.cells for p in seen] == sorted(p.cells for p in seen)
+        assert seen[-1].seconds >= 0.5 * seconds
+        ends.append(seen[-1].width)
+    assert ends[1] < 0.7 * ends[0]
