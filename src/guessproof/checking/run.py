@@ -19,7 +19,7 @@ from guessproof.checking.beliefs import (
 from guessproof.checking.concern import Checked, Concern
 from guessproof.checking.sources import column_is_missing, source_is_missing
 from guessproof.choosing import Choice
-from guessproof.plan import Plan
+from guessproof.plan import Plan, check_plan
 
 Check = Callable[[Checked], Iterator[Concern]]
 
@@ -43,6 +43,7 @@ def check(plan: Plan, *, strict: bool = False, opens: bool = True, choice: Choic
     `strict` refuses with the first of them. `opens = False` does not open the source even for its column names.
     `choice` is one that was made of this plan before.
     """
+    check_plan(plan)
     case = Checked(plan, opens, choice)
     table, plan_itself = _say(OF_THE_TABLE, case), _say(OF_THE_PLAN, case)
     # What is chosen from a mistake says nothing of the plan that was meant.

@@ -17,7 +17,7 @@ from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Guarantee, list_moved, total_of_families
 from guessproof.mechanisms import MECHANISMS
 from guessproof.noise import Noise, epsilon_needed, noise_for
-from guessproof.plan import Plan, PlanQuestion
+from guessproof.plan import Plan, PlanQuestion, check_plan
 from guessproof.plan.checks import kind_of
 from guessproof.plan.goals import known_on
 from guessproof.plan.places import spell_key
@@ -38,6 +38,7 @@ def choose(
     ε is that of each release, where the plan has several (`times`). `remaining` is what is left of the budget, where a
     ledger is at hand, and `to_come` how many of the plan's releases it still has to pay for; left out: all.
     """
+    check_plan(plan)
     count = plan.release.times if to_come is None else to_come
     share = None if remaining is None or count == 0 else shared(remaining, count)
     return Chooser(plan, asked(plan), share, data_dependent).choice()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from guessproof.plan.plan import Plan, PlanQuestion, load_plan, loads_plan, plan_of
+from guessproof.plan.plan import Plan, PlanQuestion, check_plan, load_plan, loads_plan, plan_of
 from guessproof.plan.tables import PlanFile
 
-__all__ = ["Plan", "PlanQuestion", "load_plan", "loads_plan", "plan_of", "schema"]
+__all__ = ["Plan", "PlanQuestion", "check_plan", "load_plan", "loads_plan", "plan_of", "schema"]
 
 
 def schema() -> dict[str, Any]:

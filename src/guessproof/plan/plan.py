@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from guessproof.calculate import Limits
-from guessproof.errors import InputError, PlanError
+from guessproof.errors import InputError, ParameterError, PlanError
 from guessproof.guarantee.unit import UNITS, PrivacyUnit
 from guessproof.outputs import Kept
 from guessproof.plan.checks import (
@@ -225,8 +225,33 @@ class Plan:
         return self.place.error(path, value, problem, remedy)
 
 
+def check_plan(value: Any) -> None:
+    """Every door of the library takes a plan that was loaded: a choice is for this very one, and so is its release.
+
+    >>> check_plan("plan.toml")
+    Traceback (most recent call last):
+    ...
+    guessproof.errors.ParameterError: plan: is the name of a file, not a plan (got 'plan.toml');
+        load it first: gp.load_plan('plan.toml')
+    """
+    if isinstance(value, Plan):
+        return
+    if isinstance(value, (str, Path)):
+        is_text = "\n" in str(value)
+        problem = "is the text of a plan, not a plan" if is_text else "is the name of a file, not a plan"
+        remedy = "gp.loads_plan(text)" if is_text else f"gp.load_plan({str(value)!r})"
+    elif isinstance(value, dict):
+        problem, remedy = "is a table of tables, not a plan", "gp.plan_of(tables)"
+    else:
+        problem, remedy = f"is a {type(value).__name__}, not a plan", 'gp.load_plan("plan.toml")'
+    raise ParameterError("plan", value, problem, f"load it first: {remedy}")
+
+
 def load_plan(path: str | Path) -> Plan:
     """The plan in a file; PlanError names the line of what cannot be meant. The table itself is never opened."""
+    if not isinstance(path, (str, Path)):  # pyright: ignore[reportUnnecessaryIsInstance] - not everybody has types
+        problem, remedy = f"is a {type(path).__name__}, not the name of a file", 'write gp.load_plan("plan.toml")'
+        raise ParameterError("path", path, problem, remedy)
     path = Path(path)
     return _plan(_text(path), path)
 

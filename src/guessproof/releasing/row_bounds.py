@@ -26,7 +26,7 @@ from guessproof.ledger import Charged, Cost, Failed, Ledger, Recorded
 from guessproof.mechanisms import BEST_WHOLE, Mechanism
 from guessproof.mechanisms.base import Grid, check_drawable, checked_positive, checked_probability
 from guessproof.mechanisms.sampling import sampler
-from guessproof.plan import Plan
+from guessproof.plan import Plan, check_plan
 from guessproof.releasing.run import after_charge, check_joins, list_types, make_judge, naming_source, protection_of
 from guessproof.rounded import up
 from guessproof.sql import AnalyzedQuery, SqlTarget, find_target
@@ -94,6 +94,7 @@ def bound_rows(
     timeout: float | None = None,
 ) -> RowsBound:
     """Charge ε, count persons by their number of rows, add noise, record. The same request gives the same counts."""
+    check_plan(plan)
     rows = _checked(candidates)
     noise = BEST_WHOLE(sensitivity=CHANGE, epsilon=checked_positive("epsilon", epsilon))
     check_drawable(noise, Grid(0))

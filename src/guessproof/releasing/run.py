@@ -31,7 +31,7 @@ from guessproof.exposure import Attacker, Exposure
 from guessproof.guarantee import Bell, Guarantee, bells_of_dicts, guarantee_to_dict, total_of_dicts, with_bells
 from guessproof.ledger import Charged, Cost, Failed, Ledger, Protection, Recorded, Tally
 from guessproof.ledger.book import canonical
-from guessproof.plan import Plan
+from guessproof.plan import Plan, check_plan
 from guessproof.plan.identity import first_requests, request_of
 from guessproof.releasing.answer import Answer, add_noise, has_declared_rows
 from guessproof.rounded import up
@@ -75,6 +75,7 @@ def release(
     several (`times`): it is part of the request. `source` is a frame that is at hand (pandas, polars,
     Arrow, a relation of DuckDB), read instead of what the plan names.
     """
+    check_plan(plan)
     book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
     number = which_release(plan, number)
     settled = _find_settled(book, plan, choice, number)

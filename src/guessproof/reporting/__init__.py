@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from guessproof.outputs import check_output, write_output
-from guessproof.plan import Plan
+from guessproof.plan import Plan, check_plan
 from guessproof.plan.plan import inputs_of
 from guessproof.reporting.facts import Facts, gather
 from guessproof.reporting.page import page
@@ -41,6 +41,7 @@ def report(
     With a `path` the page is written there: whole or not at all, and never over the plan, the ledger, the key or the
     table. `ledger` names another ledger than the plan's; `text` is the plan as it was written, where it is in no file.
     """
+    check_plan(plan)
     target = None
     if path is not None:
         target = check_output("output", path, kept=inputs_of(plan, ledger=ledger, key_file=key_file))

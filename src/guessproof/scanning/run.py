@@ -21,7 +21,7 @@ from guessproof.errors import GuessproofError, InfeasibleError, ParameterError, 
 from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
 from guessproof.names import folded
-from guessproof.plan import Plan
+from guessproof.plan import Plan, check_plan
 from guessproof.releasing import check_rows, naming_source, source_of
 from guessproof.risk.limits import checked_epsilon
 from guessproof.scanning import tally
@@ -68,6 +68,7 @@ def scan(
     `by` names a column whose groups are compared, `identities` one that names the most exposed rows. `progress` is
     called with the number of rows read so far. `source` is a frame, read instead of what the plan names.
     """
+    check_plan(plan)
     if plan.unit.identity is not None:
         problem = "a scan judges each row by itself, and a person has several that tell together"
         remedy = 'scan a copy of the plan with protects = "records"; the limits of this one hold for every person'
