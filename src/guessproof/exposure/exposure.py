@@ -185,8 +185,16 @@ class Exposure:
         """The largest ε at which every limit is proven to hold, rounding included; math.inf where none can break."""
         if self._alternatives:
             return min(one.epsilon(limits) for one in self._alternatives)
-        inner = lowered(limits, self.step)
-        return max(found for _, found in self._answers(lambda view: view.epsilon(inner)))
+        inner, best = lowered(limits, self.step), 0.0
+
+        def larger(view: GuaranteeView) -> float:
+            """What this view allows, or the best so far where it allows no more: one look instead of a search."""
+            nonlocal best
+            if best == 0 or (best < math.inf and view.keeps(best, inner)):
+                best = max(best, view.epsilon(inner))
+            return best
+
+        return max(found for _, found in self._answers(larger))
 
     def largest_prior_factor(self, epsilon: float, limits: Limits, *, quick: bool = False) -> float | None:
         """How wrong the priors may be while every limit is proven to hold at ε: a factor on the odds of any two values.

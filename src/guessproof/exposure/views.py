@@ -91,17 +91,18 @@ class GuaranteeView(ABC):
         if not self.rounding or not math.isfinite(found) or found <= 0:
             return found
         inside = found * (1 - 1e-9)
-        return inside if self._keeps(inside, limits) else self._searched(found, limits)
+        return inside if self.keeps(inside, limits) else self._searched(found, limits)
 
     def _searched(self, too_large: float, limits: Limits) -> float:
         """Bisection from the safe side, where rounding is no longer small beside the rest."""
         low, high = 0.0, too_large
         for _ in range(30):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self._keeps(middle, limits) else (low, middle)
+            low, high = (middle, high) if self.keeps(middle, limits) else (low, middle)
         return low
 
-    def _keeps(self, epsilon: float, limits: Limits) -> bool:
+    def keeps(self, epsilon: float, limits: Limits) -> bool:
+        """Whether the limits are proven to hold at this ε."""
         if limits.advantage is not None and float(self.advantage(epsilon, limits.both).bound) > limits.advantage:
             return False
         return limits.posterior is None or float(self.posterior(epsilon).bound) <= limits.posterior
@@ -189,7 +190,7 @@ class CombinationView(GuaranteeView):
 
     def largest_prior_factor(self, epsilon: float, limits: Limits, *, quick: bool) -> float:
         limits, found = lowered(limits, epsilon * self.rounding), [math.inf]
-        if not self._keeps(epsilon, limits):
+        if not self.keeps(epsilon, limits):
             return 0.0
         if limits.posterior is not None:
             found.append(factor_between(float(self.plain_posterior(epsilon).bound), limits.posterior))

@@ -13,6 +13,7 @@ from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
 from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.combinations import OpenTruths
 from guessproof.risk.limits import (
+    Belief,
     advantage_bracket,
     advantage_of,
     checked_limits,
@@ -23,11 +24,12 @@ from guessproof.risk.limits import (
     safe_epsilon,
 )
 from guessproof.risk.several.belief import JointEngine, several_belief
+from guessproof.risk.several.formula import GoalBlock
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.worst import Boxes, all_truths
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array
+from guessproof.world.checks import LARGEST, Array
 from guessproof.world.goals import And, Goal, Near, Norm, Together
 from guessproof.world.line import LinePrior
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from guessproof.risk.several.linear import OneNumber
     from guessproof.risk.several.worst_place import WorstPlace
 
+_ROUGHLY = 0.02  # of the ε at which an attack breaks a limit
 _ROUNDS = 8  # refined evaluations in a search for ε
 
 
@@ -80,7 +83,8 @@ class Several:
         if self.truth is None:
             return self._worst_epsilon(advantage, posterior, both, effort)
         cheap = several_belief(self.engine, None, attack=False)
-        start = safe_epsilon(cheap, advantage=advantage, posterior=posterior, both=both, start=self.typical)
+        limits: dict[str, Any] = {"advantage": advantage, "posterior": posterior, "both": both}
+        start = safe_epsilon(cheap, **limits, start=self._near(limits))
         if effort is None or np.ndim(start) or not 0 < start < np.inf or self.engine.whole is not None:
             return start
         return self._refined_epsilon(start, *checked_limits(advantage, posterior), both, effort)
@@ -111,6 +115,19 @@ class Several:
             inside = low * (1 + 0.1 * effort.tolerance) < guess < high
             trial = guess if inside else (float(np.sqrt(low * high)) if np.isfinite(high) else low * 1.3)
         return low * (1 - 4e-12)
+
+    def _near(self, limits: dict[str, Any]) -> float:
+        """Where the search for an ε whose bounds take long begins: where an attack that is quick breaks the limits."""
+        if not isinstance(self.engine.tree, GoalBlock) or self.engine.whole is not None:
+            return self.typical
+        prior = self.engine.prior()
+        attacked = Belief(np.asarray(prior.log_p), np.asarray(prior.log_q), self._reached, "", _ROUGHLY)
+        found = safe_epsilon(attacked, **limits, start=self.typical)
+        return found if np.ndim(found) == 0 and 0 < found < LARGEST else self.typical
+
+    def _reached(self, k: Array) -> tuple[Array, Array]:
+        gains = np.reshape([self.engine.quick_attack(v) for v in k.ravel().tolist()], k.shape)
+        return gains, gains
 
     @property
     def typical(self) -> float:

@@ -7,7 +7,7 @@ stay convex on them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,16 @@ class Plane:
         x, y = (p.quick_mass(a, b) for p, a, b in zip(self.coordinates, boxes.low, boxes.high, strict=True))
         return np.maximum(x, 0.0) * np.maximum(y, 0.0)
 
+    def parts_mass(self, boxes: Boxes2, parts: int) -> Array:
+        """The probability of the parts that boxes are split in; of those side by side one edge is looked at once."""
+        if self.joint is not None:
+            return self.mass(boxes.split(parts))
+        sides = list[Array]()
+        for prior, a, b in zip(self.coordinates, boxes.low, boxes.high, strict=True):
+            cuts = np.stack([*(a + (b - a) * (k / parts) for k in range(parts)), b])
+            sides.append(np.maximum(prior.quick_mass(cuts[:-1], cuts[1:]), 0.0))
+        return (sides[0][:, None] * sides[1][None]).reshape(-1)
+
     def telling(self, boxes: Boxes2, shares: Array) -> Any:
         """Which boxes count: those that have some probability, and something correct or wrong in them."""
         return (self.mass(boxes) > 0) & np.any(shares > 0, axis=0)
@@ -142,17 +152,26 @@ class Plane:
 
     def tiles(self, boxes: Boxes2, shares: Array, epsilon: float) -> Tiles:
         """Boxes as tiles, with the least and most that is correct and the least and most that is wrong in each."""
+        return self.with_tails(*self.still(boxes, shares), epsilon)
+
+    def with_tails(self, tiles: Tiles, boxes: Boxes2, epsilon: float) -> Tiles:
+        """The tiles of boxes, with what lies beyond those that reach to infinity."""
+        rise, fall = (np.zeros(tiles.mass.size) for _ in range(2))
+        for axis in (0, 1):
+            up, down = self._beyond(axis, boxes.low[axis], boxes.high[axis], epsilon)
+            rise, fall = rise + up, fall + down
+        return replace(tiles, rise=rise, fall=fall)
+
+    def still(self, boxes: Boxes2, shares: Array) -> tuple[Tiles, Boxes2]:
+        """What of the tiles is the same at every ε, and the boxes that count."""
         some = self.telling(boxes, shares)
         boxes, shares = boxes[some], shares[:, some]
         mass = self.mass(boxes)
         ends, means = list[tuple[Array, Array]](), list[Array]()
-        rise, fall = np.zeros(mass.size), np.zeros(mass.size)
         for axis in (0, 1):
             low, high = boxes.low[axis], boxes.high[axis]
             ends.append((np.where(np.isinf(low), high, low), np.where(np.isinf(high), low, high)))
             means.append(mean_places(self.coordinates[axis], low, high, self.joint is not None))
-            up, down = self._beyond(axis, low, high, epsilon)
-            rise, fall = rise + up, fall + down
         corners, weight = list[Array](), list[Array]()
         for a in (0, 1):
             for b in (0, 1):
@@ -161,7 +180,10 @@ class Plane:
                 weight.append((means[0] if a else 1 - means[0]) * (means[1] if b else 1 - means[1]))
         cut = np.any((shares > 0) & (shares < 1), axis=0) | (np.sum(shares[1::2] > 0, axis=0) > 1)
         right, wrong = (shares[0], shares[1]), (shares[2], shares[3])
-        return Tiles(np.stack(corners, 1), np.stack(weight, 1), mass, right, wrong, cut, rise, fall, self.is_upright)
+        none = np.zeros(mass.size)
+        return Tiles(
+            np.stack(corners, 1), np.stack(weight, 1), mass, right, wrong, cut, none, none, self.is_upright
+        ), boxes
 
     def _beyond(self, axis: int, low: Array, high: Array, epsilon: float) -> tuple[Array, Array]:
         """ln of the moments of what lies beyond the finite end of boxes that reach to infinity."""

@@ -25,7 +25,7 @@ _POOL = 600
 _SUMMITS = 64  # of an attack
 _NEAR_ENOUGH = 0.12  # in ε·distance between neighbours
 _RECENT = 4  # bounds that are kept: what was chosen is asked for again
-_SAME = 1e-9  # relative: a search ends this little below the last ε that it tried
+_SAME = 3e-9  # relative: a search ends this little below the last ε that it tried, rounding apart
 _TELLING = 2e-3  # anchors farther out than this probability are not worth it
 
 
@@ -70,8 +70,8 @@ def edge_bound(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Edged |
 def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float) -> Edged:
     key, kept = (goal, "tiles"), joint_attack.shares
     if key not in kept:  # the same at every ε, but for what lies in the tails
-        kept[key] = [cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, FINE)]
-    rough, tiles = (plane.tiles(boxes, shares, epsilon) for boxes, shares in kept[key])
+        kept[key] = [plane.still(*cut_in_boxes(joint_attack, goal, plane, detail)) for detail in (ROUGH, FINE)]
+    rough, tiles = (plane.with_tails(still, boxes, epsilon) for still, boxes in kept[key])
     anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
     start = climbed(rough, anchors, joint_attack.norm, epsilon)
     found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
@@ -131,7 +131,7 @@ def tile_shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array]) 
 def _shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array]) -> Array:
     """The shares of boxes on the goal's edge, from small boxes in them."""
     parts = boxes.split(_WITHIN)
-    mass, count = plane.mass(parts), _WITHIN * _WITHIN
+    mass, count = plane.parts_mass(boxes, _WITHIN), _WITHIN * _WITHIN
     whole = np.sum(mass.reshape(count, -1), axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.sum((decide(parts) * mass).reshape(4, count, -1), axis=1) / whole
