@@ -9,8 +9,7 @@ from playwright.sync_api import Page
 
 def settled(page: Page) -> None:
     """The exact answer to what stands there is shown."""
-    page.wait_for_timeout(250)  # a change is sent at once, the exact answer is asked for a moment later
-    page.wait_for_selector("#certainty.exact")
+    page.wait_for_selector("#certainty.exact")  # a change takes the mark away at once
 
 
 def drawn(page: Page) -> None:

@@ -39,6 +39,13 @@ DRAG = """async () => {
   window.fetch = send;
   return { most, asked: Number(told.asked), drawn: marked().epsilon, kept: marked() === first };
 }"""
+BOTH = {
+    "columns": {
+        "faculty": {"prior": {"categorical": {"math": 0.5, "cs": 0.3, "law": 0.2}}},
+        "smoker": {"prior": {"categorical": {"yes": 0.2, "no": 0.8}}},
+    },
+    "attacker": {"goal": "faculty exactly and smoker exactly", "advantage": 0.05},
+}
 TIME = gp.Attribute("time", prior=gp.normal(20, 6.28))
 
 
@@ -121,8 +128,11 @@ def test_a_reload_keeps_everything_and_a_link_carries_it(page_served: Served, ta
 @pytest.mark.parametrize("width", [375])
 def test_it_is_readable_on_a_phone(page_served: Served, tab: Tab, width: int) -> None:
     page = tab(page_served.address, viewport={"width": width, "height": 800})
+    load(page, BOTH)
     settled(page)
     drawn(page)
+    expect(page.locator("#facts")).to_contain_text("faculty = ")  # who is most exposed, column by column
+    page.evaluate("document.querySelectorAll('details').forEach((node) => { node.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     expect(page.locator("#brief")).to_contain_text("ε")
     page.locator("#certainty").evaluate("node => { node.className = 'state busy'; }")

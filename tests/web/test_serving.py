@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -24,6 +25,7 @@ from typer.testing import CliRunner
 from guessproof.cli.app import app
 from guessproof.web.serving import listen
 
+PLAN = Path(__file__).parents[2] / "examples/cafeteria/plan.toml"
 PATIENCE = 120  # seconds: machines that run tests are busy
 
 
@@ -89,7 +91,7 @@ def is_alive(process: int) -> bool:
 
 
 def test_it_starts_says_where_and_leaves_nothing_behind(here: Path) -> None:
-    (here / "plan.toml").write_text(PLAN)
+    shutil.copy(PLAN, here)
     with started(here, "plan.toml", "--no-open", "--port", "0") as (process, lines):
         address = address_of(lines[0])
         assert address.startswith("http://127.0.0.1:")
@@ -181,23 +183,3 @@ def test_an_answer_does_not_wait_for_its_head_to_be_acknowledged() -> None:
             return await found
 
     assert asyncio.run(at_once()) != 0
-
-
-PLAN = """
-[data]
-name = "cafeteria"
-source = "cafeteria.csv"
-protects = "values"
-rows = 120
-
-[query]
-sql = "SELECT AVG(time) AS mean_time FROM t"
-
-[columns.time]
-bounds = [0, 120]
-prior = { normal = { mean = 20, sd = 6.28 } }
-
-[attacker]
-goal = "time within 2"
-advantage = 0.05
-"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import altair as alt
@@ -12,6 +13,8 @@ import pytest
 import vl_convert
 
 from guessproof.charts.live import apart
+from guessproof.web.live import Scaled
+from guessproof.web.pictures import reached
 from web.running import CAFETERIA, CALCULATION, Served
 
 
@@ -19,6 +22,13 @@ def asked(served: Served, door: str, state: Any) -> Any:
     status, found = served.ask("POST", f"/api/{door}", {"state": state})
     assert status == 200, found
     return found
+
+
+def test_an_attack_that_works_at_one_epsilon_works_at_every_larger_one() -> None:
+    """A curve may know no attack at its far end; the line does not fall there."""
+    rise = SimpleNamespace(epsilon=np.array([0.1, 0.2, 0.3]), value=np.array([0.05, 0.12, 0.0]))
+    curve: Any = SimpleNamespace(rise=rise, attack=SimpleNamespace(alternatives=()))
+    assert [reached(Scaled(curve), e) for e in (0.05, 0.15, 0.2, 0.31)] == [0.0, 0.05, 0.12, 0.12]
 
 
 def area(rows: list[Any]) -> float:

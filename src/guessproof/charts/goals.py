@@ -107,7 +107,7 @@ def _strips(attack: Attack, title: str, points: int) -> Any:
     met = [_met(attack.goal, {number.name: middles, label.name: v}, truth) for v in values]
     inside = np.stack([np.broadcast_to(row, middles.shape) for row in met], axis=1)
     rows = [
-        {"x": row["x"], "x2": row["x2"], "label": str(values[round(row["y"])]), "colour": row["colour"]}
+        {"label": str(values[round(row["y"])]), **{k: v for k, v in row.items() if k not in ("y", "y2")}}
         for row in _runs([edges, np.arange(len(values) + 1.0)], level, inside)
     ]
     x = alt.X("x:Q", title=number.name, scale=alt.Scale(domain=[low, high], nice=False, clamp=True))
@@ -148,6 +148,8 @@ def _runs(edges: list[Any], level: Any, inside: Any) -> list[dict[str, Any]]:
                     "x2": float(edges[0][b]) + hair[0],
                     "y": float(edges[1][j]),
                     "y2": float(edges[1][j + 1]) + hair[1],
+                    "height": float(level[a, j]) / _LEVELS,
+                    "inside": bool(inside[a, j]),
                     "colour": _colour(level[a, j] / _LEVELS, bool(inside[a, j])),
                 }
             )

@@ -161,7 +161,7 @@ def noise_rows(mechanism: Mechanism, confidence: float, points: int = 81) -> lis
 def errors(curve: Sequence[Row], mark: Sequence[Row], wanted: Sequence[Row]) -> Any:
     """The error of an answer at every ε, the chosen one, and what is wanted (rows epsilon, error)."""
     ticks = [m * 10.0**k for k in range(-9, 12) for m in (1, 2, 5)]
-    axis = alt.Axis(values=ticks, format="~g", labelOverlap=True)
+    axis = alt.Axis(values=ticks, format="~g", labelOverlap=True, labelSeparation=6)
     x = alt.X("epsilon:Q", title="ε", scale=alt.Scale(type="log", nice=False), axis=axis)
     y = alt.Y("error:Q", title="error, ±", scale=alt.Scale(type="log", nice=False), axis=axis)
     tips = [alt.Tooltip("epsilon:Q", title="ε", format=".4~g"), alt.Tooltip("error:Q", title="error ±", format=".4~g")]
@@ -181,7 +181,7 @@ def room(bars: Sequence[Row], ends: Sequence[Row], chosen: Sequence[Row], count:
         "from:Q",
         title="ε (larger: less noise, less protection)",
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(values=ticks, format="~g", labelOverlap=True),
+        axis=alt.Axis(values=ticks, format="~g", labelOverlap=True, labelSeparation=6),
     )
     y = alt.Y("what:N", title=None, sort=None, axis=alt.Axis(ticks=False, domain=False, labelPadding=8, labelLimit=110))
     frame = _chart("ends", ends).mark_point(opacity=0).encode(x=x)

@@ -34,7 +34,7 @@ def gain_rows(beliefs: Beliefs) -> list[Row]:
     rows: list[Row] = []
     for e in np.linspace(0, end, POINTS).tolist():
         gain = 0.0 if e == 0 else beliefs.advantage(e, False)
-        row: Row = {"epsilon": e, "gain": gain, "reached": _reached(beliefs, e)}
+        row: Row = {"epsilon": e, "gain": gain, "reached": reached(beliefs, e)}
         belief = _believed(beliefs, max(e, 1e-12 * end))
         rows.append(row if belief is None else {**row, "belief": belief})
     return rows
@@ -70,13 +70,13 @@ def _end(beliefs: Beliefs) -> float:
     return float(grid[-1]) if len(grid) else 1.0
 
 
-def _reached(beliefs: Beliefs, epsilon: float) -> float | None:
+def reached(beliefs: Beliefs, epsilon: float) -> float | None:
     """What an attack is known to reach at this ε or a smaller one."""
     if not isinstance(beliefs, Scaled) or beliefs.curve.attack.alternatives:
         return None
     rise = beliefs.curve.rise
     place = int(np.searchsorted(rise.epsilon, beliefs.factor * epsilon, side="right")) - 1
-    return float(rise.value[place]) if place >= 0 else 0.0
+    return float(np.max(rise.value[: place + 1], initial=0.0))
 
 
 def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -> list[Row]:

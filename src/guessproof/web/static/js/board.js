@@ -5,9 +5,9 @@ import { attackOf, drawnAttack, onAnswer } from "./engine.js";
 import * as store from "./store.js";
 
 const CHARTS = {
-  gains: ["What he can reach, at every ε", { legend: [["ink", "belief after, at most"], ["safe", "advantage, at most"], ["alarm dashed", "an attack reaches"]] }],
-  room: ["Room for ε", {}],
-  noise: ["The noise", { legend: [["safe", "19 of 20 answers, or as many as you ask for"]] }],
+  gains: ["What he can reach, at every ε", { listed: "curve", legend: [["ink", "belief after, at most"], ["safe", "advantage, at most"], ["alarm dashed", "an attack reaches"]] }],
+  room: ["Room for ε", { listed: "bars" }],
+  noise: ["The noise", { words: { inside: "one of those 19" }, legend: [["safe", "19 of 20 answers, or as many as you ask for"]] }],
   errors: ["Error, at every ε", {}],
   profile: ["What the risk profile allows", {}],
   map: ["ε over both priors", {}],

@@ -1,13 +1,20 @@
 // A chart is drawn once; then only its rows change. Beside each one: its values as a table, and a download.
 import { expressionInterpreter } from "../vendor/vega-interpreter.js";
 import { el, fill } from "./dom.js";
-import { config, dark, painted } from "./theme.js";
+import { config, dark, painted, tinted } from "./theme.js";
 
 const MOST_ROWS = 60;
+const WORDS = {
+  epsilon: "ε", gain: "advantage, at most", belief: "belief after, at most", reached: "an attack reaches", x: "value", inside: "right guess", z: "noise", error: "error, ±",
+  from: "from ε", to: "to ε", what: "limit", words: "allows", how: "because", fits: "all fit together", share: "believed", height: "as likely as the most likely", x2: "… to", y: "other value", y2: "… to",
+};
+const UNSAID = new Set(["colour"]);
 
 export class Chart {
-  constructor(name, title, { legend = [], note = "" } = {}) {
+  constructor(name, title, { legend = [], note = "", listed = null, words = {} } = {}) {
     this.name = name;
+    this.listed = listed; // whose rows are the table
+    this.words = { ...WORDS, ...words };
     this.title = title;
     this.rows = {};
     this.spec = null;
@@ -58,7 +65,7 @@ export class Chart {
   async embed() {
     this.drop();
     this.stale = false;
-    const datasets = Object.fromEntries(Object.entries(this.rows).map(([name, rows]) => [name, copied(rows)]));
+    const datasets = Object.fromEntries(Object.entries(this.rows).map(([name, rows]) => [name, rows.map(tinted)]));
     const named = { ...painted(this.spec), datasets };
     const result = await window.vegaEmbed(this.picture, named, {
       mode: "vega-lite", ast: true, expr: expressionInterpreter, actions: false, logLevel: window.vega.Error, renderer: "canvas", defaultStyle: false,
@@ -87,11 +94,12 @@ export class Chart {
   list() {
     if (!this.details.open) return;
     const width = (found) => Object.keys(found[0] || {}).length; // of two equally long ones, the one that says more
-    const [rows] = Object.values(this.rows).sort((a, b) => b.length - a.length || width(b) - width(a)).concat([[]]);
-    const keys = Object.keys(rows[0] || {});
+    const [longest] = Object.values(this.rows).sort((a, b) => b.length - a.length || width(b) - width(a)).concat([[]]);
+    const rows = this.rows[this.listed] || longest;
+    const keys = Object.keys(rows[0] || {}).filter((key) => !UNSAID.has(key));
     const step = Math.max(1, Math.ceil(rows.length / MOST_ROWS));
     const shown = rows.filter((_, i) => i % step === 0);
-    fill(this.table, el("table", {}, el("thead", {}, el("tr", {}, keys.map((k) => el("th", { scope: "col" }, k)))),
+    fill(this.table, el("table", {}, el("thead", {}, el("tr", {}, keys.map((k) => el("th", { scope: "col" }, this.words[k] || k)))),
       el("tbody", {}, shown.map((row) => el("tr", {}, keys.map((k) => el("td", {}, spell(row[k]))))))));
   }
 
@@ -102,8 +110,6 @@ export class Chart {
     el("a", { href: address, download: `${this.name}.${form.toLowerCase()}` }).click();
   }
 }
-
-const copied = (rows) => rows.map((row) => ({ ...row }));
 
 // The rows that the drawing holds are changed, and only what is more or less comes or goes. New ones cost more to draw,
 // and Vega keeps a note of every row that it ever held: in a long drag those would fill the memory.
@@ -116,10 +122,11 @@ function refill(view, name, values) {
   for (const field of fields) {
     if ([...places].some(([row, value]) => row[field] !== value[field])) change.modify((row) => places.has(row), field, (row) => places.get(row)[field]);
   }
-  view.change(name, change.remove(held.slice(shared)).insert(copied(values.slice(shared))));
+  view.change(name, change.remove(held.slice(shared)).insert(values.slice(shared).map(tinted)));
 }
 
 export function spell(value) {
   if (typeof value === "number") return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+  if (typeof value === "boolean") return value ? "yes" : "no";
   return value === null || value === undefined ? "" : String(value);
 }

@@ -18,6 +18,19 @@ export function painted(spec) {
   return walk(spec);
 }
 
+// A copy of a row; the colours of a map are mixed for paper, and here from those of the page.
+export function tinted(row) {
+  if (row.colour === undefined || row.height === undefined) return { ...row };
+  const shade = mixed(colour("--card"), colour("--chart-ink"), 0.75 * row.height);
+  return { ...row, colour: row.inside ? mixed(shade, colour("--chart-alarm"), 0.45) : shade };
+}
+
+const parts = (hex) => [1, 3, 5].map((place) => parseInt(hex.slice(place, place + 2), 16));
+function mixed(one, other, share) {
+  const [a, b] = [parts(one), parts(other)];
+  return `#${a.map((v, i) => Math.round(v + share * (b[i] - v)).toString(16).padStart(2, "0")).join("")}`;
+}
+
 export function config() {
   const quiet = colour("--chart-quiet"), ink = colour("--ink"), grid = colour("--chart-grid"), line = colour("--line");
   return {

@@ -29,10 +29,13 @@ async function run() {
 }
 
 function show({ audit, chart: drawing }) {
-  chart = new Chart("audit", "Predicted and measured");
+  chart ??= new Chart("audit", "Predicted and measured");
   fill(found, el("p", { class: audit.passed ? "good" : "error", id: "verdict" }, audit.passed ? "Nothing more was found than was promised." : "More (or less) was found than was promised: do not release."),
     el("details", {}, el("summary", {}, `${audit.checks.length} checks, ${audit.trials.toLocaleString("en")} noises drawn`),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Checks" }, el("table", {}, el("thead", {}, el("tr", {}, ["check", "measured", "promised", "verdict"].map((k) => el("th", { scope: "col" }, k)))),
         el("tbody", {}, audit.checks.map((c) => el("tr", {}, el("td", {}, c.name), el("td", {}, spell(c.measured)), el("td", {}, spell(c.expected)), el("td", {}, c.verdict))))))), drawing ? chart.node : null);
-  if (drawing) { delete drawing.spec.title; chart.draw(drawing.spec, drawing.rows); }
+  if (drawing) chart.draw(fitted(drawing.spec), drawing.rows);
 }
+
+// Two pictures side by side are too small where there is no room for both.
+function fitted({ title, hconcat, ...spec }) { return hconcat ? { ...spec, [at("audit").clientWidth < 600 ? "vconcat" : "hconcat"]: hconcat } : spec; }

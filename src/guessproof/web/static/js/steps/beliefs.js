@@ -8,7 +8,7 @@ import * as goal from "../goal.js";
 import { percent } from "../numbers.js";
 import * as store from "../store.js";
 
-let chart, slider, said, game, known = "", shape = null, slope = 0, busy = false, again = false, bound = null, today = null, score;
+let chart, slider, said, game, unplayed, known = "", shape = null, slope = 0, busy = false, again = false, bound = null, today = null, score;
 
 export function mount() {
   chart = new Chart("beliefs", "What he believes, before and after", { legend: [["quiet", "before"], ["ink", "after the output below"], ["alarm", "right guesses"]] });
@@ -16,7 +16,8 @@ export function mount() {
   said = el("p", { class: "hint", id: "output-words" });
   game = el("details", { id: "game" }, el("summary", {}, "Play the attacker"), el("div", { class: "stack" }));
   game.addEventListener("toggle", () => { if (game.open && shape?.kind === "line") reset(); });
-  chart.extra.append(el("label", { class: "field" }, "Drag the output that he sees", slider), said, game);
+  unplayed = el("p", { class: "hint" }, "One number can be played with: drag what he sees, or be the attacker yourself. With labels or several columns, the limits and the chart of ε say what he can reach.");
+  chart.extra.append(el("label", { class: "field" }, "Drag the output that he sees", slider), said, game, unplayed);
   at("charts").prepend(chart.node);
   store.subscribe(refresh);
   onAnswer(({ outcome }) => {
@@ -54,6 +55,7 @@ function show(found) {
   const line = found.kind === "line";
   chart.call(line ? "What he believes, before and after" : "What he believes today, and which guesses are right", line);
   slider.parentElement.hidden = said.hidden = game.hidden = !line;
+  unplayed.hidden = line;
   if (same) chart.update(found.rows); else chart.draw(found.spec, found.rows);
   if (!line) return;
   if (place === null) setOutput(found.at);

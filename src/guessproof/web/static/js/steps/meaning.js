@@ -18,13 +18,13 @@ export function mount() {
   // Nobody looks: nothing is asked.
   new IntersectionObserver(([entry]) => { seen = entry.isIntersecting; if (seen && stale) ask(); }).observe(at("meaning"));
   onAnswer(({ kind, outcome }) => {
-    if (kind === "exact" && outcome.feasible && !touched) show(outcome.epsilon); // it begins at the recommendation
+    if (kind === "exact" && outcome.feasible && !touched) show(Number(outcome.shown.epsilon)); // it begins at the recommendation, which keeps every limit as it is shown
     else if (kind === "exact" || kind === "rows") ask();
   });
   store.subscribe((_, changed) => { if (!changed.length) touched = false; });
 }
 
-function show(value) { epsilon = Number(value.toPrecision(4)); slider.value = toSlider(epsilon, LOW, HIGH); exact.value = epsilon; ask(); }
+function show(value) { epsilon = value; slider.value = toSlider(epsilon, LOW, HIGH); exact.value = epsilon; ask(); }
 
 function pick(value, typed = false) {
   touched = true;
@@ -39,7 +39,7 @@ async function ask() {
   if (epsilon === null || stale) return;
   again = true;
   clearTimeout(timer);
-  if (touched) timer = setTimeout(settle, 500);
+  timer = setTimeout(settle, 500);
   if (busy) return;
   busy = true;
   try {

@@ -1,5 +1,6 @@
 // The decision: in odds first, then ε, then everything behind it.
 import { Refused, work } from "../api.js";
+import { spell } from "../charts.js";
 import { dots } from "../dots.js";
 import { announce, at, el, fill, heading } from "../dom.js";
 import { onAnswer } from "../engine.js";
@@ -115,7 +116,10 @@ function facts(outcome) {
 
 const warnings = (list) => (list.length ? el("div", { class: "sub" }, el("h3", {}, "Is this what you mean?"), el("ul", { class: "hint" }, list.map((w) => el("li", {}, `${w.field}: ${w.problem}; ${w.remedy}`)))) : null);
 
-const worst = ({ advantage }) => (advantage && advantage.worst_at !== null && advantage.worst_at !== undefined ? `${typeof advantage.worst_at === "number" ? Number(advantage.worst_at.toPrecision(6)) : advantage.worst_at}` : "");
+const worst = ({ advantage }) => {
+  const value = advantage?.worst_at;
+  return value && typeof value === "object" ? Object.entries(value).map(([column, one]) => `${column} = ${spell(one)}`).join(", ") : spell(value);
+};
 
 async function findFactor(node, button) {
   const job = work("factor", store.get());

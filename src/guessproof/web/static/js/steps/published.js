@@ -11,7 +11,7 @@ let job = null, said, box, known = "", rows = [];
 export function mount() {
   said = el("div", { id: "published-said", role: "status", class: "stack" });
   box = el("input", { type: "checkbox", id: "published-on", on: { change: () => (box.checked ? find() : clear()) } });
-  chart("gains").extra.append(el("label", { class: "row hint" }, box, "compare with published methods"), said);
+  chart("gains").extra.append(el("label", { class: "row tick hint" }, box, "compare with published methods"), said);
   store.subscribe((state) => { if (known && keyOf(state) !== known) { known = ""; if (box.checked) later(); } });
   onAnswer((answer) => { if (answer.kind === "charts") setTimeout(overlay); });
 }
