@@ -5,15 +5,21 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import duckdb
 import pytest
+from servers import Place
+from sqlglot import exp
 
 import guessproof as gp
 from guessproof.choosing import Choice
-from guessproof.engines import open_engine
+from guessproof.engines import Engine, open_engine
 from guessproof.errors import QueryError, SourceError
+from guessproof.plan.beside import read_from
 from guessproof.releasing.run import prepare_queries
+from guessproof.sql import DeclaredColumn, find_target
+from guessproof.sql.relation import write_key
 
 PLAN = """
 [data]
@@ -104,6 +110,80 @@ def test_the_engine_finds_in_public_tables_what_the_noise_was_made_for(tmp_path:
         most = max(abs(x - y) for x, y in itertools.combinations((*answers.values(), 0.0), 2))
         assert most <= choice.asked.measurements[0].guarantee.change + 1e-6, (seed, plan.query.sql, answers)
     assert judged > 10
+
+
+def find_differences(engine: Engine) -> list[Any]:
+    """Where the model, given the public table p, reads something else than a query of the engine does."""
+    types = engine.public()["p"]
+    rows, target = read_from(engine, "p"), find_target(engine.dialect, types)
+    wrong: list[Any] = []
+    for name, kind in itertools.product([n for n in types if n != "id"], ("number", "label", "time")):
+        column = DeclaredColumn(name, kind=kind)
+        try:
+            seen = write_key(column, target)
+        except SourceError:  # this type is not read so
+            continue
+        asked = exp.select(exp.column("id", quoted=True), exp.alias_(seen, "seen")).from_(exp.to_table("p"))
+        found = dict(engine.ask_public(target.sql(asked)))
+        pairs = [(found[row["id"]], column.read(row[name])) for row in rows]
+        wrong += [(name, types[name], kind, pair) for pair in pairs if pair[0] != pair[1]]
+    return wrong
+
+
+STORED = {
+    **dict.fromkeys(("real", "double precision", "numeric", "character(4)"), "0.1"),
+    "varchar(9)": " a ",
+    "text": "A",
+    "name": "n",
+    "integer": "7",
+    "bigint": "9007199254740993",
+    "boolean": "true",
+    "date": "2020-02-29",
+    "timestamp": "2020-02-29",
+    "timestamptz": "2020-02-29 23:00:00+05",
+    "uuid": "C9D1E5A0-0000-4000-8000-00000000ABCD",
+}
+
+
+def test_postgres_tells_python_what_its_queries_compute_with(postgres: Place) -> None:
+    """A character(4) was told with its spaces, which no query sees."""
+    columns = ", ".join(f"c{place} {stored}" for place, stored in enumerate(STORED))
+    postgres.con.execute("CREATE TABLE t (grade text)")
+    postgres.con.execute(f"CREATE TABLE p (id integer, {columns})".encode())
+    texts = ", ".join(f"'{text}'" for text in STORED.values())
+    postgres.con.execute(f"INSERT INTO p VALUES (1, {texts}), (2{', NULL' * len(STORED)})".encode())
+    with open_engine("env:DATABASE_URL", "t", public={"p": None}) as engine:
+        assert not find_differences(engine)
+
+
+def test_duckdb_tells_python_what_its_queries_compute_with(tmp_path: Path) -> None:
+    types = (
+        "REAL",
+        "DOUBLE",
+        "DECIMAL(30, 20)",
+        "VARCHAR",
+        "UUID",
+        "DATE",
+        "TIMESTAMP_NS",
+        "BOOLEAN",
+        "HUGEINT",
+        "BIGNUM",
+    )
+    hard = (
+        *NUMBERS,
+        "2020-02-29",
+        "1969-12-31 23:59:59.999999999",
+        "true",
+        "C9D1E5A0-0000-4000-8000-00000000ABCD",
+        "0.1",
+    )
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as con:
+        con.execute("CREATE TABLE t (grade VARCHAR)")
+        rows = ", ".join(f"({place}, '{text}')" for place, text in enumerate(hard))
+        columns = ", ".join(f"TRY_CAST(x AS {stored}) AS c{place}" for place, stored in enumerate(types))
+        con.execute(f"CREATE TABLE p AS SELECT id, {columns} FROM (VALUES {rows}) AS rows(id, x)")
+    with open_engine(str(tmp_path / "t.duckdb"), "t", public={"p": None}) as engine:
+        assert not find_differences(engine)
 
 
 def test_a_time_that_python_does_not_have_is_refused_by_name(tmp_path: Path) -> None:

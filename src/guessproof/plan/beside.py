@@ -23,6 +23,7 @@ from guessproof.plan.checks import check_column, check_kind
 from guessproof.plan.places import Key, Place, is_secret
 from guessproof.plan.public import is_source
 from guessproof.plan.tables import ColumnTable, OtherTable, PlanFile
+from guessproof.sql import find_target
 
 if TYPE_CHECKING:
     from guessproof.plan.plan import Plan
@@ -125,7 +126,7 @@ def read_rows(plan: Plan, name: str) -> list[dict[str, Any]]:
         with open_engine(file, name) as engine:
             engine.check()
             _refuse_far(name, engine.types(), engine.aggregates, engine.dialect)
-            found = engine.aggregates(_write_all(name, engine.dialect))
+            found = engine.aggregates(_write_all(name, engine.types(), engine.dialect))
             return [dict(zip(engine.types(), row, strict=True)) for row in found]
     with open_engine(plan.source, plan.data.table, public={name: None}) as engine:
         return read_from(engine, name)
@@ -154,7 +155,7 @@ def read_from(engine: Engine, name: str) -> list[dict[str, Any]]:
     _refuse_far(name, engine.public()[name], engine.ask_public, engine.dialect)
     return [
         dict(zip(engine.public()[name], row, strict=True))
-        for row in engine.ask_public(_write_all(name, engine.dialect))
+        for row in engine.ask_public(_write_all(name, engine.public()[name], engine.dialect))
     ]
 
 
@@ -163,10 +164,15 @@ def _refuse_far(
 ) -> None:
     """Python has no times before the year 1 or after 9999, and an engine may: they would be something else here."""
     low, high = (exp.cast(exp.Literal.string(str(end)), "timestamp") for end in (datetime.min, datetime.max))
-    times = [column for column, stored in types.items() if stored.upper().startswith(("DATE", "TIMESTAMP"))]
+    times = {column: stored for column, stored in types.items() if stored.upper().startswith(("DATE", "TIMESTAMP"))}
     if not times:
         return
-    inside = [exp.column(column, quoted=True).between(low, high) for column in times]
+    moments = [exp.column(column, quoted=True) for column in times]
+    # Nanoseconds do not reach those ends.
+    moments = [
+        exp.cast(m, "timestamp") if "_NS" in stored else m for m, stored in zip(moments, times.values(), strict=True)
+    ]
+    inside = [moment.between(low, high) for moment in moments]
     counts = [exp.Count(this=exp.case().when(exp.not_(exp.paren(test)), exp.Literal.number(1))) for test in inside]
     table = exp.Table(this=exp.to_identifier(name, quoted=True))
     (found,) = ask(exp.select(*counts).from_(table).sql(dialect))
@@ -178,9 +184,10 @@ def _refuse_far(
         )
 
 
-def _write_all(name: str, dialect: str) -> str:
-    table = exp.Table(this=exp.to_identifier(name, quoted=True))
-    return exp.select(exp.Star()).from_(table).sql(dialect)
+def _write_all(name: str, types: Mapping[str, str], dialect: str) -> str:
+    target = find_target(dialect, types)
+    columns = [exp.alias_(target.told(column), column, quoted=True) for column in types]
+    return target.sql(exp.select(*columns).from_(exp.Table(this=exp.to_identifier(name, quoted=True))))
 
 
 def digest_rows(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -213,6 +213,10 @@ class SqlTarget(ABC):
             raise SourceError(f"the table has {' and '.join(names)}; write {column.name} as one of them is written")
         return names[0], self._stored[names[0]]
 
+    def told(self, name: str) -> Expr:
+        """A column of a public table as Python is given it: the value that a query computes with, and no other."""
+        return self.name(name)
+
     def whole_pair(self, one: DeclaredColumn, other: DeclaredColumn) -> tuple[Expr, Expr] | None:
         """Two columns of one type of whole numbers as they are: equal where their texts are, and found much faster."""
         (name, stored), (beside, stored_too) = self.stored(one), self.stored(other)

@@ -79,6 +79,13 @@ class PostgresTarget(SqlTarget):
             raise self.refusal(column, "label", remedy)
         return self._text(name)
 
+    def told(self, name: str) -> Expr:
+        # A driver gives the spaces of a character(4) too, which are none in SQL, and may give 0.1 for a real that is
+        # 0.10000000149.
+        kind = strip_parameters(self._stored[name])
+        types = {"real": exp.DType.DOUBLE, "character": exp.DType.TEXT}
+        return _cast(self.name(name), types[kind]) if kind in types else self.name(name)
+
     def truth(self, column: DeclaredColumn) -> Expr | None:
         name, stored = self.stored(column)
         if strip_parameters(stored) != "boolean":

@@ -74,6 +74,10 @@ class SparkTarget(SqlTarget):
             raise self.refusal(column, "label", remedy)
         return self._text(name, stored) if kind in TEXTS else _cast(self.name(name), exp.DType.TEXT)
 
+    def told(self, name: str) -> Expr:
+        stored = self._stored[name]
+        return self._text(name, stored) if strip_parameters(stored) == "char" else self.name(name)
+
     def truth(self, column: DeclaredColumn) -> Expr | None:
         name, stored = self.stored(column)
         if strip_parameters(stored) != "boolean":
