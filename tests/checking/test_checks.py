@@ -56,6 +56,14 @@ MISTAKES = [
     (("'math'", "'math' AND time IN (30, -1)"), "filter_outside_bounds", 11, "-1", (", -1", "")),
     (("advantage = 0.05", "advantage = 1.0"), "limit_without_force", 20, "more than certain", ("1.0 ", "0.05 ")),
     (LOW, "confidence_low", 24, "more often than not", LOW[::-1]),
+    (("mean = 20, sd = 6.28", "mean = 20, sd = 0.01"), "goal_decided", 18, "100 % of cases", ("sd = 0.01", "sd = 6")),
+    (("time within 2", "time within 0.00002"), "goal_decided", 18, "fewer than", ("0.00002", "2")),
+    (("bounds = [0, 120]", "bounds = [-1e9, 1e9]"), "bounds_wide", 14, "3.8", ("[-1e9, 1e9]", "[0, 90]")),
+    (("at = { time = 20 }", "at = { time = 500 }"), "truth_unlikely", 19, "outside the bounds 0 … 120", ("500", "30")),
+    (("at = { time = 20 }", "at = { time = 119 }"), "truth_unlikely", 19, "nobody near", ("119", "19")),
+    (("advantage = 0.05", "advantage = 0.9"), "limit_loose", 20, "90 percentage points", ("0.9 ", "0.1 ")),
+    (("advantage = 0.05", "posterior = 0.99"), "limit_loose", 20, "reach 99 %", ("0.99 ", "0.5 ")),
+    (('time      = "', 'tmie      = "'), "label_of_nothing", 31, "nobody would see", ("tmie", "time")),
     (("within     = 1.5", "within     = 70"), "error_beyond_range", 22, "120 wide", ("= 70", "= 5")),
 ]  # fmt: skip
 
@@ -71,6 +79,21 @@ def test_a_mistake_is_said_with_its_line_and_mended(
     assert said[0].remedy
     if mended is not None:
         assert [c for c in found(cafeteria(change, mended)) if c.kind == kind] == []
+
+
+def test_a_plan_that_limits_nothing() -> None:
+    """The accuracy alone would decide what is told of people; whoever decided an ε elsewhere is left in peace."""
+    start, end = CAFETERIA.index("[attacker]"), CAFETERIA.index("[accuracy]")
+    bare = CAFETERIA[:start] + CAFETERIA[end:]
+    (said,) = found(loads_plan(bare))
+    assert (said.kind, said.line) == ("nothing_limited", 7)
+    assert found(loads_plan(bare.replace("[release]", "[release]\nepsilon = 5"))) == []
+
+
+def test_bounds_of_dates_are_said_as_dates() -> None:
+    text = (ROOT / "examples" / "births" / "plan.toml").read_text(encoding="utf-8")
+    (said,) = found(loads_plan(text.replace("mean = 1980-01-01", "mean = 1880-01-01")))
+    assert "outside the bounds 1920-01-01 … 2010-12-31" in said.problem
 
 
 def test_a_goal_on_a_column_that_is_never_read() -> None:
@@ -117,9 +140,10 @@ def test_a_label_that_is_no_level_is_refused_with_the_one_that_was_meant() -> No
 
 
 def test_a_limit_that_nothing_can_break() -> None:
-    columns = {"smoker": 'levels = ["yes", "no"]\nprior = { categorical = { yes = 0.5, no = 0.5 } }'}
-    for advantage, said in (("0.6", 1), ("0.2", 0)):
-        goal = f'[attacker]\ngoal = "smoker exactly"\nadvantage = {advantage}\n[accuracy]\nwithin = 9'
+    columns = {"smoker": 'levels = ["yes", "no"]\nprior = { categorical = { yes = 0.7, no = 0.3 } }'}
+    for advantage, said in (("0.4", 1), ("0.2", 0)):
+        limit = f'goal = "smoker exactly"\nat.smoker = "yes"\nadvantage = {advantage}'
+        goal = f"[attacker]\n{limit}\n[accuracy]\nwithin = 9"
         kinds = [c.kind for c in found(short("SELECT COUNT(*) AS n FROM t WHERE smoker = 'yes'", columns, goal))]
         assert kinds == ["limit_without_force"] * said
 

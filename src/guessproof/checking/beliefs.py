@@ -11,9 +11,13 @@ from guessproof.plan.places import Key
 from guessproof.rounded import percent_down
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.finite import Finite
+from guessproof.world.goals import Within
 from guessproof.world.line import LinePrior
 
 MOST_OUTSIDE = 0.2  # a normal prior for a number that is never negative often has a tenth outside
+MOST_WIDE = 100  # times as wide as where 99 % of people are believed
+KNOWN, HARDLY = 0.95, 1e-4  # how often a guess at the middle of the prior is right before any release
+NEVER = 1e-6  # of people, beyond a true value
 
 
 def prior_lies_outside(case: Checked) -> Iterator[Concern]:
@@ -25,9 +29,9 @@ def prior_lies_outside(case: Checked) -> Iterator[Concern]:
         outside = _outside(attribute, bounds)
         if outside is None or outside <= MOST_OUTSIDE:
             continue
-        low, high = bounds
+        low, high = map(attribute.shown, bounds)
         problem = (
-            f"the prior believes {percent_down(outside, 0)} of people outside the bounds {low:g} … {high:g}, and every "
+            f"the prior believes {percent_down(outside, 0)} of people outside the bounds {low} … {high}, and every "
             "value outside them is counted as the nearest bound"
         )
         remedy = "give prior and bounds in the same unit, or widen the bounds"
@@ -42,6 +46,63 @@ def _outside(attribute: Attribute, bounds: tuple[float, float]) -> float | None:
     if isinstance(prior, Finite) and prior.is_line:
         return sum(float(w) for x, w in zip(prior.points, prior.mass, strict=True) if not bounds[0] <= x <= bounds[1])
     return None
+
+
+def bounds_are_wide(case: Checked) -> Iterator[Concern]:
+    """Bounds far wider than where people are believed to be: noise is made for the bounds."""
+    for name, attribute in case.plan.attributes().items():
+        bounds, prior = case.plan.columns[name].bounds, attribute.prior
+        if bounds is None or not isinstance(prior, LinePrior):
+            continue
+        low, high = (float(prior.quantile(share)) for share in (0.005, 0.995))
+        if bounds[1] - bounds[0] > MOST_WIDE * (high - low) > 0:
+            usual = f"{attribute.shown(low)} … {attribute.shown(high)}"
+            problem = f"the prior believes 99 % of people in {usual}, and the noise is made for these bounds"
+            remedy = "give bounds that people can really have, in the prior's unit"
+            shown = [attribute.shown(end) for end in bounds]
+            yield case.concern("bounds_wide", ("columns", name, "bounds"), shown, problem, remedy)
+
+
+def goal_is_decided(case: Checked) -> Iterator[Concern]:
+    """A goal that nearly every guess meets beforehand, or none: often in another unit than the prior."""
+    plan = case.plan
+    goal = None if plan.attacker is None else plan.goal()
+    if plan.attacker is None or not isinstance(goal, Within) or goal.radius is None:
+        return
+    attribute = plan.attributes()[goal.attribute.name]
+    prior = attribute.prior
+    if not isinstance(prior, LinePrior):
+        return
+    middle = float(prior.quantile(0.5))
+    right = float(prior.mass(middle - goal.radius, middle + goal.radius))
+    remedy = "give the goal in the unit of the prior, or another prior"
+    if right >= KNOWN:
+        often = percent_down(right, 0)
+        problem = f"a guess at {attribute.shown(middle)} is right in {often} of cases before any release"
+    elif right < HARDLY:
+        problem = f"even the best guess is right in fewer than {HARDLY:.2%} of cases before any release"
+    else:
+        return
+    yield case.concern("goal_decided", ("attacker", "goal"), plan.attacker.goal, problem, remedy)
+
+
+def truth_is_unlikely(case: Checked) -> Iterator[Concern]:
+    """A true value that nobody has: the limit would hold for nobody."""
+    attacker = case.plan.attacker
+    for name, value in (attacker.at or {}).items() if attacker is not None else ():
+        attribute = case.plan.attributes().get(name)
+        if attribute is None or not isinstance(value, (int, float)):
+            continue
+        bounds, prior = case.plan.columns[name].bounds, attribute.prior
+        if bounds is not None and not bounds[0] <= value <= bounds[1]:
+            low, high = map(attribute.shown, bounds)
+            problem = f"the true value {attribute.shown(value)} lies outside the bounds {low} … {high}"
+        elif isinstance(prior, LinePrior) and not NEVER < float(prior.mass(-math.inf, value)) < 1 - NEVER:
+            problem = f"the prior believes nobody near the true value {attribute.shown(value)}"
+        else:
+            continue
+        remedy = "write one that people have, or leave at out: the limit then holds for every true value"
+        yield case.concern("truth_unlikely", ("attacker", "at"), value, problem, remedy)
 
 
 def goal_is_never_read(case: Checked) -> Iterator[Concern]:

@@ -11,13 +11,17 @@ from guessproof.checking.answers import (
     pattern_matches_nothing,
 )
 from guessproof.checking.beliefs import (
+    bounds_are_wide,
+    goal_is_decided,
     goal_is_never_read,
     limit_cannot_be_broken,
     limit_is_certainty,
     prior_lies_outside,
+    truth_is_unlikely,
 )
 from guessproof.checking.concern import Checked, Concern
 from guessproof.checking.sources import column_is_missing, source_is_missing
+from guessproof.checking.wishes import label_names_nothing, limit_is_loose, nothing_is_limited
 from guessproof.choosing import Choice
 from guessproof.plan import Plan, check_plan
 
@@ -26,12 +30,18 @@ Check = Callable[[Checked], Iterator[Concern]]
 # In the order in which they are said; a new check is one function and one entry here.
 OF_THE_TABLE: tuple[Check, ...] = (source_is_missing, column_is_missing)
 OF_THE_PLAN: tuple[Check, ...] = (
+    nothing_is_limited,
     prior_lies_outside,
+    bounds_are_wide,
     pattern_matches_nothing,
     filter_never_changes,
     goal_is_never_read,
+    goal_is_decided,
+    truth_is_unlikely,
     limit_is_certainty,
+    limit_is_loose,
     confidence_is_low,
+    label_names_nothing,
 )
 OF_THE_CHOICE: tuple[Check, ...] = (limit_cannot_be_broken, error_is_wider_than_the_range)
 CHECKS = (*OF_THE_TABLE, *OF_THE_PLAN, *OF_THE_CHOICE)
