@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
-from web.running import Served, serving
+from web.running import CALCULATION, Served, serving
 
 QUIET = ("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
 ALONE = ("--disable-component-update", "--disable-sync")
@@ -38,10 +38,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def page_served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The page in a folder with the cafeteria's table."""
+    """The page in a folder with the cafeteria's table; it begins with a plan that is quickly answered."""
     folder = tmp_path_factory.mktemp("browser")
     shutil.copy(TABLE, folder / "cafeteria.csv")
-    with serving(folder) as found:
+    with serving(folder, state=CALCULATION) as found:
         yield found
 
 

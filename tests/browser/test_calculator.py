@@ -88,8 +88,10 @@ def test_a_drag_ends_in_a_drawing_of_its_last_state(page_served: Served, tab: Ta
     assert found["kept"]  # Vega keeps a note of every new row
 
 
-def test_an_infeasible_limit_is_said_in_words(page_served: Served, tab: Tab) -> None:
+def test_an_infeasible_limit_is_said_in_words(page_served: Served, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_served.shop, "start", None)
     page = tab(page_served.address)
+    expect(page.locator("#goal-words")).to_contain_text("time to within 2")  # without a plan: an example
     state: dict[str, Any] = copy.deepcopy(CALCULATION)
     state["attacker"]["posterior"] = 0.1
     load(page, state)
@@ -196,8 +198,10 @@ def test_questions_an_epsilon_and_published_methods(page_served: Served, tab: Ta
                 ANOTHER,
                 arg=title,
             )
+    page.locator("#truth").fill("20")  # the curve of the worst true value takes seconds
+    page.keyboard.press("Enter")
     settled(page)
-    assert held(page)["attacker"] == {"goal": "time within 2", "advantage": 0.05}
+    assert held(page)["attacker"] == {"goal": "time within 2", "advantage": 0.05, "at": {"time": 20}}
     assert held(page)["data"]["rows"] == 120
     drawn(page)
     page.locator("#meaning-number").fill("7")
