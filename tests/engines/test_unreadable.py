@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 from contextlib import nullcontext
 from decimal import Decimal
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -141,6 +143,31 @@ def test_a_broken_line_of_a_second_table_of_persons_is_found_unpaid(tmp_path: Pa
     sql = "SELECT COUNT(*) AS n FROM t JOIN u ON t.who = u.who"
     more = '[tables.u]\nsource = "u.csv"\nperson = "who"'
     assert_refused(plan_in(tmp_path, "t.csv", sql, persons, more=more), "some line")
+
+
+def test_no_refusal_quotes_the_labels_of_a_list(tmp_path: Path) -> None:
+    """Labels that were made from the values stood in the type, and so in what was said of it."""
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as con:
+        con.execute("CREATE TABLE raw AS SELECT * FROM (VALUES ('s3cr3t'), ('it''s s3cr3t), (s3cr3t'), ('a')) AS r(v)")
+        con.execute("CREATE TYPE names AS ENUM (SELECT v FROM raw)")
+        con.execute("CREATE TABLE t AS SELECT v::names AS x, [v::names] AS y, {'a': v::names, 'b': 1} AS z FROM raw")
+    Ledger.create(tmp_path / "l", "t", Budget(Decimal(10**9)))
+    refused, told = 0, list[str]()
+    for column, kind in itertools.product("xyz", ("number", "label", "truth", "time", "person")):
+        data = f'protects = "persons"\nperson = "{column}"\nmax_rows = 2' if kind == "person" else RECORDS
+        tests = {"time": " > DATE '2020-01-01'", "label": " = 'a'", "number": " > 1", "truth": ""}
+        where = "" if kind == "person" else f" WHERE {column}{tests[kind]}"
+        text = PLAN.format(source="t.duckdb", sql=f"SELECT COUNT(*) AS n FROM t{where}", data=data, x="", more="")
+        text = text.replace("[columns.x]", "" if kind == "person" else f'[columns.{column}]\nkind = "{kind}"')
+        with open_engine(str(tmp_path / "t.duckdb"), "t") as engine:
+            assert "s3cr3t" not in repr(engine.types())
+        try:
+            gp.release(gp.loads_plan(text, folder=tmp_path))
+        except SourceError as error:
+            refused += 1
+            told = str(error)
+            assert "s3cr3t" not in told
+    assert refused > 8
 
 
 def test_times_with_zones_are_moments_in_any_unit(tmp_path: Path) -> None:

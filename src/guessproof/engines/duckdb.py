@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -39,6 +40,7 @@ SETTINGS = {
 }
 INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
 FRAME = "gp_frame"
+ENUM = re.compile(r"ENUM\('(?:[^']|'')*'(?:, '(?:[^']|'')*')*\)")
 QUERY_NODES = {"SELECT_NODE", "SET_OPERATION_NODE", "CTE_NODE"}
 TABLE_NODES = {"BASE_TABLE", "SUBQUERY", "JOIN", "EMPTY", "EXPRESSION_LIST"}
 NUMBERS = INTEGERS | {f"U{name}" for name in INTEGERS} | {"FLOAT", "DOUBLE", "DECIMAL", "BIGNUM"}
@@ -218,7 +220,7 @@ class DuckDB:
         run("SET enable_external_access = false")
         if self._source.form == "duckdb":
             self._stored = run(TABLE_TYPE, [self._table]).fetchall() == [("BASE TABLE",)]
-        return dict(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
+        return _types(run(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {reader})").fetchall())  # noqa: S608
 
     def _refuse_mixed(self, source: Source, said: str) -> None:
         """Before anything is charged: later a value that does not fit would decide whether a query fails."""
@@ -254,7 +256,7 @@ class DuckDB:
             run(f"CREATE TABLE gp_twin.main.{quoted} AS SELECT * FROM memory.main.{quoted} LIMIT 0")  # noqa: S608
         else:
             run(f"CREATE VIEW gp_twin.main.{quoted} AS SELECT * FROM memory.main.{quoted}")  # noqa: S608
-        self._public_types[name] = dict(run(f"SELECT column_name, column_type FROM (DESCRIBE {quoted})").fetchall())  # noqa: S608
+        self._public_types[name] = _types(run(f"SELECT column_name, column_type FROM (DESCRIBE {quoted})").fetchall())  # noqa: S608
 
     def _placed(self, reader: str) -> None:
         """The table under its own name, and its twin without rows."""
@@ -428,6 +430,15 @@ def _unreadable(source: Source, table: str, failure: str | None) -> str:
     if source.form == "duckdb" and failure == "IOException":
         return "it is not a DuckDB database, or another program is writing to it; close that one or check the file"
     return f"it cannot be read as {'CSV' if source.form == 'csv' else source.form}; check the file"
+
+
+def _types(described: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The types of columns, without the labels of a list: those may come from the values, and refusals quote types.
+
+    >>> _types([("a", "ENUM('it''s', 'b)')[]"), ("b", "STRUCT(c ENUM('x'), d DOUBLE)")])
+    {'a': 'ENUM[]', 'b': 'STRUCT(c ENUM, d DOUBLE)'}
+    """
+    return {name: ENUM.sub("ENUM", stored) for name, stored in described}
 
 
 def _kind(stored: str) -> str:
