@@ -16,7 +16,10 @@ from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
-ROOMS = ("core", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "spark", "ledger", "soak")
+ROOMS = (
+    "core", "choosing", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "spark", "ledger",
+    "soak",
+)  # fmt: skip
 
 
 def main() -> None:

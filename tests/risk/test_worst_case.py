@@ -11,6 +11,7 @@ from guessproof.errors import NotCertifiedError
 from guessproof.risk import worst_case
 from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.goals import Within
+from guessproof.world.line import LinePrior
 
 PRIORS = {
     "normal": gp.normal(1, 2),
@@ -131,3 +132,21 @@ def test_what_lies_beyond_a_cut_stays_below_its_bound(
         for epsilon in (0.2, 1.5):
             bound = goal.beyond(cut, side, kind, epsilon, aim)
             assert np.all(values(goal, beyond, epsilon, aim) <= bound + 1e-9)
+
+
+@pytest.mark.parametrize("prior", [gp.laplace(0, 1), gp.laplace(3, 0.5), gp.exponential(1)])
+@pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.0, 20.0])
+def test_in_a_memoryless_tail_beliefs_fall_outwards(prior: LinePrior, epsilon: float) -> None:
+    x = gp.Attribute("x", prior=prior)
+    for radius in (0.1, 1.0):
+        start = max(prior.breaks, default=0.0) + radius
+        places = start + np.linspace(0, 12, 60)
+        after = gp.Attack(gp.within(x, radius), at={"x": places}).posterior(epsilon).bound
+        assert np.all(np.diff(after) <= 1e-12)
+        for bounds in (None, (start - radius, start + 4)):
+            within = places if bounds is None else np.linspace(*bounds, 80)[1:]
+            known = gp.Attribute("x", prior=prior, bounds=bounds)
+            reached = float(np.max(gp.Attack(gp.within(known, radius), at={"x": within}).advantage(epsilon).attack))
+            worst = gp.Attack(gp.within(known, radius)).advantage(epsilon)
+            assert worst.status == "exact"
+            assert reached <= worst.bound

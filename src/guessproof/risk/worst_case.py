@@ -175,6 +175,24 @@ class TruthSearch:
         rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
         return float(posterior_of(gain, rest, epsilon * self.form.step))
 
+    def in_tails(self, left: Ends, right: Ends, direction: Direction) -> Array:
+        """What boxes in a memoryless tail do not exceed: a belief after is highest at their nearer end; inf elsewhere.
+
+        Farther out by δ, what lies in and beyond the goal weighs e^{−rδ} times as much, r being the tail's rate. Of a
+        log-concave prior everything before it weighs at least that, so that correct guesses lose.
+        """
+        bound = np.full(left.t.shape, np.inf)
+        if direction == "fall" or not (self.fixed_radius and self.form.is_straight and self.prior.is_log_concave):
+            return bound
+        breaks = [x for x in (*self.prior.support, *self.prior.breaks) if np.isfinite(x)]
+        for side, near in ((0, right), (1, left)):
+            if self.prior.tails[side] == "memoryless":
+                edge = self.edges(near.t)[1 - side]
+                outside = (edge >= max(breaks)) if side == 1 else (edge <= min(breaks))
+                after = near.bound if direction == "posterior" else near.bound + near.prior
+                bound = np.where(outside, np.minimum(bound, after), bound)
+        return bound
+
     def _beyond_bends(self, t: float, edge: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
         """Beyond the last bend ψ is straight; forgetting the complement on its other side only raises beliefs."""
         bend = self.form.cuts[-1 if side == 1 else 0]
@@ -225,7 +243,11 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
         if left.t.size == 0:
             break
         enough = max(best.value, settled) + tolerance
-        bound = box_bound(goal, left, right, low_slope[~one_end], high_slope[~one_end], epsilon, direction, enough)
+        out_there = goal.in_tails(left, right, direction)
+        done = out_there <= max(best.value, beyond) + tolerance
+        settled = max(settled, float(np.max(out_there[done], initial=0.0)))
+        left, right, slopes = left.pick(~done), right.pick(~done), [s[~one_end][~done] for s in (low_slope, high_slope)]
+        bound = box_bound(goal, left, right, *slopes, epsilon, direction, enough)
         keep = bound > enough
         settled = max(settled, float(np.max(bound[~keep], initial=0.0)))
         left, right = left.pick(keep), right.pick(keep)
