@@ -158,6 +158,7 @@ CHARGE = _table(
     guarantee=_by_name(ANY),
     answer=ANY,
 )
+OTHER_WORDS = _table(advantage=NUMBER, tpr_at_fpr=_by_name(NUMBER), gdp_mu=NUMBER, zcdp_rho=NUMBER)
 ACCOUNT = _table(
     name=TEXT,
     opened=TIME,
@@ -168,6 +169,7 @@ ACCOUNT = _table(
     amendments=_list(_table(entry=WHOLE, time=TIME, protect=_list(TEXT), budget=_or_null(SPENT))),
     spent=SPENT,
     left=SPENT,
+    other_words=_or_null(OTHER_WORDS),
     charges=_list(CHARGE),
     notes=_list(_table(entry=WHOLE, time=TIME, scan=TRUTH, text=TEXT)),
 )
@@ -204,7 +206,7 @@ COMMANDS: dict[str, Schema] = {
         largest_prior_factor={"anyOf": [NUMBER, {"const": "any"}, {"type": "null"}]},
         errors=_by_name(_or_null(NUMBER)),
         rank_errors=_by_name(NUMBER),
-        other_words=_table(advantage=NUMBER, tpr_at_fpr=_by_name(NUMBER), gdp_mu=NUMBER, zcdp_rho=NUMBER),
+        other_words=OTHER_WORDS,
         limits=_list(_table(name=TEXT, epsilon=_or_null(NUMBER), side=SIDE, how=TEXT, kept=TRUTH)),
         general=_ref("explain"),
     ),

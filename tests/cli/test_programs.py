@@ -171,3 +171,34 @@ def test_no_bar_of_the_database(tmp_path: Path) -> None:
     with open_engine(str(tmp_path / "t.csv"), "t") as engine:
         cursor: Any = engine._con  # pyright: ignore[reportAttributeAccessIssue]
         assert cursor.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)
+
+
+def test_a_whole_ledger_is_said_in_the_other_words(
+    cats: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One release: what `explain` says of its noise. Two: squares and ε add up; on the screen as in JSON."""
+    assert run(monkeypatch, capsys, "release", "plan.toml")[0] == 0
+    own = json.loads(run(monkeypatch, capsys, "explain", "plan.toml", "--json")[1])["other_words"]
+    shown = json.loads(run(monkeypatch, capsys, "ledger", "show", "cats", "--json")[1])
+    fits("ledger_show", shown)
+    once = shown["names"][0]["other_words"]
+    assert once["advantage"] == pytest.approx(own["advantage"], rel=1e-6)
+    assert once["tpr_at_fpr"]["0.01"] == pytest.approx(own["tpr_at_fpr"]["0.01"], rel=1e-6)
+    assert run(monkeypatch, capsys, "release", "either.toml")[0] == 0
+    other = json.loads(run(monkeypatch, capsys, "explain", "either.toml", "--json")[1])["other_words"]
+    twice = json.loads(run(monkeypatch, capsys, "ledger", "show", "cats", "--json")[1])["names"][0]["other_words"]
+    assert twice["zcdp_rho"] == pytest.approx(once["zcdp_rho"] + other["zcdp_rho"], rel=1e-6)
+    assert once["tpr_at_fpr"]["0.01"] < twice["tpr_at_fpr"]["0.01"]
+    text = run(monkeypatch, capsys, "ledger", "show", "cats")[1]
+    assert "in other words: TPR at FPR 1 %" in text
+    assert "zCDP with ρ" in text
+
+
+def test_a_key_in_the_wrong_table_is_told_where_it_belongs(
+    cats: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = (cats / "plan.toml").read_text(encoding="utf-8").replace("[attacker]\n", "[attacker]\nlinked_records = 2\n")
+    (cats / "wrong.toml").write_text(plan, encoding="utf-8")
+    code, _, said = run(monkeypatch, capsys, "choose", "wrong.toml")
+    assert code == 2
+    assert "it is a key of [data]: move it there" in said

@@ -11,7 +11,7 @@ from scipy.special import ndtr, ndtri
 
 import guessproof as gp
 from guessproof.errors import ParameterError
-from guessproof.mechanisms.words import gdp_of_epsilon, words_of_noise
+from guessproof.mechanisms.words import gdp_of_epsilon, words_of_charges, words_of_noise
 
 RATES = (1e-4, 0.01, 0.05, 0.2, 0.5, 0.9)
 
@@ -83,6 +83,29 @@ def test_a_ledger_says_the_same_as_its_releases() -> None:
     kept, words = words_of_noise(tables), gp.other_words([gp.Laplace(1, 0.5), gp.Gaussian(1, 1, 1e-5)])
     assert kept.gdp == pytest.approx(words.gdp, rel=1e-6)
     assert kept.tpr(0.05) >= words.tpr(0.05) - 1e-12
+
+
+def test_a_ledger_with_one_release_says_what_the_release_does() -> None:
+    """Laplace noise has its own curve: a ledger that knows only its ε would say 38 % instead of 33 %."""
+    noise = {"mechanism": "laplace", "epsilon": 0.8, "delta": 0.0, "sensitivity": 3.0, "noise_scale": 3.75}
+    kept, words = words_of_noise([noise]), gp.other_words([gp.Laplace(3, 0.8)])
+    assert words.advantage == pytest.approx(-math.expm1(-0.4), rel=1e-9)
+    assert words.advantage <= kept.advantage == pytest.approx(words.advantage, rel=1e-6)
+    unknown = words_of_noise([{**noise, "mechanism": "another"}])
+    assert unknown.advantage == pytest.approx(math.tanh(0.4), rel=1e-6)
+
+
+def test_filters_that_cost_less_than_their_noises_are_said_at_what_they_cost() -> None:
+    """Of three noises one record meets two at most: ε is charged for two, squares are added for all three."""
+    noise = {"mechanism": "laplace", "epsilon": 0.3, "delta": 0.0, "sensitivity": 1.0, "noise_scale": 1 / 0.3}
+    bell = {**noise, "mechanism": "gaussian", "delta": 1e-5, "noise_scale": gp.Gaussian(1, 0.3, 1e-5).scale}
+    kept = words_of_charges([([noise] * 3, 0.6)])
+    assert kept.epsilon == pytest.approx(0.6, rel=1e-6)
+    assert kept.tpr(0.01) < words_of_noise([noise] * 3).tpr(0.01)
+    assert kept.zcdp == pytest.approx(3 * 0.3**2 / 2, rel=1e-6)
+    both = words_of_charges([([noise] * 3, 0.6), ([bell, noise], 0.6)])
+    assert both.epsilon == pytest.approx(0.9, rel=1e-6)
+    assert both.mu == pytest.approx(1 / bell["noise_scale"])  # pyright: ignore[reportOperatorIssue]
 
 
 def test_beliefs_after_releases_can_be_compared_with_each_other() -> None:

@@ -9,10 +9,11 @@ import typer
 from guessproof.cli.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from decimal import Decimal
 
     from guessproof.ledger import Account, Charge, Verification
+    from guessproof.mechanisms.words import OtherWords
 
 ledger_app = typer.Typer(
     name="ledger",
@@ -238,15 +239,20 @@ def _show_account(account: Account) -> None:
         say(f"note {note.seq}, {_when(note.time)}{' (scan)' if note.scan else ''}: {note.text}")
 
 
-def _show_words(charges: list[Charge]) -> None:
+def _other_words(charges: Iterable[Charge]) -> OtherWords | None:
     """Everything under one name in the words of hypothesis testing, where each charge describes its noise."""
-    from guessproof.mechanisms.words import words_of_noise
+    from guessproof.mechanisms.words import words_of_charges
+
+    described = [(charge.describe.get("noise", ()), float(charge.cost.epsilon)) for charge in charges]
+    return words_of_charges(described) if described and all(noise for noise, _ in described) else None
+
+
+def _show_words(charges: list[Charge]) -> None:
     from guessproof.rounded import percent_up, up
 
-    tables = [noise for charge in charges for noise in charge.describe.get("noise", ())]
-    if not all(charge.describe.get("noise") for charge in charges):
+    words = _other_words(charges)
+    if words is None:
         return
-    words = words_of_noise(tables)
     say(
         f"in other words: TPR at FPR 1 % at most {percent_up(words.tpr(0.01), 2)}, TPR − FPR at most "
         f"{percent_up(words.advantage, 2)}, μ-GDP with μ = {up(words.gdp)}, zCDP with ρ = {up(words.zcdp)}"
@@ -326,7 +332,7 @@ def _bar(symbol: str, spent: Decimal, whole: Decimal, left: Decimal) -> None:
 
 
 def _account_json(account: Account) -> dict[str, Any]:
-    left = account.left
+    left, words = account.left, _other_words(account.charges.values())
     limit = account.budget.advantage
     return {
         "name": account.name,
@@ -352,6 +358,7 @@ def _account_json(account: Account) -> dict[str, Any]:
             "delta": str(left.delta),
             "advantage": None if left.advantage is None else str(left.advantage),
         },
+        "other_words": None if words is None else words.to_dict(),
         "charges": [
             {
                 "entry": charge.seq,

@@ -29,7 +29,7 @@ class OtherWords:
     """One release, or several: what a test that tells two neighbouring tables apart can reach.
 
     `pure` is the ε of each release without a δ, `mu` what the Gaussian ones amount to; `curve` is δ(ε) where a single
-    mechanism has its own.
+    mechanism has its own; `paid` is what the pure ones cost together where that is less than their sum.
 
     >>> from guessproof.mechanisms.gaussian import Gaussian
     >>> from guessproof.mechanisms.laplace import Laplace
@@ -43,11 +43,12 @@ class OtherWords:
     pure: tuple[float, ...] = ()
     mu: float = 0.0
     curve: Callable[[float], float] | None = None
+    paid: float = math.inf
 
     @cached_property
     def epsilon(self) -> float:
         """What the pure releases cost together."""
-        return math.fsum(self.pure)
+        return min(math.fsum(self.pure), self.paid)
 
     @cached_property
     def gdp(self) -> float:
@@ -136,16 +137,49 @@ def _own_curve(mechanism: Mechanism) -> Callable[[float], float] | None:
     return mechanism.delta_at
 
 
-def words_of_noise(tables: Iterable[Mapping[str, Any]]) -> OtherWords:
+def words_of_noise(tables: Iterable[Mapping[str, Any]], paid: float = math.inf) -> OtherWords:
     """The same for noises as a ledger describes them: of a whole ledger, if it is given all of them."""
+    noises = list(tables)
     pure: list[float] = []
     bells: list[float] = []
-    for table in tables:
+    for table in noises:
         if float(table.get("delta") or 0.0) > 0:
             bells.append(float(table["sensitivity"]) / float(table["noise_scale"]))
         else:
-            pure.append(float(table["epsilon"]) * (1 + 1e-9))  # and what the noise's grid adds
-    return OtherWords(tuple(pure), math.hypot(0.0, *bells))
+            pure.append(_paid(table))
+    return OtherWords(tuple(pure), math.hypot(0.0, *bells), _curve_of(noises[0]) if len(noises) == 1 else None, paid)
+
+
+def words_of_charges(charges: Iterable[tuple[Sequence[Mapping[str, Any]], float]]) -> OtherWords:
+    """The same for charges: their noises, and the ε that was charged for each.
+
+    Filters of which a record meets few at a time cost less than their noises add up to.
+    """
+    noises: list[Mapping[str, Any]] = []
+    paid: list[float] = []
+    for tables, epsilon in charges:
+        noises += tables
+        pure = [_paid(t) for t in tables if not float(t.get("delta") or 0.0) > 0]
+        paid.append(min(math.fsum(pure), epsilon * (1 + 1e-9)) if len(pure) == len(tables) else math.fsum(pure))
+    return words_of_noise(noises, math.fsum(paid))
+
+
+def _paid(table: Mapping[str, Any]) -> float:
+    return float(table["epsilon"]) * (1 + 1e-9)  # and what the noise's grid adds
+
+
+def _curve_of(table: Mapping[str, Any]) -> Callable[[float], float] | None:
+    """δ(ε) of the only noise of a ledger, where the mechanism that it names has it and costs what was charged."""
+    from guessproof.mechanisms import MECHANISMS  # the list stands above this file
+
+    kind, epsilon = MECHANISMS.get(str(table.get("mechanism"))), float(table["epsilon"]) * (1 + 1e-9)
+    if kind is None or kind.has_delta:
+        return None
+    try:
+        mechanism = kind(float(table["sensitivity"]), epsilon)  # pyright: ignore[reportCallIssue]
+    except (GuessproofError, TypeError):
+        return None
+    return _own_curve(mechanism) if mechanism.epsilon <= epsilon * (1 + 1e-9) else None
 
 
 def gdp_of_epsilon(epsilon: float) -> float:

@@ -63,7 +63,9 @@ def explain_refusal(error: ValidationError, raw: Mapping[str, Any], place: Place
         table = _table_at(path[:-1])
         keys = _keys(table)
         where = f"is not a key of [{spell_key(path[:-1])}]" if path[:-1] else "is not a table of a plan"
-        return place.error(path, value, where, suggest_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}"))
+        elsewhere = _elsewhere(str(path[-1])) if len(path) == 2 else None
+        remedy = elsewhere or suggest_name(str(path[-1]), keys, f"its keys are {', '.join(keys)}")
+        return place.error(path, value, where, remedy)
     words = _words(path, found[path], value)
     there: Any = value if value is not None else list(_value_at(raw, path[:-1]))  # what is there, where a key is not
     return place.error(path, there, *words)
@@ -181,6 +183,13 @@ def _fields(table: type[PlanTable] | None) -> dict[str, FieldInfo]:
 
 def _keys(table: type[PlanTable] | None) -> list[str]:
     return list(_fields(table))
+
+
+def _elsewhere(name: str) -> str | None:
+    """Where a key belongs that stands in the wrong table."""
+    tables = [key for key in _keys(PlanFile) if name in _fields(_table_at((key,)))]
+    own = [table for table in tables if table not in ("columns", "prior", "tables", "queries")]
+    return f"it is a key of [{own[0]}]: move it there" if len(own) == 1 else None
 
 
 def describe_blank(path: Key) -> str:

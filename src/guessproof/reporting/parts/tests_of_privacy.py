@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from guessproof.charts.tradeoff import tradeoff_curves
 from guessproof.guarantee.guarantee import list_moved
-from guessproof.mechanisms.words import OtherWords, other_words, words_of_noise
+from guessproof.mechanisms.words import OtherWords, other_words, words_of_charges
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table
@@ -55,5 +55,6 @@ def _found(facts: Facts) -> dict[str, OtherWords]:
     charges = [] if facts.account is None else list(facts.account.charges.values())
     described = [charge.describe.get("noise", ()) for charge in charges]
     if len(described) > (1 if found else 0) and all(described):
-        found[ALL] = words_of_noise(noise for noises in described for noise in noises)
+        paid = (float(charge.cost.epsilon) for charge in charges)
+        found[ALL] = words_of_charges(zip(described, paid, strict=True))
     return found
