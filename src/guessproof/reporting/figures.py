@@ -8,10 +8,12 @@ from typing import Any
 from guessproof.charts.plan import NARROW, WIDE, inline
 from guessproof.reporting.markup import Markup, Piece, tag
 
+WIDTHS = {"wide": WIDE, "narrow": NARROW}
+
 
 def figure(name: str, draw: Callable[[int], Any], label: str, caption: Piece) -> Markup:
     """A picture at both widths. `draw` gives a chart, or SVG that is complete already."""
-    drawn = {kind: _drawn(draw(width), f"{name}-{kind}", label) for kind, width in (("wide", WIDE), ("narrow", NARROW))}
+    drawn = {kind: _drawn(draw(width), f"{name}-{kind}", label) for kind, width in WIDTHS.items()}
     pictures = [tag("div", Markup(svg), class_=kind) for kind, svg in drawn.items()]
     return tag("figure", *pictures, tag("figcaption", caption), id=f"figure-{name}")
 
