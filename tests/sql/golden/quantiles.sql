@@ -1,41 +1,24 @@
 -- values: SELECT MEDIAN(grade) AS middle FROM t
 -- MEDIAN(grade): a value is picked by its rank; one person moves the ranks of two values apart by at most 2
 SELECT
-  CASE
-    WHEN "x" > 0.0e0 + (
-      CAST("k" AS DOUBLE) + 0.5e0
-    ) * 0.5e0
-    THEN "k" + 1
-    WHEN "x" <= 0.0e0 + (
-      CAST("k" AS DOUBLE) + -0.5e0
-    ) * 0.5e0
-    THEN "k" - 1
-    ELSE "k"
-  END AS "place",
+  CAST((
+    "x" / CAST(0.5e0 AS DOUBLE)
+  ) AS BIGINT) AS "place",
   COUNT(*) AS "n"
 FROM (
   SELECT
-    "x",
-    CAST((
-      (
-        "x" - 0.0e0
-      ) / CAST(0.5e0 AS DOUBLE)
-    ) AS BIGINT) AS "k"
-  FROM (
-    SELECT
-      CASE
-        WHEN TRY_CAST("grade" AS DOUBLE) BETWEEN 0.0e0 AND 20.0e0
-        THEN TRY_CAST("grade" AS DOUBLE)
-        WHEN TRY_CAST("grade" AS DOUBLE) < 0.0e0
-        THEN 0.0e0
-        WHEN TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
-        THEN 20.0e0
-      END AS "x"
-    FROM "t"
-    WHERE
-      TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
-  ) AS "kept"
-) AS "guessed"
+    CASE
+      WHEN TRY_CAST("grade" AS DOUBLE) BETWEEN 0.0e0 AND 20.0e0
+      THEN TRY_CAST("grade" AS DOUBLE)
+      WHEN TRY_CAST("grade" AS DOUBLE) < 0.0e0
+      THEN 0.0e0
+      WHEN TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+      THEN 20.0e0
+    END AS "x"
+  FROM "t"
+  WHERE
+    TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+) AS "kept"
 GROUP BY
   1;
 
@@ -52,46 +35,28 @@ GROUP BY
   "faculty" COLLATE C;
 SELECT
   "k0",
-  CASE
-    WHEN "x" > 0.0e0 + (
-      CAST("k" AS DOUBLE) + 0.5e0
-    ) * 0.5e0
-    THEN "k" + 1
-    WHEN "x" <= 0.0e0 + (
-      CAST("k" AS DOUBLE) + -0.5e0
-    ) * 0.5e0
-    THEN "k" - 1
-    ELSE "k"
-  END AS "place",
+  CAST((
+    "x" / CAST(0.5e0 AS DOUBLE)
+  ) AS BIGINT) AS "place",
   COUNT(*) AS "n"
 FROM (
   SELECT
-    "k0",
-    "x",
-    CAST((
-      (
-        "x" - 0.0e0
-      ) / CAST(0.5e0 AS DOUBLE)
-    ) AS BIGINT) AS "k"
-  FROM (
-    SELECT
-      "faculty" COLLATE C AS "k0",
-      CASE
-        WHEN TRY_CAST("grade" AS DOUBLE) BETWEEN 0.0e0 AND 20.0e0
-        THEN TRY_CAST("grade" AS DOUBLE)
-        WHEN TRY_CAST("grade" AS DOUBLE) < 0.0e0
-        THEN 0.0e0
-        WHEN TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
-        THEN 20.0e0
-      END AS "x"
-    FROM "t"
-    WHERE
-      (
-        "smoker" COLLATE C = 'true' AND "faculty" COLLATE C IN ('math', 'law')
-      )
-      AND TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
-  ) AS "kept"
-) AS "guessed"
+    "faculty" COLLATE C AS "k0",
+    CASE
+      WHEN TRY_CAST("grade" AS DOUBLE) BETWEEN 0.0e0 AND 20.0e0
+      THEN TRY_CAST("grade" AS DOUBLE)
+      WHEN TRY_CAST("grade" AS DOUBLE) < 0.0e0
+      THEN 0.0e0
+      WHEN TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+      THEN 20.0e0
+    END AS "x"
+  FROM "t"
+  WHERE
+    (
+      "smoker" COLLATE C = 'true' AND "faculty" COLLATE C IN ('math', 'law')
+    )
+    AND TRY_CAST("grade" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+) AS "kept"
 GROUP BY
   1,
   2;
@@ -99,28 +64,28 @@ GROUP BY
 -- records: SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ROUND(time / 7)) AS weeks FROM t
 -- PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ROUND(CAST(time AS DOUBLE PRECISION) / 7)): a value is picked by its rank; adding or removing one record moves the ranks of two values apart by at most 1.5, changing one by at most 2
 SELECT
-  CASE
-    WHEN "x" > 0.0e0 + (
-      CAST("k" AS DOUBLE) + 0.5e0
-    ) * 1.0e0
-    THEN "k" + 1
-    WHEN "x" <= 0.0e0 + (
-      CAST("k" AS DOUBLE) + -0.5e0
-    ) * 1.0e0
-    THEN "k" - 1
-    ELSE "k"
-  END AS "place",
+  CAST((
+    "x" / CAST(1.0e0 AS DOUBLE)
+  ) AS BIGINT) AS "place",
   COUNT(*) AS "n"
 FROM (
   SELECT
-    "x",
-    CAST((
+    ROUND(
       (
-        "x" - 0.0e0
-      ) / CAST(1.0e0 AS DOUBLE)
-    ) AS BIGINT) AS "k"
-  FROM (
-    SELECT
+        CASE
+          WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
+          THEN TRY_CAST("time" AS DOUBLE)
+          WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
+          THEN 0.0e0
+          WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
+          THEN 120.0e0
+        END / CAST(7.0e0 AS DOUBLE)
+      ),
+      0
+    ) AS "x"
+  FROM "t"
+  WHERE
+    NOT (
       ROUND(
         (
           CASE
@@ -133,25 +98,8 @@ FROM (
           END / CAST(7.0e0 AS DOUBLE)
         ),
         0
-      ) AS "x"
-    FROM "t"
-    WHERE
-      NOT (
-        ROUND(
-          (
-            CASE
-              WHEN TRY_CAST("time" AS DOUBLE) BETWEEN 0.0e0 AND 120.0e0
-              THEN TRY_CAST("time" AS DOUBLE)
-              WHEN TRY_CAST("time" AS DOUBLE) < 0.0e0
-              THEN 0.0e0
-              WHEN TRY_CAST("time" AS DOUBLE) <= CAST('Infinity' AS DOUBLE)
-              THEN 120.0e0
-            END / CAST(7.0e0 AS DOUBLE)
-          ),
-          0
-        )
-      ) IS NULL
-  ) AS "kept"
-) AS "guessed"
+      )
+    ) IS NULL
+) AS "kept"
 GROUP BY
   1;

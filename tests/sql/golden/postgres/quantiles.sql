@@ -1,41 +1,24 @@
 -- values: SELECT MEDIAN(grade) AS middle FROM t
 -- MEDIAN(grade): a value is picked by its rank; one person moves the ranks of two values apart by at most 2
 SELECT
-  CASE
-    WHEN "x" > CAST('0.0' AS DOUBLE PRECISION) + (
-      CAST("k" AS DOUBLE PRECISION) + CAST('0.5' AS DOUBLE PRECISION)
-    ) * CAST('0.5' AS DOUBLE PRECISION)
-    THEN "k" + 1
-    WHEN "x" <= CAST('0.0' AS DOUBLE PRECISION) + (
-      CAST("k" AS DOUBLE PRECISION) + CAST('-0.5' AS DOUBLE PRECISION)
-    ) * CAST('0.5' AS DOUBLE PRECISION)
-    THEN "k" - 1
-    ELSE "k"
-  END AS "place",
+  CAST((
+    "x" / CAST(CAST('0.5' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
+  ) AS BIGINT) AS "place",
   COUNT(*) AS "n"
 FROM (
   SELECT
-    "x",
-    CAST((
-      (
-        "x" - CAST('0.0' AS DOUBLE PRECISION)
-      ) / CAST(CAST('0.5' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
-    ) AS BIGINT) AS "k"
-  FROM (
-    SELECT
-      CASE
-        WHEN "grade" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('20.0' AS DOUBLE PRECISION)
-        THEN "grade"
-        WHEN "grade" < CAST('0.0' AS DOUBLE PRECISION)
-        THEN CAST('0.0' AS DOUBLE PRECISION)
-        WHEN "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
-        THEN CAST('20.0' AS DOUBLE PRECISION)
-      END AS "x"
-    FROM "t"
-    WHERE
-      "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
-  ) AS "kept"
-) AS "guessed"
+    CASE
+      WHEN "grade" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('20.0' AS DOUBLE PRECISION)
+      THEN "grade"
+      WHEN "grade" < CAST('0.0' AS DOUBLE PRECISION)
+      THEN CAST('0.0' AS DOUBLE PRECISION)
+      WHEN "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
+      THEN CAST('20.0' AS DOUBLE PRECISION)
+    END AS "x"
+  FROM "t"
+  WHERE
+    "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
+) AS "kept"
 GROUP BY
   1;
 
@@ -53,47 +36,29 @@ GROUP BY
   CAST("faculty" AS TEXT) COLLATE "C";
 SELECT
   "k0",
-  CASE
-    WHEN "x" > CAST('0.0' AS DOUBLE PRECISION) + (
-      CAST("k" AS DOUBLE PRECISION) + CAST('0.5' AS DOUBLE PRECISION)
-    ) * CAST('0.5' AS DOUBLE PRECISION)
-    THEN "k" + 1
-    WHEN "x" <= CAST('0.0' AS DOUBLE PRECISION) + (
-      CAST("k" AS DOUBLE PRECISION) + CAST('-0.5' AS DOUBLE PRECISION)
-    ) * CAST('0.5' AS DOUBLE PRECISION)
-    THEN "k" - 1
-    ELSE "k"
-  END AS "place",
+  CAST((
+    "x" / CAST(CAST('0.5' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
+  ) AS BIGINT) AS "place",
   COUNT(*) AS "n"
 FROM (
   SELECT
-    "k0",
-    "x",
-    CAST((
-      (
-        "x" - CAST('0.0' AS DOUBLE PRECISION)
-      ) / CAST(CAST('0.5' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
-    ) AS BIGINT) AS "k"
-  FROM (
-    SELECT
-      CAST("faculty" AS TEXT) COLLATE "C" AS "k0",
-      CASE
-        WHEN "grade" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('20.0' AS DOUBLE PRECISION)
-        THEN "grade"
-        WHEN "grade" < CAST('0.0' AS DOUBLE PRECISION)
-        THEN CAST('0.0' AS DOUBLE PRECISION)
-        WHEN "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
-        THEN CAST('20.0' AS DOUBLE PRECISION)
-      END AS "x"
-    FROM "t"
-    WHERE
-      (
-        CAST("smoker" AS TEXT) COLLATE "C" = 'true'
-        AND CAST("faculty" AS TEXT) COLLATE "C" IN ('math', 'law')
-      )
-      AND "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
-  ) AS "kept"
-) AS "guessed"
+    CAST("faculty" AS TEXT) COLLATE "C" AS "k0",
+    CASE
+      WHEN "grade" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('20.0' AS DOUBLE PRECISION)
+      THEN "grade"
+      WHEN "grade" < CAST('0.0' AS DOUBLE PRECISION)
+      THEN CAST('0.0' AS DOUBLE PRECISION)
+      WHEN "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
+      THEN CAST('20.0' AS DOUBLE PRECISION)
+    END AS "x"
+  FROM "t"
+  WHERE
+    (
+      CAST("smoker" AS TEXT) COLLATE "C" = 'true'
+      AND CAST("faculty" AS TEXT) COLLATE "C" IN ('math', 'law')
+    )
+    AND "grade" <= CAST('Infinity' AS DOUBLE PRECISION)
+) AS "kept"
 GROUP BY
   1,
   2;
@@ -101,28 +66,54 @@ GROUP BY
 -- records: SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ROUND(time / 7)) AS weeks FROM t
 -- PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ROUND(CAST(time AS DOUBLE PRECISION) / 7)): a value is picked by its rank; adding or removing one record moves the ranks of two values apart by at most 1.5, changing one by at most 2
 SELECT
-  CASE
-    WHEN "x" > CAST('0.0' AS DOUBLE PRECISION) + (
-      CAST("k" AS DOUBLE PRECISION) + CAST('0.5' AS DOUBLE PRECISION)
-    ) * CAST('1.0' AS DOUBLE PRECISION)
-    THEN "k" + 1
-    WHEN "x" <= CAST('0.0' AS DOUBLE PRECISION) + (
-      CAST("k" AS DOUBLE PRECISION) + CAST('-0.5' AS DOUBLE PRECISION)
-    ) * CAST('1.0' AS DOUBLE PRECISION)
-    THEN "k" - 1
-    ELSE "k"
-  END AS "place",
+  CAST((
+    "x" / CAST(CAST('1.0' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
+  ) AS BIGINT) AS "place",
   COUNT(*) AS "n"
 FROM (
   SELECT
-    "x",
-    CAST((
+    TRUNC(
       (
-        "x" - CAST('0.0' AS DOUBLE PRECISION)
-      ) / CAST(CAST('1.0' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
-    ) AS BIGINT) AS "k"
-  FROM (
-    SELECT
+        (
+          (
+            (
+              (
+                CASE
+                  WHEN "time" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('120.0' AS DOUBLE PRECISION)
+                  THEN "time"
+                  WHEN "time" < CAST('0.0' AS DOUBLE PRECISION)
+                  THEN CAST('0.0' AS DOUBLE PRECISION)
+                  WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION)
+                  THEN CAST('120.0' AS DOUBLE PRECISION)
+                END
+              ) + CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
+            ) - CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
+          ) / CAST(CAST('7.0' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
+        )
+      ) + SIGN(
+        (
+          (
+            (
+              (
+                (
+                  CASE
+                    WHEN "time" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('120.0' AS DOUBLE PRECISION)
+                    THEN "time"
+                    WHEN "time" < CAST('0.0' AS DOUBLE PRECISION)
+                    THEN CAST('0.0' AS DOUBLE PRECISION)
+                    WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION)
+                    THEN CAST('120.0' AS DOUBLE PRECISION)
+                  END
+                ) + CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
+              ) - CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
+            ) / CAST(CAST('7.0' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
+          )
+        )
+      ) * CAST('0.49999999999999994' AS DOUBLE PRECISION)
+    ) AS "x"
+  FROM "t"
+  WHERE
+    NOT (
       TRUNC(
         (
           (
@@ -161,51 +152,8 @@ FROM (
             )
           )
         ) * CAST('0.49999999999999994' AS DOUBLE PRECISION)
-      ) AS "x"
-    FROM "t"
-    WHERE
-      NOT (
-        TRUNC(
-          (
-            (
-              (
-                (
-                  (
-                    CASE
-                      WHEN "time" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('120.0' AS DOUBLE PRECISION)
-                      THEN "time"
-                      WHEN "time" < CAST('0.0' AS DOUBLE PRECISION)
-                      THEN CAST('0.0' AS DOUBLE PRECISION)
-                      WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION)
-                      THEN CAST('120.0' AS DOUBLE PRECISION)
-                    END
-                  ) + CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
-                ) - CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
-              ) / CAST(CAST('7.0' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
-            )
-          ) + SIGN(
-            (
-              (
-                (
-                  (
-                    (
-                      CASE
-                        WHEN "time" BETWEEN CAST('0.0' AS DOUBLE PRECISION) AND CAST('120.0' AS DOUBLE PRECISION)
-                        THEN "time"
-                        WHEN "time" < CAST('0.0' AS DOUBLE PRECISION)
-                        THEN CAST('0.0' AS DOUBLE PRECISION)
-                        WHEN "time" <= CAST('Infinity' AS DOUBLE PRECISION)
-                        THEN CAST('120.0' AS DOUBLE PRECISION)
-                      END
-                    ) + CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
-                  ) - CAST('2.7516420536594796e-135' AS DOUBLE PRECISION)
-                ) / CAST(CAST('7.0' AS DOUBLE PRECISION) AS DOUBLE PRECISION)
-              )
-            )
-          ) * CAST('0.49999999999999994' AS DOUBLE PRECISION)
-        )
-      ) IS NULL
-  ) AS "kept"
-) AS "guessed"
+      )
+    ) IS NULL
+) AS "kept"
 GROUP BY
   1;

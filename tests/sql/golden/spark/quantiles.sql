@@ -1,43 +1,24 @@
 -- values: SELECT MEDIAN(grade) AS middle FROM t
 -- MEDIAN(grade): a value is picked by its rank; one person moves the ranks of two values apart by at most 2
 SELECT
-  CASE
-    WHEN `x` > 0.0e0 + (
-      CAST(`k` AS DOUBLE) + 0.5e0
-    ) * 0.5e0
-    THEN `k` + 1
-    WHEN `x` <= 0.0e0 + (
-      CAST(`k` AS DOUBLE) + (
-        -0.5e0
-      )
-    ) * 0.5e0
-    THEN `k` - 1
-    ELSE `k`
-  END AS `place`,
+  CAST(RINT((
+    `x` / CAST(0.5e0 AS DOUBLE)
+  )) AS BIGINT) AS `place`,
   COUNT(*) AS `n`
 FROM (
   SELECT
-    `x`,
-    CAST(RINT((
-      (
-        `x` - 0.0e0
-      ) / CAST(0.5e0 AS DOUBLE)
-    )) AS BIGINT) AS `k`
-  FROM (
-    SELECT
-      CASE
-        WHEN `grade` BETWEEN 0.0e0 AND 20.0e0
-        THEN `grade`
-        WHEN `grade` < 0.0e0
-        THEN 0.0e0
-        WHEN `grade` <= CAST('Infinity' AS DOUBLE)
-        THEN 20.0e0
-      END AS `x`
-    FROM `t`
-    WHERE
-      `grade` <= CAST('Infinity' AS DOUBLE)
-  ) AS `kept`
-) AS `guessed`
+    CASE
+      WHEN `grade` BETWEEN 0.0e0 AND 20.0e0
+      THEN `grade`
+      WHEN `grade` < 0.0e0
+      THEN 0.0e0
+      WHEN `grade` <= CAST('Infinity' AS DOUBLE)
+      THEN 20.0e0
+    END AS `x`
+  FROM `t`
+  WHERE
+    `grade` <= CAST('Infinity' AS DOUBLE)
+) AS `kept`
 GROUP BY
   1;
 
@@ -54,48 +35,28 @@ GROUP BY
   `faculty`;
 SELECT
   `k0`,
-  CASE
-    WHEN `x` > 0.0e0 + (
-      CAST(`k` AS DOUBLE) + 0.5e0
-    ) * 0.5e0
-    THEN `k` + 1
-    WHEN `x` <= 0.0e0 + (
-      CAST(`k` AS DOUBLE) + (
-        -0.5e0
-      )
-    ) * 0.5e0
-    THEN `k` - 1
-    ELSE `k`
-  END AS `place`,
+  CAST(RINT((
+    `x` / CAST(0.5e0 AS DOUBLE)
+  )) AS BIGINT) AS `place`,
   COUNT(*) AS `n`
 FROM (
   SELECT
-    `k0`,
-    `x`,
-    CAST(RINT((
-      (
-        `x` - 0.0e0
-      ) / CAST(0.5e0 AS DOUBLE)
-    )) AS BIGINT) AS `k`
-  FROM (
-    SELECT
-      `faculty` AS `k0`,
-      CASE
-        WHEN `grade` BETWEEN 0.0e0 AND 20.0e0
-        THEN `grade`
-        WHEN `grade` < 0.0e0
-        THEN 0.0e0
-        WHEN `grade` <= CAST('Infinity' AS DOUBLE)
-        THEN 20.0e0
-      END AS `x`
-    FROM `t`
-    WHERE
-      (
-        `smoker` = 'true' AND `faculty` IN ('math', 'law')
-      )
-      AND `grade` <= CAST('Infinity' AS DOUBLE)
-  ) AS `kept`
-) AS `guessed`
+    `faculty` AS `k0`,
+    CASE
+      WHEN `grade` BETWEEN 0.0e0 AND 20.0e0
+      THEN `grade`
+      WHEN `grade` < 0.0e0
+      THEN 0.0e0
+      WHEN `grade` <= CAST('Infinity' AS DOUBLE)
+      THEN 20.0e0
+    END AS `x`
+  FROM `t`
+  WHERE
+    (
+      `smoker` = 'true' AND `faculty` IN ('math', 'law')
+    )
+    AND `grade` <= CAST('Infinity' AS DOUBLE)
+) AS `kept`
 GROUP BY
   1,
   2;
@@ -103,30 +64,63 @@ GROUP BY
 -- records: SELECT PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ROUND(time / 7)) AS weeks FROM t
 -- PERCENTILE_CONT(0.25) WITHIN GROUP (ORDER BY ROUND(CAST(time AS DOUBLE PRECISION) / 7)): a value is picked by its rank; adding or removing one record moves the ranks of two values apart by at most 1.5, changing one by at most 2
 SELECT
-  CASE
-    WHEN `x` > 0.0e0 + (
-      CAST(`k` AS DOUBLE) + 0.5e0
-    ) * 1.0e0
-    THEN `k` + 1
-    WHEN `x` <= 0.0e0 + (
-      CAST(`k` AS DOUBLE) + (
-        -0.5e0
-      )
-    ) * 1.0e0
-    THEN `k` - 1
-    ELSE `k`
-  END AS `place`,
+  CAST(RINT((
+    `x` / CAST(1.0e0 AS DOUBLE)
+  )) AS BIGINT) AS `place`,
   COUNT(*) AS `n`
 FROM (
   SELECT
-    `x`,
-    CAST(RINT((
-      (
-        `x` - 0.0e0
-      ) / CAST(1.0e0 AS DOUBLE)
-    )) AS BIGINT) AS `k`
-  FROM (
-    SELECT
+    (
+      SIGN(
+        (
+          (
+            CASE
+              WHEN `time` BETWEEN 0.0e0 AND 120.0e0
+              THEN `time`
+              WHEN `time` < 0.0e0
+              THEN 0.0e0
+              WHEN `time` <= CAST('Infinity' AS DOUBLE)
+              THEN 120.0e0
+            END / CAST(7.0e0 AS DOUBLE)
+          )
+        )
+      ) * (
+        (
+          ABS(
+            (
+              (
+                CASE
+                  WHEN `time` BETWEEN 0.0e0 AND 120.0e0
+                  THEN `time`
+                  WHEN `time` < 0.0e0
+                  THEN 0.0e0
+                  WHEN `time` <= CAST('Infinity' AS DOUBLE)
+                  THEN 120.0e0
+                END / CAST(7.0e0 AS DOUBLE)
+              )
+            )
+          ) + 0.49999999999999994e0
+        ) - (
+          ABS(
+            (
+              (
+                CASE
+                  WHEN `time` BETWEEN 0.0e0 AND 120.0e0
+                  THEN `time`
+                  WHEN `time` < 0.0e0
+                  THEN 0.0e0
+                  WHEN `time` <= CAST('Infinity' AS DOUBLE)
+                  THEN 120.0e0
+                END / CAST(7.0e0 AS DOUBLE)
+              )
+            )
+          ) + 0.49999999999999994e0
+        ) % 1.0e0
+      )
+    ) AS `x`
+  FROM `t`
+  WHERE
+    NOT (
       (
         SIGN(
           (
@@ -174,60 +168,8 @@ FROM (
             ) + 0.49999999999999994e0
           ) % 1.0e0
         )
-      ) AS `x`
-    FROM `t`
-    WHERE
-      NOT (
-        (
-          SIGN(
-            (
-              (
-                CASE
-                  WHEN `time` BETWEEN 0.0e0 AND 120.0e0
-                  THEN `time`
-                  WHEN `time` < 0.0e0
-                  THEN 0.0e0
-                  WHEN `time` <= CAST('Infinity' AS DOUBLE)
-                  THEN 120.0e0
-                END / CAST(7.0e0 AS DOUBLE)
-              )
-            )
-          ) * (
-            (
-              ABS(
-                (
-                  (
-                    CASE
-                      WHEN `time` BETWEEN 0.0e0 AND 120.0e0
-                      THEN `time`
-                      WHEN `time` < 0.0e0
-                      THEN 0.0e0
-                      WHEN `time` <= CAST('Infinity' AS DOUBLE)
-                      THEN 120.0e0
-                    END / CAST(7.0e0 AS DOUBLE)
-                  )
-                )
-              ) + 0.49999999999999994e0
-            ) - (
-              ABS(
-                (
-                  (
-                    CASE
-                      WHEN `time` BETWEEN 0.0e0 AND 120.0e0
-                      THEN `time`
-                      WHEN `time` < 0.0e0
-                      THEN 0.0e0
-                      WHEN `time` <= CAST('Infinity' AS DOUBLE)
-                      THEN 120.0e0
-                    END / CAST(7.0e0 AS DOUBLE)
-                  )
-                )
-              ) + 0.49999999999999994e0
-            ) % 1.0e0
-          )
-        )
-      ) IS NULL
-  ) AS `kept`
-) AS `guessed`
+      )
+    ) IS NULL
+) AS `kept`
 GROUP BY
   1;
