@@ -10,6 +10,7 @@ import pytest
 
 import guessproof as gp
 from guessproof.errors import ParameterError
+from guessproof.risk.misjudged.answer import misjudged_at
 from guessproof.risk.misjudged.certificate import is_proven
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
 from guessproof.risk.tent import TiltedIntegrals
@@ -99,7 +100,7 @@ def test_no_wrong_prior_exceeds_the_bound(seed: int) -> None:
 
     found = advantage(np.ones(6), factor)
     best, most = np.ones(6), float(advantage(np.ones(6)).attack)
-    for _ in range(60):
+    for _ in range(30):
         h = np.where(draw.random(6) < 0.3, draw.choice([1.0, factor, 1 + (factor - 1) * draw.random()], 6), best)
         reached = float(advantage(h).attack)
         if reached > most:
@@ -180,7 +181,8 @@ def test_the_worst_true_value_is_worse_than_any_stated_one() -> None:
     column = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7), bounds=(1000, 3000))
     goal = gp.within(column, 100)
     worst = gp.Attack(goal, prior_factor=1.5).advantage(0.0016)
-    stated = [float(gp.Attack(goal, at={"salary": t}, prior_factor=1.5).advantage(0.0016).attack) for t in (1750, 2000)]
-    assert max(stated) <= float(worst.bound) <= 1.15 * float(worst.attack)
+    engines = [misjudged_at(column, goal, t, 1.5).engines[()] for t in (1750, 2000)]
+    stated = [engine.reached(0.0016, 1) for engine in engines]  # attacks alone: proofs of these are tested elsewhere
+    assert max(stated) <= float(worst.bound) <= 1.07 * float(worst.attack)
     assert float(worst.attack) >= max(stated) * (1 - 1e-6)
     assert min(abs(worst.worst_at - t) for t in (1750, 2250)) < 5
