@@ -8,6 +8,7 @@ One JSON line for each work: the peer, the work, the cap, seconds (the best of t
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 import warnings
@@ -81,7 +82,35 @@ def qrlew(path: str, cap: int) -> Works:
     return {"COUNT": lambda: asked("COUNT(*)"), "SUM": lambda: asked("SUM(x)")}
 
 
-PEERS = {"SmartNoise SQL": smartnoise, "OpenDP on Polars": opendp_polars, "Qrlew on DuckDB": qrlew}
+def tumult(path: str, cap: int) -> Works:
+    """On a local Spark of its own; budgets without end, of which each query takes ε."""
+    from pyspark.sql import SparkSession
+    from tmlt.analytics import AddRowsWithID, KeySet, MaxRowsPerID, PureDPBudget, QueryBuilder, Session
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    frame = spark.read.parquet(path).select("person", "g", "x")
+    session = Session.from_dataframe(
+        PureDPBudget(float("inf")), "t", frame, protected_change=AddRowsWithID(id_column="person")
+    )
+    kept = QueryBuilder("t").enforce(MaxRowsPerID(cap)).groupby(KeySet.from_dict({"g": LEVELS}))
+
+    def asked(query: Any) -> dict[str, float]:
+        return {row["g"]: float(row["a"]) for row in session.evaluate(query, PureDPBudget(EPSILON)).collect()}
+
+    return {
+        "COUNT": lambda: asked(kept.count(name="a")),
+        "SUM": lambda: asked(kept.sum("x", low=LOW, high=HIGH, name="a")),
+    }
+
+
+PEERS = {
+    "SmartNoise SQL": smartnoise,
+    "OpenDP on Polars": opendp_polars,
+    "Qrlew on DuckDB": qrlew,
+    "Tumult on Spark": tumult,
+}
 
 
 def main() -> None:

@@ -1,8 +1,9 @@
 """Persons: time against the plain query grouped by person, and error against a clamp of rows, at ε = 1.
 
-`python benchmarks/persons.py [ROWS]`. Two tables: even (about five rows a person) and skewed (most have few, some
+`python benchmarks/persons.py [ROWS] [even|skewed]`. Two tables: even (five rows a person) and skewed (many few, some
 thousands), ten groups. A clamp of rows keeps the first `max_rows` rows of each person, as others do; both get Laplace
-noise for the presence of a person, so that only what is cut off and how long it takes differ.
+noise for the presence of a person, so that only what is cut off and how long it takes differ. Queries take turns; time
+is that of computing, over both threads, so that other programs on the machine change little.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ TABLES = {
     "skewed": "CAST(power(random(), 4) * {persons} AS BIGINT)",
 }
 MOST = 10
-ROUNDS = 3
+ROUNDS = 2
 
 
-def main(rows: int) -> None:
+def main(rows: int, *names: str) -> None:
     """Both tables, with and without groups."""
-    for name, person in TABLES.items():
+    for name, person in ((name, TABLES[name]) for name in names or TABLES):
         con = duckdb.connect(":memory:", config={"threads": 2})
         chosen = person.format(persons=rows // 5)
         con.execute(
@@ -55,7 +56,7 @@ def report(con: duckdb.DuckDBPyConnection, name: str, by: str) -> None:
         f"SELECT {keys}SUM(x) FROM (SELECT *, row_number() OVER (PARTITION BY person) AS n FROM t) WHERE n <= {MOST} "
         "GROUP BY ALL"
     )
-    found = {label: best(con, sql) for label, sql in (("plain", plain), ("ours", ours), ("clamp", clamp))}
+    found = best(con, {"plain": plain, "ours": ours, "clamp": clamp})
     truth = {row[:-1]: float(row[-1]) for row in found["plain"][1]}
     noise = math.sqrt(2) * MOST * 30  # ε = 1 for adding or removing a person
     errors = {
@@ -68,19 +69,21 @@ def report(con: duckdb.DuckDBPyConnection, name: str, by: str) -> None:
     times = {label: f"{s:.2f} s ({s / seconds['plain']:.2f} ×)" for label, s in seconds.items()}
     print(
         f"{name:7s} {'by group' if by else 'in all':9s} plain by person {seconds['plain']:.2f} s · persons "
-        f"{times['ours']}, RMSE {errors['ours']:.4g} · rows clamped {times['clamp']}, RMSE {errors['clamp']:.4g}"
+        f"{times['ours']}, RMSE {errors['ours']:.4g} · rows clamped {times['clamp']}, RMSE {errors['clamp']:.4g}",
+        flush=True,
     )
 
 
-def best(con: duckdb.DuckDBPyConnection, sql: str) -> tuple[float, list[tuple[Any, ...]]]:
-    """The shortest of a few runs, and the rows."""
-    shortest, rows = math.inf, list[tuple[Any, ...]]()
+def best(con: duckdb.DuckDBPyConnection, queries: dict[str, str]) -> dict[str, tuple[float, list[tuple[Any, ...]]]]:
+    """Of each query, by turns: the least time of computing, and the rows."""
+    found = {label: (math.inf, list[tuple[Any, ...]]()) for label in queries}
     for _ in range(ROUNDS):
-        start = time.perf_counter()
-        rows = con.execute(sql).fetchall()
-        shortest = min(shortest, time.perf_counter() - start)
-    return shortest, rows
+        for label, sql in queries.items():
+            start = time.process_time()
+            rows = con.execute(sql).fetchall()
+            found[label] = (min(found[label][0], time.process_time() - start), rows)
+    return found
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000, *sys.argv[2:])

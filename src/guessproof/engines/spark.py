@@ -149,21 +149,20 @@ class Spark:
 
     def prepare(self, sql: str) -> None:
         problem, failure = self._fault(sql), None
-        if not problem:
-            failure = self._try(_empty, sql)
+        if not problem and self._try(f"{self._asked(_empty, sql)} UNION ALL {self._asked(_hostile, sql)}"):
+            failure = self._try(self._asked(_empty, sql))
             problem = failure and _words(failure)
-        if not problem and not failure:
-            failure = self._try(_hostile, sql)
-            problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
+            if not failure:
+                failure = self._try(self._asked(_hostile, sql))
+                problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
         if problem or failure:
             raise SourceError(
                 f"the query cannot run on table {self._table!r}: {problem or 'Spark refuses it'}; "
                 "compare it with the names and kinds of the table's columns"
             )
 
-    def _try(self, stand_in: StandIn, sql: str) -> str | None:
+    def _try(self, asked: str) -> str | None:
         """A dry run, once for each text: all that it depends on stands in it, and the session is the same."""
-        asked = self._asked(stand_in, sql)
         if asked in self._own.tried:
             return None
         _, failure = attempt_quietly(lambda: self._own.ask(asked, self._timeout))
@@ -235,7 +234,7 @@ class Spark:
             whole = stand_in if name in self._secret else _whole
             tables[name] = (_hostile if stand_in is _hostile else whole)(found)
         with_clause = ", ".join(f"{quote_name(name)} AS ({rows})" for name, rows in tables.items())
-        return f"WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
+        return f"(WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked)"  # noqa: S608
 
     def _run(self, stand_in: StandIn, sql: str) -> pa.Table:
         return self._own.ask(self._asked(stand_in, sql), self._timeout)
