@@ -226,5 +226,11 @@ def test_percent_where_a_share_was_meant() -> None:
         assert caught.value.remedy == hint
 
 
+def test_knowledge_outside_the_bounds_is_refused_where_it_stands() -> None:
+    with pytest.raises(PlanError, match="lies outside the bounds 0 … 120") as caught:
+        cafeteria(("at = { time = 20 }", "knows = { time = [130, 140] }"))
+    assert caught.value.line == 19
+
+
 def test_every_check_is_listed_once() -> None:
     assert len({each.__name__ for each in CHECKS}) == len(CHECKS)

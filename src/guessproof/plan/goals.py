@@ -278,7 +278,12 @@ def _read_known(attribute: Attribute, known: Any) -> Any:
         raise KnowledgeError("knows", known, "is not a list of values", "write an interval [10, 40], or values")
     categories = isinstance(prior, Finite) and not prior.is_line
     if len(values) == 2 and not categories:
-        return ordered(KnowledgeError, "knows", *values)
+        low, high = ordered(KnowledgeError, "knows", *values)
+        if attribute.bounds is not None and not (low <= attribute.bounds[1] and attribute.bounds[0] <= high):
+            ends = " … ".join(map(attribute.shown, attribute.bounds))
+            remedy = "write an interval inside them, or widen the bounds"
+            raise KnowledgeError("knows", known, f"lies outside the bounds {ends}", remedy)
+        return low, high
     if not isinstance(prior, Finite):
         raise KnowledgeError("knows", known, "is not an interval", "write its two ends, as [10, 40]")
     return frozenset(_own_value(prior, value, KnowledgeError) for value in values)

@@ -33,7 +33,7 @@ export function mount(start) {
     heading("limits-title", true, "How much may be learnt?", el("div", { class: "chips", role: "group", "aria-label": "Presets" }, presets)),
     ...plain.map(row),
     profile.picker(), ...risky.map(row), profile.points(),
-    el("label", { class: "row tick hint" }, el("input", { type: "checkbox", id: "both", on: { change: (event) => store.set(["attacker", "both"], event.target.checked || undefined) } }), "what he believes may not fall by as much either"));
+    el("label", { class: "row tick hint" }, el("input", { type: "checkbox", id: "both", on: { change: (event) => store.set(["attacker", "both"], event.target.checked || undefined) } }), "his belief may not fall by more than that either"));
   store.subscribe(refresh);
 }
 
