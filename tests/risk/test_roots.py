@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from guessproof.risk.finite import _components  # pyright: ignore[reportPrivateUsage]
 from guessproof.risk.roots import crossing, root
-from guessproof.world import special
+from guessproof.world import line
 
 SHAPES: list[Callable[[float, float, float, float], float]] = [
     lambda x, a, b, c: math.tanh(a * x + b) + 0.3 * c,
@@ -63,5 +63,5 @@ def test_connected_parts_are_numbered_as_they_come() -> None:
 
 def test_beliefs_from_odds_are_scipys() -> None:
     odds = np.concatenate([np.linspace(-800, 800, 4001), [-np.inf, np.inf, -1e300, 1e300]])
-    assert np.allclose(special.expit(odds), expit(odds), rtol=4e-16, atol=0)
-    assert np.isnan(special.expit(np.nan))
+    assert np.allclose(line.expit(odds), expit(odds), rtol=4e-16, atol=0)
+    assert np.isnan(line.expit(np.nan))

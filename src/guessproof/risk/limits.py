@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from guessproof.errors import GoalError, InfeasibleError, ParameterError
 from guessproof.risk.bracket import Bracket
 from guessproof.world.checks import LARGEST, Array, Mask, real
-from guessproof.world.special import expit
+from guessproof.world.line import expit
 
 RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide

@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.world.checks import Array
-from guessproof.world.line import LinePrior, log_sum
+from guessproof.world.line import LinePrior, expit, log_sum
 from guessproof.world.line_form import LineForm
-from guessproof.world.special import expit
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
 _STEPS = 100

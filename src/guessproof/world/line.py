@@ -344,6 +344,16 @@ def split(left: Array, right: Array, parts: int) -> tuple[Array, Array]:
     return edges[..., :-1], edges[..., 1:]
 
 
+def expit(x: ArrayLike) -> Any:
+    """1/(1 + e^{−x}): a belief from its log-odds.
+
+    >>> expit(0.0), expit(-1e9), expit(1e9)
+    (0.5, 0.0, 1.0)
+    """
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + np.exp(-np.asarray(x, dtype=np.float64)))
+
+
 def log_sum(terms: Array) -> Array:
     """ln Σ e^{terms} over the last axis, for terms that may be ±inf."""
     if terms.shape[-1] == 1:

@@ -32,9 +32,8 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal, Not
-from guessproof.world.line import LinePrior
+from guessproof.world.line import LinePrior, expit
 from guessproof.world.line_form import LineForm
-from guessproof.world.special import expit
 
 MOST_TRUTHS = 300  # true values that are asked one by one
 _MOST_COMBINATIONS = 400  # of which all distances are looked at

@@ -27,9 +27,8 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, Mask
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
-from guessproof.world.line import LinePrior
+from guessproof.world.line import LinePrior, expit
 from guessproof.world.line_form import LineForm
-from guessproof.world.special import expit
 
 _SHARES = 160  # steps of s and of t
 _RADII = 400

@@ -28,7 +28,7 @@ from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.wrong_prior import ProvenDirectly
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
-from guessproof.world.special import expit
+from guessproof.world.line import expit
 
 _PEAKS = {2: 17, 3: 7}  # of the grid along each axis
 _SHELLS, _MEANS = 1200, 60

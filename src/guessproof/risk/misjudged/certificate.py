@@ -30,7 +30,7 @@ import numpy as np
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
 from guessproof.risk.tent import log_prior
 from guessproof.world.checks import Array, Mask
-from guessproof.world.special import expit
+from guessproof.world.line import expit
 
 _BOXES = 4_000  # that are asked before a proof is given up
 _FIRST_STEPS, _CORNER_STEPS, _STEPS = 60, 15, 10

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.bracket import Bracket
-from guessproof.world.special import expit
+from guessproof.world.line import expit
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
 

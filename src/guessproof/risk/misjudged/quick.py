@@ -30,7 +30,7 @@ from guessproof.risk.worst_case import (
     slope_range,
 )
 from guessproof.world.checks import Array, Mask
-from guessproof.world.special import expit
+from guessproof.world.line import expit
 
 if TYPE_CHECKING:
     from guessproof.risk.misjudged.tents import Move

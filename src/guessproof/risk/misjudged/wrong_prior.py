@@ -21,7 +21,7 @@ from guessproof.risk.misjudged.tents import FoundTent, MisjudgedGoal, Move, best
 from guessproof.risk.roots import crossing
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
-from guessproof.world.special import expit
+from guessproof.world.line import expit
 
 if TYPE_CHECKING:
     from guessproof.risk.misjudged.by_odds import OddsRange

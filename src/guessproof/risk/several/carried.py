@@ -18,7 +18,7 @@ from guessproof.risk.several.tiles import ROUGH, Detail, Edged, cut_in_boxes, ed
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm
-from guessproof.world.special import expit
+from guessproof.world.line import expit
 
 _DETAIL = Detail(24, 1, 0.05, 1.15)
 _CLIMBS: tuple[Climb, Climb] = (((300.0, 16), (1000.0, 20)), ((400.0, 30), (1200.0, 40)))  # a close look, a closer one
