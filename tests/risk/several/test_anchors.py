@@ -90,7 +90,7 @@ def test_a_goal_about_one_of_two_jointly_normal_numbers_is_that_of_a_normal_one(
 
 @pytest.mark.parametrize(
     ("t", "epsilon", "norm"),
-    [((20.0, 30.0), 0.047, "l2"), ((0.0, 0.0), 0.3, "l2"), ((60.0, -5.0), 0.1, "linf"), ((5.0, 5.0), 0.01, "l3")],
+    [((0.0, 0.0), 0.3, "l2"), ((60.0, -5.0), 0.1, "linf")],
 )
 def test_our_way_downhill_proves_as_much_as_a_general_one(
     t: tuple[float, float], epsilon: float, norm: Norm, monkeypatch: pytest.MonkeyPatch

@@ -67,7 +67,7 @@ def test_falls_of_belief_in_a_box_are_within_three_percent(t: tuple[float, float
 def test_more_time_is_used_and_narrows() -> None:
     """A clock that ticks when it is looked at: who waits longer gets more rounds, up to the limit and not beyond."""
     ends: list[float] = []
-    for seconds in (12.0, 40.0):
+    for seconds in (7.0, 14.0):
         ticks, seen = count(), list[Progress]()
         effort = Effort(1e-9, seconds, lambda ticks=ticks: float(next(ticks)), seen.append)
         engine = JointEngine(JointAttack({"x": X, "y": Y}, {"x": 1.5, "y": 2.0}, "linf"), BOX)

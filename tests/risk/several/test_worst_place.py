@@ -128,6 +128,8 @@ def test_a_clamped_distance_is_judged_as_a_straight_one() -> None:
     world = moving({"x": clamped, "y": Y}, gp.within(clamped, 1.0) & gp.within(Y, 1.5), "linf")
     assert world is not None
     assert world.attributes["x"].distance.distance(-9.0, 9.0) >= clamped.distance.distance(-9.0, 9.0)
+    found = gp.Attack(gp.within(clamped, 1.0) & gp.within(Y, 1.5)).advantage(0.3)
+    assert 0.9 * float(found.bound) <= float(found.attack) <= float(found.bound)
     assert moving({"x": X, "y": Y}, gp.within(X, 1.0) | gp.within(Y, 1.5), "linf") is None
     table = gp.Attribute("x", gp.uniform(0, 1))
     assert moving({"x": table, "y": Y}, gp.within(table, 1.0) & gp.within(Y, 1.5), "linf") is None

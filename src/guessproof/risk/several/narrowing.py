@@ -63,7 +63,9 @@ class Narrowing:
         """The next round, with at most so many times as many tiles."""
         loss, gain, axis = self._losses()
         width = max(self.bound - self.attack, 1e-12)
-        boxes, shares = self._cut(_heaviest(loss, int((growth - 1) * self.size)), axis)
+        room = int((growth - 1) * self.size)
+        chosen = _heaviest(loss, room)
+        boxes, shares = self._cut(chosen, axis, 3 * chosen.size <= room)
         known = float(np.sum(loss))
         more = 1 + 0.6 * (growth - 1) if known < 0.75 * width else 1 + 0.25 * (growth - 1)
         pool = edge_pool(self.joint_attack, self.goal, self.plane, self.tiles)
@@ -99,13 +101,15 @@ class Narrowing:
         bent = np.where(tiles.is_cut[:, None], sides, bent + 1e-9 * sides)
         return loss, handed, np.argmax(bent, axis=1)
 
-    def _cut(self, chosen: Any, axis: NDArray[np.int64]) -> tuple[Boxes2, Array]:
-        """The chosen boxes in halves."""
+    def _cut(self, chosen: Any, axis: NDArray[np.int64], twice: bool) -> tuple[Boxes2, Array]:
+        """The chosen boxes in halves, or in quarters where these are few."""
         keep = np.ones(self.size, dtype=bool)
         keep[chosen] = False
         ends = [self.plane.quantiles(i, [0.02, 0.98]) for i in (0, 1)]
-        parts = self.boxes[chosen].halves(axis[chosen], [_STEP_OUT * (b - a) for a, b in ends])
-        shares = np.tile(self.shares[:, chosen], (1, 2))
+        out = [_STEP_OUT * (b - a) for a, b in ends]
+        parts, shares = self.boxes[chosen].halves(axis[chosen], out), np.tile(self.shares[:, chosen], (1, 2))
+        if twice:
+            parts, shares = parts.halves(np.tile(1 - axis[chosen], 2), out), np.tile(shares, (1, 2))
         unsettled = np.flatnonzero(np.any(shares[::2] != shares[1::2], axis=0))
         if unsettled.size:
             decide = decider(self.joint_attack, self.goal, self.plane)

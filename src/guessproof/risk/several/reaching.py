@@ -97,9 +97,12 @@ def reached_odds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> f
     if not land.height.size:
         return -np.inf
     low, high = _mean_bounds(tiles, land, norm, epsilon)
-    with np.errstate(divide="ignore"):
-        inside, outside = low + np.log(tiles.mass * tiles.right[0]), high + np.log(tiles.mass * tiles.wrong[1])
-    return float(np.logaddexp.reduce(inside) - np.logaddexp.reduce(outside)) - 1e-9
+    right, wrong = tiles.right[0] > 0, tiles.wrong[1] > 0  # elsewhere L may be as large as it likes
+    if not right.any() or not wrong.any():
+        return -np.inf
+    inside = np.logaddexp.reduce(low[right] + np.log((tiles.mass * tiles.right[0])[right]))
+    outside = np.logaddexp.reduce(high[wrong] + np.log((tiles.mass * tiles.wrong[1])[wrong]))
+    return float(inside - outside) - 1e-9 if outside < np.inf else -np.inf
 
 
 def _mean_bounds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> tuple[Array, Array]:

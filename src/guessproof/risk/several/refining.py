@@ -19,8 +19,10 @@ from guessproof.world.goals import Goal
 
 _FIRST, _FIRST_OF_FEW = 1000, 160  # cells, and where at most one attribute has a density
 _LARGEST = 100_000  # cells that a machine can hold the program of
+_MOST_PAIRS = 20_000_000  # of tiles and anchors, whose distances it can hold
 _DEARER = 1.4  # a round with twice as many tiles takes a little more than twice as long
 _WORTH_A_ROUND = 1.1
+_SAFE = 0.8  # of the time that is left: a program that is not solved in time proves nothing
 _UNASKED = 4  # rounds
 
 
@@ -64,7 +66,7 @@ class Refining:
             self.meet(state.attack, state.bound + 1e-12, state.size)
             left = self.left
             growth = min(2.0, left / (_DEARER * max(before - left, 1e-3)))
-            if self.is_done or growth < _WORTH_A_ROUND:
+            if self.is_done or growth < _WORTH_A_ROUND or state.size * len(state.anchors) > _MOST_PAIRS:
                 return
             state, before = state.narrowed(growth), left
 
@@ -77,10 +79,10 @@ class Refining:
             found = certified_cells(self.joint_attack, self.goal, self.epsilon, size, 0.9 * start)
             self.meet(found.attack, found.bound, found.cells)
             spent = start - self.left
-            # The width falls with the number of cells, the time grows a little faster than it. Cells that divide a goal
+            # The width falls with the number of cells, the time grows with nearly its square. Cells that divide a goal
             # evenly come in few numbers: who asks for a few more may get the same again.
             wanted = max(1.5 * found.cells * self.width / self.effort.tolerance, 1.6 * found.cells, 1.3 * size)
-            affordable = found.cells * (max(self.left, 0.0) / max(spent, 1e-3)) ** 0.65
+            affordable = found.cells * (_SAFE * max(self.left, 0.0) / max(spent, 1e-3)) ** 0.5
             size = int(min(wanted, affordable, _LARGEST))
             if size < 1.3 * found.cells:
                 return

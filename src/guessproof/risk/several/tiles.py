@@ -17,6 +17,7 @@ from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.reaching import Landscape, follow, reached_odds
 from guessproof.world.checks import Array
 from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Not, Together
+from guessproof.world.line import LinePrior
 
 _WITHIN = 24  # parts per axis in which a tile that is still on the edge is measured
 _FAR = 1e-7
@@ -192,7 +193,8 @@ def edge_points(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tile
     if isinstance(disc, Near):
         t = joint_attack.point(disc)
         assert t is not None
-        return plane.places(np.stack(disc.rim(t, _ANCHORS), axis=1))
+        rim = _rim(disc, t, plane)
+        return rim[np.linspace(0, len(rim), _ANCHORS, endpoint=False).astype(np.int64)]
     middle = 0.5 * (np.min(tiles.corners, axis=1) + np.max(tiles.corners, axis=1))
     weighty = tiles.mass >= _TELLING * np.max(tiles.mass[tiles.is_cut], initial=0.0)
     points = middle[tiles.is_cut & weighty & (tiles.rise == 0)]
@@ -201,13 +203,21 @@ def edge_points(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tile
     return _spread_out(points if points.size else middle[:1], epsilon)
 
 
+def _rim(disc: Near, t: list[float], plane: Plane) -> Array:
+    """Points of a disc's edge, where the numbers can lie."""
+    rim = np.stack(disc.rim(t, _POOL), axis=1)
+    ends = [a.prior.support for a in plane.members if isinstance(a.prior, LinePrior)]
+    possible = np.all([(rim[:, i] >= low) & (rim[:, i] <= high) for i, (low, high) in enumerate(ends)], axis=0)
+    return plane.places(rim[possible] if possible.any() else rim)
+
+
 def edge_pool(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles) -> Array:
     """Very many points of the goal's edge, far out too."""
     disc = goal.part if isinstance(goal, Not) else goal
     if isinstance(disc, Near):
         t = joint_attack.point(disc)
         assert t is not None
-        return plane.places(np.stack(disc.rim(t, _POOL), axis=1))
+        return _rim(disc, t, plane)
     flat = _flat_edges(joint_attack, goal, plane, _POOL, _FAR)
     return np.concatenate([tiles.middle[tiles.is_cut & ~tiles.is_far], flat])
 

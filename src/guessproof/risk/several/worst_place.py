@@ -20,7 +20,7 @@ from guessproof.risk.several.belief import JointEngine
 from guessproof.risk.several.carried import Carried
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, Moving, moving
-from guessproof.risk.several.tiles import Edged, edge_attack
+from guessproof.risk.several.tiles import Edged, edge_attack, edge_bound
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -172,11 +172,18 @@ class WorstPlace:
         odds = sign * (prior.log_p - prior.log_q)
         if epsilon:
             odds += sign * engine.quick_attack(sign * epsilon)
-            carried = self._frames(sign < 0)
-            if carried is not None and self.attributes == self.world.attributes:
-                odds = max(odds, edge_attack(carried.bound(place, epsilon), self.norm, epsilon))
+            followed = self._followed(engine, epsilon, sign < 0, place)
+            if followed is not None:
+                odds = max(odds, edge_attack(followed, self.norm, epsilon))
         belief = float(np.exp(-np.logaddexp(0.0, -odds)))
         return belief if aim == "posterior" else max(belief - p, 0.0), float(np.exp(prior.log_p))
+
+    def _followed(self, engine: JointEngine, epsilon: float, misses: bool, place: Array) -> Edged | None:
+        """Anchors around a place, under the attributes' own distances (which may be shorter than the world's)."""
+        if self.attributes != self.world.attributes:
+            return edge_bound(engine.joint_attack, ~self.goal if misses else self.goal, epsilon)
+        carried = self._frames(misses)
+        return None if carried is None else carried.bound(place, epsilon)
 
     def named(self, place: Array) -> dict[str, Any]:
         """A place as true values."""
