@@ -34,7 +34,7 @@ def ranging(prior: str, metric: str, goal: Within | None = None) -> TruthSearch:
     attribute = gp.Attribute("x", prior=PRIORS[prior], metric=METRICS[metric])
     form = attribute.distance.line_form
     assert form is not None
-    goal = goal or gp.within(attribute, 0.6)
+    goal = gp.within(attribute, 0.6) if goal is None else goal
     return TruthSearch(PRIORS[prior], form, lambda t: goal.edges(t)[0], *attribute.range, True)
 
 
@@ -91,6 +91,33 @@ def test_the_enclosure_is_of_second_order() -> None:
         slopes = worst_case.slope_range(goal, ends[0], ends[1], 0.5, "rise")
         added.append(worst_case.box_bound(goal, ends[0], ends[1], *slopes, 0.5, "rise")[0] - worst.value)
     assert added[1] < 0.3 * added[0]
+
+
+@pytest.mark.parametrize("metric", ["slope", "step"])
+def test_moving_the_true_value_is_at_most_a_larger_epsilon(metric: str) -> None:
+    """Boxes of all widths, far narrower and far wider than the goal: none holds a true value above its bound."""
+    rng = np.random.default_rng(11)
+    attribute = gp.Attribute("x", prior=PRIORS["normal"], metric=METRICS[metric])
+    for radius, epsilon in ((1e-3, 40.0), (0.05, 2.0), (0.6, 0.4)):
+        goal = ranging("normal", metric, gp.within(attribute, radius))
+        left, width = rng.uniform(-6, 8, 60), 10 ** rng.uniform(-4, 0.5, 60)
+        inside = left + width * np.linspace(0, 1, 23)[:, None]
+        for aim in ("rise", "posterior"):
+            bound = goal.moved(left, left + width, epsilon, aim)
+            found = values(goal, inside.ravel(), epsilon, aim).reshape(inside.shape)
+            assert np.all(found <= bound + 1e-12)
+            small = width < 1e-3
+            assert np.all(bound[small] <= found.max(axis=0)[small] * (1 + 1e-2) + 1e-4)
+
+
+@pytest.mark.parametrize("radius", [1e-2, 1e-3, 1e-5])
+def test_a_narrow_goal_is_proven_as_closely_as_a_wide_one(radius: float) -> None:
+    """All true values give nearly the same, so that boxes as narrow as the goal would take forever."""
+    attribute = gp.Attribute("time", prior=gp.normal(20, 6.28))
+    bracket = gp.Attack(gp.within(attribute, radius)).advantage(epsilon=0.0513 / radius)
+    assert bracket.attack <= bracket.bound <= bracket.attack * (1 + 1e-5)
+    stated = gp.Attack(gp.within(attribute, radius), at={"time": 20.0}).advantage(epsilon=0.0513 / radius)
+    assert stated.bound <= bracket.bound
 
 
 def test_a_worst_case_at_infinity_is_a_limit() -> None:

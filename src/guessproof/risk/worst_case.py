@@ -11,6 +11,11 @@ encloses the derivative over a box from its two ends. A box on which it keeps it
 A step w multiplies the odds by e^w, and the belief's derivative by e^w/(1 + P·(e^w − 1))² where P is the belief
 without it.
 
+Of a goal that is narrow against the prior all true values give nearly the same, and so do both bounds, unless boxes
+are as narrow as the goal. Such boxes have a bound of their own. A true value moved by δ is a prior moved by δ, that
+is, a prior times f(x+δ)/f(x); where the slope of ln f changes by at most κ per unit, the logarithm of this factor is
+κδ-Lipschitz and the factor joins the likelihood: no true value within δ gives more than the middle does at ε + κδ.
+
 The last box on an infinite side needs an argument of its own:
 - light tails (normal): by log-concavity ∫_lo^∞ e^{k(x−lo)}f / ∫_{−∞}^lo e^{−k(lo−x)}f falls in lo, and bounds the odds;
 - memoryless tails (exponential, Laplace) and a fixed radius: the belief itself falls in t from there on;
@@ -37,7 +42,8 @@ from guessproof.world.line_form import LineForm
 
 Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 
-_BOXES = 400_000
+_BOXES = 300_000  # asked in all; a narrow goal needs as many as go into the range of true values
+_PATIENCE = ((60_000, 1e-6), (120_000, 1e-4), (200_000, 1e-3))  # after so many boxes, which share may be left open
 _MOST_KINKS = 40  # a histogram of more intervals is cut at its quantiles only
 _PARTS, _AT_ONCE = 16, 256  # into how many parts a box is cut at most, and about how many points are asked at once
 _ZOOMS = 5
@@ -122,6 +128,31 @@ class TruthSearch:
         _, bound = self.gain(*outer, epsilon, direction, (log_big, log_rest))
         most = np.where(certain, 1.0, posterior_of(log_big, log_rest, np.where(certain, 0.0, bound)))
         return most if direction == "posterior" else most - small
+
+    @cached_property
+    def reach(self) -> float:
+        """From the middle of a goal to its edge."""
+        lo, hi = self.edges(np.asarray(self.prior.quantile(0.5)))
+        return float(hi - lo) / 2
+
+    @cached_property
+    def bend(self) -> float:
+        """What moving the true value by 1 adds to ε at most; inf where a move is no move of the prior."""
+        moves = self.fixed_radius and self.form.is_straight and not self.form.is_flat and np.isinf(self.form.cap)
+        return self.prior.bend / self.form.slopes[0] if moves and self.prior.is_log_concave else np.inf
+
+    def moved(self, t1: Array, t2: Array, epsilon: ArrayLike, direction: Direction) -> Array:
+        """What no true value in [t1, t2] exceeds: what its middle gives at the ε that a move there adds up to."""
+        middle = 0.5 * t1 + 0.5 * t2
+        more = (1 + 1e-12) * self.bend * np.maximum(middle - t1, t2 - middle)
+        lo, hi = self.edges(middle)
+        before = log_prior(self.prior, lo, hi)
+        gain = best_tents(self.prior, self.form, lo, hi, np.asarray(epsilon) + more, before).bound
+        belief = posterior_of(*before, gain + np.asarray(epsilon) * self.form.step)
+        if direction == "posterior":
+            return belief
+        # Under a log-concave prior a window of one width holds least at an end of the box.
+        return belief - np.minimum(*(self.prior.mass(*self.edges(t)) for t in (t1, t2)))
 
     def tails(self, epsilon: float, direction: Direction) -> tuple[float, float, float]:
         """A finite range of true values, and a bound on what lies beyond it."""
@@ -233,6 +264,7 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
     best, settled = ends.best(), beyond
     if beyond > best.value:  # a supremum at infinity is approached slowly
         tolerance = max(tolerance, 1e-9)
+    asked = 0
     for _ in range(70):
         some = goal.prior.mass(left.t, right.t) > 0  # a true value has to be possible
         left, right = left.pick(some), right.pick(some)
@@ -242,6 +274,9 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
         left, right = left.pick(~one_end), right.pick(~one_end)
         if left.t.size == 0:
             break
+        asked += left.t.size
+        share = max((share for boxes, share in _PATIENCE if asked > boxes), default=0.0)
+        tolerance = max(tolerance, share * best.value)
         enough = max(best.value, settled) + tolerance
         out_there = goal.in_tails(left, right, direction)
         done = out_there <= max(best.value, beyond) + tolerance
@@ -253,7 +288,7 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
         left, right = left.pick(keep), right.pick(keep)
         if left.t.size == 0:
             break
-        if left.t.size > _BOXES or np.all(np.nextafter(left.t, np.inf) >= right.t):
+        if asked > _BOXES or np.all(np.nextafter(left.t, np.inf) >= right.t):
             settled = max(settled, float(np.max(bound[keep])))
             break
         left, right, inner = _split(goal, left, right, epsilon, direction)
@@ -422,7 +457,9 @@ def box_bound(
         least -= np.minimum(sign * left.prior, sign * right.prior)
     ask = np.flatnonzero((least < bound) & ((least <= enough) | np.isposinf(bound)))
     if ask.size:
-        bound[ask] = np.fmin(goal.box(left.t[ask], right.t[ask], _of(epsilon, ask), direction), bound[ask])
+        narrow = direction != "fall" and goal.bend * goal.reach < np.min(epsilon)
+        look = goal.moved if narrow else goal.box
+        bound[ask] = np.fmin(look(left.t[ask], right.t[ask], _of(epsilon, ask), direction), bound[ask])
     return bound
 
 

@@ -49,6 +49,11 @@ class LinePrior(ABC):
         return False
 
     @property
+    def bend(self) -> float:
+        """How fast the slope of the log-density changes at most, everywhere on the line; inf where that is unknown."""
+        return float("inf")
+
+    @property
     def by_quadrature(self) -> bool:
         """Whether integrals are sums with an error that is checked but not proven."""
         return False
@@ -252,6 +257,10 @@ class Normal(LinePrior):
     @property
     def is_log_concave(self) -> bool:
         return True
+
+    @property
+    def bend(self) -> float:
+        return 1 / self.sd**2
 
     @property
     def mirror(self) -> float:
