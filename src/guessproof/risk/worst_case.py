@@ -42,8 +42,8 @@ from guessproof.world.line_form import LineForm
 
 Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 
-_BOXES = 300_000  # asked in all; a narrow goal needs as many as go into the range of true values
-_PATIENCE = ((60_000, 1e-6), (120_000, 1e-4), (200_000, 1e-3))  # after so many boxes, which share may be left open
+_BOXES = 600_000  # asked in all; a narrow goal needs as many as go into the range of true values
+_PATIENCE = ((150_000, 1e-6), (250_000, 1e-4), (400_000, 1e-3))  # after so many boxes, which share may be left open
 _MOST_KINKS = 40  # a histogram of more intervals is cut at its quantiles only
 _PARTS, _AT_ONCE = 16, 256  # into how many parts a box is cut at most, and about how many points are asked at once
 _ZOOMS = 5
