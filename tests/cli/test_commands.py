@@ -61,7 +61,7 @@ def test_a_limit_that_cannot_be_kept_exits_with_3() -> None:
     ("words", "hint"),
     [
         (("choose", "--prior", "norml(20, 6)", "--goal", "within 2", "--advantage", "0.1"), "did you mean normal"),
-        (("choose", "--prior", "normal(20)", "--goal", "within 2", "--advantage", "0.1"), "missing"),
+        (("choose", "--prior", "normal(20)", "--goal", "within 2", "--advantage", "0.1"), "write normal(mean, sd)"),
         (("choose", "--prior", "__import__('os')", "--goal", "within 2", "--advantage", "0.1"), "not a prior"),
         (("choose", "--prior", "normal(20, 6", "--goal", "within 2", "--advantage", "0.1"), "not understood"),
         ((*CHOOSE[:4], "near 2", "--advantage", "0.1"), "within"),
@@ -151,7 +151,7 @@ def test_choose_calculates_a_formula_of_several_attributes() -> None:
     words = (*SEVERAL, "--goal", "rent + loan within 50", "--advantage", "0.05")
     assert asked(*words)["epsilon"] == pytest.approx(0.00168046, rel=1e-5)  # one normal number, sd 250
     shown = run(*words, "--at", "rent=700,loan=300").stdout
-    assert "0.00175181" in shown
+    assert "0.00175196" in shown  # of one normal number at 1000: 0.0017519627
     known = ("--goal", "rent within 50", "--at", "rent=650", "--knows", "rent + loan: 900,1000")
     assert asked(*SEVERAL, *known, "--advantage", "0.1")["prior"] == pytest.approx(0.316063, abs=1e-5)
 
