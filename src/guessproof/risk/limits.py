@@ -24,8 +24,6 @@ from guessproof.world.line import expit
 RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
 _LEVEL = 1e-12  # a rise, as a share of the limit, that is none
-_COARSE = 1e-5  # a search no closer than this takes bounds to be straight
-_STRAIGHT = 0.05  # between two ε this far apart, relatively
 _LARGEST = 1e100  # a limit that holds even here is one that nothing can break
 
 Excess = Callable[[Array], Array]
@@ -210,32 +208,23 @@ def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[A
     low, high = np.zeros(limit.shape), np.full(limit.shape, np.inf)
     f_low, f_high = -limit, np.full(limit.shape, np.inf)
     trial = np.full(limit.shape, start)
-    for steps in range(200):
+    for _ in range(200):
         open_ = ready & (np.isinf(high) | (low == 0)) & (low < _LARGEST)
         if not open_.any():
             break
         f = excess(trial)
         kept, broken = open_ & (f <= 0), open_ & ~(f <= 0)
-        ratio = _ratio(trial, f, np.where(broken, high, low), np.where(broken, f_high, f_low), limit)
-        with np.errstate(invalid="ignore"):
+        # The bound is roughly proportional to ε at first, which tells about where the limit is reached.
+        with np.errstate(divide="ignore", invalid="ignore"):
             level = kept & (low > 0) & (f - f_low <= _LEVEL * limit)
-        least = min(1 + 0.002 * 5**steps, 2.0)  # a start that was well chosen is left by small steps
+            share = np.nan_to_num(limit / (f + limit), nan=1.0, posinf=1e6)
         # One that stands still will hardly move again.
-        beyond = np.clip(np.minimum(ratio**1.5, 1.3 * ratio), least, 1e6)
-        up = np.minimum(np.where(level, 1e6, beyond) * trial, _LARGEST)
-        down = np.clip(np.maximum(ratio**1.5, 0.7 * ratio), 1e-9, 1 / least) * trial
+        up = np.minimum(np.where(level, 1e6, np.clip(1.3 * share, 2.0, 1e6)) * trial, _LARGEST)
         low, f_low = np.where(kept, trial, low), np.where(kept, f, f_low)
         high, f_high = np.where(broken, trial, high), np.where(broken, f, f_high)
+        down = np.clip(0.7 * share, 1e-9, 0.5) * trial
         trial = np.where(open_, np.where(np.isinf(high), up, down), trial)
     return low, high, f_low, f_high
-
-
-def _ratio(trial: Array, f: Array, other: Array, f_other: Array, limit: Array) -> Array:
-    """About how far from a trial the limit is reached: by the line through it and another, or through 0."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        share = np.nan_to_num(limit / (f + limit), nan=1.0, posinf=1e6)  # roughly proportional to ε, at first
-        line = 1 - f * (trial - other) / (f - f_other) / trial
-    return np.where(np.isfinite(line) & (line > 0), line, share)
 
 
 def _close_in(
@@ -249,8 +238,7 @@ def _close_in(
     a, fa = np.where(todo, low, 1.0), np.where(todo, f_low, -1.0)
     b, fb = np.where(todo, high, 2.0), np.where(todo, np.minimum(f_high, 1e300), 1.0)
     c, fc = a, fa
-    with np.errstate(over="ignore"):
-        t = np.clip(fa / (fa - fb), 0.02, 0.98)  # about where a straight line crosses
+    t = np.full(a.shape, 0.5)
     for _ in range(200):
         if not todo.any():
             break
@@ -261,17 +249,9 @@ def _close_in(
         b, fb = np.where(todo & ~same, a, b), np.where(todo & ~same, fa, fb)
         a, fa = np.where(todo, x, a), np.where(todo, f, fa)
         width = np.abs(b - a)
-        todo = todo & (width > relative * np.maximum(np.abs(a), np.abs(b))) & ~_is_near(a, b, fa, fb, relative)
+        todo = todo & (width > relative * np.maximum(np.abs(a), np.abs(b)))
         t = _next_fraction(a, b, c, fa, fb, fc, 0.25 * relative * np.abs(a) / np.maximum(width, 1e-300))
     return np.where(fa <= 0, a, b)
-
-
-def _is_near(a: Array, b: Array, fa: Array, fb: Array, relative: float) -> Mask:
-    """Whether a coarse search may end: the limit is kept at a, and by the line to b hardly more would be."""
-    width = np.abs(b - a)
-    with np.errstate(invalid="ignore", over="ignore"):
-        hardly = (width <= _STRAIGHT * np.abs(a)) & (-fa * width <= 0.5 * relative * np.abs(a) * (fb - fa))
-    return hardly & (fa <= 0) & (relative >= _COARSE)
 
 
 def _next_fraction(a: Array, b: Array, c: Array, fa: Array, fb: Array, fc: Array, least: Array) -> Array:

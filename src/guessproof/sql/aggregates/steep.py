@@ -120,7 +120,7 @@ class SteepContribution(Contribution):
 
     def write_class(self, target: SqlTarget) -> Expr:
         """The class of a row."""
-        return self.classes.write(self.weights.write(target), exp.Literal.number(0), target)
+        return self.classes.write(self.weights.write(target), target)
 
     def relative(self, extremes: Sequence[float | None], falling: float, *, largest: bool) -> float:
         """c, from the extreme of each class; 1 where there are no rows. `falling` is β/S."""
