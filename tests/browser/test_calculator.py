@@ -75,6 +75,24 @@ def test_each_slider_gives_the_library_s_number(page_served: Served, tab: Tab) -
         expect(page.locator(f"#chart-{name} canvas")).to_be_visible()
 
 
+def test_charts_that_come_late_are_not_drawn_over_those_of_another_attack(page_served: Served, tab: Tab) -> None:
+    page = tab(page_served.address)
+    load(page, CALCULATION)
+    settled(page)
+    drawn(page)
+    held_back: list[Any] = []
+    page.route("**/charts", lambda route: held_back.append(route))
+    with page.expect_request("**/charts"):
+        page.locator("#posterior-on").check()
+    page.locator("#undo").click()
+    settled(page)
+    drawn(page)
+    with page.expect_response("**/charts"):
+        held_back[0].continue_()
+    page.evaluate("new Promise((done) => setTimeout(done, 300))")
+    assert page.locator("body[data-charts]").count() == 1
+
+
 def test_a_drag_ends_in_a_drawing_of_its_last_state(page_served: Served, tab: Tab) -> None:
     """Requests do not pile up, and an event that came while something was asked or drawn is not forgotten."""
     page = tab(page_served.address)

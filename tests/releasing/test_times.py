@@ -16,7 +16,7 @@ from guessproof.cli.app import app
 from guessproof.errors import PlanError
 from guessproof.plan import load_plan, loads_plan
 from guessproof.releasing import release
-from guessproof.world.times import days_of
+from guessproof.world.times import days_of, show_time
 from releasing.tables import budget
 
 PLAN = """
@@ -76,7 +76,7 @@ def test_a_time_is_told_as_a_time(folder: Path) -> None:
     assert again.replayed
     assert again.answers == (row,)
     shown = CliRunner().invoke(app, ["release", str(folder / "plan.toml")])
-    assert row.time.split(" ")[0] in shown.output
+    assert show_time(row.value, row.error) in shown.output
     assert "days" in shown.output
     found = json.loads(CliRunner().invoke(app, ["release", str(folder / "plan.toml"), "--json"]).output)
     assert found["answers"][0]["time"] == row.time

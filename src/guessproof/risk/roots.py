@@ -1,6 +1,6 @@
 """One root of a function that changes sign at most once.
 
-Brent's method (1973), as SciPy has it, to the same digits: SciPy's takes longer to read than most questions to answer.
+Brent's method (1973); tests hold it to SciPy's, which takes longer to import than most questions take to answer.
 """
 
 from __future__ import annotations

@@ -70,7 +70,8 @@ export const drawnAttack = () => drawn;
 async function charts(state, rows) {
   const key = attackOf(state);
   latest = rows;
-  if (key === drawn || key === coming?.key) return;
+  if (key === coming?.key) return;
+  if (key === drawn) { coming = null; return; } // those on their way are of an attack that was left again
   const mine = coming = { key };
   const found = await post("/charts", { state }).catch(refusal); // the answer itself says why
   if (coming !== mine) return;
