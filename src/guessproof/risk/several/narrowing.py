@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from guessproof.risk.several.anchors import Tiles, anchored_bound, climbed
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
-from guessproof.risk.several.reaching import climbed_land, follow, reached_odds
+from guessproof.risk.several.reaching import climbed_land, far_apart, follow, reached_odds
 from guessproof.risk.several.tiles import ROUGH, Detail, cut_in_boxes, decider, edge_points, edge_pool, tile_shares
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm, combine
@@ -80,7 +80,7 @@ class Narrowing:
         bent = np.zeros((count, 2))
         for sign in (+1, -1):
             some = np.flatnonzero((tiles.inside if sign > 0 else tiles.outside) > 0)
-            ways = _ways(tiles.middle[some], self.anchors, self.norm)
+            ways = far_apart(tiles.middle[some], self.anchors, self.norm)
             best = np.argmin(sign * self.log_w + self.epsilon * ways, axis=1)
             worth = tiles.worth(self.anchors, self.norm, self.epsilon, sign, best[:, None])[:, 0] + self.log_w[best]
             part = np.exp(worth - np.max(worth))
@@ -123,7 +123,7 @@ class Narrowing:
         """More anchors, of the goal's edge, where much is handed to few."""
         if not len(pool):
             return self.anchors, self.log_w
-        ways = _ways(pool, self.anchors, self.norm)
+        ways = far_apart(pool, self.anchors, self.norm)
         nearest, gap = np.argmin(ways, axis=1), np.min(ways, axis=1)
         dense = (handed / np.maximum(np.bincount(nearest, minlength=handed.size), 1))[nearest]
         chosen: list[int] = []
@@ -132,7 +132,7 @@ class Narrowing:
             if gap[k] <= 0:
                 break
             chosen.append(k)
-            gap = np.minimum(gap, _ways(pool, pool[k : k + 1], self.norm)[:, 0])
+            gap = np.minimum(gap, far_apart(pool, pool[k : k + 1], self.norm)[:, 0])
         ways = self.epsilon * ways[chosen]
         between = 0.5 * (np.min(self.log_w + ways, axis=1) + np.max(self.log_w - ways, axis=1))
         return np.concatenate([self.anchors, pool[chosen]]), np.concatenate([self.log_w, between])
@@ -180,10 +180,6 @@ def _heaviest(loss: Array, count: int) -> Any:
     order = np.argsort(-loss)
     enough = int(np.searchsorted(np.cumsum(loss[order]), _MOST_OF_IT * float(np.sum(loss)))) + 1
     return order[: max(1, min(enough, count))]
-
-
-def _ways(places: Array, points: Array, norm: Norm) -> Array:
-    return combine(norm, [np.abs(places[:, None, i] - points[None, :, i]) for i in (0, 1)])
 
 
 def _way(places: Array, points: Array, norm: Norm) -> Array:

@@ -48,7 +48,7 @@ def follow(tiles: Tiles, anchors: Array, log_w: Array, norm: Norm, epsilon: floa
     # Ridges run through the corners of tiles as often as through their middles.
     places = np.concatenate([tiles.middle[some], tiles.corners[some, 0], tiles.corners[some, -1]])
     mass = np.concatenate([tiles.mass[some]] * 3)
-    level = np.min(sign * log_w + epsilon * _ways(places, anchors, norm), axis=1)  # of sign·ln L
+    level = np.min(sign * log_w + epsilon * far_apart(places, anchors, norm), axis=1)  # of sign·ln L
     weight = mass * np.exp(sign * level - np.max(sign * level))
     chosen, reached = list[int](), np.full(mass.size, -np.inf)
     for _ in range(most):
@@ -58,7 +58,7 @@ def follow(tiles: Tiles, anchors: Array, log_w: Array, norm: Norm, epsilon: floa
         if chosen and missing[k] <= _NOTHING_MISSES * float(np.sum(weight)):
             break
         chosen.append(k)
-        reached = np.maximum(reached, level[k] - epsilon * _ways(places, places[k : k + 1], norm)[:, 0])
+        reached = np.maximum(reached, level[k] - epsilon * far_apart(places, places[k : k + 1], norm)[:, 0])
     return Landscape(places[chosen], sign * level[chosen], sign)
 
 
@@ -66,7 +66,7 @@ def climbed_land(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> L
     """The same points at heights that reach more, as far as the tiles' means tell: a hint, as any heights are."""
     if not land.height.size:
         return land
-    places = epsilon * _ways(tiles.middle, land.points, norm)
+    places = epsilon * far_apart(tiles.middle, land.points, norm)
     near, _ = _nearest(land.sign * land.height - places)
     away = np.take_along_axis(places, near, axis=1)
     with np.errstate(divide="ignore"):
@@ -108,7 +108,7 @@ def reached_odds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> f
 def _mean_bounds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> tuple[Array, Array]:
     """ln of the least and the most that L can be on average, tile by tile; where the goal's edge cuts one, L itself."""
     sign, middle = land.sign, tiles.middle
-    values = sign * land.height - epsilon * _ways(middle, land.points, norm)  # of sign·ln L
+    values = sign * land.height - epsilon * far_apart(middle, land.points, norm)  # of sign·ln L
     best = np.argmax(values, axis=1)
     ways = [combine(norm, [np.abs(tiles.corners[:, c, i] - land.points[best, i]) for i in (0, 1)]) for c in range(4)]
     own = sign * land.height[best][:, None] - epsilon * np.stack(ways, axis=1)
@@ -151,7 +151,8 @@ def _tangents(tiles: Tiles, land: Landscape, values: Array, norm: Norm, epsilon:
     return found
 
 
-def _ways(places: Array, points: Array, norm: Norm) -> Array:
+def far_apart(places: Array, points: Array, norm: Norm) -> Array:
+    """How far every place is from every point."""
     return combine(norm, [np.abs(places[:, None, i] - points[None, :, i]) for i in (0, 1)])
 
 
