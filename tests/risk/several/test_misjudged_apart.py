@@ -101,6 +101,24 @@ def test_pairs_beyond_all_radii_count(epsilon: float, radius: float) -> None:
     )
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 3.0, 6.0])
+def test_ratios_count_pairs_that_are_further_apart_than_any_radius(epsilon: float) -> None:
+    """Never below E[e^{εd}] over the furthest half of all pairs of a normal number."""
+    _, rest = apart_on_line(gp.normal(0, 1), LineForm(slopes=(1.0,)), ((-1e-6, 1e-6),))
+    half = float(rest.ratios(epsilon, np.array([0.5]))[0]) / 2
+    median = np.sqrt(2) * 0.6744897501960817  # of |x − x'|
+    upper = 2 * np.exp(epsilon**2) * (1 - ndtr((median - 2 * epsilon) / np.sqrt(2)))
+    assert upper * (1 - 1e-5) <= half
+    assert epsilon > 1 or half <= 1.1 * upper
+
+
+def test_ratios_are_endless_where_the_mean_is() -> None:
+    """Nothing within the last radius tells that e^{1.5·d} has no mean under e^{−|x|}: what lies beyond it does."""
+    _, rest = apart_on_line(gp.laplace(0, 1), LineForm(slopes=(1.0,)), ((-1e-6, 1e-6),))
+    assert np.isinf(rest.ratios(1.5, np.array([0.5]))[0])
+    assert rest.ratios(0.5, np.array([0.5]))[0] < 10
+
+
 @pytest.mark.parametrize(("epsilon", "at"), [(0.1, (0.0, 0.0)), (0.3, (1.5, 2.0))])
 def test_an_or_of_two_numbers(epsilon: float, at: tuple[float, float]) -> None:
     """A bound that falls with ε, as the attack does, one way and the other; it meets the declared prior."""
