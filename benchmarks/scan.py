@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import duckdb
+from timing import most_memory
 
 from guessproof.engines import open_engine
 from guessproof.ledger import Budget, Ledger
@@ -118,4 +118,4 @@ def _peak(folder: Path, count: int) -> int:
 
 if __name__ == "__main__":
     scan(planned(Path(sys.argv[1]), "people.parquet", "minutes"), epsilon=5.0)
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    print(most_memory())

@@ -9,7 +9,6 @@ planning and starting a job take the same time on any number of cores.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+from timing import most_memory
 
 Row = tuple[str, str, str]
 SIZES = (1_000_000, 10_000_000)
@@ -116,8 +116,7 @@ def work(folder: Path, cores: int, size: int) -> dict[str, Any]:
             query.append(_timed(lambda: rewritten.run(engine.aggregates)))
             whole.append(released(turn))
             new.append(released(turn, 40 + turn))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    return {"query": min(query), "release": min(whole), "new": min(new), "memory": memory}
+    return {"query": min(query), "release": min(whole), "new": min(new), "memory": most_memory()}
 
 
 def _timed(act: Callable[[], Any]) -> float:

@@ -203,6 +203,28 @@ def test_database_files_say_what_is_missing(tmp_path: Path) -> None:
     assert "check the file" in refusal(source, "reaching")  # a view of the database that reads another file
 
 
+@pytest.mark.parametrize(
+    ("made", "is_stored"),
+    [
+        ("CREATE TABLE o AS SELECT * FROM t", True),
+        ("CREATE TABLE o AS SELECT x AS RowId FROM t", True),
+        ("CREATE VIEW o AS FROM t", False),
+        ("CREATE VIEW o AS SELECT *, rowid FROM t", False),
+        ("CREATE VIEW o AS SELECT {'rowid': x} AS gp FROM t", False),
+        ('CREATE VIEW "rowid" AS FROM t', False),
+        ("CREATE SCHEMA s; CREATE TABLE s.o AS FROM t; CREATE VIEW o AS FROM s.o", False),
+    ],
+)
+def test_a_view_of_a_database_file_is_no_table_whatever_it_is_called(
+    tmp_path: Path, made: str, is_stored: bool
+) -> None:
+    source = write(tmp_path, [{"x": 1.0}], "duckdb")
+    with duckdb.connect(source) as con:
+        con.execute(made)
+    with open_engine(source, "rowid" if '"rowid"' in made else "o") as engine:
+        assert engine.is_stored is is_stored
+
+
 def test_a_database_that_another_program_writes_to(tmp_path: Path) -> None:
     source = write(tmp_path, [{"x": 1.0}], "duckdb")
     holding = f"import duckdb; con = duckdb.connect({source!r}); print('open', flush=True); input()"

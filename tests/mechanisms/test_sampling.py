@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
@@ -132,11 +133,22 @@ def test_refusals():
     assert sampler(Cauchy(1, 1, beta=0.1), Grid(-10)).release([0.0], scales=[2.0])
 
 
-@pytest.mark.parametrize(("package", "call"), [("opendp.prelude", Laplace(1, 0.123)), ("flint", Cauchy(1, 1))])
+@pytest.mark.parametrize(("package", "call"), [("opendp.measurements", Laplace(1, 0.123)), ("flint", Cauchy(1, 1))])
 def test_missing_packages_say_what_to_install(monkeypatch, package, call):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError):
         sampler(call).release([0.0])
+
+
+def test_drawing_reads_no_library_that_it_does_not_need():
+    program = (
+        "import sys\n"
+        "from guessproof.mechanisms.laplace import Laplace\n"
+        "from guessproof.mechanisms.sampling import pick, sampler\n"
+        "assert pick(1.0, [0, 10_000]) == 1 and sampler(Laplace(1, 1)).release([0.0])\n"
+        "sys.exit(any(name in sys.modules for name in ('sklearn', 'polars', 'pandas', 'scipy')))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_samplers_are_built_once():

@@ -110,8 +110,8 @@ def pick(scale: float, scores: Sequence[int]) -> int:
 @lru_cache(maxsize=256)
 def _selector(scale: float) -> Callable[[list[int]], int]:
     dp = _opendp()
-    numbers = dp.vector_domain(dp.atom_domain(T="i64"))
-    return dp.m.make_noisy_max(numbers, dp.linf_distance(T="i64"), dp.max_divergence(), scale=scale)
+    pure = dp.measures.max_divergence()
+    return dp.measurements.make_noisy_max(_integers(dp), dp.metrics.linf_distance(T="i64"), pure, scale=scale)
 
 
 def sampler(mechanism: Any, grid: Grid | None = None) -> IntegerSampler | IdealSampler:
@@ -146,21 +146,28 @@ def _integer_sampler(mechanism: Mechanism, grid: Grid) -> IntegerSampler:
     check_drawable(mechanism, grid)
     dp = _opendp()
     scale = max(math.ldexp(mechanism.scale, -grid.exponent), 2.0**-960)
-    integers = dp.vector_domain(dp.atom_domain(T="i64"))
     if mechanism.integer_noise == "gaussian":
-        measurement = dp.m.make_gaussian(integers, dp.l2_distance(T="f64"), scale=scale)
+        measurement = dp.measurements.make_gaussian(_integers(dp), dp.metrics.l2_distance(T="f64"), scale=scale)
     else:
-        measurement = dp.m.make_laplace(integers, dp.l1_distance(T="i64"), scale=scale)
+        measurement = dp.measurements.make_laplace(_integers(dp), dp.metrics.l1_distance(T="i64"), scale=scale)
     return IntegerSampler(mechanism, grid, measurement)
 
 
+def _integers(dp: Any) -> Any:
+    return dp.domains.vector_domain(dp.domains.atom_domain(T="i64"))
+
+
 def _opendp() -> Any:
+    """The parts that draw. Its prelude would also read scikit-learn, Polars and SciPy where they are installed."""
     try:
-        import opendp.prelude
+        import opendp.domains
+        import opendp.measurements
+        import opendp.measures
+        import opendp.metrics
     except ImportError:
         raise MissingExtraError("opendp", "noise") from None
-    dp: Any = opendp.prelude
-    dp.enable_features("contrib")
+    dp: Any = opendp
+    dp.mod.enable_features("contrib")
     return dp
 
 
