@@ -2,7 +2,8 @@
 
 The table is a folder of eight files. Every session is a process of its own; its start and its first queries, in which
 Spark compiles, are not counted. Query and release take turns. A release of a question that this process has asked
-before needs no dry run anew, one of a new question does; both are told. What rows cost is the slope between two sizes:
+before needs no dry run anew, one of a new question does, and Spark compiles its query the first time; both are told.
+What rows cost is the slope between two sizes:
 planning and starting a job take the same time on any number of cores.
 """
 
@@ -57,8 +58,9 @@ def rows() -> Iterator[Row]:
     for (cores, size), seen in found.items():
         what = f"release through Spark, {size // 1_000_000}M rows, local, {cores} core{'s' if cores > 1 else ''}"
         target = f"≤ 1.2 × the rewritten query + 20 ms: {1.2 * seen['query'] + 0.02:.2f} s"
-        told = f"{seen['release']:.2f} s (a new question {seen['new']:.2f} s; the query alone {seen['query']:.2f} s)"
-        yield what, told, target
+        yield what, f"{seen['release']:.2f} s (the query alone {seen['query']:.2f} s)", target
+        beside = f"the first time that its query runs {seen['first']:.2f} s, the rest is mostly its dry run"
+        yield f"{what}, a new question", f"{seen['new']:.2f} s ({beside})", ""
     for size in SIZES:
         one, two = found[1, size]["query"], found[2, size]["query"]
         yield f"the rewritten query, {size // 1_000_000}M rows: one core against two", f"{one / two:.2f} ×", "2 ×"
@@ -107,16 +109,22 @@ def work(folder: Path, cores: int, size: int) -> dict[str, Any]:
 
     for number in range(WARM):
         released(number, 30 + number)
-    first = plan(1)
-    (part,) = choose(first).asked.parts
-    with open_engine(first.source, "t") as engine:
-        rewritten = prepare_query(engine, part.query, [0] * len(part.query.measurements))
-        query, whole, new = [], [], []
+    with open_engine(plan(1).source, "t") as engine:
+
+        def prepared(limit: float) -> Any:
+            (part,) = choose(plan(1, limit)).asked.parts
+            return prepare_query(engine, part.query, [0] * len(part.query.measurements))
+
+        rewritten = prepared(25)
+        query, whole, new, first = [], [], [], []
         for turn in range(WARM, WARM + REPEATS + 1):
             query.append(_timed(lambda: rewritten.run(engine.aggregates)))
             whole.append(released(turn))
             new.append(released(turn, 40 + turn))
-    return {"query": min(query), "release": min(whole), "new": min(new), "memory": most_memory()}
+            unknown = prepared(80 + turn)
+            first.append(_timed(lambda asked=unknown: asked.run(engine.aggregates)))
+    least = {"query": query, "release": whole, "new": new, "first": first}
+    return {**{name: min(found) for name, found in least.items()}, "memory": most_memory()}
 
 
 def _timed(act: Callable[[], Any]) -> float:
