@@ -81,3 +81,10 @@ key = ["number"]
 """,
     ),
 }
+
+
+def believed(name: str) -> str:
+    """The same question beside an attacker who thinks that he knows x roughly."""
+    stated = "columns.x = { prior = { normal = { mean = 5, sd = 2 } }, "
+    attacker = 'attacker = { goal = "x within 1", at = { x = 5 }, advantage = 0.5 }\n'
+    return attacker + FORMS[name].replace("columns.x = { ", stated)

@@ -23,7 +23,7 @@ DRAG = """async () => {
   while (!chart("gains").seen) await new Promise((go) => setTimeout(go, 10));
   const { onAnswer } = await import("/static/js/engine.js");
   onAnswer(() => new Promise((go) => setTimeout(go, 60))); // drawing takes longer than asking
-  const marked = () => chart("gains").view.data("mark")[0], first = marked();
+  const marked = () => chart("gains").view.data("mark")[0], rows = new Set([marked()]);
   let now = 0, most = 0;
   window.fetch = async (...asked) => {
     if (!String(asked[0]).endsWith("/live")) return send(...asked);
@@ -34,10 +34,11 @@ DRAG = """async () => {
     slider.value = String(300 + 7 * i);
     slider.dispatchEvent(new Event("input", { bubbles: true }));
     await new Promise((go) => setTimeout(go, 8));
+    rows.add(marked());
   }
   for (let i = 0; i < 1000 && told.answered !== told.asked; i += 1) await new Promise((go) => setTimeout(go, 10));
   window.fetch = send;
-  return { most, asked: Number(told.asked), drawn: marked().epsilon, kept: marked() === first };
+  return { most, asked: Number(told.asked), drawn: marked().epsilon, rows: rows.add(marked()).size };
 }"""
 BOTH = {
     "columns": {
@@ -103,7 +104,7 @@ def test_a_drag_ends_in_a_drawing_of_its_last_state(page_served: Served, tab: Ta
     assert (found["most"], found["asked"]) == (1, before + 40)
     rows = page_served.ask("POST", "/api/live", {"state": held(page)})[1]["rows"]
     assert found["drawn"] == rows["gains"]["mark"][0]["epsilon"]
-    assert found["kept"]  # Vega keeps a note of every new row
+    assert found["rows"] <= 2  # Vega keeps a note of every new row; exact charts may come once while we drag
 
 
 def test_an_infeasible_limit_is_said_in_words(page_served: Served, tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,9 @@ def check_exposure(audit_plan: AuditPlan, counts: TrialCounts, rng: Any) -> list
     choice, attacker = audit_plan.choice, audit_plan.attacker
     if attacker is not None and has_goal_about_groups(attacker, audit_plan.fields):
         over_groups = beliefs_over_groups(audit_plan, attacker, rng)
-        return _checks(choice, [LargestBelief(after, before, 0.0, guess, ()) for after, before, guess in over_groups])
+        return exposure_checks(
+            choice, [LargestBelief(after, before, 0.0, told, ()) for after, before, told in over_groups]
+        )
     if attacker is None or not audit_plan.has_belief:
         return [_even_odds(audit_plan, counts)]
     if choice.exposure is not None and choice.exposure.may_fail:
@@ -77,32 +79,39 @@ def check_exposure(audit_plan: AuditPlan, counts: TrialCounts, rng: Any) -> list
     seen: list[LargestBelief] = []
     for number in range(len(audit_plan.attacks)):
         seen += _largest(audit_plan, attacker, number, counts.outputs[number], rng)
-    return _checks(choice, seen)
+    return exposure_checks(choice, seen)
 
 
-def _checks(choice: Choice, seen: Sequence[LargestBelief]) -> list[Check]:
-    found: list[Check] = []
+def exposure_checks(
+    choice: Choice, seen: Sequence[LargestBelief], where: str = "over all trials", outputs: str = "all groups together"
+) -> list[Check]:
+    """The largest rise, and the largest belief, against the bounds that were printed; `outputs` where none is named."""
+    found, words = list[Check](), (where, outputs)
     if not seen:
         return found
     wrong = 1.0 if choice.exposure is None else choice.exposure.attacker.prior_factor
     if choice.advantage is not None:
         size = abs if choice.plan.limits.both else float
         best = max(seen, key=lambda s: size(s.gain))
-        found.append(_compare("advantage", size(best.gain), best, float(choice.advantage.bound), wrong))
+        found.append(
+            _compare("advantage", size(best.gain), best, float(choice.advantage.bound), wrong, (where, outputs))
+        )
     if choice.posterior is not None:
         best = max(seen, key=lambda s: s.after)
-        found.append(_compare("belief", best.after, best, float(choice.posterior.bound), wrong))
+        found.append(_compare("belief", best.after, best, float(choice.posterior.bound), wrong, words))
     return found
 
 
-def _compare(name: str, measured: float, seen: LargestBelief, bound: float, wrong: float) -> Check:
+def _compare(
+    name: str, measured: float, seen: LargestBelief, bound: float, wrong: float, words_of: tuple[str, str]
+) -> Check:
     holds_true = measured <= bound + seen.tolerance + 1e-9
     centre = ", ".join(f"{k} = {_short(v)}" for k, v in seen.guess.items())
-    outputs = f"noisy sums {', '.join(f'{y:.6g}' for y in seen.output)}" if seen.output else "all groups together"
+    outputs = f"noisy sums {', '.join(f'{y:.6g}' for y in seen.output)}" if seen.output else words_of[1]
     what = "rose" if seen.gain >= 0 else "fell"
     where = f" in the goal around {centre}" if centre else ""
     words = (
-        f"over all trials the belief{where} {what} from {seen.before:.4f} to {seen.after:.4f} at most "
+        f"{words_of[0]} the belief{where} {what} from {seen.before:.4f} to {seen.after:.4f} at most "
         f"({outputs}); the bound is {bound:.4f}, {bound - measured:+.4f} away"
     )
     words += f"; the prior may be wrong by up to ×{wrong:g}" if wrong > 1 else ""

@@ -1,7 +1,8 @@
 """The audit of questions that one made-up table cannot play: databases that differ in one unit are asked whole.
 
 What the attacker achieves follows from how far one unit moves the answers and from the law of the noise, so both are
-held to what was promised: the first with the engine's own answers, the second with the release's own draws.
+held to what was promised: the first with the engine's own answers, the second with the release's own draws. Where the
+plan states what he believes, that is played as well.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from guessproof.auditing.plan import Progress
 from guessproof.auditing.result import Audit, Check
 from guessproof.auditing.trials import GLANCE, LEAST, TrialCounts, Turn, Watch, agreements, bins, count_pair, fit_of
 from guessproof.auditing.verdicts import pair_checks, points_of_plot
+from guessproof.auditing.whole_beliefs import whole_belief_checks
 from guessproof.choosing import Choice
 from guessproof.noise import FollowingNoise, Noise
 from guessproof.releasing import add_noise
@@ -47,6 +49,7 @@ def audit_whole(
     schema = read_schema(choice)
     factory = make_factory(choice, schema, folder, rng)
     cases = play_neighbours(factory, rng, progress)
+    beliefs = whole_belief_checks(factory, cases, rng, progress)
     watch = Watch(seconds, time.monotonic, progress)
     counts = _draw(choice, cases, trials, watch)
     _draw_answers(choice, cases[-1].answers[-1], watch, counts)
@@ -57,6 +60,7 @@ def audit_whole(
         *movement_checks(choice, schema, cases),
         *pair_checks(choice.noises, counts, level),
         *_threshold_checks(choice, cases, min(trials, 20_000), level),
+        *beliefs,
         ledger_check(choice, answers, folder),
     )
     progress(1.0, "done")
@@ -78,11 +82,6 @@ def _notes(choice: Choice, public: Any) -> Iterator[str]:
         "Real: reading the plan, choosing ε, rewriting the queries, DuckDB, the sampler, the step from numbers to "
         "noisy answers, the ledger. Columns are stored plainly, as numbers and texts."
     )
-    if choice.plan.attacker is not None:
-        yield (
-            "What the attacker believes is not played for questions of this form: it follows from how far one "
-            f"{choice.plan.unit.noun} moves the answers and from the noise, which were."
-        )
 
 
 # Noise -------------------------------------------------------------------------------------------------------------
