@@ -13,7 +13,7 @@ from guessproof.plan import Plan, load_plan, loads_plan
 from guessproof.releasing import release
 from guessproof.reporting import Report, report
 
-from .plans import CAFETERIA, PLANS
+from .plans import CAFETERIA, DRAWN, PLANS
 
 SECRET = 73.59182736455  # a time that occurs in the table and nowhere else
 
@@ -27,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Report]:
     def make(name: str) -> Report:
         if name not in known:
             path = folder / f"{name}.toml"
-            path.write_text(PLANS[name], encoding="utf-8")
+            path.write_text((PLANS | DRAWN)[name], encoding="utf-8")
             known[name] = report(load_plan(path))
         return known[name]
 

@@ -102,6 +102,27 @@ sql = "SELECT COUNT(*) AS n FROM t"
 epsilon = 0.5
 """
 
+FORMULA = """
+[data]
+name = "homes"
+source = "homes.csv"
+protects = "values"
+rows = 2000
+[query]
+sql = "SELECT AVG(rent + loan) AS burden FROM t"
+[columns.rent]
+bounds = [0, 3000]
+prior = { normal = { mean = 700, sd = 200 } }
+[columns.loan]
+bounds = [0, 3000]
+prior = { normal = { mean = 300, sd = 150 } }
+[attacker]
+goal = "rent + loan within 50"
+advantage = 0.05
+at = { rent = 650, loan = 400 }
+"""
+
+DRAWN = {"formula": FORMULA}  # read by one test only
 PLANS = {
     "cafeteria": CAFETERIA,
     "worst_exactly": CATS.replace("JOIN", "and").replace('goal = "sex exactly and ', 'goal = "'),

@@ -253,3 +253,10 @@ def test_the_fields_other_words_are_those_of_the_noise(made: Make) -> None:
     assert percent_up(words.tpr(0.001)) in part
     assert percent_up(words.advantage) in part
     assert 'id="figure-tests"' in made("cafeteria").html
+
+
+def test_a_goal_of_several_numbers_is_drawn_on_what_is_believed(made: Make) -> None:
+    page = Page(made("formula").html)
+    caption = page.one("figure", id="figure-goal").text
+    assert "right guesses for the plan’s true values (rent = 650, loan = 400), 15.5" in caption
+    assert 'id="figure-goal"' not in made("and").html  # labels are listed

@@ -52,9 +52,15 @@ def test_labels_and_two_columns_are_drawn_too(served: Served) -> None:
     labels = asked(served, "shape", state)
     assert [r["value"] for r in labels["rows"]["before"] if r["inside"]] == ["cs"]
     state["columns"]["wait"] = {"prior": {"normal": {"mean": 5, "sd": 2}}}
-    for word in ("and", "or"):
-        state["attacker"] = {"goal": f"time within 2 {word} wait within 1", "advantage": 0.1}
-        assert asked(served, "shape", state)["kind"] == "map"
+    state["columns"]["walk"] = {"prior": {"uniform": {"low": 0, "high": 9}}}
+    goals = ("time within 2 and wait within 1", "time within 2 or wait within 1", "time / wait within 1")
+    for goal in (*goals, "time + wait + walk within 3"):
+        state["attacker"] = {"goal": goal, "advantage": 0.1}
+        found = asked(served, "shape", state)
+        assert found["kind"] == "map", goal
+        vl_convert.vegalite_to_svg({**found["spec"], "width": 300, "datasets": found["rows"]})
+    state["attacker"]["goal"] = "time within 2 and wait within 1 and walk within 1"
+    assert asked(served, "shape", state)["kind"] == "none"  # three numbers have no map
 
 
 @pytest.mark.parametrize(("word", "alone"), [("and", False), ("or", True)])

@@ -1,54 +1,84 @@
-"""The goal drawn on the prior: an AND is a box, an OR is a cross, a location is a disc."""
+"""The goal drawn on the prior: an AND is a box, an OR is a cross, a location is a disc, a formula is a band."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import altair as alt
 import numpy as np
 
+from guessproof.charts.live import beliefs, shares
+from guessproof.charts.numbers import density_rows, is_one_number, share_rows, value_chart
+from guessproof.charts.places import GOAL, INK, axis_of, line_of, place_map, window
 from guessproof.risk.attack import Attack
-from guessproof.world.attributes import joint_of
+from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.finite import Finite
+from guessproof.world.formulas import Given
 from guessproof.world.goals import And, Compound, Goal, Not, Together
 from guessproof.world.joint import JointTable
-from guessproof.world.line import LinePrior
 
-INK, QUIET, GOAL = "#1f3a5f", "#8a94a3", "#d1495b"
-_POINTS = 240
+QUIET = "#8a94a3"
+WIDTH = 380
+_POINTS = 240  # of a number along the strips of labels
 _LEVELS = 40
 
 
-def goal_on_prior(attack: Attack, *, title: str, points: int = _POINTS) -> Any:
-    """Two attributes: how likely each combination is, and which combinations count as a correct guess.
+def goal_on_prior(
+    attack: Attack, *, title: str, points: int = _POINTS, width: int = WIDTH, named: Callable[[str], str] = str
+) -> Any:
+    """How likely the values are, and which of them count as a correct guess, for stated true values.
 
-    Finite attributes give a table with the goal's cells framed, numbers a map with the goal's region drawn in, a number
-    and a label a strip for each label.
+    One number is a curve with its intervals marked. Two numbers are a map, a number and a label a strip for each label,
+    finite attributes a table with the goal's cells framed. Of three and more attributes a goal is drawn that is an
+    interval of one number: a formula's value, or the distance of a place. `named` says an attribute in words.
     """
-    names = [a.name for a in attack.goal.attributes]
-    if len(names) != 2:
-        raise ValueError(f"a goal is drawn for two attributes, this one has {len(names)}")
-    if all(isinstance(a.prior, Finite) for a in attack.goal.attributes):
-        return _table(attack, title)
-    if any(isinstance(a.prior, Finite) for a in attack.goal.attributes):
-        return _strips(attack, title, points)
-    return _map(attack, title, points)
+    return finished(goal_picture(attack, points=points, width=width, named=named), title, attack)
 
 
-def _table(attack: Attack, title: str) -> Any:
-    first, second = attack.goal.attributes
+def goal_picture(
+    attack: Attack, *, points: int = _POINTS, width: int = WIDTH, named: Callable[[str], str] = str
+) -> Any:
+    """The same without a heading."""
+    attributes = [attack.conditioned[a.name] for a in attack.asked.attributes]
+    if len(attributes) == 1:
+        return _line(attack, attributes[0], width, named)
+    if len(attributes) > 2 and is_one_number(attack.asked):
+        return value_chart(attack, width, min(width, 240))
+    if len(attributes) > 2:
+        raise ValueError(f"a goal of {len(attributes)} attributes that is no interval of one number cannot be drawn")
+    finite = [isinstance(a.prior, Finite) for a in attributes]
+    if all(finite):
+        return _table(attack, width, named)
+    return _strips(attack, points, width, named) if any(finite) else place_map(attack, width, named)
+
+
+def _line(attack: Attack, attribute: Attribute, width: int, named: Callable[[str], str]) -> Any:
+    """One attribute: a curve with the right guesses under it, or a bar for each label."""
+    at = (attack.at or {}).get(attribute.name)
+    if isinstance(attribute.prior, Finite):
+        return shares(share_rows(attribute, attack.goal, at), named(attribute.name)).properties(width=width)
+    mark = [] if at is None else [{"x": float(at)}]
+    rows = density_rows(attribute, attack.goal, 0.0 if at is None else at)
+    return beliefs(rows, [], mark, named(attribute.name)).properties(width=width)
+
+
+def _table(attack: Attack, width: int, named: Callable[[str], str]) -> Any:
+    first, second = (attack.conditioned[a.name] for a in attack.asked.attributes)
     rows = [
         {
             "x": str(x),
             "y": str(y),
             "probability": _joint_weight(attack, x, y),
-            "correct": bool(_met(attack.goal, {first.name: x, second.name: y}, dict(attack.at or {}))),
+            "correct": bool(_met(attack.asked, {first.name: x, second.name: y}, dict(attack.at or {}))),
         }
         for x in _values(first)
         for y in _values(second)
     ]
-    x = alt.X("x:N", title=first.name, sort=None, axis=alt.Axis(labelAngle=0, orient="top", domain=False, ticks=False))
-    y = alt.Y("y:N", title=second.name, sort=None, axis=alt.Axis(domain=False, ticks=False, labelPadding=8))
+    x = alt.X(
+        "x:N", title=named(first.name), sort=None, axis=alt.Axis(labelAngle=0, orient="top", domain=False, ticks=False)
+    )
+    y = alt.Y("y:N", title=named(second.name), sort=None, axis=alt.Axis(domain=False, ticks=False, labelPadding=8))
     base = alt.Chart(alt.Data(values=rows))
     cells = base.mark_rect(stroke="white", strokeWidth=3).encode(
         x=x,
@@ -64,74 +94,43 @@ def _table(attack: Attack, title: str) -> Any:
         base.transform_filter(alt.datum.correct).mark_rect(fillOpacity=0, stroke=GOAL, strokeWidth=3.5).encode(x=x, y=y)
     )
     words = base.mark_text(color=INK, fontSize=13).encode(x=x, y=y, text=alt.Text("probability:Q", format=".1%"))
-    picture = (cells + frames + words).properties(
-        width=120 * len({r["x"] for r in rows}), height=46 * len({r["y"] for r in rows})
-    )
-    return _finished(picture, title, attack)
+    across = len({r["x"] for r in rows})
+    wide = min(120 * across, max(width, 44 * across))
+    return (cells + frames + words).properties(width=wide, height=46 * len({r["y"] for r in rows}))
 
 
-def _map(attack: Attack, title: str, points: int) -> Any:
-    first, second = attack.goal.attributes
-    windows = [_window(a, attack) for a in (first, second)]
-    edges = [np.linspace(low, high, points + 1) for low, high in windows]
-    middles = [(e[1:] + e[:-1]) / 2 for e in edges]
-    height = _heights(first, second, middles, edges[1])
-    gx, gy = np.meshgrid(*middles, indexing="ij")
-    inside = np.broadcast_to(_met(attack.goal, {first.name: gx, second.name: gy}, dict(attack.at or {})), gx.shape)
-    x = alt.X("x:Q", title=first.name, scale=alt.Scale(domain=list(windows[0]), nice=False, clamp=True))
-    y = alt.Y("y:Q", title=second.name, scale=alt.Scale(domain=list(windows[1]), nice=False, clamp=True))
-    shade = (
-        alt.Chart(alt.Data(values=_runs(edges, np.rint(height * _LEVELS).astype(int), inside)))
-        .mark_rect(strokeWidth=0)
-        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=alt.Color("colour:N", scale=None))
-    )
-    layers = [shade]
-    if attack.at:
-        truth = [{"x": float(attack.at[first.name]), "y": float(attack.at[second.name])}]
-        mark = alt.Chart(alt.Data(values=truth)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
-        layers.append(mark.encode(x=x, y=y))
-    return _finished(alt.layer(*layers).properties(width=380, height=380), title, attack)
-
-
-def _strips(attack: Attack, title: str, points: int) -> Any:
+def _strips(attack: Attack, points: int, width: int, named: Callable[[str], str]) -> Any:
     """A number along the strips, a strip for each label: as dark as it is likely, red where a guess is right."""
-    number, label = sorted(attack.goal.attributes, key=lambda a: isinstance(a.prior, Finite))
-    low, high = _window(number, attack)
+    number, label = sorted(attack.conditioned.values(), key=lambda a: isinstance(a.prior, Finite))
+    low, high = window(number, attack)
     edges = np.linspace(low, high, points + 1)
     middles = (edges[1:] + edges[:-1]) / 2
     values, truth = _values(label), dict(attack.at or {})
     finite: Any = label.prior
     weights = np.array([finite.weights[finite.index(v)] for v in values])
-    height = np.multiply.outer(np.exp(_line(number).log_density(middles)), weights)
+    height = np.multiply.outer(np.exp(line_of(number).log_density(middles)), weights)
     level = np.rint(height / height.max() * _LEVELS).astype(int)
-    met = [_met(attack.goal, {number.name: middles, label.name: v}, truth) for v in values]
+    met = [_met(attack.asked, {number.name: middles, label.name: v}, truth) for v in values]
     inside = np.stack([np.broadcast_to(row, middles.shape) for row in met], axis=1)
     rows = [
         {"label": str(values[round(row["y"])]), **{k: v for k, v in row.items() if k not in ("y", "y2")}}
         for row in _runs([edges, np.arange(len(values) + 1.0)], level, inside)
     ]
-    x = alt.X("x:Q", title=number.name, scale=alt.Scale(domain=[low, high], nice=False, clamp=True))
-    y = alt.Y("label:N", title=label.name, sort=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=110))
+    x = alt.X(
+        "x:Q",
+        title=named(number.name),
+        axis=axis_of(number),
+        scale=alt.Scale(domain=[low, high], nice=False, clamp=True),
+    )
+    y = alt.Y("label:N", title=named(label.name), sort=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=110))
     shade = alt.Chart(alt.Data(values=rows)).mark_rect(strokeWidth=0)
     drawn = shade.encode(x=x, x2="x2:Q", y=y, color=alt.Color("colour:N", scale=None))
     layers = [drawn]
     if number.name in truth and label.name in truth:
-        point = [{"x": float(truth[number.name]), "label": str(truth[label.name])}]
+        point = [{"x": float(truth[number.name]), "label": str(finite.values[finite.index(truth[label.name])])}]
         mark = alt.Chart(alt.Data(values=point)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
         layers.append(mark.encode(x=x, y=y))
-    return _finished(alt.layer(*layers).properties(width=380, height=44 * len(values)), title, attack)
-
-
-def _heights(first: Any, second: Any, middles: list[Any], edges: Any) -> Any:
-    """The density over the map, 1 where it is largest."""
-    density = [np.exp(_line(a).log_density(m)) for a, m in zip((first, second), middles, strict=True)]
-    joint: Any = joint_of(first)
-    if joint is not None and second.name in joint.names:
-        ends = (np.broadcast_to(e, (middles[0].size, middles[1].size)) for e in (edges[:-1], edges[1:]))
-        height = density[0][:, None] * joint.slice_mass(first.name, middles[0], *ends)
-    else:
-        height = np.multiply.outer(*density)
-    return height / height.max()
+    return alt.layer(*layers).properties(width=width, height=44 * len(values))
 
 
 def _runs(edges: list[Any], level: Any, inside: Any) -> list[dict[str, Any]]:
@@ -164,14 +163,17 @@ def _colour(share: float, correct: bool) -> str:
     return "#" + "".join(f"{round(float(c)):02x}" for c in shade)
 
 
-def _finished(picture: Any, title: str, attack: Attack) -> Any:
-    note = f"Red, prior {attack.prior:.1%}: {attack.goal!r}"
+def finished(picture: Any, title: str, attack: Attack) -> Any:
+    """A picture with its heading."""
+    note = f"Red, prior {attack.prior:.1%}: {attack.asked!r}"
     heading = alt.TitleParams(title, subtitle=note, anchor="start", color=INK, subtitleColor=QUIET, offset=14)
     return picture.properties(title=heading).configure_view(stroke=None).configure_axis(grid=False)
 
 
 def _met(goal: Goal, point: dict[str, Any], truth: dict[str, Any]) -> Any:
     """Where a goal is met, for single values or whole arrays."""
+    if isinstance(goal, Given):
+        return np.logical_and(_met(goal.goal, point, truth), _met(goal.region, point, truth))
     if isinstance(goal, Compound):
         parts = np.broadcast_arrays(*[_met(part, point, truth) for part in goal.parts])
         if isinstance(goal, Not):
@@ -193,7 +195,7 @@ def _values(attribute: Any) -> list[Any]:
 
 
 def _joint_weight(attack: Attack, x: Any, y: Any) -> float:
-    first, second = attack.goal.attributes
+    first, second = (attack.conditioned[a.name] for a in attack.asked.attributes)
     joint = joint_of(first)
     if isinstance(joint, JointTable) and joint_of(second) is not None:
         return sum(
@@ -205,16 +207,3 @@ def _joint_weight(attack: Attack, x: Any, y: Any) -> float:
     assert isinstance(one, Finite)
     assert isinstance(two, Finite)
     return one.weights[one.index(x)] * two.weights[two.index(y)]
-
-
-def _line(attribute: Any) -> LinePrior:
-    if not isinstance(attribute.prior, LinePrior):
-        raise ValueError(f"{attribute.name} has no density that could be drawn")
-    return attribute.prior
-
-
-def _window(attribute: Any, attack: Attack) -> tuple[float, float]:
-    low, high = (float(e) for e in _line(attribute).quantile([0.003, 0.997]))
-    t = (attack.at or {}).get(attribute.name)
-    room = 0.1 * (high - low)
-    return (low, high) if t is None else (min(low, float(t) - room), max(high, float(t) + room))

@@ -16,10 +16,6 @@ from guessproof.errors import GuessproofError
 from guessproof.mechanisms import BEST, Mechanism
 from guessproof.risk.profile import RiskProfile
 from guessproof.web.live import Beliefs, Ladder, Scaled
-from guessproof.world.attributes import Attribute
-from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal
-from guessproof.world.line import LinePrior
 
 Row = dict[str, Any]
 Rows = dict[str, dict[str, list[Row]]]
@@ -77,55 +73,6 @@ def reached(beliefs: Beliefs, epsilon: float) -> float | None:
     rise = beliefs.curve.rise
     place = int(np.searchsorted(rise.epsilon, beliefs.factor * epsilon, side="right")) - 1
     return float(np.max(rise.value[: place + 1], initial=0.0))
-
-
-def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -> list[Row]:
-    """What is believed of a number beforehand, and which guesses are right."""
-    prior = attribute.prior
-    if not isinstance(prior, LinePrior):
-        return []
-    low, high = (float(prior.quantile(u)) for u in (0.0005, 0.9995))
-    edges = _edges(goal, at)
-    x = np.unique(np.concatenate([np.linspace(low, high, points), [e for pair in edges for e in pair]]))
-    density = np.exp(prior.log_density(x))
-    inside = np.any([(x >= lo) & (x <= hi) for lo, hi in edges], axis=0) if edges else np.zeros(x.shape, dtype=bool)
-    return [
-        {"x": float(a), "density": float(d), "inside": bool(i)}
-        for a, d, i in zip(x, density, inside, strict=True)
-        if math.isfinite(d)
-    ]
-
-
-def _edges(goal: Goal, at: Any) -> list[tuple[float, float]]:
-    """Where right guesses begin and end, for this true value."""
-    try:
-        found = [(float(lo), float(hi)) for lo, hi in goal.edges(np.asarray(float(at)))]
-    except (GuessproofError, TypeError, ValueError, AttributeError):
-        return []
-    return [pair for pair in found if all(map(math.isfinite, pair))]
-
-
-def share_rows(attribute: Attribute, goal: Goal, at: Any) -> list[Row]:
-    """What is believed of a label beforehand, and which guesses are right."""
-    prior = attribute.prior
-    if not isinstance(prior, Finite):
-        return []
-    try:
-        right = goal.chosen(prior, at) if at is not None else np.zeros(len(prior.values))
-    except GuessproofError:
-        right = np.zeros(len(prior.values))
-    pairs = zip(prior.values, prior.weights, right, strict=True)
-    return [{"value": str(v), "share": float(w), "inside": bool(r)} for v, w, r in list(pairs)[:40]]
-
-
-def typical(attribute: Attribute) -> Any:
-    """A true value to draw with, where none is stated: the middle one, or the most likely."""
-    prior = attribute.prior
-    if isinstance(prior, LinePrior):
-        return float(prior.quantile(0.5))
-    if isinstance(prior, Finite):
-        return prior.values[int(np.argmax(prior.weights))]
-    return None
 
 
 def mechanism_of(choice: Choice | None, epsilon: float) -> Mechanism | None:

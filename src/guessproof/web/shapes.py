@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from guessproof.charts import live as charts
-from guessproof.charts.goals import goal_on_prior
+from guessproof.charts.goals import goal_picture
+from guessproof.charts.numbers import density_rows, share_rows, typical
 from guessproof.choosing import Chooser, asked
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.plan import Plan
+from guessproof.plan.goals import known_on
 from guessproof.releasing.answer import add_noise
 from guessproof.risk.attack import Attack
 from guessproof.web.folder import Folder
-from guessproof.web.pictures import density_rows, share_rows, typical
 from guessproof.web.states import Tables, has_data, read_calculation, read_state
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
 
-CELLS = 48  # along each side of a map of two columns
+CELLS = 48  # of a number along the strips of labels
+HEIGHT = 300  # of a map; it is as wide as there is room
 SKETCHES = 5
 MOST_GROUPS = 40
 Json = dict[str, Any]
 
 
 def shape_of(folder: Folder, state: Tables) -> Json:
-    """The prior of the attacked column (or of two), and which guesses are right for one true value."""
+    """The prior of the attacked columns, and which guesses are right for one true value."""
     plan = read_state(state, folder) if has_data(state) else read_calculation(state, folder).plan
     if plan.wanted is None:
         return {"kind": "none"}
@@ -35,9 +38,10 @@ def shape_of(folder: Folder, state: Tables) -> Json:
     at = dict((plan.attacker.at if plan.attacker is not None else None) or {})
     for attribute in attributes:
         at.setdefault(attribute.name, typical(attribute))
-    if len(attributes) == 2:
-        return _of_two(goal, at)
-    return _of_one(attributes[0], goal, at[attributes[0].name]) if len(attributes) == 1 else {"kind": "none"}
+    if len(attributes) == 1:
+        return _of_one(attributes[0], goal, at[attributes[0].name])
+    knows = None if plan.attacker is None else known_on(plan.attacker.knows, plan.attributes)
+    return _of_several(Attack(goal, at, knows), plan.label)
 
 
 def _of_one(attribute: Attribute, goal: Goal, at: Any) -> Json:
@@ -53,14 +57,14 @@ def _of_one(attribute: Attribute, goal: Goal, at: Any) -> Json:
     return {"kind": "none"}
 
 
-def _of_two(goal: Goal, at: Json) -> Json:
-    """An AND is a box, an OR is a cross."""
+def _of_several(attack: Attack, named: Callable[[str], str]) -> Json:
+    """An AND is a box, an OR is a cross, a formula is a band, or an interval of its values."""
     try:
-        drawn = charts.apart(goal_on_prior(Attack(goal, at=at), title="", points=CELLS))
-    except (GuessproofError, ValueError, AssertionError):  # a number and a label are drawn apart
+        picture = goal_picture(attack, points=CELLS, width=HEIGHT, named=named)
+    except (GuessproofError, ValueError):  # three labels, or a true place that cannot be
         return {"kind": "none"}
-    spec = {k: v for k, v in drawn.spec.items() if k != "title"}
-    return {"kind": "map", "name": " and ".join(at), "at": None, "spec": spec, "rows": drawn.rows}
+    drawn = charts.apart(picture.properties(width="container"))
+    return {"kind": "map", "name": " and ".join(attack.at or {}), "at": None, "spec": drawn.spec, "rows": drawn.rows}
 
 
 def sketches(folder: Folder, state: Tables) -> Json:

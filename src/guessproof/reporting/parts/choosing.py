@@ -11,6 +11,7 @@ from guessproof.choosing.profiles import profile_words, times_words
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
+from guessproof.reporting.parts.guesses import guesses
 from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, target_words, why_not
 from guessproof.reporting.words import allowed, change_name, change_value, listed, number, percent, taken
 from guessproof.rounded import points, round_digits
@@ -19,7 +20,17 @@ from guessproof.world.times import show_time
 
 def choosing(facts: Facts) -> Markup:
     """Limits and targets on one line of ε, and what follows."""
-    return join([_reason(facts), _interval(facts), _limits(facts), _changes(facts), _profile(facts), _truths(facts)])
+    return join(
+        [
+            _reason(facts),
+            _interval(facts),
+            _limits(facts),
+            _changes(facts),
+            _profile(facts),
+            guesses(facts),
+            _truths(facts),
+        ]
+    )
 
 
 def _reason(facts: Facts) -> Markup:

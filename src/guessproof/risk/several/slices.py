@@ -48,19 +48,32 @@ def region_probabilities(joint_attack: JointAttack, regions: tuple[Goal, ...]) -
         return None
     last = lines[-1]
     others = [a for a in members if a.name != last.name]
-    marks = {a.name: _marks(joint_attack, regions, a) for a in others}  # where a slice may jump
-    nodes = _nodes(others, last, marks) if not joints else _joint_nodes(others[0], marks)
-    cuts = _cuts(joint_attack, regions, others, last, nodes.points)
+    jumps = {a.name: marks(joint_attack, regions, a) for a in others}
+    nodes = _nodes(others, last, jumps) if not joints else _joint_nodes(others[0], jumps)
+    cuts, met = sections(joint_attack, regions, others, last, nodes.points)
+    mass = nodes.weight[:, None] * np.maximum(nodes.mass(cuts[:, :-1], cuts[:, 1:]), 0.0)
+    total = float(np.sum(mass))
+    return [float(np.sum(mass * inside)) / total for inside in met]
+
+
+def sections(
+    joint_attack: JointAttack, regions: Iterable[Goal], others: list[Attribute], last: Attribute, points: list[Array]
+) -> tuple[Array, list[Array]]:
+    """Slices along the last attribute, one for each point of the others, cut where they enter and leave regions.
+
+    Gives the cuts of each slice, and for each region which of the pieces between them it holds.
+    """
+    regions = tuple(regions)
+    cuts = _cuts(joint_attack, regions, others, last, points)
     with np.errstate(invalid="ignore"):
         middle = np.where(np.isinf(cuts[:, :-1]), cuts[:, 1:] - 1, np.where(np.isinf(cuts[:, 1:]), cuts[:, :-1] + 1,
                           0.5 * (cuts[:, :-1] + cuts[:, 1:])))  # fmt: skip
-    values = {a.name: p[:, None] for a, p in zip(others, nodes.points, strict=True)} | {last.name: middle}
-    mass = nodes.weight[:, None] * np.maximum(nodes.mass(cuts[:, :-1], cuts[:, 1:]), 0.0)
-    total = float(np.sum(mass))
-    return [float(np.sum(mass * _meets(joint_attack, region, values))) / total for region in regions]
+    values = {a.name: p[:, None] for a, p in zip(others, points, strict=True)} | {last.name: middle}
+    return cuts, [np.broadcast_to(_meets(joint_attack, region, values), middle.shape) for region in regions]
 
 
-def _marks(joint_attack: JointAttack, regions: Iterable[Goal], attribute: Attribute) -> list[float]:
+def marks(joint_attack: JointAttack, regions: Iterable[Goal], attribute: Attribute) -> list[float]:
+    """Where along an attribute a slice may begin or end to meet a goal."""
     if isinstance(attribute.prior, Finite):
         return []
     found: list[float] = []
@@ -75,8 +88,8 @@ def _marks(joint_attack: JointAttack, regions: Iterable[Goal], attribute: Attrib
     return [e for e in found if np.isfinite(e)]
 
 
-def _nodes(others: list[Attribute], last: Attribute, marks: dict[str, list[float]]) -> SliceNodes:
-    parts = [_points(a, _LEVELS[len(others)], marks[a.name]) for a in others]
+def _nodes(others: list[Attribute], last: Attribute, jumps: dict[str, list[float]]) -> SliceNodes:
+    parts = [_points(a, _LEVELS[len(others)], jumps[a.name]) for a in others]
     grid = np.meshgrid(*(p for p, _ in parts), indexing="ij")
     weight = np.ones(grid[0].shape)
     for i, (_, w) in enumerate(parts):
@@ -86,7 +99,7 @@ def _nodes(others: list[Attribute], last: Attribute, marks: dict[str, list[float
     return SliceNodes([g.ravel() for g in grid], weight.ravel(), prior.quick_mass)
 
 
-def _points(attribute: Attribute, panels: int, marks: list[float]) -> tuple[Array, Array]:
+def _points(attribute: Attribute, panels: int, jumps: list[float]) -> tuple[Array, Array]:
     """SliceNodes of one attribute, and what each weighs."""
     prior = attribute.prior
     if isinstance(prior, Finite):
@@ -96,7 +109,7 @@ def _points(attribute: Attribute, panels: int, marks: list[float]) -> tuple[Arra
     levels = np.unique(np.concatenate([levels, 1 - levels[:5]]))
     edges = np.concatenate([np.asarray(prior.quantile(levels)), np.asarray(prior.breaks, dtype=np.float64)])
     low, high = prior.support
-    edges = np.concatenate([edges, [e for e in (low, high, *marks) if np.isfinite(e) and low <= e <= high]])
+    edges = np.concatenate([edges, [e for e in (low, high, *jumps) if np.isfinite(e) and low <= e <= high]])
     edges = np.unique(edges[np.isfinite(edges)])
     left, right = edges[:-1], edges[1:]
     share = (1 + _NODES) / 2
@@ -110,8 +123,8 @@ def _points(attribute: Attribute, panels: int, marks: list[float]) -> tuple[Arra
     return x.ravel(), (weight * prior.quick_mass(left, right)[:, None]).ravel()
 
 
-def _joint_nodes(other: Attribute, marks: dict[str, list[float]]) -> SliceNodes:
-    points, weight = _points(other, _LEVELS[1], marks[other.name])
+def _joint_nodes(other: Attribute, jumps: dict[str, list[float]]) -> SliceNodes:
+    points, weight = _points(other, _LEVELS[1], jumps[other.name])
     joint: Any = joint_of(other)
     return SliceNodes([points], weight, lambda a, b: joint.slice_mass(other.name, points, a, b))
 
@@ -126,7 +139,8 @@ def _cuts(
     count = points[0].size
     inner = np.asarray(prior.quantile(np.concatenate([[1e-12, 1e-6, 1e-3], np.linspace(0, 1, _SCAN + 1)[1:-1],
                                                       [1 - 1e-3, 1 - 1e-6, 1 - 1e-12]])))  # fmt: skip
-    inner = np.unique(inner[np.isfinite(inner)])
+    true = joint_attack.truth.get(last.name)  # a goal around it may be too narrow to hold another node
+    inner = np.unique(np.append(inner[np.isfinite(inner)], [] if true is None else [float(true)]))
     found = [np.full((count, 1), low), np.full((count, 1), high)]
     for goal in dict.fromkeys(leaf for region in regions for leaf in leaf_goals(region)):
         if isinstance(goal, Together):

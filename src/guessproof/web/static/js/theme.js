@@ -1,7 +1,7 @@
 // The charts are defined once, for paper; here they take the colours of the page.
 
 const NAMES = {
-  "#1f3a5f": "--chart-ink", "#24313d": "--chart-ink", "#8a94a3": "--chart-quiet", "#5b6773": "--chart-quiet",
+  "#1f3a5f": "--chart-ink", "#24313d": "--chart-ink", "#4f78ad": "--chart-ink", "#8a94a3": "--chart-quiet", "#5b6773": "--chart-quiet",
   "#2a9d8f": "--chart-safe", "#1b6b63": "--chart-safe", "#c8553d": "--chart-alarm", "#d1495b": "--chart-alarm",
   "#a33b20": "--chart-alarm", "#d9dfe3": "--line", "#e9ecf0": "--line", "#cfe5e1": "--tint",
 };
