@@ -59,6 +59,8 @@ def test_labels_and_two_columns_are_drawn_too(served: Served) -> None:
         found = asked(served, "shape", state)
         assert found["kind"] == "map", goal
         vl_convert.vegalite_to_svg({**found["spec"], "width": 300, "datasets": found["rows"]})
+    state["attacker"] = {"goal": "time + wait within 2", "advantage": 0.1, "knows": {"time - wait": [10, 20]}}
+    assert len(asked(served, "shape", state)["rows"]) == 4  # shades, what he rules out, right guesses, the true place
     state["attacker"]["goal"] = "time within 2 and wait within 1 and walk within 1"
     assert asked(served, "shape", state)["kind"] == "none"  # three numbers have no map
 

@@ -155,7 +155,10 @@ def _region(
     """The parts of upright lines that lie in the region of a goal."""
     cuts, (met,) = sections(joint_attack, (goal,), [first], last, [x])
     low, high = np.clip(cuts[:, :-1], *ends), np.clip(cuts[:, 1:], *ends)
-    return [_merged(a[m].tolist(), b[m].tolist()) for a, b, m in zip(low, high, met & (high > low), strict=True)]
+    return [
+        _merged(a[m].tolist(), b[m].tolist())
+        for a, b, m in zip(low, high, np.logical_and(met, high > low), strict=True)
+    ]
 
 
 def _merged(low: list[float], high: list[float]) -> Parts:

@@ -40,7 +40,7 @@ def shape_of(folder: Folder, state: Tables) -> Json:
         at.setdefault(attribute.name, typical(attribute))
     if len(attributes) == 1:
         return _of_one(attributes[0], goal, at[attributes[0].name])
-    knows = None if plan.attacker is None else known_on(plan.attacker.knows, plan.attributes)
+    knows = None if plan.attacker is None else known_on(plan.attacker.knows, plan.attributes())
     return _of_several(Attack(goal, at, knows), plan.label)
 
 
