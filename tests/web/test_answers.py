@@ -148,6 +148,12 @@ def test_python_and_toml_mean_the_same(tmp_path: Path) -> None:
         [sys.executable, "-c", as_python(CALCULATION, folder)], capture_output=True, text=True, check=True
     )
     assert float(said.stdout) == wanted
+    numbers = {name: {"prior": {"normal": {"mean": 700, "sd": 200}}} for name in ("rent", "the loan")}
+    at, knows = {"rent": 700, "the loan": 300}, {"rent - 1.23456789 * 'the loan'": [-300, 900]}
+    goal = {"goal": "rent ^ 2 / 'the loan' within 5%", "advantage": 0.1, "at": at, "knows": knows}
+    code = as_python({"columns": numbers, "attacker": goal}, folder)
+    assert "gp.within(rent ** 2 / x2, percent=5.0)" in code
+    assert "knows={rent - 1.23456789 * x2: (-300, 900)}" in code
     assert tomllib.loads(as_toml(CAFETERIA)) == CAFETERIA
     odd = changed(CAFETERIA, "labels", to={'fac"ulty.math': "M\n\u202e\x7f"})
     assert tomllib.loads(as_toml(odd)) == odd

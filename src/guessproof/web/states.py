@@ -12,6 +12,7 @@ from typing import Any
 from guessproof.calculate import Limits
 from guessproof.errors import PlanError
 from guessproof.plan import Plan, plan_of
+from guessproof.plan.goals import known_on
 from guessproof.risk.attack import Attack
 from guessproof.web.folder import Folder
 from guessproof.web.refusals import WebError
@@ -83,7 +84,8 @@ def read_calculation(state: Tables, folder: Folder) -> CalculatorState:
     attacker = plan.attacker
     if attacker is None or plan.wanted is None:
         raise PlanError("attacker", None, "nobody attacks yet", 'say what he wants, as goal = "x within 2"')
-    attack = Attack(plan.goal(), at=attacker.at, knows=attacker.knows, prior_factor=attacker.prior_factor)
+    knows = known_on(attacker.knows, plan.attributes())
+    attack = Attack(plan.goal(), at=attacker.at, knows=knows, prior_factor=attacker.prior_factor)
     return CalculatorState(plan, attack, plan.limits)
 
 

@@ -7,15 +7,17 @@ import json
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from shlex import quote
 from typing import Any
 
-from guessproof.errors import GuessproofError
+from guessproof.errors import GoalError, GuessproofError
 from guessproof.risk.attack import Attack
 from guessproof.web.folder import Folder
 from guessproof.web.states import Tables, cleaned, has_data, read_calculation
 from guessproof.world import goals
 from guessproof.world.attributes import Attribute
+from guessproof.world.formulas import FUNCTIONS, Formula, FormulaInside, FormulaWithin
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+\Z")
 ORDER = ("data", "tables", "query", "queries", "columns", "prior", "attacker", "risk", "accuracy", "release", "labels")
@@ -78,8 +80,9 @@ def as_python(state: Tables, folder: Folder) -> str:
         )
     found = read_calculation(state, folder)
     lines = ["import guessproof as gp", ""]
-    names = {a.name: _variable(a.name, i) for i, a in enumerate(found.attack.goal.attributes)}
-    lines += [f"{names[attribute.name]} = {_attribute(attribute)}" for attribute in found.attack.goal.attributes]
+    attributes = found.attack.asked.attributes
+    names = {a.name: _variable(a.name, i) for i, a in enumerate(attributes)}
+    lines += [f"{names[attribute.name]} = {_attribute(attribute)}" for attribute in attributes]
     lines.append(f"attack = gp.Attack({', '.join(_attack(found.attack, names))})")
     limits = {"advantage": found.limits.advantage, "posterior": found.limits.posterior}
     asked = [f"{k}={v!r}" for k, v in limits.items() if v is not None] + (["both=True"] if found.limits.both else [])
@@ -104,8 +107,21 @@ def _called(text: str) -> str:
 def _attack(attack: Attack, names: Mapping[str, str]) -> list[str]:
     parts = [_goal(attack.goal, names)]
     parts += [f"at={dict(attack.at)!r}"] if attack.at else []
-    parts += [f"knows={dict(attack.knows)!r}"] if attack.knows else []
+    known = [f"{_known(name, names)}: {value!r}" for name, value in (attack.knows or {}).items()]
+    parts += [f"knows={{{', '.join(known)}}}"] if known else []
     return parts + ([f"prior_factor={attack.prior_factor!r}"] if attack.prior_factor != 1 else [])
+
+
+def _known(name: Any, names: Mapping[str, str]) -> str:
+    return repr(name) if isinstance(name, str) else _formula(name, names)
+
+
+def _formula(formula: Formula, names: Mapping[str, str]) -> str:
+    """A formula of variables; those with functions have no Python of their own."""
+    own = formula.on({a.name: replace(a, name=names[a.name]) for a in formula.attributes})
+    if any(f"{function}(" in repr(own) for function in FUNCTIONS):
+        raise GoalError("formula", formula, "uses a function", "state it in a plan")
+    return repr(own).replace("^", "**")
 
 
 def _goal(goal: goals.Goal, names: Mapping[str, str]) -> str:
@@ -117,6 +133,11 @@ def _goal(goal: goals.Goal, names: Mapping[str, str]) -> str:
     if isinstance(goal, goals.Near):
         members = ", ".join(names[a.name] for a in goal.members)
         return f"gp.near([{members}], {goal.radius!r}, by={goal.by!r})"
+    if isinstance(goal, FormulaWithin):
+        size = repr(goal.radius) if goal.radius is not None else f"percent={goal.percent!r}"
+        return f"gp.within({_formula(goal.formula, names)}, {size})"
+    if isinstance(goal, FormulaInside):
+        return f"gp.inside({_formula(goal.formula, names)}, ({goal.low!r}, {goal.high!r}))"
     name = names[goal.attribute.name]
     if isinstance(goal, goals.Within):
         size = repr(goal.radius) if goal.radius is not None else f"percent={goal.percent!r}"

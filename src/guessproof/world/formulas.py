@@ -73,7 +73,7 @@ class FormulaNumber(Formula):
     number: float
 
     def __repr__(self) -> str:
-        return f"{self.number:g}"
+        return f"{self.number:.12g}"
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
