@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from guessproof.plain import plain, plain_lines
 
@@ -47,9 +47,25 @@ class GuessproofError(Exception):
     charged: bool = False
     field: str | None = None
     line: int | None = None
+    file: str | None = None
 
     def __str__(self) -> str:
-        return plain(super().__str__())
+        return f"{self._where}{plain(super().__str__())}"
+
+    def at(self, field: str, line: int | None, file: str | None) -> Self:
+        """The same error, with the place of the plan that is to be mended.
+
+        >>> str(SourceError("no such file; mend the path").at("data.source", 3, "plan.toml"))
+        'plan.toml, line 3: data.source: no such file; mend the path'
+        """
+        self.field, self.line, self.file = field, line, file
+        return self
+
+    @property
+    def _where(self) -> str:
+        if self.file is None or self.line is None:
+            return ""
+        return f"{plain(self.file)}, line {self.line}: {plain(self.field or 'plan')}: "
 
     @property
     def kind(self) -> str:
@@ -63,7 +79,7 @@ class GuessproofError(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: kind, field, line, problem, remedy, charged."""
-        problem, _, remedy = str(self).partition("; ")
+        problem, _, remedy = plain(Exception.__str__(self)).partition("; ")
         return {
             "kind": self.kind,
             "field": self.field,

@@ -32,12 +32,12 @@ def likeness(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def suggest_name(name: str, known: Iterable[str], otherwise: str) -> str:
-    """The known name that was probably meant, as a question; otherwise a general hint.
+def suggest_name(name: str, known: Iterable[str], otherwise: str, *, near: float = 0.6) -> str:
+    """The known name that was probably meant, as a question; otherwise a hint. `near`: how alike, 1 is equal.
 
     >>> suggest_name("sorce", ["name", "source"], "use one of name, source")
     'did you mean source?'
     """
     spelled = {n.casefold(): n for n in reversed(list(known))}
-    close = difflib.get_close_matches(name.casefold(), list(spelled), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.casefold(), list(spelled), n=1, cutoff=near)
     return f"did you mean {spelled[close[0]]}?" if close else otherwise

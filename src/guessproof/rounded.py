@@ -19,6 +19,7 @@ from typing import Literal
 
 Side = Literal["up", "down", "near"]
 DIGITS = 6
+LONGEST = 9  # digits before the point that people still read: 5290, not 5.29e+03
 HAIR = Decimal("1e-12")
 BASES = (100, 1000, 10_000, 100_000, 1_000_000)  # of how many guesses people speak
 _TOWARDS = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "near": ROUND_HALF_EVEN}
@@ -56,11 +57,11 @@ def down(value: float | None, digits: int = DIGITS) -> str:
     return "" if value is None else _spell(value, digits, "down")
 
 
-def margin(error: float, digits: int = DIGITS) -> str:
+def margin(error: float, digits: int = 4) -> str:
     """An error as it stands behind a number: a few digits, never below it, and written out.
 
-    >>> margin(1556.03, 3), margin(0.138712, 3), margin(1234567.8), margin(2e-9, 3)
-    ('± 1,560', '± 0.139', '± 1,234,570', '± 2e-09')
+    >>> margin(1556.03), margin(0.138712), margin(1234567.8), margin(2e-9)
+    ('± 1,557', '± 0.1388', '± 1,235,000', '± 2e-09')
     """
     if not math.isfinite(error) or not 1e-5 <= error < 1e15:
         return f"± {up(error, digits)}"
@@ -188,11 +189,11 @@ def _context(digits: int, rounding: str) -> Context:
 
 
 def _spell(value: float, digits: int, side: Side) -> str:
-    """As %g writes it."""
+    """In full, unless it is very large or very small."""
     if not math.isfinite(value) or value == 0:
         return f"{abs(value) if value == 0 else value:g}"
     short = round_digits(value, digits, side).normalize(_EXACT)
-    if -5 < short.adjusted() < digits:
+    if -5 < short.adjusted() < max(digits, LONGEST):
         return f"{short:f}"
     mantissa, _, power = f"{short:e}".partition("e")
     return f"{mantissa}e{int(power):+03d}"

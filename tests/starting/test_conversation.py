@@ -24,8 +24,8 @@ from guessproof.starting.questions import QUESTIONS, next_question
 ROADS = {
     "average": ["1", "time", "1", "1", "0 and 120", "120", "half between 10 and 30", "2", "5 %", "1.5"],
     "no idea": ["1", "time", "one", "values", "0, 120", "not public", "no idea", "2", "0.05", ""],
-    "average of records": ["average", "time", "1", "2", "-5 … 120", "3"],
-    "average of persons": ["average", "time", "2", "who", "4", "0 … 120", "3"],
+    "average of records": ["average", "time", "1", "2", "-5 … 120", "", "3"],
+    "average of persons": ["average", "time", "2", "who", "4", "0 … 120", "5000", "3", "20"],
     "count": ["2", "smoker", "1", "1", "yes, no", "yes", "yes 0.1", "5%", ""],
     "count of persons": ["2", "smoker", "2", 'my "own" id', "3", "yes, no", "yes", "3", "30"],
     "odd names": ["2", "my 'own' \"thing\"", "1", "1", 'it\'s, a "b"', "it's", "0.5", "10 %", "30"],
@@ -94,6 +94,7 @@ def test_examples_are_answers() -> None:
         ("limit", "0", "as 5 %"),
         ("limit", "200 %", "as 5 %"),
         ("factor", "-1", "for instance 3"),
+        ("factor", "1", "for instance 3"),
     ],
 )
 def test_what_is_not_understood_is_asked_again_with_an_example(key: str, said: str, hint: str) -> None:

@@ -69,6 +69,18 @@ def room_line(plan: Plan, choice: Choice, key_file: str | None = None) -> str | 
     return raising_line(plan, choice, book.standing(plan.data.name), choice.times - paid)
 
 
+def opening_line(plan: Plan, choice: Choice | None = None) -> str | None:
+    """The command that opens the budget of this plan; None where there is one, or where nothing can be chosen."""
+    from guessproof.choosing.chooser import choose
+    from guessproof.errors import GuessproofError
+
+    try:
+        line = room_line(plan, choice or choose(plan))
+    except GuessproofError:  # a sealed ledger, a plan that is not feasible: what was said first says more
+        return None
+    return line if line is not None and line.startswith("guessproof ledger open") else None
+
+
 def raising_line(plan: Plan, choice: Choice, standing: Standing, count: int = 1) -> str | None:
     """The command that raises a budget so that so many releases fit; None where they do."""
     epsilon, delta = _needed(choice, count)

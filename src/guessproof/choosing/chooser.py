@@ -71,8 +71,7 @@ def _analyzed(plan: Plan, question: PlanQuestion, known: DeclaredTable) -> Analy
         found = analyze(question.sql, known)
     except QueryError as error:
         path = (*question.key, "sql")
-        error.field, error.line = spell_key(path), plan.place.lines.find(path)
-        raise
+        raise error.at(spell_key(path), plan.place.lines.find(path), plan.place.file) from None
     if found.joins and found.bare:
         from guessproof.plan.beside import check_names
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -203,7 +203,7 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         rows += [(f"{name}: cut off by max_rows, likely", describe_bias(lost)) for name, lost in choice.bias.items()]
     told = ""
     if choice.posterior is not None:
-        told = belief_words(choice.posterior, choice.prior, lambda at: show_truth(choice, at))
+        told = belief_words(choice.posterior, choice.prior, choice.plan.truth_words)
         rows.append((f"belief after{after}, at most", told))
     if choice.advantage is not None:
         rows.append((f"advantage{after and ' after' + after}, at most", percent(choice.advantage)))
@@ -212,7 +212,9 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
             start = float(worst.worst_prior)
             rise = f"{percent_near(start)} → {percent_up(min(1.0, start + float(worst.bound)))}"
             if not str(told).startswith(rise):  # where belief is largest is often where it rises most
-                rows.append(("it rises most", f"{rise}, where the true value is {show_truth(choice, worst.worst_at)}"))
+                rows.append(
+                    ("it rises most", f"{rise}, where the true value is {choice.plan.truth_words(worst.worst_at)}")
+                )
     rows += _failure_rows(choice)
     if choice.quick_prior_factor is not None:
         rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
@@ -336,19 +338,8 @@ def _show_calculated(choice: Calculation) -> None:
     console.print(table)
     worst = choice.advantage
     if worst is not None and worst.worst_at is not None:
-        shown = show_truth(choice, worst.worst_at)
+        shown = f"{worst.worst_at:.4g}" if isinstance(worst.worst_at, float) else worst.worst_at
         console.print(f"The most exposed true value is {shown} (prior {worst.worst_prior:.3g}).")
-
-
-def show_truth(choice: Any, at: Any) -> str:
-    """A true value for people: a time where the goal is about times."""
-    exposure = getattr(choice, "exposure", None)  # a calculation without a plan has none
-    attributes = [] if exposure is None else [exposure.attacker.attributes[n] for n in exposure.attacker.names]
-    if len(attributes) == 1:
-        return attributes[0].shown(at)
-    if isinstance(at, dict):
-        return ", ".join(f"{name} = {value:.6g}" for name, value in at.items() if isinstance(value, float)) or str(at)
-    return f"{at:.6g}" if isinstance(at, float) else str(at)
 
 
 def explain(
@@ -378,7 +369,7 @@ def explain(
 
     loaded = load_plan(plan)
     found = meaning(loaded, _chosen(loaded) if epsilon is None else epsilon)
-    print_json(found.to_dict()) if as_json else _show_meaning(found)
+    print_json(found.to_dict()) if as_json else _show_meaning(found, loaded)
 
 
 def _chosen(plan: Plan) -> float:
@@ -397,7 +388,7 @@ def _noise_words(noise: Noise) -> str:
     return f"{noise.name}, scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit}"
 
 
-def _show_meaning(found: Meaning) -> None:
+def _show_meaning(found: Meaning, plan: Plan) -> None:
     from rich.table import Table
 
     from guessproof.cli.screen import Screen
@@ -412,7 +403,7 @@ def _show_meaning(found: Meaning) -> None:
             f"{name}: answers usually within", error_words(error, found.rank_errors.get(name), name in found.timely)
         )
     if found.posterior is not None:
-        told = belief_words(found.posterior, found.prior, lambda at: show_truth(found, at))
+        told = belief_words(found.posterior, found.prior, plan.truth_words)
         table.add_row("belief after, at most", told)
     if found.advantage is not None:
         table.add_row("advantage, at most", percent(found.advantage))

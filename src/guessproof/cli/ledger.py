@@ -287,7 +287,7 @@ def _number(row: dict[str, Any]) -> str:
     value, error = row.get("time") or row.get("value"), row.get("error")
     known = error if isinstance(error, float) else None
     shown = beside_error(value, known) if isinstance(value, float) else str(value)
-    return shown if not isinstance(error, float) else f"{shown} {margin(error, 3)}"
+    return shown if not isinstance(error, float) else f"{shown} {margin(error)}"
 
 
 def _described(describe: Mapping[str, Any]) -> list[str]:
@@ -324,10 +324,10 @@ def _bar(symbol: str, spent: Decimal, whole: Decimal, left: Decimal) -> None:
     """Never empty after a charge, never full while something is left."""
     import math
 
-    from guessproof.ledger.amounts import shown
+    from guessproof.ledger.amounts import rest_of, shown
 
     filled = BAR if left <= 0 else min(BAR - 1, math.ceil(spent * BAR / whole))
-    words = f"{shown(spent, up=True)} of {shown(whole, up=False)} spent, {shown(left, up=False)} left"
+    words = f"{shown(spent, up=True)} of {shown(whole, up=False)} spent, {rest_of(left, whole)} left"
     say(f"{symbol:>9} {'█' * filled}{'░' * (BAR - filled)} {words}")
 
 

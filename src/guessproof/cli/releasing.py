@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from guessproof.cli.printing import AsJson, PlanArgument, after_answer, belief_words, command, error_words, print_json
-from guessproof.rounded import beside_error, down, margin, points, up
+from guessproof.rounded import beside_error, margin, points, up
 
 MISSING = "(missing)"  # a key of a group that no value was found for
 
@@ -80,12 +80,27 @@ def show_answer(answer: Answer, plan: Plan) -> None:
         seen = f"whoever sees all {answer.times} learns at most what is said above"
         console.print(f"Release {answer.number} of {answer.times}; {seen}.")
     charged = f"ε = {up(answer.epsilon)}" + (f", δ = {up(answer.delta)}" if answer.delta else "")
-    rest = f"ε = {down(left.get('epsilon'))}" + (f", δ = {down(left.get('delta'))}" if answer.delta else "")
+    rest = _rest_words("ε", left.get("epsilon"), answer.epsilon)
+    rest += f", {_rest_words('δ', left.get('delta'), answer.delta)}" if answer.delta else ""
     console.print(f"Charged {charged}; left: {rest}.")
     console.print(f"Ledger head {answer.head}", style="dim")
     if plan.path is not None:
         console.print(f"Next: {command('report', str(plan.path), '-o', 'report.html')}")
     console.print()
+
+
+def _rest_words(symbol: str, left: float, charged: float) -> str:
+    """What is left beside what was just charged; a crumb, as rounding leaves it behind, is no number to think about.
+
+    >>> _rest_words("ε", 1.25, 0.5), _rest_words("ε", 5e-06, 0.5), _rest_words("ε", 0.0, 0.5)
+    ('ε = 1.25', 'hardly anything', 'nothing')
+    """
+    from decimal import Decimal
+
+    from guessproof.ledger.amounts import rest_of
+
+    words = rest_of(Decimal(repr(left)), Decimal(repr(charged)))
+    return f"{symbol} = {words}" if words[:1].isdigit() else words
 
 
 def _show_numbers(console: Screen, title: str, numbers: tuple[Released, ...], plan: Plan, question: str) -> None:
@@ -137,16 +152,8 @@ def _show_learned(console: Screen, answer: Answer, plan: Plan) -> None:
     known, gained = answer.learned.get("posterior"), answer.learned.get("advantage")
     before = answer.learned.get("prior")
     if known is not None:
-        told = belief_words(Bracket(**known), before, lambda at: _spell_truth(plan, at))
+        told = belief_words(Bracket(**known), before, plan.truth_words)
         console.print(f"An attacker's belief, before and after at most: {told}.")
     if gained is not None and (known is None or before is None):
         gain = Bracket(**gained)
         console.print(f"Whatever is true, his belief rises by at most {points(float(gain.bound))} ({gain.status}).")
-
-
-def _spell_truth(plan: Plan, at: Any) -> str:
-    """A true value for people: a time where the goal is about times."""
-    if isinstance(at, dict):
-        return ", ".join(f"{name} = {f'{v:.6g}' if isinstance(v, float) else v}" for name, v in at.items())
-    attributes = plan.goal().attributes
-    return attributes[0].shown(at) if len(attributes) == 1 else str(at)

@@ -206,8 +206,8 @@ class CombinationView(GuaranteeView):
         at, prior = self._said(self.world.truths[most]), float(np.exp(self.belief.log_p[most]))
         return Bracket.meet(attacks[most], bounds[most], bracket.how, worst_at=at, worst_prior=prior)
 
-    def _said(self, truth: Mapping[str, Any]) -> str:
-        return ", ".join(f"{n} = {truth[n]}" for n in self.attacker.names)
+    def _said(self, truth: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: truth[name] for name in self.attacker.names}
 
 
 def views(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:

@@ -35,6 +35,7 @@ Amount = float | int | str | Decimal | Fraction
 ZERO = Decimal(0)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _EXACT = Context(prec=2000, traps=[Inexact, Overflow, InvalidOperation, DivisionByZero])  # raises instead of rounding
+CRUMB = 1000  # less than one part in so many is no budget that anything could be asked for
 _TYPED = Decimal("5e-15")  # what a float may be off from the decimal that was typed
 _SMALLEST, _LARGEST = Decimal("1e-300"), Decimal("1e12")
 
@@ -140,6 +141,17 @@ def shown(amount: Decimal, *, up: bool) -> str:
     """
     short = round_digits(amount, DIGITS, "up" if up else "down", _TYPED).normalize()
     return f"{short:f}" if -7 < short.adjusted() < 7 else str(short).replace("E", "e")
+
+
+def rest_of(amount: Decimal, budget: Decimal) -> str:
+    """What is left of a budget, for people; a crumb, as rounding leaves it behind, is called so.
+
+    >>> rest_of(Decimal("0.5"), Decimal(2)), rest_of(Decimal("4.78e-7"), Decimal(1)), rest_of(Decimal(0), Decimal(1))
+    ('0.5', 'hardly anything', 'nothing')
+    """
+    if amount <= 0:
+        return "nothing"
+    return "hardly anything" if amount * CRUMB < budget else shown(amount, up=False)
 
 
 def typed(amount: Decimal) -> str:

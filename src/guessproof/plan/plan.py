@@ -194,6 +194,18 @@ class Plan:
             return self.file.labels.get(name, self.file.labels.get(own, name))
         return self.file.labels.get(f"{name}.{level}", level)
 
+    def truth_words(self, at: Any) -> str:
+        """The true value at which most is learnt, in the plan's words: to the digits that people would say."""
+        known = {a.name: a for a in self.goal().attributes}
+
+        def said(name: str, value: Any) -> str:
+            return known[name].roughly(value) if isinstance(value, float) else self.label(name, str(value))
+
+        if isinstance(at, Mapping):
+            values: Mapping[str, Any] = at
+            return ", ".join(f"{self.label(name)} = {said(name, value)}" for name, value in values.items())
+        return said(next(iter(known)), at) if len(known) == 1 else str(at)
+
     def attributes(self) -> dict[str, Attribute]:
         """Every column that has a prior, with its bounds; the metric comes from the query."""
         return dict(self.believed)

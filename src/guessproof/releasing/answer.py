@@ -50,8 +50,8 @@ class Released:
     def shown(self) -> str:
         """The number with its error, for people."""
         value = "none" if self.value is None else self.time or beside_error(self.value, self.error)
-        error = "" if self.error is None else f" {margin(self.error, 3)}{' days' if self.time else ''}"
-        return value + (f" {margin(self.ranks, 3)} ranks" if self.ranks is not None else error)
+        error = "" if self.error is None else f" {margin(self.error)}{' days' if self.time else ''}"
+        return value + (f" {margin(self.ranks)} ranks" if self.ranks is not None else error)
 
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value

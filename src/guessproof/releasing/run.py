@@ -76,9 +76,10 @@ def release(
     Arrow, a relation of DuckDB), read instead of what the plan names.
     """
     check_plan(plan)
-    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
-    number = which_release(plan, number)
-    settled = _find_settled(book, plan, choice, number)
+    with _naming_budget(plan, choice, is_own=ledger is None):
+        book = ledger if isinstance(ledger, Ledger) else Ledger(ledger or plan.ledger_path, key)
+        number = which_release(plan, number)
+        settled = _find_settled(book, plan, choice, number)
     if settled is not None:  # what was paid for is given whatever has become of the table
         return _show_again(book, settled)
     table = source_of(plan, source)
@@ -106,8 +107,25 @@ def naming_source(plan: Plan) -> Generator[None]:
     try:
         yield
     except SourceError as error:
-        error.field, error.line = "data.source", plan.place.lines.find(("data", "source"))
-        raise
+        raise error.at("data.source", plan.place.lines.find(("data", "source")), plan.place.file) from None
+
+
+@contextmanager
+def _naming_budget(plan: Plan, choice: Choice | None, *, is_own: bool) -> Generator[None]:
+    """Where no budget is open, the refusal says the one that this plan needs."""
+    try:
+        yield
+    except LedgerError as error:
+        if not is_own:
+            raise
+        from guessproof.choosing.budgets import opening_line
+
+        line = opening_line(plan, choice)
+        if line is None:
+            raise
+        problem = str(error).partition(";")[0]
+        said = f"{problem}; the owner of the data opens it, once, with this much or more: {line}"
+        raise LedgerError(said) from None
 
 
 def which_release(plan: Plan, number: int | None) -> int | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
 EMPTY = frozenset({"meta", "br", "hr", "img"})
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_GLUED = re.compile(r" ?± (?=\d)|[εδ] [=≤≥] (?=\d)")
 SHORT = 12  # rows up to which a table is not torn apart in print
 
 
@@ -64,14 +67,26 @@ def join(pieces: Iterable[Piece], between: str = "") -> Markup:
     return Markup(between.join(text(piece) for piece in pieces if piece is not None))
 
 
+def prose(piece: Piece) -> Piece:
+    """Running text in which no line ends within a date, before an error, or around an equals sign of a number.
+
+    >>> prose("on 2030-01-02: 4 ± 1, at ε = 2")
+    'on <span class="whole">2030-01-02</span>: 4\xa0±\xa01, at ε\xa0=\xa02'
+    """
+    if piece is None or isinstance(piece, Markup):
+        return piece
+    glued = _GLUED.sub(lambda found: found[0].replace(" ", "\xa0"), piece)
+    return Markup(_DATE.sub(r'<span class="whole">\g<0></span>', text(glued)))
+
+
 def paragraph(*content: Piece, class_: str | None = None) -> Markup:
     """A paragraph."""
-    return tag("p", *content, class_=class_)
+    return tag("p", *map(prose, content), class_=class_)
 
 
 def bullets(items: Iterable[Piece]) -> Markup:
     """A list."""
-    return tag("ul", *(tag("li", item) for item in items))
+    return tag("ul", *(tag("li", prose(item)) for item in items))
 
 
 def table(
@@ -86,9 +101,9 @@ def table(
     body: list[Markup] = []
     for row in rows:
         cells = [
-            tag("th", cell, scope="row", class_=kind)
+            tag("th", prose(cell), scope="row", class_=kind)
             if index == 0
-            else tag("td", cell, class_=kind, data_head=_plain(heads[index]))
+            else tag("td", prose(cell), class_=kind, data_head=_plain(heads[index]))
             for index, (cell, kind) in enumerate(zip(row, kinds, strict=True))
         ]
         body.append(tag("tr", *cells))

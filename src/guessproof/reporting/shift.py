@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,10 @@ from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.explain import explain
 from guessproof.mechanisms import MECHANISMS
-from guessproof.reporting.words import number
+from guessproof.reporting.words import minus, number
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.profile import absolute_risk
 from guessproof.risk.profile.answer import Binding
-from guessproof.world.times import show_time
 
 EXAMPLE = 0.1  # a belief to speak of where a plan names none
 
@@ -99,7 +99,7 @@ def _truth(choice: Choice) -> str:
     if not at:
         return ""
     return "for a true value of " + ", ".join(
-        f"{choice.plan.label(name)} = {shown(value)}" for name, value in at.items()
+        f"{choice.plan.label(name)} = {choice.plan.label(name, shown(value))}" for name, value in at.items()
     )
 
 
@@ -107,13 +107,9 @@ def _worst(choice: Choice, bracket: Bracket, what: str) -> str:
     at = bracket.worst_at
     if at is None:
         return ""
-    exposure = choice.exposure
-    names = exposure.attacker.names if exposure is not None else ()
-    if exposure is not None and isinstance(at, (int, float)) and len(names) == 1:
-        is_time = exposure.attacker.attributes[names[0]].is_time
-        spelled = show_time(float(round(at))) if is_time else number(float(at))
-        return f"for the true value at which {what}, {choice.plan.label(names[0])} = {spelled}"
-    return f"for the true value at which {what}, {at}"
+    names = [a.name for a in choice.plan.goal().attributes]
+    one = f"{choice.plan.label(names[0])} = " if len(names) == 1 and not isinstance(at, Mapping) else ""
+    return f"for the true value at which {what}, {one}{minus(choice.plan.truth_words(at))}"
 
 
 def shown(value: Any) -> str:

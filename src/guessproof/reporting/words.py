@@ -11,7 +11,6 @@ from guessproof.plan.grammar import Joined, Tree, Wish
 from guessproof.rounded import DIGITS, Side, points, round_digits, round_places
 
 THIN = "\u202f"  # a narrow space that does not break
-CRUMB = 1000  # less than one part in so many is no budget that anything could be asked for
 
 
 def number(value: float, digits: int = 4) -> str:
@@ -91,17 +90,6 @@ def spent(amount: Decimal) -> str:
 def left(amount: Decimal) -> str:
     """An amount of a budget that is there, rounded down."""
     return shown(amount, up=False)
-
-
-def rest_of(amount: Decimal, budget: Decimal) -> str:
-    """What is left of a budget; a crumb, as rounding leaves it behind, is called so.
-
-    >>> rest_of(Decimal("0.5"), Decimal(2)), rest_of(Decimal("4.78e-7"), Decimal(1)), rest_of(Decimal(0), Decimal(1))
-    ('0.5', 'hardly anything', 'nothing')
-    """
-    if amount <= 0:
-        return "nothing"
-    return "hardly anything" if amount * CRUMB < budget else left(amount)
 
 
 def percent(value: float, side: Side = "up") -> str:

@@ -67,7 +67,7 @@ def _refuse_unlisted(column: DeclaredColumn, reader: Reader, spot: Expr) -> Quer
         remedy += f'; if {name} names persons, write protects = "persons", person = "{name}" and max_rows under [data]'
     elif declared.role != "grouped" and declared.unit.hides_presence:
         remedy += ", or write delta = 1e-6 under [release] and see the frequent ones"
-    return reader.refuse(problem, spot, remedy)
+    return reader.refuse(problem, spot, reader.meant(column, remedy))
 
 
 def _example_edges(column: DeclaredColumn) -> str:

@@ -16,12 +16,14 @@ from typing import Any
 from sqlglot import Expr, exp
 
 from guessproof.errors import QueryError
-from guessproof.names import folded
+from guessproof.names import folded, suggest_name
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable
 from guessproof.sql.movement import ALWAYS, ChangeBounds, Neighbours, OutcomePair
 from guessproof.sql.parse import locate, name_construct
 from guessproof.sql.target import SqlTarget
 from guessproof.world.kinds import HOLDS, Kind
+
+MISSPELT = 0.75  # how alike two names are of which one may be the other misspelt: tiem and time
 
 Row = Mapping[str, Any]
 LARGEST = 1e300  # of any number that a query may compute on its way
@@ -245,6 +247,14 @@ class Reader:
         if column.kind is None:
             self.learned[folded(column.name)] = kind
         return replace(column, kind=kind)
+
+    def meant(self, column: DeclaredColumn, remedy: str) -> str:
+        """A remedy for a column that lacks something; one that is not declared at all may be a misspelt one that is."""
+        names = [*self.declared.columns, *(f"{j.alias}.{n}" for j in self.declared.joined for n in j.table.columns)]
+        table, _, name = column.name.rpartition(".")
+        beside = [n.rpartition(".")[2] for n in names if folded(n.rpartition(".")[0]) == folded(table)]
+        hint = "" if folded(name) in map(folded, beside) else suggest_name(name, beside, "", near=MISSPELT)
+        return f"{hint} Otherwise {remedy}" if hint else remedy
 
     def refuse(self, problem: str, expression: Expr | None, remedy: str) -> QueryError:
         """A refusal that underlines the place."""

@@ -37,7 +37,7 @@ def is_complete(answers: Answers) -> bool:
 _ANSWERED = {
     "bounds": "bounds", "levels": "levels", "rows": "rows", "goal": "near", "advantage": "limit", "constant": "factor",
     "within": "accuracy", "prior": "belief", "categorical": "shares", "normal": "belief", "sql": "column",
-    "person": "person", "max_rows": "most_rows",
+    "person": "person", "max_rows": "most_rows", "rows_at_least": "least_rows",
 }  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def _shown(number: float) -> str:
 
 def _data(answers: Answers, name: str, origin: Mapping[str, str], called: str) -> str:
     secret = "persons" if several_rows(answers) else answers.get("secret")
-    rows, most = answers.get("rows"), answers.get("most_rows")
+    rows, least, most = (answers.get(key) for key in ("rows", "least_rows", "most_rows"))
     words = {
         "values": "The declared columns of one record; who is in the table is taken as known.",
         "records": "Even whether somebody is in the table.",
@@ -69,6 +69,7 @@ def _data(answers: Answers, name: str, origin: Mapping[str, str], called: str) -
         pair("table", toml_text(called)),
         pair("protects", BLANK if secret is None else toml_text(secret), words.get(secret or "", "")),
         "" if rows is None else pair("rows", str(int(rows)), "Public knowledge."),
+        "" if least is None else pair("rows_at_least", str(int(least)), "Public knowledge, for the stated error."),
         "" if "person" not in answers else pair("person", toml_text(answers["person"]), "Whose row it is."),
         "" if most is None else pair("max_rows", str(int(most)), "Of more rows of a person only so much counts."),
     )

@@ -122,10 +122,11 @@ def _label(question: Question, words: str, answers: Answers, __: Sequence[str]) 
 
 
 def _number(question: Question, words: str, answers: Answers, _: Sequence[str]) -> float:
-    found = _numbers(words)
-    if len(found) != 1 or not found[0] > 0:
-        raise ParameterError(question.id, words, "is not one number above 0", f"write for instance {question.example}")
-    if question.id in ("rows", "most_rows") and found[0] != int(found[0]):
+    found, least = _numbers(words), 1 if question.id == "factor" else 0  # a factor of 1 would allow no answer at all
+    if len(found) != 1 or not found[0] > least:
+        problem = f"is not one number above {least}"
+        raise ParameterError(question.id, words, problem, f"write for instance {question.example}")
+    if question.id in ("rows", "least_rows", "most_rows") and found[0] != int(found[0]):
         raise ParameterError(question.id, words, "is not a whole number", f"write for instance {question.example}")
     if question.id == "near" and "bounds" in answers and found[0] >= answers["bounds"][1] - answers["bounds"][0]:
         problem = "a guess that near is right whatever is true: the bounds are no further apart"
@@ -209,6 +210,11 @@ def _values(answers: Answers) -> bool:
 def several_rows(answers: Answers) -> bool:
     """Whether a person may have several rows: all of them are protected together then."""
     return answers.get("several") == "several"
+
+
+def _hides_rows(answers: Answers) -> bool:
+    """Whether it is secret who is in the table, and with it how many rows there are."""
+    return answers.get("secret") == "records" or several_rows(answers)
 
 
 AVERAGE, COUNT, GROUPS = "average", "count", "groups"
@@ -299,6 +305,15 @@ QUESTIONS: tuple[Question, ...] = (
         when=lambda answers: _asks(AVERAGE)(answers) and _values(answers),
     ),
     Question(
+        "least_rows",
+        "How many rows does the table have at least, as everybody may know? Leave it empty if nobody may.",
+        "How exact an average will be depends on it. It is never compared with the table.",
+        "100",
+        "number",
+        optional=True,
+        when=lambda answers: _asks(AVERAGE)(answers) and _hides_rows(answers),
+    ),
+    Question(
         "belief",
         "Who might guess, and what does he think of {column} beforehand? Between which numbers do half of people lie?",
         "Take it from public statistics. “no idea” protects against every belief, at the price of more noise.",
@@ -336,7 +351,7 @@ QUESTIONS: tuple[Question, ...] = (
         "1.5 is cautious, 3 is usual, 6 is open.",
         "3",
         "number",
-        when=lambda answers: answers.get("secret") == "records" or several_rows(answers),
+        when=_hides_rows,
     ),
     Question(
         "accuracy",
@@ -345,6 +360,6 @@ QUESTIONS: tuple[Question, ...] = (
         "1.5",
         "target",
         optional=True,
-        when=lambda answers: not (_asks(AVERAGE)(answers) and not _values(answers)),
+        when=lambda answers: not _asks(AVERAGE)(answers) or _values(answers) or answers.get("least_rows") is not None,
     ),
 )

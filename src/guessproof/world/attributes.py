@@ -113,6 +113,24 @@ class Attribute(Arithmetic):
             return show_time(float(value))
         return f"{value:.6g}" if isinstance(value, float) else str(value)
 
+    def roughly(self, value: Any) -> str:
+        """A true value that was computed and that nobody promises: to a hundredth of how far people lie apart.
+
+        >>> from guessproof.world.line import Normal
+        >>> Attribute("time", Normal(20, 6.28)).roughly(24.7147), Attribute("pay", Normal(2000, 264)).roughly(1772.59)
+        ('24.7', '1,770')
+        """
+        if not isinstance(value, float) or not isinstance(self.prior, LinePrior):
+            return self.shown(value)
+        if self.is_time:
+            return show_time(float(round(value)))
+        low, high = (float(self.prior.quantile(share)) for share in (0.005, 0.995))
+        step = math.floor(math.log10((high - low) / 100)) if high > low else -6
+        if abs(value) >= 1e15:
+            return self.shown(value)
+        text = f"{round(value, -step) + 0.0:,.{max(0, -step)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+
     @property
     def distance(self) -> Metric:
         """The metric in force."""

@@ -49,11 +49,11 @@ def valued(row: dict[str, Any]) -> str:
     if value is None:
         return "none"
     if row.get("time"):
-        return show_time(float(value), error) + ("" if not error else f" {margin(float(error), 4)} days")
+        return show_time(float(value), error) + ("" if not error else f" {margin(float(error))} days")
     off = "" if ranks is None else f" ± {up(float(ranks), 3)} ranks"
     if not error:
         return f"{minus(beside_error(float(value), None))}{off}"
-    return f"{minus(beside_error(float(value), float(error)))} {margin(float(error), 4)}"
+    return f"{minus(beside_error(float(value), float(error)))} {margin(float(error))}"
 
 
 def _latest(facts: Facts) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ def appendix(facts: Facts) -> Markup:
     public: Piece = None
     if digest:
         rows = [[name, tag("code", value, class_="hash")] for name, value in sorted(digest.items())]
-        public = table("Public files behind priors", ["file", "SHA-256"], rows)
+        public = table("Public files that this plan rests on", ["file", "SHA-256"], rows)
     return join(
         [
             tag("h3", "The plan"),

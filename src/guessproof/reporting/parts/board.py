@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from guessproof.choosing.profiles import profile_words
+from guessproof.ledger.amounts import rest_of
 from guessproof.plan import PlanQuestion
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.answers import answer_words
 from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, learnt_words, limit_name, target_words
-from guessproof.reporting.words import allowed, left, listed, number, percent, rest_of, spent, taken, up
+from guessproof.reporting.words import allowed, left, listed, number, percent, spent, taken, up
 from guessproof.rounded import points
 
 LONGEST_QUERY = 240

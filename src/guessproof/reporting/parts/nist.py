@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.reporting.parts.opening import accuracy_words, epsilon
-from guessproof.reporting.words import listed, rest_of, up
+from guessproof.reporting.words import listed, up
 
 
 def nist(facts: Facts) -> Markup:

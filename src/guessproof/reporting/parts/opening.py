@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from guessproof.choosing import Change
+from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, tag
 from guessproof.reporting.parts.answers import answers
@@ -16,7 +17,6 @@ from guessproof.reporting.words import (
     listed,
     number,
     percent,
-    rest_of,
     taken,
     up,
 )

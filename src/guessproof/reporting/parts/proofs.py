@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, bullets, join, paragraph, table
-from guessproof.reporting.words import down, number, rest_of, up, when
+from guessproof.reporting.words import down, number, up, when
 from guessproof.risk.bracket import Bracket
 
 STATUS = (

@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any
 
 from guessproof.charts import plan as charts
-from guessproof.ledger.amounts import typed
+from guessproof.ledger.amounts import rest_of, typed
 from guessproof.reporting.facts import Facts, Made
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.words import left, listed, minus, percent, rest_of, spent, up, when
+from guessproof.reporting.words import left, listed, minus, percent, spent, up, when
 from guessproof.rounded import beside_error
 from guessproof.world.times import show_time
 

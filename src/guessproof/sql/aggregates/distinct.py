@@ -99,13 +99,22 @@ def read_distinct(aggregates: AggregateReader, call: Expr, own: Condition, text:
     column = reader.column(inner)
     if column.levels is None:
         problem = f"the values of {column.name} are not declared, and how many there are would tell of rare ones"
-        raise reader.refuse(problem, call, f'declare levels = ["…", "…"] for {column.name}, from public knowledge')
+        raise reader.refuse(problem, call, reader.meant(column, _remedy(column, reader.declared)))
     column = column if column.is_number else reader.use_as(column, "label", inner, "declare its levels as labels")
     among = _among(column)
     kept = among if isinstance(own, NoFilter) else Conjunction(own, among)
     made = DistinctContribution if reader.declared.unit.identity is None else OwnedLevels
     contribution = made(aggregates.condition(kept), LevelOf(column), 0.0, aggregates.joins)
     return aggregates.add(text, "distinct", contribution, kept, call)
+
+
+def _remedy(column: DeclaredColumn, declared: DeclaredTable) -> str:
+    """Levels, or that persons are counted: by another column than the plan names, or in a plan that names none."""
+    name = column.name
+    levels = f'declare levels = ["…", "…"] for {name}, from public knowledge'
+    if declared.unit.identity is not None:
+        return f'{levels}; if {name} names the persons, write person = "{name}" under [data]'
+    return f'{levels}; if {name} names persons, write protects = "persons", person = "{name}" and max_rows under [data]'
 
 
 def _among(column: DeclaredColumn) -> Condition:
