@@ -76,11 +76,11 @@ FAILURES = (
     Failure("a limit that is broken before any release", "choose --prior normal(0,1) --goal 'within 2' --posterior 0.5 --at 0", 3, "", ""),
     Failure("warnings, taken for errors", "check warned.toml --strict", 2, "", ""),
     # The ledger.
-    Failure("no ledger", "release elsewhere.toml", 4, "ledger", "there is no ledger here", "guessproof ledger open"),
+    Failure("no ledger", "release elsewhere.toml", 4, "ledger", "there is no ledger here", "guessproof ledger open cats --budget 0.847298"),
     Failure("no ledger", "report plan.toml --ledger none.ledger", 4, "ledger", "there is no ledger here", "guessproof ledger open"),
     Failure("no ledger", "ledger show --ledger none.ledger", 4, "ledger", "there is no ledger here", "guessproof ledger open"),
     Failure("no ledger", "ledger verify --ledger none.ledger", 4, "ledger", "there is no ledger here", "guessproof ledger open"),
-    Failure("no budget under this name", "release dogs.toml", 4, "ledger", "no budget is open for 'dogs'", "guessproof ledger open dogs"),
+    Failure("no budget under this name", "release dogs.toml", 4, "ledger", "no budget is open for 'dogs'", "guessproof ledger open dogs --budget 0.847298"),
     Failure("no budget under this name", "ledger show dogs", 4, "ledger", "no budget is open for 'dogs'", "guessproof ledger open dogs"),
     Failure("the budget is used up", "release small.toml", 4, "budget", "this release costs", "guessproof ledger amend cats"),
     Failure("a budget that is open already", "ledger open cats --budget 2", 4, "ledger", "cats is already open", "guessproof ledger amend cats"),

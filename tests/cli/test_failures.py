@@ -204,6 +204,7 @@ def test_each_failure_has_its_code_and_words(
         assert (error["kind"], error["charged"]) == (failure.kind, failure.charged)
         assert error["field"] == failure.field
         assert failure.line is None or error["line"] == failure.line
+        assert failure.line is None or f"line {failure.line}: " in said, "people are told the line too"
         assert failure.problem in error["problem"]
         assert failure.remedy in error["remedy"]
         assert error["remedy"] or failure.charged

@@ -29,6 +29,13 @@ def test_the_product_s_own_example() -> None:
     assert plan.risk is None
 
 
+def test_a_true_value_is_said_as_people_would_and_in_the_plan_s_words() -> None:
+    plan = load_plan(GOOD / "cafeteria.toml")
+    assert [plan.truth_words(at) for at in (24.714729492734378, 20.0, 20)] == ["24.7", "20", "20"]
+    cats = load_plan(GOOD.parents[2] / "examples/cats/plan.toml")
+    assert cats.truth_words({"colour": "tabby", "gender": "F"}) == "colour = tabby, gender = queen"
+
+
 def test_a_goal_is_built_on_the_attributes_that_are_given() -> None:
     plan = load_plan(GOOD / "cafeteria.toml")
     scaled = gp.Attribute("time", prior=gp.normal(20, 6.28), metric=gp.Absolute(120))

@@ -11,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guessproof.errors import QueryError
+from guessproof.guarantee.unit import Persons
 from guessproof.sql import AnalyzedQuery, DeclaredColumn, DeclaredTable, analyze, rewrite
+from sql.examples import JOINABLE
 from sql.grammar import Maker, setting
 from sql.refusals import RECORDS, REFUSALS, TABLE, Refusal
 from sql.running import target
 
+PERSONS = DeclaredTable("t", TABLE.columns, Persons("ward", 3))
 JARGON = re.compile(r"<class|sqlglot|Token|Expression\b|exp\.|keyword:|None|Unexpected|ParseError|NoneType|[a-z]_")
 
 
@@ -32,6 +35,25 @@ def test_refusals_say_why_where_and_what_to_write_instead(refusal: Refusal) -> N
     if refusal.underlined is not None:
         assert error.place is not None
         assert refusal.sql[slice(*error.place)] == refusal.underlined
+
+
+@pytest.mark.parametrize(
+    ("sql", "declared", "remedy"),
+    [
+        ("SELECT AVG(tiem) FROM t", TABLE, r"did you mean time\? Otherwise declare bounds = .* for tiem,"),
+        ("SELECT SUM(height) FROM t", TABLE, r"declare bounds = .* for height,"),  # declared, and no misspelt weight
+        ("SELECT facluty, COUNT(*) FROM t GROUP BY facluty", TABLE, r"did you mean faculty\? Otherwise declare levels"),
+        ("SELECT SUM(p.raet) FROM t JOIN prices AS p USING (faculty)", JOINABLE, r"did you mean rate\?"),
+        ("SELECT SUM(p.cost) FROM t JOIN prices AS p USING (faculty)", JOINABLE, r"\[tables\.prices\.columns\.cost\]"),
+        ("SELECT COUNT(DISTINCT patient) FROM t", TABLE, r'protects = "persons", person = "patient" and max_rows'),
+        ("SELECT COUNT(DISTINCT patient) FROM t", PERSONS, r'names the persons, write person = "patient" under'),
+    ],
+)
+def test_a_column_that_lacks_something_may_be_another(sql: str, declared: DeclaredTable, remedy: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        analyze(sql, declared)
+    assert re.search(remedy, caught.value.remedy), caught.value.remedy
+    assert ("did you mean" in remedy) == ("did you mean" in caught.value.remedy)
 
 
 HIDDEN = [

@@ -60,9 +60,9 @@ def _refuse_unlisted(column: DeclaredColumn, reader: Reader, spot: Expr) -> Quer
     if declared.role == "persons":
         remedy = f"count with conditions, as COUNT(*) FILTER (WHERE {name} >= {low} AND {name} < {high})"
     elif column.is_on_line:
-        remedy = f"declare edges = {_example_edges(column)} for {name}, from public knowledge"
+        remedy = f"declare edges = {_example_edges(column)} {reader.where(column)}, from public knowledge"
     else:
-        remedy = f'declare levels = ["…", "…"] for {name}, from public knowledge'
+        remedy = f'declare levels = ["…", "…"] {reader.where(column)}, from public knowledge'
     if declared.role == "grouped" and declared.unit.identity is None:
         remedy += f'; if {name} names persons, write protects = "persons", person = "{name}" and max_rows under [data]'
     elif declared.role != "grouped" and declared.unit.hides_presence:

@@ -248,6 +248,14 @@ class Reader:
             self.learned[folded(column.name)] = kind
         return replace(column, kind=kind)
 
+    def where(self, column: DeclaredColumn) -> str:
+        """For which column something is to be declared, and where, if that is not under [columns]."""
+        for join in self.declared.joined:
+            inside = join.name_inside(column.name)
+            if inside is not None:
+                return f"for {column.name} under [tables.{join.table.name}.columns.{inside}]"
+        return f"for {column.name}"
+
     def meant(self, column: DeclaredColumn, remedy: str) -> str:
         """A remedy for a column that lacks something; one that is not declared at all may be a misspelt one that is."""
         names = [*self.declared.columns, *(f"{j.alias}.{n}" for j in self.declared.joined for n in j.table.columns)]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from guessproof.world.formulas import Formula
     from guessproof.world.joint import Joint
 
+STEPS = 200  # over 99 of 100 people: as finely as somebody would say a true value
+
 
 class Arithmetic:
     """What can be computed with: attributes, and formulas of them (`world.formulas`)."""
@@ -114,21 +116,22 @@ class Attribute(Arithmetic):
         return f"{value:.6g}" if isinstance(value, float) else str(value)
 
     def roughly(self, value: Any) -> str:
-        """A true value that was computed and that nobody promises: to a hundredth of how far people lie apart.
+        """A true value that was computed and that nobody promises: in steps, a few hundred of them over all people.
 
         >>> from guessproof.world.line import Normal
         >>> Attribute("time", Normal(20, 6.28)).roughly(24.7147), Attribute("pay", Normal(2000, 264)).roughly(1772.59)
-        ('24.7', '1,770')
+        ('24.7', '1,775')
         """
         if not isinstance(value, float) or not isinstance(self.prior, LinePrior):
             return self.shown(value)
         if self.is_time:
             return show_time(float(round(value)))
         low, high = (float(self.prior.quantile(share)) for share in (0.005, 0.995))
-        step = math.floor(math.log10((high - low) / 100)) if high > low else -6
-        if abs(value) >= 1e15:
+        if not high > low or abs(value) >= 1e15:
             return self.shown(value)
-        text = f"{round(value, -step) + 0.0:,.{max(0, -step)}f}"
+        place = math.floor(math.log10((high - low) / STEPS))
+        step = max(part * 10.0**place for part in (1, 2, 5) if part * 10.0**place <= (high - low) / STEPS)
+        text = f"{step * round(value / step) + 0.0:,.{max(0, -place)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
 
     @property

@@ -24,7 +24,7 @@ from guessproof.sql.rules.label import LabelAmong
 from guessproof.sql.rules.logic import Conjunction
 from guessproof.sql.rules.membership import NumberAmong
 from guessproof.sql.target import SqlTarget
-from guessproof.sql.terms import Condition, NoFilter
+from guessproof.sql.terms import Condition, NoFilter, Reader
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def read_distinct(aggregates: AggregateReader, call: Expr, own: Condition, text:
     column = reader.column(inner)
     if column.levels is None:
         problem = f"the values of {column.name} are not declared, and how many there are would tell of rare ones"
-        raise reader.refuse(problem, call, reader.meant(column, _remedy(column, reader.declared)))
+        raise reader.refuse(problem, call, reader.meant(column, _remedy(column, reader)))
     column = column if column.is_number else reader.use_as(column, "label", inner, "declare its levels as labels")
     among = _among(column)
     kept = among if isinstance(own, NoFilter) else Conjunction(own, among)
@@ -108,11 +108,11 @@ def read_distinct(aggregates: AggregateReader, call: Expr, own: Condition, text:
     return aggregates.add(text, "distinct", contribution, kept, call)
 
 
-def _remedy(column: DeclaredColumn, declared: DeclaredTable) -> str:
+def _remedy(column: DeclaredColumn, reader: Reader) -> str:
     """Levels, or that persons are counted: by another column than the plan names, or in a plan that names none."""
     name = column.name
-    levels = f'declare levels = ["…", "…"] for {name}, from public knowledge'
-    if declared.unit.identity is not None:
+    levels = f'declare levels = ["…", "…"] {reader.where(column)}, from public knowledge'
+    if reader.declared.unit.identity is not None:
         return f'{levels}; if {name} names the persons, write person = "{name}" under [data]'
     return f'{levels}; if {name} names persons, write protects = "persons", person = "{name}" and max_rows under [data]'
 

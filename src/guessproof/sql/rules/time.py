@@ -186,7 +186,7 @@ def read_time_column(expression: Expr, reader: Reader) -> TimeColumn:
     column = reader.use_as(column, "time", expression, remedy, ", and a time is needed here")
     if column.bounds is None:
         problem = f"{column.name} has no bounds, so one record could move the answer by any amount"
-        remedy = f"declare bounds = [1920-01-01, 2025-12-31] for {column.name}, from public knowledge"
+        remedy = f"declare bounds = [1920-01-01, 2025-12-31] {reader.where(column)}, from public knowledge"
         raise reader.refuse(problem, expression, remedy)
     return TimeColumn(column, *(moment_of(end) for end in column.bounds))
 

@@ -146,7 +146,9 @@ def read_column(expression: Expr, reader: Reader) -> Term:
     column = reader.use_as(column, "number", expression, remedy, ", and a number is needed here")
     if column.bounds is None:
         problem = f"{column.name} has no bounds, so one record could move the answer by any amount"
-        remedy = f"declare bounds = [smallest, largest] for {column.name}, from public knowledge (COUNT needs none)"
+        remedy = (
+            f"declare bounds = [smallest, largest] {reader.where(column)}, from public knowledge (COUNT needs none)"
+        )
         raise reader.refuse(problem, expression, reader.meant(column, remedy))
     return NumberColumn(column, float(column.bounds[0]), float(column.bounds[1]))
 
