@@ -9,9 +9,9 @@ BROWSER := command -v chromium >/dev/null || command -v chromium-browser >/dev/n
   || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium ..." \
        && apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
   || $(BIN)/playwright install chromium
-PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
 
-.PHONY: help demo test check bench mutants format clean
+.PHONY: help demo test explore check bench mutants format clean
 .DEFAULT_GOAL := help
 
 help:  ## list the commands
@@ -23,12 +23,14 @@ demo: $(VENV)/.run  ## the cafeteria story from end to end
 test: $(VENV)/.test  ## every test, doctests included
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-check: $(VENV)/.check  ## style, types, architecture, doctests
+explore: $(VENV)/.test  ## every test with new and many more drawn cases; takes hours
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -n auto --dist worksteal
+
+check: $(VENV)/.check  ## style, types, architecture; doctests are among the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q src
+	$(BIN)/basedpyright --threads --pythonpath $(BIN)/python
 
 bench: $(VENV)/.bench  ## measured speed, as ratios within one run
 	$(BIN)/python benchmarks/run.py
@@ -51,7 +53,8 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.run $(VENV)/.java
+$(VENV)/.test: $(BIN)/python pyproject.toml constraints.txt $(VENV)/.java
+	@echo "setting up the environment in $(VENV) ..."
 	$(PIP) --editable '.[test]'
 	@$(BROWSER) || { echo "no browser for the tests of the page; install chromium"; exit 1; }
 	@touch $@
@@ -64,8 +67,10 @@ $(VENV)/.java: $(BIN)/python
 	@$(JAVA) || { echo "the tests of Spark need Java 17 or 21: apt-get install -y openjdk-17-jre-headless"; exit 1; }
 	@touch $@
 
-$(VENV)/.check: $(VENV)/.test
-	$(PIP) --editable '.[test,check]'
+# What the package imports, so that its types are known; neither a browser nor Java.
+$(VENV)/.check: $(BIN)/python pyproject.toml constraints.txt
+	@echo "setting up the environment in $(VENV) ..."
+	$(PIP) --editable '.[check]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.run

@@ -1,4 +1,4 @@
-"""Property tests draw the same examples every time; HYPOTHESIS_PROFILE=explore looks further. A skipped test fails."""
+"""Property tests draw the same examples every time; `make explore` looks further. A skipped test fails."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from depth import PROFILE, cases
 from hypothesis import Phase, settings
 from servers import Place, place, running, running_spark
 
-settings.register_profile("steady", derandomize=True, deadline=None)
-settings.register_profile("explore", derandomize=False, deadline=None, print_blob=True)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=cases(40))
+settings.register_profile("explore", derandomize=False, deadline=None, max_examples=cases(40), print_blob=True)
 settings.register_profile("mutants", settings.get_profile("steady"), phases=(Phase.explicit, Phase.generate))
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+settings.load_profile(PROFILE)
 
 
 def _failed(report: Any) -> Any:

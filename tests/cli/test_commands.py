@@ -9,14 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run
 
 import guessproof as gp
 
 CHOOSE = ("choose", "--prior", "normal(20, 6.28)", "--goal", "within 2")
-
-
-def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "guessproof", *words], capture_output=True, text=True, check=False)
 
 
 def asked(*words: str) -> dict[str, Any]:
@@ -82,6 +79,15 @@ def test_refusals_are_one_line_and_never_a_traceback(words: tuple[str, ...], hin
     assert hint in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_the_module_is_the_same_program() -> None:
+    """As a process of its own: what is printed, and the exit code of a refusal."""
+    words = ("explain", "--epsilon", "1", "--json")
+    for more in ((), ("--epsilon", "-1")):
+        command = [sys.executable, "-m", "guessproof", *words, *more]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == run(*words, *more)
 
 
 def test_explain_tells_odds_and_deployments() -> None:

@@ -7,17 +7,13 @@ reaches the terminal, markup is shown as it is written, and JSON parses.
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import random
-import sys
 import unicodedata
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from guessproof.cli.app import main
+from commands import run
 
 WORDS = [
     "n[/b]", "[bold]x[/bold]", "[/]", "[link=file:///etc]y[/link]", "[release]", "a\\[b", ":smile:", "[red",
@@ -25,22 +21,6 @@ WORDS = [
     "\u200bzero", "\x7f", "{0}", "%s", "\u2028", "'quote\"", "\U000e0041", "naïve ε",
 ]  # fmt: skip
 MARKUP = [word for word in WORDS if "[" in word and word.isprintable()]
-
-
-def run(*words: str) -> tuple[int, str, str]:
-    """A command as a terminal would see it: exit code, standard output, standard error."""
-    out, err = io.StringIO(), io.StringIO()
-    code: Any = 0
-    before = sys.argv
-    sys.argv = ["guessproof", *words]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main()
-    except SystemExit as end:
-        code = end.code or 0
-    finally:
-        sys.argv = before
-    return int(code), out.getvalue(), err.getvalue()
 
 
 def hidden(text: str) -> str:

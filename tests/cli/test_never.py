@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from commands import run
 
-from guessproof.cli.app import app
 from guessproof.cli.manual import manual
 
 ROOT = Path(__file__).parents[2]
@@ -34,8 +33,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("words", [WITHOUT_TABLE[0], WITHOUT_TABLE[-1]], ids=lambda w: w[0])
 def test_a_plan_is_weighed_before_its_table_is_there(folder: Path, words: tuple[str, ...]) -> None:
     (folder / "cafeteria.csv").unlink()
-    done = CliRunner().invoke(app, list(words), catch_exceptions=False)
-    assert done.exit_code == 0, done.output
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("words", WITHOUT_TABLE[:4], ids=lambda w: w[0])
@@ -65,7 +64,7 @@ def test_the_source_is_not_even_looked_into(folder: Path, words: tuple[str, ...]
     ids=lambda w: " ".join(w) if isinstance(w, tuple) else "",
 )
 def test_refusals_are_a_few_words_and_an_exit_code(folder: Path, words: tuple[str, ...], code: int, hint: str) -> None:
-    done = subprocess.run([sys.executable, "-m", "guessproof", *words], capture_output=True, text=True, check=False)
+    done = run(*words)
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert hint in " ".join(done.stderr.split())

@@ -1,12 +1,8 @@
-"""One unit of the database after another is changed in drawn ways: no answer moves further than was claimed.
-
-FAMILY_STEPS=1000 looks further.
-"""
+"""One unit of the database after another is changed in drawn ways: no answer moves further than was claimed."""
 
 from __future__ import annotations
 
 import math
-import os
 import shutil
 import zlib
 from collections.abc import Iterator
@@ -14,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from depth import cases
 
 from families import exact
 from families.exact import Moved, moved, prepared
@@ -25,7 +22,7 @@ from workload.page import read_record
 from workload.questions import Question, read_families
 
 ACCEPTED = [q for f in read_families() for q in f.questions if read_record()[q.title].accepted]
-STEPS = int(os.environ.get("FAMILY_STEPS", "8"))
+STEPS = cases(5)
 
 
 @pytest.mark.parametrize("question", ACCEPTED, ids=lambda q: q.title)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import depth
 import numpy as np
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from reference.cases import KINDS, Case
 
-# The same examples for everyone: a failure is never a toss of a coin, and slow machines fail nothing.
-law = settings(deadline=None, derandomize=True, max_examples=60, suppress_health_check=[HealthCheck.filter_too_much])
-slow_law = settings(law, max_examples=12)
+# The same examples for everyone, unless HYPOTHESIS_PROFILE=explore; slow machines fail nothing.
+law = settings(max_examples=depth.cases(30), suppress_health_check=[HealthCheck.filter_too_much])
+slow_law = settings(law, max_examples=depth.cases(10))
 
 
 def numbers(low: float, high: float) -> SearchStrategy[float]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depth import cases
 from hypothesis import HealthCheck, assume, currently_in_test_context, given, note, settings
 from road import oracle
 from road.drawing import profiled_roads, quiet_roads, roads, several_roads
@@ -25,7 +26,7 @@ import guessproof as gp
 from guessproof.errors import GuessproofError
 
 HAIR = 1e-7  # what a linear program may err
-road_law = settings(max_examples=70, suppress_health_check=list(HealthCheck))
+road_law = settings(max_examples=cases(30), suppress_health_check=list(HealthCheck))
 
 
 def chosen(road: Road) -> dict[str, Any] | None:
@@ -160,7 +161,7 @@ def test_a_profile_holds_for_everybody_whom_it_speaks_of(drawn: tuple[Road, list
 # Roads that are walked to their end.
 
 
-@settings(road_law, max_examples=12)
+@settings(road_law, max_examples=cases(8))
 @given(quiet_roads())
 def test_what_is_released_is_what_the_query_says(road: Road) -> None:
     """Within the noise, which is a few scales wide at the very most."""
@@ -205,7 +206,7 @@ def _one_after_another(roads_: list[Road], rows: list[Any]) -> tuple[float, Beli
     return judged, Belief(all_of_them, Movement(all_of_them, tuple(parts)))
 
 
-@settings(road_law, max_examples=10)
+@settings(road_law, max_examples=cases(6))
 @given(several_roads())
 def test_the_ledger_judges_all_releases_together(drawn: list[Road]) -> None:
     attacker = drawn[0].attacker

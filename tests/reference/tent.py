@@ -13,6 +13,7 @@ from typing import Protocol
 from mpmath import mp, mpf
 
 Number = float | mpf
+DIGITS = 16  # as many as a float holds
 GUARD_DIGITS = 15
 PEAKS = 24
 
@@ -270,13 +271,15 @@ class Clamped:
         return between + mp.exp(slope * (peak - left)) * below + mp.exp(slope * (right - peak)) * above
 
 
-def probability(prior: Prior, low: Number, high: Number, digits: int = 30) -> mpf:
+def probability(prior: Prior, low: Number, high: Number, digits: int = DIGITS) -> mpf:
     """P(low ≤ x ≤ high)."""
     with mp.workdps(digits + GUARD_DIGITS):
         return +prior.weigh(mpf(0), mpf(0), mpf(low), mpf(high))
 
 
-def posterior(prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = 30) -> mpf:
+def posterior(
+    prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = DIGITS
+) -> mpf:
     """The highest (or lowest) belief in low ≤ x ≤ high after a release that is ε|x − x'|-private."""
     sign = 1 if side == "upper" else -1
     with mp.workdps(digits + GUARD_DIGITS):
@@ -289,7 +292,9 @@ def posterior(prior: Prior, low: Number, high: Number, epsilon: Number, side: st
         return sign * _maximum(signed, prior.peaks(*goal), prior.refines())
 
 
-def advantage(prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = 30) -> mpf:
+def advantage(
+    prior: Prior, low: Number, high: Number, epsilon: Number, side: str = "upper", digits: int = DIGITS
+) -> mpf:
     """How far the belief can move, computed with digits to spare for a tiny ε."""
     with mp.workdps(digits + GUARD_DIGITS):
         gain = posterior(prior, low, high, epsilon, side, digits) - probability(prior, low, high, digits)
@@ -334,11 +339,11 @@ def _maximum(value: Callable[[mpf], mpf], tried: list[mpf], refine: bool) -> mpf
 
 
 def _golden_section(value: Callable[[mpf], mpf], low: mpf, high: mpf) -> mpf:
-    """The maximum is flat: half the digits in its place give all the digits in its value."""
+    """The maximum is flat: half the digits in its place, and two to spare, give all the digits in its value."""
     shrink = (mp.sqrt(5) - 1) / 2
     a, b = high - shrink * (high - low), low + shrink * (high - low)
     at_a, at_b = value(a), value(b)
-    steps = int(mp.dps * 2.4) + 2
+    steps = int((max(DIGITS, mp.dps - GUARD_DIGITS) / 2 + 2) / -mp.log10(shrink)) + 1
     for _ in range(steps):
         if at_a < at_b:
             low, a, at_a = a, b, at_b

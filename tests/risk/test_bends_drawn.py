@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depth import cases
 from mpmath import mp, mpf
 from numpy.random import Generator
 from reference import bent, tent
@@ -131,14 +132,14 @@ def by_tents(case: Bent, side: str) -> tuple[Any, Any]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_jumps_reveal_what_the_classes_between_them_do(kind: str, intervals: int) -> None:
     rng = np.random.default_rng([41, KINDS.index(kind), intervals])
-    for _ in range(40 if intervals == 1 else 8):
+    for _ in range(cases(14 if intervals == 1 else 4)):
         agrees(drawn(kind, rng, intervals=intervals, sloped=False), by_classes, tight=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_jumps_and_slopes_reveal_what_the_best_tent_does(kind: str) -> None:
     rng = np.random.default_rng([42, KINDS.index(kind)])
-    for _ in range(8):
+    for _ in range(cases(4)):
         agrees(drawn(kind, rng, intervals=1, sloped=True), by_tents, tight=1e-6)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depth import cases
 from mpmath import mp
 from reference import clipped, grid, linear_program, tent, three_region
 from reference.cases import KINDS, Case, golden, golden_intervals, random_case, random_cases
@@ -71,7 +72,7 @@ def test_golden_relative_risk_is_a_world_of_three_points(row: dict) -> None:
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_intervals_agree_with_the_tent(kind: str, side: str) -> None:
-    for case in random_cases(kind, 40, seed=1):
+    for case in random_cases(kind, cases(14), seed=1):
         bracket = attack(case).posterior(epsilon=case.epsilon, side=side)
         assert_exact(bracket, case.posterior(side), side)
 
@@ -79,7 +80,7 @@ def test_random_intervals_agree_with_the_tent(kind: str, side: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_epsilons_are_the_largest_safe_ones(kind: str) -> None:
     rng = np.random.default_rng(7)
-    for case in random_cases(kind, 20, seed=2):
+    for case in random_cases(kind, cases(6), seed=2):
         limit = float(rng.uniform(0.02, 0.9)) * (1 - case.probability())
         epsilon = attack(case).epsilon(advantage=limit)
         at, beyond = (_gain(case, e) for e in (epsilon, epsilon * (1 + 1e-7)))
@@ -93,7 +94,7 @@ def _gain(case: Case, epsilon: float, side: str = "upper") -> float:
 
 @pytest.mark.parametrize("kind", ["uniform", "normal", "histogram", "empirical"])
 def test_both_directions_take_the_tighter_one(kind: str) -> None:
-    for case in random_cases(kind, 10, seed=3):
+    for case in random_cases(kind, cases(4), seed=3):
         question = attack(case)
         gain, loss = _gain(case, case.epsilon), _gain(case, case.epsilon, "lower")
         either = question.advantage(epsilon=case.epsilon, both=True)
@@ -106,7 +107,7 @@ def test_both_directions_take_the_tighter_one(kind: str) -> None:
 
 
 def test_posterior_limits_invert_the_posterior() -> None:
-    for case in [c for kind in KINDS for c in random_cases(kind, 4, seed=4)]:
+    for case in [c for kind in KINDS for c in random_cases(kind, cases(2), seed=4)]:
         p = case.probability()
         limit = p + 0.4 * (1 - p)
         epsilon = attack(case).epsilon(posterior=limit)
@@ -237,7 +238,7 @@ def test_the_worst_category_is_nearest_to_the_worst_prior() -> None:
 @pytest.mark.parametrize("side", SIDES)
 def test_random_finite_worlds_agree_with_the_linear_program(side: str) -> None:
     rng = np.random.default_rng(9)
-    for _ in range(60):
+    for _ in range(cases(30)):
         prior, distance = _random_world(rng)
         goal = _random_goal(rng, len(prior))
         epsilon = float(10 ** rng.uniform(-2, 0.7))
