@@ -158,7 +158,7 @@ def test_verify_says_what_was_checked_and_what_not() -> None:
     head = story(Path("guessproof.ledger")).head
     checked = """\
 checked:
-  - the file, its table and the triggers that make it append-only
+  - where it is kept: its tables, and the triggers that make them append-only
   - that entries are numbered without gaps, each linked to the one before
   - that each entry's digest fits what it says
   - that no budget was raised or overspent, and each answer belongs to one charge

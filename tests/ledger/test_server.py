@@ -12,6 +12,7 @@ import pytest
 from servers import Place
 from typer.testing import CliRunner
 
+from guessproof.cli.app import app
 from guessproof.cli.ledger import ledger_app
 from guessproof.errors import EditedError, LedgerError, UnsureError
 from guessproof.ledger import Budget, Cost, Ledger, Recorded, copy_ledger, store_postgres, verify
@@ -308,3 +309,21 @@ def test_every_command_takes_a_server(ledger_server: Place, tmp_path: Path) -> N
     head = run("verify", "--head", opening["head"], *at)["head"]
     assert run("copy", "env:LEDGER_URL", str(tmp_path / "a.ledger"))["head"] == head
     assert run("verify", "--ledger", str(tmp_path / "a.ledger"))["head"] == head
+
+
+def test_choosing_says_how_a_ledger_is_opened_on_a_server_that_has_none_yet(ledger_server: Place) -> None:
+    plan = Path("plan.toml")
+    plan.write_text(
+        '[data]\nname = "people"\nsource = "people.csv"\nprotects = "records"\n'
+        '[query]\nsql = "SELECT COUNT(*) AS n FROM t"\n[release]\nepsilon = 0.5\nledger = "env:LEDGER_URL"\n'
+    )
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(app, [*words])
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    assert "ledger open people --budget 0.5 --ledger env:LEDGER_URL Then:" in run("choose", "plan.toml")
+    assert "Nothing is released yet" in run("report", "plan.toml", "-o", "report.html")
+    run("ledger", "open", "people", "--budget", "0.5", "--ledger", "env:LEDGER_URL")
+    assert "ledger open" not in run("choose", "plan.toml")

@@ -164,6 +164,8 @@ SCHEMA = {"name": "text", "age": "number", "height": "number", "smoker": "boolea
         (Wishes("average", ("height",)), SCHEMA, ("height",)),
         (Wishes("average", ("HEIGHT",)), SCHEMA, ("height",)),
         (Wishes("average"), {"only": "text"}, ("only",)),
+        (Wishes("average"), {"id": "number", "patient_id": "number", "staffId": "number", "days": "number"}, ("days",)),
+        (Wishes("average"), {"id": "number", "name": "text"}, ("id",)),
         (Wishes("average"), {"faculty": "text", "time": "text"}, ("time",)),
         (Wishes("count"), {"age": "number", "sex": "text"}, ("sex",)),
         (Wishes(None, ("smoker",)), SCHEMA, ("smoker",)),

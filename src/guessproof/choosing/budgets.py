@@ -38,9 +38,9 @@ def budget_left(plan: Plan, key_file: str | None = None) -> BudgetLeft:
 
     numbers = tuple(range(1, plan.release.times + 1))
     unknown = BudgetLeft(None, numbers)
-    if not is_there(plan.ledger_path):
-        return unknown
     try:
+        if not is_there(plan.ledger_path):
+            return unknown
         ledger, name = Ledger(plan.ledger_path, read_key(key_file)), plan.data.name
         if name not in ledger.names:
             return unknown

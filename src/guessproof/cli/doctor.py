@@ -1,4 +1,4 @@
-"""`guessproof doctor`: which parts are ready, and the command that readies the others. Nothing but imports is tried."""
+"""`guessproof doctor`: which parts are ready, and the command that readies the others. Nothing is opened for it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ class InstallPart:
     extra: str | None = None  # None: part of every install
 
 
+JAVA = "java"
 SPARK = ("pyspark", "pandas", "pyarrow", "grpc", "grpc_status", "google.protobuf")
 PARTS = (
     InstallPart("noise", "noise that is safe in floating point", ("opendp", "flint")),
     InstallPart("duckdb", "tables in files: csv, parquet, duckdb", ("duckdb", "pyarrow")),
     InstallPart("postgres", "tables and ledgers on a PostgreSQL server (env:NAME)", ("psycopg",), "postgres"),
-    InstallPart("spark", "tables that Spark reads, here or on a cluster (Java 17 or 21)", SPARK, "spark"),
+    InstallPart("spark", "tables that Spark reads, here or on a cluster", SPARK, "spark"),
+    InstallPart(JAVA, "Spark on this machine (17 or 21); a cluster needs none here", ()),
     InstallPart("frames", "pandas and polars frames", ("pandas", "polars"), "frames"),
     InstallPart("charts", "pictures in reports", ("altair", "vl_convert")),
     InstallPart("web", "the local page (guessproof serve)", ("fastapi", "uvicorn"), "web"),
@@ -54,7 +56,7 @@ class PartState:
 def doctor(as_json: AsJson = False) -> None:
     """Which engines and parts are ready, and the command that readies the others.
 
-    Nothing is opened, asked or sent: only imports are tried. No address is read.
+    Imports are tried, and java is asked for its version. No table is opened, nothing is sent, no address is read.
 
     Example: guessproof doctor
     """
@@ -66,26 +68,35 @@ def doctor(as_json: AsJson = False) -> None:
         return
     say(f"guessproof {__version__}")
     for one in found:
-        mark, version = ("✗", "") if one.missing else ("✓", f" ({one.version})" if one.version else "")
+        whose = (*one.part.modules, one.part.name)[0]
+        mark, version = ("✗", "") if one.missing else ("✓", f" ({whose} {one.version})" if one.version else "")
         say(f"{mark} {one.part.name:<9} {one.part.what}{version}")
         if one.remedy is not None:
             say(f"            {', '.join(one.missing)} missing: {one.remedy}")
 
 
 def look(part: InstallPart) -> PartState:
-    """Try the imports of one part."""
+    """Try the imports of one part; the version is that of the first."""
+    if part.name == JAVA:
+        return _look_for_java(part)
     import importlib
 
     missing: list[str] = []
-    version: str | None = None
     for name in part.modules:
         try:
-            module = importlib.import_module(name)
+            importlib.import_module(name)
         except Exception:  # a part that breaks while it is imported is not ready either
             missing.append(name)
-        else:
-            version = version or _version(module)
-    return PartState(part, tuple(missing), version, _install(part) if missing else None)
+    return PartState(part, tuple(missing), _version(part.modules[0]), _install(part) if missing else None)
+
+
+def _look_for_java(part: InstallPart) -> PartState:
+    from guessproof.engines.spark_session import INSTALL_JAVA, OLDEST_JAVA, find_java
+
+    found = find_java()
+    is_ready = found is not None and found >= OLDEST_JAVA
+    version = None if found is None else str(found)
+    return PartState(part, () if is_ready else (f"{JAVA} {OLDEST_JAVA}",), version, None if is_ready else INSTALL_JAVA)
 
 
 def _install(part: InstallPart) -> str:
@@ -95,7 +106,11 @@ def _install(part: InstallPart) -> str:
     return f"pip install 'guessproof[{part.extra}]'"
 
 
-def _version(module: Any) -> str | None:
-    """The version that a module says it has."""
-    said = getattr(module, "__version__", None)
-    return said if isinstance(said, str) else None
+def _version(name: str) -> str | None:
+    """The version of a package that is installed under the name of its module."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -32,6 +32,7 @@ T = TypeVar("T")
 INSTALL = "pip install 'guessproof[spark]'"
 PATIENCE = 4  # tries, with pauses that grow to some seconds, until a server must have answered
 OLDEST_JAVA = 17
+INSTALL_JAVA = "on Debian or Ubuntu with: apt-get install openjdk-17-jre-headless"
 GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 # What a text of SQL, a cast, a sum and a file mean, whatever the cluster's own habits are.
@@ -284,14 +285,20 @@ def _is_there(name: str) -> bool:
 
 
 def _need_java() -> None:
-    remedy = "install one, on Debian or Ubuntu with: apt-get install openjdk-17-jre-headless"
+    found = find_java()
+    if found is None:
+        needed = f"a local Spark needs Java {OLDEST_JAVA} or 21, and none is found"
+        raise SourceError(f"engine 'spark': {needed}; install one, {INSTALL_JAVA}")
+    if found < OLDEST_JAVA:
+        needed = f"Java {found} is too old, a local Spark needs {OLDEST_JAVA} or 21"
+        raise SourceError(f"engine 'spark': {needed}; install one, {INSTALL_JAVA}")
+
+
+def find_java() -> int | None:
+    """The version of the Java that a local Spark would run on; None where there is none."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    found = _java_version(java) if java else None
-    if found is None:
-        raise SourceError(f"engine 'spark': a local Spark needs Java {OLDEST_JAVA} or 21, and none is found; {remedy}")
-    if found < OLDEST_JAVA:
-        raise SourceError(f"engine 'spark': Java {found} is too old, a local Spark needs {OLDEST_JAVA} or 21; {remedy}")
+    return _java_version(java) if java else None
 
 
 def _java_version(java: str) -> int | None:

@@ -86,8 +86,9 @@ def is_on_server(path: str | os.PathLike[str]) -> bool:
 
 
 def is_there(path: str | os.PathLike[str]) -> bool:
-    """Whether a place may hold a ledger: a file that exists, a variable that leads to a server."""
-    return bool(os.environ.get(str(path).removeprefix("env:"))) if is_on_server(path) else Path(path).exists()
+    """Whether a place may hold a ledger: a file that exists, a variable that leads to a server with its tables."""
+    is_unset = is_on_server(path) and not os.environ.get(str(path).removeprefix("env:"))
+    return not is_unset and open_store(Path(path)).is_there()
 
 
 def utc_now() -> datetime:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from shlex import quote
 from typing import Protocol
 
+from guessproof.errors import LedgerError
 from guessproof.ledger.book import Defect, Entry, Row
 
 Stamp = Hashable  # None where it cannot be told
@@ -64,6 +66,10 @@ class Store(Protocol):
         """Refuse where there is no ledger."""
         ...
 
+    def is_there(self) -> bool:
+        """Whether there is something to open; what is in it is another matter."""
+        ...
+
     def notes(self) -> list[str]:
         """What whoever verifies the ledger should know of its place."""
         ...
@@ -79,3 +85,11 @@ class Store(Protocol):
     def integrity(self) -> list[Defect]:
         """What the store itself finds wrong with what it keeps."""
         ...
+
+
+def no_ledger(path: Path) -> LedgerError:
+    """The refusal where there is none."""
+    return LedgerError(
+        f"{path}: there is no ledger here; the owner of the data opens one, once: guessproof ledger open NAME --budget "
+        f"1.0 --ledger {quote(str(path))} (guessproof choose PLAN prints the line with the plan's name and budget)"
+    )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from guessproof.addresses import Address, attempt, connect, read_address
 from guessproof.errors import LedgerError, UnsureError
 from guessproof.ledger.book import COLUMNS, Defect, Entry, Row, keys_of, row_of
+from guessproof.ledger.store import no_ledger
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -164,6 +165,14 @@ class PostgresStore:
         with self.reading():
             pass
 
+    def is_there(self) -> bool:
+        """Whether its tables were made."""
+        con = self._begun("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            return self._found(con)[2] is not None
+        finally:
+            self._end(con)
+
     def notes(self) -> list[str]:
         """What a verdict cannot say of a server."""
         return []
@@ -179,7 +188,7 @@ class PostgresStore:
         try:
             _, schema, version = self._found(con)
             if version is None:
-                raise self._missing()
+                raise no_ledger(self.path)
             yield PostgresTransaction(self, con, schema)
         finally:
             self._end(con)
@@ -210,7 +219,7 @@ class PostgresStore:
         self.asked(con, "SELECT pg_catalog.pg_advisory_xact_lock(%s)", [LOCK | oid])
         _, schema, version = self._found(con)  # asked under the lock: of two who open the same ledger, one makes it
         if version is None and not new:
-            raise self._missing()
+            raise no_ledger(self.path)
         for step in range(version or 0, VERSION):
             self._migrate(con, step)
         return schema
@@ -240,12 +249,6 @@ class PostgresStore:
         if version > VERSION:
             raise LedgerError(f"{self.path}: a later guessproof made this ledger (version {version}): upgrade")
         return oid, schema, version
-
-    def _missing(self) -> LedgerError:
-        return LedgerError(
-            f"{self.path}: there is no ledger here; the owner of the data opens one, once: "
-            f"guessproof ledger open NAME --budget 1.0 --ledger {self.path}"
-        )
 
     def asked(self, con: Connection[Any], sql: str, given: Any = None) -> list[Row]:
         """The rows of one statement of our own; a failure says nothing that the server said."""

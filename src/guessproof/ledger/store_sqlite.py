@@ -18,6 +18,7 @@ from pathlib import Path
 
 from guessproof.errors import LedgerError
 from guessproof.ledger.book import COLUMNS, START, Defect, Entry, Row, keys_of, read_entry
+from guessproof.ledger.store import no_ledger
 
 APPLICATION_ID = 0x67707266  # "gprf": tells the file from other SQLite files
 
@@ -137,7 +138,11 @@ class SqliteStore:
     def find(self) -> None:
         """Refuse where there is no file; what is in it is another matter."""
         if not self.path.is_file():
-            raise self._missing()
+            raise no_ledger(self.path)
+
+    def is_there(self) -> bool:
+        """Whether there is a file."""
+        return self.path.exists()
 
     def notes(self) -> list[str]:
         """Who else can open the file."""
@@ -187,7 +192,7 @@ class SqliteStore:
         if new:
             _make_file(self.path)
         elif not self.path.is_file() or self.path.stat().st_size == 0:
-            raise self._missing()
+            raise no_ledger(self.path)
         with translated(self.path):
             address = f"{self.path.absolute().as_uri()}?mode=rw"
             connection = sqlite3.connect(address, uri=True, timeout=self.timeout, isolation_level=None)
@@ -201,12 +206,6 @@ class SqliteStore:
                 connection.close()
                 raise
         return connection
-
-    def _missing(self) -> LedgerError:
-        return LedgerError(
-            f"{self.path}: there is no ledger here; the owner of the data opens one, once: "
-            f"guessproof ledger open NAME --budget 1.0 --ledger {self.path}"
-        )
 
 
 def _make_file(path: Path) -> None:

@@ -61,7 +61,7 @@ def verify(path: str | os.PathLike[str], head: str | None = None, key: bytes | N
     sealed = any(entry.seal is not None for entry in entries)
     defects = [*damage, *broken, *book.defects]
     checked = [
-        "the file, its table and the triggers that make it append-only",
+        "where it is kept: its tables, and the triggers that make them append-only",
         "that entries are numbered without gaps, each linked to the one before",
         "that each entry's digest fits what it says",
         "that no budget was raised or overspent, and each answer belongs to one charge",

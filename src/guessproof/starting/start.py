@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from guessproof.starting.templates import TEMPLATES, Draft, Template
 from guessproof.starting.writing import note
 
 MOST_NAMES = 40  # of tables, in one message
+_NAMING = re.compile(r"(^|_)(id|ID|key)$|[a-z]I[dD]$")  # a number that says whose a row is, and no more
 _FITTING = {"number": ("number",), "label": ("text", "boolean", "time", "other")}
 
 
@@ -158,6 +160,7 @@ def _columns(
         problem = "a text file does not say whether its first line holds names or a record, so it is not repeated"
         raise ParameterError("column", LEFT_OUT, problem, f"say which column is asked about, with {option}")
     fitting = [name for name, kind in schema.items() if kind in _FITTING[template.kinds[0]]]
+    fitting.sort(key=lambda name: _NAMING.search(name) is not None)
     every = list(schema)
     found = fitting if len(fitting) >= needed else every
     if len(found) < needed:
