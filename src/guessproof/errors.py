@@ -50,7 +50,12 @@ class GuessproofError(Exception):
     file: str | None = None
 
     def __str__(self) -> str:
-        return f"{self._where}{plain(super().__str__())}"
+        return f"{self._where}{self.words}"
+
+    @property
+    def words(self) -> str:
+        """What is said, without the place."""
+        return plain(Exception.__str__(self))
 
     def at(self, field: str, line: int | None, file: str | None) -> Self:
         """The same error, with the place of the plan that is to be mended.
@@ -79,7 +84,7 @@ class GuessproofError(Exception):
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON: kind, field, line, problem, remedy, charged."""
-        problem, _, remedy = plain(Exception.__str__(self)).partition("; ")
+        problem, _, remedy = self.words.partition("; ")
         return {
             "kind": self.kind,
             "field": self.field,
@@ -258,8 +263,10 @@ def _short(value: Any, limit: int = 120) -> str:
 
 def _seen(value: Any) -> str:
     kind = type(value)
-    if isinstance(value, SCALARS) or kind.__module__.split(".")[0] in ("guessproof", "datetime"):
+    if isinstance(value, SCALARS) or kind.__module__.split(".")[0] == "guessproof":
         return repr(value)
+    if kind.__module__ == "datetime":
+        return str(value)  # as a plan writes it
     if kind.__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         return _seen(value.item())
     items = list(value.items()) if isinstance(value, dict) else value
@@ -267,8 +274,14 @@ def _seen(value: Any) -> str:
         parts = [part for item in items for part in (item if isinstance(value, dict) else (item,))]
         if all(isinstance(part, SCALARS) for part in parts):
             return repr(value)
+        if isinstance(value, list) and all(isinstance(part, SCALARS) or _is_time(part) for part in parts):
+            return f"[{', '.join(map(_seen, parts))}]"
     size = f" of {len(value)}" if isinstance(value, (list, tuple, set, frozenset, dict, range)) else ""
-    return f"a {kind.__name__}{size}"
+    return f"a {'table' if kind is dict else kind.__name__}{size}"
+
+
+def _is_time(value: Any) -> bool:
+    return type(value).__module__ == "datetime"
 
 
 def _underlined(sql: str, place: tuple[int, int] | None) -> str:

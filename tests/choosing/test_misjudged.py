@@ -103,3 +103,11 @@ def test_factor_one_is_the_same_request() -> None:
 def test_bad_factors(value: str) -> None:
     with pytest.raises(PlanError, match="prior_factor"):
         cafeteria(AT + f"\nprior_factor = {value}")
+
+
+def test_a_prior_that_believes_nobody_within_the_bounds_proves_nothing_there() -> None:
+    """As one in cents beside bounds in euros: no true value has any mass to prove something with."""
+    told = [part.replace("mean = 20", "mean = 3652") for part in CAFETERIA]
+    assert told != list(CAFETERIA)
+    limit = '[attacker]\ngoal = "time within 2"\nadvantage = 0.05'
+    assert choose(plan(*told, limit, "[accuracy]\nwithin = 1.5", rows=120)).to_dict()["largest_prior_factor"] == 1.0

@@ -37,7 +37,7 @@ def filled(text: str) -> str:
 
 def _answer(key: str, text: str) -> str:
     if key.endswith("goal"):
-        return next(row for row in text.split("\n") if "as: " in row and "within" in row).split("as: ")[1]
+        return next(row for row in text.split("\n") if "Fill in, as: " in row).split("as: ")[1]
     if key.endswith("sql"):
         return next(row for row in text.split("\n") if "the question, as: " in row).split("as: ")[1]
     if key.endswith("prior"):

@@ -344,14 +344,23 @@ class Chooser:
             found = exposure.epsilon(self.plan.limits)
             coarser = self.rounded(exposure, found)
             return found if coarser.step == exposure.step else self._on_its_grid(exposure, coarser, found)
-        except (InfeasibleError, PlanError):
+        except PlanError:
             raise
+        except InfeasibleError as error:
+            raise self._located(error) from None
         except GuessproofError as error:
             attacker = self.plan.attacker
             assert attacker is not None
             problem = getattr(error, "problem", str(error))
             remedy = getattr(error, "remedy", "give the true value: at = { … }")
             raise self.plan.error(("attacker", "goal"), attacker.goal, problem, remedy) from None
+
+    def _located(self, error: InfeasibleError) -> InfeasibleError:
+        """The same refusal with the key of the limit that cannot be kept."""
+        attacker, place = self.plan.attacker, self.plan.place
+        given = [key for key in ("posterior", "odds", "advantage") if getattr(attacker, key) is not None]
+        path = ("attacker", given[0])
+        return error.at(spell_key(path), place.lines.find(path), place.file)
 
     def _on_its_grid(self, exposure: Exposure, coarser: Exposure, highest: float) -> float:
         """The largest ε that keeps the limits with the step of its own grid: a smaller ε has a smaller step."""

@@ -29,6 +29,7 @@ from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST
 from guessproof.world.finite import Finite
 from guessproof.world.kinds import HOLDS, Kind, label_of
+from guessproof.world.times import show_time
 
 if TYPE_CHECKING:
     from guessproof.risk.profile import RiskProfile
@@ -205,8 +206,11 @@ def check_column(path: Key, column: ColumnTable, place: Place) -> None:
             raise place.error((*path, "bounds"), [low, high], "is too large to compute with", "change the unit")
         if not low < high:
             problem = "the lower bound must be below the upper one"
-            remedy = "give two different numbers" if low == high else "write the smaller number first"
-            raise place.error((*path, "bounds"), [low, high], problem, remedy)
+            what = "date" if column.kind == "time" else "number"
+            first = "earlier" if column.kind == "time" else "smaller"
+            remedy = f"give two different {what}s" if low == high else f"write the {first} {what} first"
+            shown = [show_time(low), show_time(high)] if column.kind == "time" else [low, high]
+            raise place.error((*path, "bounds"), shown, problem, remedy)
     if column.step is not None:
         _check_step(path, column, column.step, place)
     if column.edges is not None:
@@ -330,7 +334,7 @@ def read_posterior_limit(attacker: AttackerTable, place: Place) -> float | None:
         problem = "can be read in two ways"
         raise place.error(path, attacker.odds, problem, f'write "{a} in {b}" for the probability {a}/{b}')
     part, whole = float(found[1]), float(found[2])
-    if not 0 < part <= whole:
+    if not 0 < part <= whole or not part / whole > 0:
         raise place.error(path, attacker.odds, "is not a probability above 0 and at most 1", 'write "1 in 3"')
     odds = part / whole
     return odds if attacker.posterior is None else min(odds, attacker.posterior)
@@ -396,6 +400,16 @@ def find_timely_joined(raw: Mapping[str, Any]) -> dict[str, set[str]]:
     tables = beside.items() if isinstance(beside, Mapping) else ()
     found = {name: find_timely(table) for name, table in tables if isinstance(table, Mapping)}
     return {name: columns for name, columns in found.items() if columns}
+
+
+def find_mixed(columns: Mapping[str, Any], timely: set[str]) -> Iterator[tuple[Key, Any]]:
+    """Where numbers stand beside dates: bounds or edges of a column that holds times."""
+    for name in timely:
+        for key in ("bounds", "edges"):
+            ends = columns[name].get(key)
+            is_dated = columns[name].get("kind") != "time" or _has_date(ends)  # of kind "time" all may be days
+            if isinstance(ends, list) and is_dated and any(isinstance(e, (int, float)) for e in ends):
+                yield (name, key), ends
 
 
 def _is_timely(column: Any) -> bool:

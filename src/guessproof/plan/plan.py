@@ -26,6 +26,7 @@ from guessproof.plan.checks import (
     check_kind,
     check_limits,
     check_tables,
+    find_mixed,
     find_timely,
     find_timely_joined,
     kind_of,
@@ -313,6 +314,9 @@ def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Pa
     if timely:
         from guessproof.plan.times import settle_times
 
+        for path, value in find_mixed(raw["columns"], timely):
+            problem = "holds numbers, and the column holds dates"
+            raise place.error(("columns", *path), value, problem, "write dates, as 2025-12-31, or numbers everywhere")
         raw = settle_times(raw, timely)
     if joined := find_timely_joined(raw):
         from guessproof.plan.times import settle_joined
@@ -413,6 +417,9 @@ def _syntax(text: str, message: str, name: str | None) -> PlanError:
     line = None if where is None else int(where[1]) if where[1] else last
     said = _WHERE.sub("", message)
     shown = hide_secrets(text.split("\n")[line - 1].strip()) if line is not None else "…"
+    for written, problem, remedy in _SLIPS:
+        if line is not None and written.search(text.split("\n")[line - 1]):
+            return PlanError("plan", shown, problem, remedy, line=line, file=name)
     for words, problem, remedy in _SYNTAX:
         if words in said:
             return PlanError("plan", shown, problem, remedy, line=line, file=name)
@@ -420,6 +427,12 @@ def _syntax(text: str, message: str, name: str | None) -> PlanError:
     return PlanError("plan", shown, problem, "see the rules of TOML 1.0", line=line, file=name)
 
 
+_SLIPS = (  # looked for only in a line that TOML does not allow
+    (re.compile("\u00a0"), "holds a space that is none in a plan (one that does not break)", "write plain spaces"),
+    (re.compile(r"[=,]\s*(?:True|False)\b"), "the value is not understood", "write true or false, in small letters"),
+    (re.compile(r"=\s*[-+]?0[0-9]"), "a number begins with 0", "leave out the 0"),
+    (re.compile(r"=\s*[-+]?[0-9]+,[0-9]+"), "a number has a comma", "write a point, as 6.28"),
+)
 _SYNTAX = (
     ("Cannot overwrite", "this key stands twice", "keep one of them"),
     ("Duplicate inline table key", "this key stands twice", "keep one of them"),

@@ -17,6 +17,7 @@ from guessproof.plan.places import Key, Place, find_lines, spell_key
 from guessproof.plan.tables import PlanFile, PlanTable
 
 _EXAMPLE = re.compile(r"""\bas: (["'])?(?P<own>.*?)\1?$""")
+_MEASURED = re.compile(r"\s*(?P<number>[-+]?(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+))\s*(?P<unit>%|[^0-9\s.,][^0-9]*)\Z")
 _QUOTED_NUMBER = re.compile(r"\s*[-+]?[0-9.]+([eE][-+]?[0-9]+)?\s*\Z")
 _KINDS = {
     "float_type": ("is not a number", "write a number"),
@@ -46,6 +47,7 @@ _WRITTEN = {
     "knows": "write for instance { time = [10, 40] }",
     "levels": 'write for instance ["yes", "no"]',
     "edges": "write for instance [0, 10, 20]",
+    "mixture": "write it in brackets, as [{ … }, { … }]",
 }
 
 
@@ -97,8 +99,16 @@ def _words(path: Key, errors: Sequence[Any], value: Any) -> tuple[str, str]:
     problem, remedy = _KINDS.get(kind, ("is not understood", _wanted(path)))
     if "number" in problem and isinstance(value, str) and _QUOTED_NUMBER.match(value):
         remedy = "write it without quotes"
+    elif "number" in problem and isinstance(value, str) and (said := _MEASURED.match(value)):
+        number = said["number"].replace(",", ".")
+        share = f"for {value.strip()} write {float(number) / 100:g}"
+        remedy = share if said["unit"] == "%" else f"write {number}, without a unit"
+    elif "number" in problem and isinstance(value, int) and not isinstance(value, bool):
+        problem, remedy = "is too large to compute with", "change the unit"
     if kind == "string_type" and isinstance(value, (Mapping, list)):
         remedy = f'write one text instead: {path[-1]} = "…"'
+    if kind == "tuple_type" and isinstance(value, str):
+        remedy = f'write it in brackets, as ["{value}"]'
     if kind in ("model_type", "dict_type", "tuple_type"):
         remedy = _WRITTEN.get(str(path[-1]), remedy)
     return problem, remedy
@@ -187,6 +197,8 @@ def _keys(table: type[PlanTable] | None) -> list[str]:
 
 def _elsewhere(name: str) -> str | None:
     """Where a key belongs that stands in the wrong table."""
+    if name in _keys(PlanFile) and name != "prior":  # of one column, which stands elsewhere
+        return f"it is a table of its own: write [{name}{'.NAME' * (name in ('columns', 'tables', 'queries'))}]"
     tables = [key for key in _keys(PlanFile) if name in _fields(_table_at((key,)))]
     own = [table for table in tables if table not in ("columns", "prior", "tables", "queries")]
     return f"it is a key of [{own[0]}]: move it there" if len(own) == 1 else None

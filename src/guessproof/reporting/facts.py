@@ -167,7 +167,7 @@ def _decided(plan: Plan, account: Account | None) -> tuple[Choice, frozenset[str
         left = float(account.left.to_dict()["epsilon"])
         return choose(plan, remaining=left, data_dependent=_was_scanned(account, requests)), requests
     except InfeasibleError as error:
-        return _refused(plan, str(error)), frozenset()
+        return _refused(plan, error.words), frozenset()
 
 
 def _was_scanned(account: Account, requests: frozenset[str]) -> bool:

@@ -23,6 +23,7 @@ from guessproof.sql.parse import locate, name_construct
 from guessproof.sql.target import SqlTarget
 from guessproof.world.kinds import HOLDS, Kind
 
+CURLY = frozenset("‘’‚‛“”„‟")
 MISSPELT = 0.75  # how alike two names are of which one may be the other misspelt: tiem and time
 
 Row = Mapping[str, Any]
@@ -231,6 +232,8 @@ class Reader:
             raise self.refuse("a column is needed here", expression, "name a column of the table")
         # Engines do not tell Time from time: two spellings of a column that is not declared are one column.
         written = f"{expression.table}.{expression.name}" if expression.table else expression.name
+        if not CURLY.isdisjoint(written):
+            raise self.refuse("curly quotes are none in SQL", expression, "write texts as 'text', names as \"name\"")
         if not expression.table and self.declared.is_joined(written):
             raise self.refuse(f"{written} may be a column of a joined table", expression, "name that table otherwise")
         name = self.spelled.setdefault(folded(written), written)

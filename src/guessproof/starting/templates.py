@@ -87,10 +87,22 @@ _SHARES = 'As: { categorical = { yes = 0.1, no = 0.9 } }, or { from = "public.cs
 
 def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -> str:
     timely = name in draft.times
-    prior, bounds = (_EVENLY, "[1920-01-01, 2025-12-31]") if timely else (prior, "[0, 120]")
+    prior, bounds = (_EVENLY, "[1920-01-01, 2025-12-31]") if timely else (prior, _range_of(name))
     asked = f"Fill in: {describe_blank(('columns', name, 'bounds'))}. As: {bounds}"
     believed = "" if draft.person is not None else _prior(draft, name, prior)
     return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), believed)
+
+
+_DEGREES = dict.fromkeys(("lat", "latitude"), "[-90, 90]") | dict.fromkeys(("lon", "lng", "longitude"), "[-180, 180]")
+
+
+def _range_of(name: str) -> str:
+    """An example of bounds: of degrees the whole earth, of anything else some range.
+
+    >>> _range_of("Latitude"), _range_of("lon"), _range_of("long_stay")
+    ('[-90, 90]', '[-180, 180]', '[0, 120]')
+    """
+    return _DEGREES.get(name.casefold(), "[0, 120]")
 
 
 def _labels(draft: Draft, name: str) -> str:
@@ -174,15 +186,16 @@ def _location(draft: Draft) -> list[str]:
     one, two = draft.columns
     sql = draft.select(f"MIN(POINT({sql_name(one)}, {sql_name(two)}) <@> POINT(0, 0)) AS nearest")
     example = toml_text(f"({goal_name(one)}, {goal_name(two)}) within 5 by l2")
-    knows = f"{{ {toml_key(one)} = [10, 40] }}"
+    asked, knows = f"Fill in the question, as: {toml_text(sql)}", f"{{ {toml_key(one)} = [10, 40] }}"
     place = pair(
         "at",
         f"{{ {toml_key(one)} = {BLANK}, {toml_key(two)} = {BLANK} }}",
-        "Fill in a hypothetical true place: the limit holds there. For a location the worst one cannot be found yet.",
+        "Fill in a hypothetical true place: the limit holds there. Without this line it holds wherever somebody is, if",
+        "both priors are normal; finding the worst place can take a minute.",
     )
     return [
         _data(draft, "values", _VALUES),
-        table("query", pair("sql", toml_text(sql), "The question: how near the nearest comes to a point.")),
+        table("query", pair("sql", BLANK, "How near does the nearest come to a point?", asked)),
         _numbers(draft, one, _NORMAL),
         _numbers(draft, two, _NORMAL),
         _attacker(draft, BLANK, example, knows, place),

@@ -56,6 +56,8 @@ def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) 
     if most == 1 or math.isinf(most):
         return most
     left, right = _first_boxes(search, low, high)
+    if left.size == 0:  # the prior believes nobody where the bounds allow true values: nothing is proven there
+        return 1.0
     for parts in _PARTS[:-1]:
         boxes = DeclaredBoxes.between(search, epsilon, move, left, right, _FEW)
         left, right = _cut(left, right, boxes.is_broken(most, limit, left.size), parts)
