@@ -107,7 +107,7 @@ def test_bad_factors(value: str) -> None:
 
 def test_a_prior_that_believes_nobody_within_the_bounds_proves_nothing_there() -> None:
     """As one in cents beside bounds in euros: no true value has any mass to prove something with."""
-    told = [part.replace("mean = 20", "mean = 3652") for part in CAFETERIA]
-    assert told != list(CAFETERIA)
+    far = {"time": "bounds = [0, 120]\nmissing = false\nprior = { normal = { mean = 3652, sd = 6.28 } }"}
     limit = '[attacker]\ngoal = "time within 2"\nadvantage = 0.05'
-    assert choose(plan(*told, limit, "[accuracy]\nwithin = 1.5", rows=120)).to_dict()["largest_prior_factor"] == 1.0
+    choice = choose(plan(CAFETERIA[0], far, limit, "[accuracy]\nwithin = 1.5", rows=120))
+    assert choice.to_dict()["largest_prior_factor"] == 1.0
