@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from depth import cases
 from pyspark.sql.connect.session import SparkSession as Remote
 
 from guessproof.addresses import SPARK, Address, read_address
@@ -116,6 +117,7 @@ class SparkHarness(Harness):
 
     name, shelf = "spark", SHELF
     patience = 5.0
+    drawn = cases(3)  # what a query costs here is its planning
     crossed = 3  # with more, the innermost rows keep a task from looking whether it is to end
 
     def __init__(self, server: str) -> None:

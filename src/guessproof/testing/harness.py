@@ -32,6 +32,7 @@ class Harness(ABC):
     name: str
     shelf: Shelf
     patience = 0.3  # seconds within which it surely counts 2,000 rows
+    drawn = 5  # how many plans each check of drawn plans draws, with a table and queries for each
     crossed = 4  # how many tables of 2,000 rows, each row with each, keep it busy for minutes at least
 
     @abstractmethod

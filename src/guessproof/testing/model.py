@@ -149,12 +149,12 @@ def hold_drawn(harness: Harness, seeds: Sequence[int]) -> None:
 
 def drawn_plans(harness: Harness) -> None:
     """Drawn plans, tables and queries: the engine computes what the model says, and no guarantee is exceeded."""
-    hold_drawn(harness, range(8))
+    hold_drawn(harness, range(harness.drawn))
 
 
 def more_drawn_plans(harness: Harness) -> None:
     """The same with other plans."""
-    hold_drawn(harness, range(8, 16))
+    hold_drawn(harness, range(harness.drawn, 2 * harness.drawn))
 
 
 # Every type, one after the other.
