@@ -10,6 +10,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -75,7 +76,7 @@ POLES = {"reciprocal", "inverse square", "inverse cube"}
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", TWO)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=cases(40))
 @given(data=st.data())
 def test_two_numbers(name: str, data: st.DataObject) -> None:
     operation, truth = TWO[name]
@@ -86,7 +87,7 @@ def test_two_numbers(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ONES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=cases(40))
 @given(data=st.data())
 def test_one_number(name: str, data: st.DataObject) -> None:
     operation, truth = ONES[name]

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -397,7 +398,7 @@ def test_a_respelt_plan_asks_the_same(plan_in_folder: Any) -> None:
 # Exact beliefs.
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=cases(20))
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(1, 2), st.sampled_from([0.2, 1.0, 4.0]))
 def test_no_output_tells_more_than_the_best_centre(seed: int, points: int, answers: int, epsilon: float) -> None:
     """A fine grid of outputs, far beyond the centres, against the grid of centres alone."""

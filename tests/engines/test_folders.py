@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from depth import cases
 
 from guessproof.engines import open_engine
 from guessproof.engines.base import SparkSource
@@ -63,15 +64,15 @@ def find_fault(source: Any, files: Drawn) -> str | None:
 
 def test_files_of_a_folder_are_one_table_or_refused(tmp_path: Path) -> None:
     refused = 0
-    for seed in range(60):
+    for seed in range(cases(30)):
         files = draw_files(Random(seed), tmp_path / str(seed))
         assert find_fault(str(tmp_path / str(seed)), files) is None, (seed, files)
         refused += len({(n, k) for file in files for n, (k, _) in file.items()}) > len({n for f in files for n in f})
-    assert 10 < refused < 50
+    assert cases(5) < refused < cases(25)
 
 
 def test_files_of_a_folder_are_the_same_on_spark(spark: str, tmp_path: Path) -> None:
-    for seed in range(8):
+    for seed in range(cases(3)):
         files = draw_files(Random(seed), tmp_path / str(seed))
         assert find_fault(SparkSource(str(tmp_path / str(seed)), "env:SPARK_REMOTE"), files) is None, (seed, files)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from choosing.plans import plan
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import linear_program
@@ -77,7 +78,7 @@ queries = st.one_of(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=cases(30))
 @given(
     queries,
     st.lists(st.integers(1, 9), min_size=6, max_size=6),
@@ -131,7 +132,7 @@ def _correct(goal: str, state: tuple[float, str], truth: tuple[float, str]) -> b
     }[goal]
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(20))
 @given(queries, st.sampled_from(GOALS[:4]), st.floats(0.02, 0.3))
 def test_the_epsilon_keeps_the_limit_and_no_larger_one_would_need_to_be_refused(
     query: str, goal: str, limit: float

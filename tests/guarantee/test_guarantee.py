@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +57,7 @@ def clamps() -> Any:
     return ends.map(lambda e: Clamp(e[0], e[0] + e[1], e[2]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=cases(40))
 @given(st.lists(st.tuples(clamps(), st.floats(0.01, 20)), min_size=1, max_size=4), st.sampled_from([0.0, 1e-3]))
 def test_every_form_of_a_sum_bounds_what_its_parts_do(parts: list[tuple[Clamp, float]], step: float) -> None:
     whole = total([clamp.guarantee().scaled(factor) for clamp, factor in parts])

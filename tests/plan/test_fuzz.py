@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ def loaded(text: str) -> Plan | None:
     return None
 
 
-@settings(max_examples=400)
+@settings(max_examples=cases(150))
 @given(st.data())
 def test_mutated_plans(data: st.DataObject) -> None:
     text = data.draw(st.sampled_from(TEXTS))
@@ -59,7 +60,7 @@ VALUES: Any = st.one_of(
 )  # fmt: skip
 
 
-@settings(max_examples=600)
+@settings(max_examples=cases(200))
 @given(st.data())
 def test_any_value_for_any_key(data: st.DataObject) -> None:
     lines = data.draw(st.sampled_from(TEXTS)).split("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,7 +93,7 @@ class Writer:
         return self.choose(styles)
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(50))
 @given(TABLES, st.data())
 def test_lines_are_those_of_the_writer(table: dict[str, Any], data: st.DataObject) -> None:
     writer = Writer(lambda options: data.draw(st.sampled_from(options)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from depth import cases
 from servers import Place
 
 from guessproof.choosing import asked, choose
@@ -97,7 +98,7 @@ def numbers(folder: Path, persons: list[Rows], found: Plan) -> tuple[Any, list[f
 def test_no_person_moves_an_answer_further_than_promised(sql: str, tmp_path: Path) -> None:
     rng, found = random.Random(11), plan(tmp_path, sql)
     largest = 0.0
-    for _ in range(6):
+    for _ in range(cases(3)):
         others, one, other = [draw(rng, p) for p in (1, 2)], draw(rng, 7), draw(rng, 7)
         question, before = numbers(tmp_path, [*others, one], found)
         for rest, form in (([*others, other], "change"), (others, "presence")):

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from depth import cases
 from servers import Place
 from sqlglot import exp
 
@@ -102,7 +103,7 @@ def answer(plan: gp.Plan, choice: Choice, grade: str) -> float:
 
 def test_the_engine_finds_in_public_tables_what_the_noise_was_made_for(tmp_path: Path) -> None:
     judged = 0
-    for seed in range(42):
+    for seed in range(cases(16)):
         plan = gp.loads_plan(draw(Random(seed), tmp_path / str(seed)), folder=tmp_path / str(seed))
         try:
             choice = gp.choose(plan)
@@ -112,7 +113,7 @@ def test_the_engine_finds_in_public_tables_what_the_noise_was_made_for(tmp_path:
         judged += 1
         most = max(abs(x - y) for x, y in itertools.combinations((*answers.values(), 0.0), 2))
         assert most <= choice.asked.measurements[0].guarantee.change + 1e-6, (seed, plan.query.sql, answers)
-    assert judged > 10
+    assert judged > 4
 
 
 def find_differences(engine: Engine) -> list[Any]:

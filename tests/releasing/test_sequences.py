@@ -17,6 +17,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from depth import cases
 from ledger.making import Clock
 
 from guessproof.engines.duckdb import DuckDB
@@ -285,7 +286,7 @@ def played(folder: Path, seed: int, patch: pytest.MonkeyPatch, steps: int = 14) 
     return world.count
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(cases(7)))
 def test_what_was_promised_holds_for_all_releases_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from depth import cases
 
 from guessproof.choosing import choose
 from guessproof.engines import open_engine
@@ -88,7 +89,7 @@ def expected(what: str, size: int, exponent: int, only: int | None) -> int:
     return units((min if what.startswith("MIN") else max)((k * 333333.3 for k in there), default=far))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(cases(30)))
 def test_every_size_is_added_exactly(folder: Path, seed: int) -> None:
     draw = random.Random(seed)
     size, what, mechanism = draw.choice(SIZES), draw.choice(QUERIES), draw.choice(MECHANISMS)
@@ -107,7 +108,7 @@ def test_every_size_is_added_exactly(folder: Path, seed: int) -> None:
         assert found == expected(measurement.text, size, exponent, only)
 
 
-@pytest.mark.parametrize("epsilon", [1e-6, 1.0, 1e3, 1e6, 1e9])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e3, 1e9])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("size", [2**13, 2**23, 2**24 + 1])
 def test_a_count_is_released_at_every_size(folder: Path, size: int, mechanism: str, epsilon: float) -> None:

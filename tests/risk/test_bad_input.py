@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depth import cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -420,9 +421,7 @@ NO_NUMBER = st.sampled_from([None, "three", [], {}, (1, 2), b"x", object(), 1j, 
 ANYTHING = st.one_of(ANY_NUMBER, NO_NUMBER)
 
 fuzz = settings(
-    deadline=None,
-    derandomize=True,
-    max_examples=250,
+    max_examples=cases(80),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

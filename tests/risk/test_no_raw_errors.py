@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depth import cases
 from numpy.random import Generator
 
 import guessproof as gp
@@ -113,7 +114,7 @@ def ask(rng: Generator, attack: gp.Attack, epsilon: float) -> None:
                 assert attack.advantage(chosen).bound <= limit * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(cases(60)))
 def test_one_attribute(seed: int) -> None:
     rng = np.random.default_rng([3, seed])
     with contextlib.suppress(GuessproofError):
@@ -123,7 +124,7 @@ def test_one_attribute(seed: int) -> None:
         ask(rng, attack, float(10 ** rng.uniform(-12, 6)))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(cases(20)))
 def test_two_attributes(seed: int) -> None:
     rng = np.random.default_rng([4, seed])
     with contextlib.suppress(GuessproofError):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -187,7 +188,7 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> str:
     return form.format(a=one, b=other)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=cases(60))
 @given(text=expressions(), seed=st.integers(0, 2**32 - 1))
 def test_random_formulas_lie_inside_their_enclosures(text: str, seed: int) -> None:
     function = eval(f"lambda p, q: {text}", {"np": np})

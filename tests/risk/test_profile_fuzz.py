@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ SENSIBLE = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 1.0, 0.5, 5e-324, 1e
 RATIO = st.one_of(st.floats(1, 1e6), st.sampled_from([1.0, 1 + 2**-52, 1e300, math.inf]))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(100))
 @given(a=STRANGE, b=STRANGE, c=STRANGE)
 def test_functions(a: Any, b: Any, c: Any) -> None:
     calls: list[Callable[[], Any]] = [
@@ -65,7 +66,7 @@ def test_functions(a: Any, b: Any, c: Any) -> None:
             call()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=cases(100))
 @given(
     p=SENSIBLE, q=SENSIBLE, ends=st.tuples(SENSIBLE, SENSIBLE), ratio=RATIO, pairs=st.lists(st.tuples(SENSIBLE, RATIO))
 )
@@ -94,7 +95,7 @@ def test_profiles_answer_with_a_number_that_keeps_them(p, q, ends, ratio, pairs)
             assert room.relative_risk(binding.p, binding.q, epsilon) <= binding.ratio * (1 + 1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(25))
 @given(
     coefficients=st.lists(st.floats(-5, 5), min_size=4, max_size=4),
     kind=st.integers(0, 4),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from depth import cases
 
 from guessproof.errors import QueryError
 from guessproof.guarantee import unit_named
@@ -28,7 +29,7 @@ EXPONENT = -24
 COLUMNS = {"x": pa.float64(), "y": pa.float64(), "p": pa.float64(), "c": pa.string(), "g": pa.string(), "f": pa.bool_()}
 TYPES = {"x": "DOUBLE", "y": "DOUBLE", "p": "DOUBLE", "c": "VARCHAR", "g": "VARCHAR", "f": "BOOLEAN"}
 Row = dict[str, Any]
-ROUNDS, EACH = 6, 30
+ROUNDS, EACH = cases(3), 30
 
 
 def record(random: Random, declared: DeclaredTable) -> Row:

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from depth import cases
 
 from guessproof.errors import QueryError
 from guessproof.guarantee import RECORDS, VALUES
@@ -43,7 +44,7 @@ def understood(seed: int) -> tuple[AnalyzedQuery | None, str]:
         return None, sql
 
 
-@pytest.mark.parametrize("first", range(5))
+@pytest.mark.parametrize("first", range(cases(3)))
 def test_no_answer_moves_further_than_its_guarantee(first: int) -> None:
     asked = 0
     for seed in range(EACH * first, EACH * (first + 1)):
@@ -92,7 +93,7 @@ def asked_of_the_engine(question: AnalyzedQuery, records: list[dict[str, Any]]) 
     return [float(whole or 0) * 2.0**EXPONENT for whole, _ in values]
 
 
-@pytest.mark.parametrize("first", range(2))
+@pytest.mark.parametrize("first", range(cases(1)))
 def test_the_engine_adds_up_what_the_model_says(first: int) -> None:
     asked = 0
     for seed in range(10_000 + 40 * first, 10_000 + 40 * (first + 1)):

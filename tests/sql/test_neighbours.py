@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from depth import cases
 
 from guessproof.errors import QueryError
 from guessproof.guarantee import RECORDS, unit_named
@@ -40,7 +41,7 @@ def generated(seed: int) -> tuple[AnalyzedQuery | None, str]:
         return None, sql
 
 
-ROUNDS = [*["alone"] * 8, *["among others"] * 2, *["stored as text"] * 2]
+ROUNDS = [*["alone"] * cases(4), *["among others"] * cases(1), *["stored as text"] * cases(1)]
 EACH = 20
 
 

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 from counting import calls
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,20 +137,20 @@ CAST INTERVAL DATE EXTRACT % // ^ ~ | & => -> @ EXCLUDE REPLACE COLUMNS ALL ANY 
 TOKENS = WORDS.split()
 
 
-@settings(max_examples=250)
+@settings(max_examples=cases(100))
 @given(st.lists(st.sampled_from(TOKENS), max_size=25), st.booleans())
 def test_token_soup_is_understood_or_refused(tokens: list[str], records: bool) -> None:
     attempt(" ".join(["SELECT", *tokens]), RECORDS if records else TABLE)
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(60))
 @given(st.text(max_size=60))
 def test_any_text_is_understood_or_refused(text: str) -> None:
     attempt(text, TABLE)
     attempt(f"SELECT SUM(time) FROM t WHERE {text}", TABLE)
 
 
-@settings(max_examples=250)
+@settings(max_examples=cases(100))
 @given(st.integers(0, 10**6), st.data())
 def test_mutated_queries_are_understood_or_refused(seed: int, data: st.DataObject) -> None:
     random = Random(seed)

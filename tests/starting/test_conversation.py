@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from depth import cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -105,7 +106,7 @@ def test_what_is_not_understood_is_asked_again_with_an_example(key: str, said: s
     assert hint in caught.value.remedy
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=cases(25))
 @given(st.text(max_size=20), st.sampled_from(QUESTIONS))
 def test_any_words_are_an_answer_or_a_refusal(said: str, question: Any) -> None:
     with suppress(ParameterError):

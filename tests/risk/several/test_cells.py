@@ -228,7 +228,7 @@ def test_time_limits_are_kept() -> None:
 def test_three_attributes_when_coarse() -> None:
     goal = gp.within(X, 1) & (gp.within(Z, 1) | ~gp.within(Y, 1))
     attack = gp.Attack(goal, at={"x": 0.4, "y": 0.1, "z": 1.7})
-    cheap, refined = attack.posterior(0.6), attack.posterior(0.6, tolerance=0.1, time_limit=60)
+    cheap, refined = attack.posterior(0.6), attack.posterior(0.6, tolerance=0.19, time_limit=60)
     assert cheap.attack <= refined.attack <= refined.bound <= cheap.bound
     assert logit(refined.bound) - logit(refined.attack) < 0.2
 
@@ -249,5 +249,5 @@ def test_a_break_at_the_edge_of_a_tail_is_crossed(metric: gp.Outcome, shape: str
     x, y = gp.Attribute("x", gp.normal(0, 1), metric=metric), gp.Attribute("y", gp.normal(0, 2))
     goal = gp.within(x, 1) & gp.within(y, 1) if shape == "and" else gp.within(x, 1) | gp.within(y, 1)
     for epsilon in (0.5, 1.0):
-        found = gp.Attack(goal, at={"x": 0, "y": 0}).posterior(epsilon, tolerance=0.02, time_limit=3)
+        found = gp.Attack(goal, at={"x": 0, "y": 0}).posterior(epsilon, tolerance=0.02, time_limit=1)
         assert found.attack <= found.bound, (epsilon, found)

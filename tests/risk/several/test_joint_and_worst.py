@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from depth import cases
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -207,7 +208,7 @@ def questions(draw):
 
 
 @settings(
-    deadline=None, derandomize=True, max_examples=60,
+    max_examples=cases(25),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )  # fmt: skip
 @given(questions())

@@ -42,7 +42,7 @@ def test_true_values_between_those_of_a_sample_count(other: str, kind: str) -> N
     part = gp.exactly(y) if other == "label" else gp.within(y, 1)
     near = gp.within(x, 1)
     goal = {"and": near & part, "or": near | part, "not": ~near & part}[kind]
-    truths = {"x": [9.1, 10.0, 10.75, 11.0, 12.2, 40.75, 72.0, 102.0], "y": places}
+    truths = {"x": [9.1, 10.75, 12.2, 40.75, 102.0], "y": places}
     attack = gp.Attack(goal)
     for epsilon in (0.02, 0.3):
         rise, after = _worst(goal, epsilon, truths)
