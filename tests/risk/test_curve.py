@@ -13,7 +13,9 @@ import pytest
 
 import guessproof as gp
 from guessproof.errors import InfeasibleError, ParameterError
-from guessproof.risk.gaps import gap_across, gap_of_tents
+from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
+from guessproof.risk.misjudged.along import MisjudgedAlong
+from guessproof.risk.misjudged.tents import MisjudgedGoal, best_tent
 from guessproof.risk.rising import Rising
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import worst_true_value
@@ -148,6 +150,57 @@ def test_a_prior_that_may_be_wrong() -> None:
     assert curve.posterior(0.3) >= attack.posterior(0.3).bound * (1 - 1e-9)
 
 
+@pytest.mark.parametrize(("name", "factor"), [("normal", 1.5), ("uniform", 1.5)])
+def test_a_prior_that_may_be_wrong_at_a_stated_true_value(name: str, factor: float) -> None:
+    """The curve bounds what the search finds at any ε, and loses little of ε where limits usually are."""
+    numbers = np.random.default_rng(len(name))
+    attack = drawn_attack(name, numbers, prior_factor=factor)
+    curve = gp.Curve(attack)
+    assert curve.within <= 1e-3
+    low, high = curve.rise.epsilon[[0, -1]]
+    for epsilon in low * (high / low) ** numbers.uniform(0.3, 1, 4):
+        assert curve.advantage(epsilon) >= attack.advantage(epsilon).attack * (1 - 1e-9)
+    limit = 0.08
+    found = curve.epsilon(advantage=limit)
+    goal = misjudged_goal(attack)
+    assert best_tent(goal, found, 1).value <= limit
+    assert best_tent(goal, found * 1.0012, 1).value > limit
+
+
+def misjudged_goal(attack: gp.Attack) -> MisjudgedGoal:
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    (lo, hi), *_ = attack.goal.edges(np.asarray(float((attack.at or {})["x"])))
+    world = TiltedIntegrals(prior, form)  # pyright: ignore[reportArgumentType]
+    return MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), float(lo), float(lo), attack.prior_factor)
+
+
+@pytest.mark.parametrize("move", [1, -1])
+def test_no_tent_and_no_wrong_prior_exceeds_a_bound_along_epsilon(move: Any) -> None:
+    """Any peak, any h: also such as a search would not come upon."""
+    rng = np.random.default_rng(11)
+    for name, factor in (("normal", 1.5), ("uniform", 1.5), ("histogram", 6.0)):
+        attack = drawn_attack(name, rng, prior_factor=factor)
+        goal = misjudged_goal(attack)
+        epsilons = attack.attribute.scale * np.array([0.02, 0.3, 1.5])
+        value, bound = MisjudgedAlong(goal, move).measure(epsilons)
+        assert np.all(value <= bound)
+        assert np.all(bound[:2] <= value[:2] * 1.01)
+        prior, psi = goal.world.prior, goal.world.form.psi
+        grid = prior.quantile((np.arange(40_000) + 0.5) / 40_000)
+        lo, hi = (float(e) for e in goal.edges(np.asarray(0.0)))
+        inside = (grid >= lo) & (grid <= hi)
+        low, high = np.clip((lo, hi), *prior.quantile([1e-9, 1 - 1e-9]))
+        for epsilon, most in zip(epsilons, bound, strict=True):
+            for peak in (*rng.uniform(low, high, 12), low, high, 0.5 * (low + high)):
+                away = np.abs(psi(grid) - psi(peak))
+                likelihood = np.exp(-move * epsilon * away)
+                near, far = np.quantile(away[inside], rng.uniform(0, 1)), np.quantile(away[~inside], rng.uniform(0, 1))
+                wrong = np.where(np.where(inside, away <= near, away >= far), factor, 1.0)
+                before = wrong[inside].sum() / wrong.sum()
+                after = (wrong * likelihood)[inside].sum() / (wrong * likelihood).sum()
+                assert move * (after - before) <= most + 2e-4 * epsilon / attack.attribute.scale
+
+
 def test_several_attributes_say_how_near_they_are() -> None:
     colour = gp.Attribute("colour", prior=gp.categorical({"red": 0.2, "white": 0.8}))
     sex = gp.Attribute("sex", prior=gp.categorical({"M": 0.5, "F": 0.5}))
@@ -197,12 +250,40 @@ def test_gaps_hold_for_every_peak_far_between_two_epsilons() -> None:
                     s = -np.abs(form.psi(grid) - form.psi(peak)) + form.step * inside
                     beliefs = [belief(s, inside, e) for e in (first, 0.5 * (first + second), second)]
                     assert beliefs[1] <= (1 + gap) * 0.5 * (beliefs[0] + beliefs[2]) * (1 + 1e-3 * gap) + 1e-9
+                    wrong = (
+                        np.where(rng.uniform(size=grid.size) < 0.5, 3.0, 1.0)
+                        if rng.uniform() < 0.5
+                        else np.where((np.abs(grid - peak) < 0.5 * width) == inside, 3.0, 1.0)
+                    )
+                    beliefs = [belief(s, inside, e, wrong) for e in (first, 0.5 * (first + second), second)]
+                    assert beliefs[1] <= (1 + 3 * gap) * 0.5 * (beliefs[0] + beliefs[2]) * (1 + 1e-3 * gap) + 1e-9
+                    goal = low, low + width
+                    rest = gap_of_tents(world, *ends, np.array([first]), np.array([second]), 1, 3.0, goal)[0]
+                    odds = [np.log(b / (1 - b)) for b in beliefs]
+                    assert odds[1] <= 0.5 * (odds[0] + odds[2]) + np.log1p(rest) * (1 + 1e-3) + 1e-4
+                    beliefs = [belief(s, inside, e) for e in (first, 0.5 * (first + second), second)]
                     across = gap_across(float(np.ptp(s)), np.array(first), np.array(second))
                     assert beliefs[1] <= (1 + across) * 0.5 * (beliefs[0] + beliefs[2]) + 1e-12
 
 
-def belief(s: Any, inside: Any, epsilon: float) -> float:
-    weight = np.exp(epsilon * s)
+def test_room_by_odds_is_enough_between_any_two_beliefs() -> None:
+    """From every belief before, log-odds along a chord and γ above it."""
+    rng = np.random.default_rng(8)
+    for _ in range(200):
+        before = np.sort(rng.uniform(0, 0.7, 2))
+        climbs = np.sort(rng.uniform(0, 1 - before[1], 2))
+        gap = np.array(float(rng.choice([0.0, 1e-3, 0.1])))
+        top = np.array(1.0), np.array(1.0)
+        room = float(room_by_odds(gap, (before[0], before[1]), (climbs[0], climbs[1]), top))
+        for p in np.linspace(*before, 5):
+            ends = [np.log((p + c) / (1 - p - c)) for c in climbs]
+            for share in (0.2, 0.5, 0.8):
+                odds = np.exp((1 - share) * ends[0] + share * ends[1]) * (1 + gap)
+                assert odds / (1 + odds) - p <= (1 - share) * climbs[0] + share * climbs[1] + room + 1e-12
+
+
+def belief(s: Any, inside: Any, epsilon: float, wrong: Any = 1.0) -> float:
+    weight = np.exp(epsilon * s) * wrong
     return float(weight[inside].sum() / weight.sum())
 
 

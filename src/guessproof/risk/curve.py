@@ -11,10 +11,11 @@ import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
-from guessproof.risk.gaps import gap_across, gap_of_tents
+from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
 from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.rising import Measure, Rising, Room
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
@@ -25,6 +26,9 @@ from guessproof.world.line import LinePrior
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
+_CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
+_SOME, _LEVEL = 160, 1.25  # knots of a prior that may be wrong, and near which level they end
+_STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
 
@@ -34,8 +38,9 @@ class Curve:
 
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
-    how far below an ε may lie: 0.1 % for one attribute; more for several, or with a prior factor, whose few knots take
-    seconds. Limits and ε far outside the usual range, and `exact=True`, ask the attack itself.
+    how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor and a stated true value
+    it takes seconds, and ends where it would not be as close, far above usual limits; with a factor and the worst true
+    value it has few knots. Limits and ε far outside the usual range, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -156,7 +161,12 @@ class Curve:
         if _by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
             worst = _WorstTruths(attack, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
-        most = _LEAST if attack.prior_factor > 1 else _MANY if attack.several is None else _FEW
+        misjudged = attack.prior_factor > 1 and direction != "posterior"
+        if misjudged and attack.several is None and _peaks(attack) is not None:
+            measure = _measure_misjudged(attack, direction)
+            made = Rising.through(measure, _room(attack, direction), typical, _SOME, _LEVEL)
+            return made.close_part(_CLOSE)
+        most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
 
 
@@ -212,23 +222,75 @@ def _measure(attack: Attack, direction: Direction) -> Measure:
     return measure
 
 
+def _measure_misjudged(attack: Attack, direction: Direction) -> Measure:
+    """The same for one interval at one true value, under a prior that may be wrong: all ε in one go."""
+    from guessproof.risk.misjudged.along import MisjudgedAlong  # only where a prior may be wrong
+
+    moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
+    peaks = _peaks(attack)
+    assert peaks is not None
+    world, lo, hi = peaks
+    goal = MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
+    along = [MisjudgedAlong(goal, move) for move in moves]
+
+    def measure(epsilon: Array) -> tuple[Array, Array]:
+        found = [each.measure(epsilon) for each in along]
+        return np.max([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0)
+
+    return measure
+
+
 def _room(attack: Attack, direction: Direction) -> Room:
     """How far above the straight line: for the belief itself or for the advantage, and for both ways where asked."""
-    factor = attack.prior_factor
-    signs = (1, -1) if direction == "fall" else (1,)
-    across = _across(attack)
-    peaks = _peaks(attack)
+    across, peaks = _across(attack), _peaks(attack)
+    if peaks is None:
+        return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
+    rooms = [_RoomOfTents(attack, *peaks, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
 
-    def room(first: Array, second: Array, bound: Array) -> Array:
-        gap = gap_across(across, first, second)
-        if peaks is not None:
-            world, low, high = peaks
-            low, high = np.full(first.shape, low), np.full(first.shape, high)
-            by_tents = [gap_of_tents(world, low, high, first, second, sign, factor) for sign in signs]
-            gap = np.minimum(gap, np.max(by_tents, axis=0))
-        return gap  # a belief is at most 1
+    def room(first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
+        by_tents = np.max([each.between(first, second, bound) for each in rooms], axis=0)
+        return np.minimum(by_tents, gap_across(across, first, second))
 
     return room
+
+
+@dataclass(frozen=True)
+class _RoomOfTents:
+    """At one true value, between two ε: tents that peak in a goal, or valleys (sign −1)."""
+
+    attack: Attack
+    world: TiltedIntegrals
+    low: float
+    high: float
+    direction: Direction
+    sign: int
+
+    def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
+        low, high = np.full(first.shape, self.low), np.full(first.shape, self.high)
+        parts, factor = (self.world, low, high, first, second, self.sign), self.attack.prior_factor
+        before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
+        whole = gap_of_tents(*parts, factor) * np.minimum(before[1] + bound[1], most[1])
+        gap = gap_of_tents(*parts, factor, (self.low, self.high))
+        ends = np.linspace(*before, _STARTS if factor > 1 else 2)[:, None]
+        return np.minimum(whole, np.max(room_by_odds(gap, (ends[:-1], ends[1:]), bound, most), axis=0))
+
+    @cached_property
+    def before(self) -> tuple[float, float]:
+        """Between which beliefs a rise starts; where it is no rise but the belief itself, from 0."""
+        if self.direction == "posterior":
+            return 0.0, 0.0
+        factor, prior = self.attack.prior_factor, float(self.attack.prior)
+        low, high = (float(with_odds_of(prior, f)) for f in (1 / factor, factor))
+        return (low, high) if self.sign > 0 else (1 - high, 1 - low)
+
+    def _most(self, epsilon: Array, bound: Array) -> Array:
+        """The belief after it at most."""
+        factor = self.attack.prior_factor
+        if factor == 1:
+            return np.minimum(self.before[1] + bound, 1.0)
+        side = "upper" if self.sign > 0 else "lower"
+        found = np.asarray(self.attack.posterior(epsilon, side).bound)
+        return found if self.sign > 0 else 1 - found
 
 
 def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
@@ -241,7 +303,9 @@ def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
     truth = attack.true_value
     (lo, hi), *_ = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
     low, high = max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
-    return (TiltedIntegrals(prior, form), low, high) if math.isfinite(low) and math.isfinite(high) else None
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    return None if attack.prior_factor > 1 and any(form.jumps) else (TiltedIntegrals(prior, form), low, high)
 
 
 def _across(attack: Attack) -> float:
@@ -280,7 +344,8 @@ class _WorstTruths:
         close = _LITTLE_OF_EPSILON * np.maximum(np.nan_to_num(climb, posinf=0.0, neginf=0.0), 0.0)
         return Known(above, np.where(after, values[before], 0.0), close)
 
-    def room(self, first: Array, second: Array, bound: Array) -> Array:
+    def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
+        bound = bounds[1]
         boxes = np.array([self.found[float(e)][0] for e in second])
         value = np.array([self.found[float(e)][1] for e in first])
         beyond = np.array([self.found[float(e)][2] for e in second])

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from guessproof.world.checks import Array
 
 Measure = Callable[[Array], tuple[Array, Array]]  # ε → (attack, bound)
-Room = Callable[[Array, Array, Array], Array]  # two ε and the bound at the second → how far above the line
+Room = Callable[[Array, Array, tuple[Array, Array]], Array]  # two ε and the bounds there → how far above the line
 
 CLOSE = 6.5e-4  # how much of ε an answer may lose between two knots
 _FIRST = 32  # knots to begin with
 _LEAST, _LEAST_OF_SLOW, _MOST = 1e-4, 1e-2, 1e4  # times a typical ε: how far the knots reach
-_HIGH, _LEVEL = 0.9, 1.02  # they end at such a bound, or where four times the ε raises it by no more than this factor
+_HIGH, LEVEL = 0.9, 1.02  # they end at such a bound, or where four times the ε raises it by no more than this factor
 _ROUNDS = 16
+_MOST_PARTS = 4  # where intervals are wide, what they lose says little
 _BACK = 1e-12  # rounding in the look-up itself
 
 
@@ -35,33 +36,52 @@ class Rising:
     room: Array
 
     @classmethod
-    def through(cls, measure: Measure, room: Room, typical: float, most: int) -> Rising:
-        """Knots around a typical ε, at most so many unless the first ones are more."""
+    def through(cls, measure: Measure, room: Room, typical: float, most: int, level: float = LEVEL) -> Rising:
+        """Knots around a typical ε, at most so many unless the first ones are more.
+
+        They end where four times the ε raises the bound by no more than the factor `level`.
+        """
         slow = most < 2 * _FIRST
         least, first = (_LEAST_OF_SLOW, most // 2) if slow else (_LEAST, _FIRST)
-        epsilon = np.geomspace(typical * least, _top(measure, typical, 2 if slow else 7), first)
+        epsilon = np.geomspace(typical * least, _top(measure, typical, 2 if slow else 7, level), first)
         value, bound = measure(epsilon)
-        made = cls(epsilon, value, _rising(bound), room(epsilon[:-1], epsilon[1:], bound[1:]))
+        bound = _rising(bound)
+        made = cls(
+            epsilon, np.maximum.accumulate(value), bound, room(epsilon[:-1], epsilon[1:], (bound[:-1], bound[1:]))
+        )
         for _ in range(_ROUNDS):
             lost = made.lost
             wide = np.argsort(-lost)[: max(most - made.epsilon.size, 0)]
             wide = np.sort(wide[lost[wide] > CLOSE])
             if not wide.size:
                 return made
-            made = made._refined(wide, measure, room)
+            made = made._refined(wide, _parts(lost[wide]), measure, room)
         return made
 
-    def _refined(self, wide: NDArray[np.int64], measure: Measure, room: Room) -> Rising:
-        """The same with a knot in the middle of some intervals."""
-        middle = np.sqrt(self.epsilon[wide] * self.epsilon[wide + 1])
-        value, found = measure(middle)
-        epsilon = np.insert(self.epsilon, wide + 1, middle)
-        bound = _rising(np.insert(self.bound, wide + 1, found))
-        left = wide + np.arange(wide.size)  # where the halves of the cut intervals are now
-        fresh = np.sort(np.concatenate([left, left + 1]))
-        rooms = np.insert(self.room, wide + 1, 0.0)
-        rooms[fresh] = room(epsilon[fresh], epsilon[fresh + 1], bound[fresh + 1])
-        return Rising(epsilon, np.insert(self.value, wide + 1, value), bound, rooms)
+    def _refined(self, wide: NDArray[np.int64], parts: NDArray[np.int64], measure: Measure, room: Room) -> Rising:
+        """The same with some intervals cut into so many parts."""
+        place, share = np.repeat(wide, parts - 1), np.concatenate([np.arange(1, n) / n for n in parts])
+        between = self.epsilon[place] ** (1 - share) * self.epsilon[place + 1] ** share
+        value, found = measure(between)
+        epsilon = np.insert(self.epsilon, place + 1, between)
+        bound = _rising(np.insert(self.bound, place + 1, found))
+        rooms = np.insert(self.room, place + 1, np.nan)
+        kept = np.searchsorted(epsilon, self.epsilon)
+        lowered = kept[bound[kept] != self.bound]  # a chord that was lowered needs another room
+        stale = np.concatenate([kept[wide], lowered, lowered - 1])
+        rooms[stale[(stale >= 0) & (stale < rooms.size)]] = np.nan
+        fresh = np.flatnonzero(np.isnan(rooms))
+        rooms[fresh] = room(epsilon[fresh], epsilon[fresh + 1], (bound[fresh], bound[fresh + 1]))
+        reached = np.maximum.accumulate(np.insert(self.value, place + 1, value))
+        return Rising(epsilon, reached, bound, rooms)
+
+    def close_part(self, most: float) -> Rising:
+        """Up to the first knot after which a look-up may lose more than this share of ε; all of it where none would."""
+        loose = np.flatnonzero(self._lost_in_all > most)
+        last = int(loose[0]) if loose.size else self.room.size
+        if last == 0:
+            return self
+        return Rising(self.epsilon[: last + 1], self.value[: last + 1], self.bound[: last + 1], self.room[:last])
 
     def shifted(self, by: float) -> Rising:
         """The same function plus a constant."""
@@ -75,9 +95,12 @@ class Rising:
     @property
     def loose(self) -> float:
         """The same with how far bound and attack are apart at the knots: what an answer loses at most."""
+        return float(np.max(self._lost_in_all, initial=0.0))
+
+    @property
+    def _lost_in_all(self) -> Array:
         apart = np.maximum(self.bound - self.value, 0.0)[1:]
-        between = np.minimum(self.room, np.diff(self.bound))
-        return float(np.max(self._share_of_step(between + apart), initial=0.0))
+        return self._share_of_step(np.minimum(self.room, np.diff(self.bound)) + apart)
 
     def _share_of_step(self, height: Array) -> Array:
         step, climb = np.diff(self.epsilon) / self.epsilon[:-1], np.diff(self.bound)
@@ -107,16 +130,22 @@ class Rising:
         return float(self.epsilon[j - 1] + share * (self.epsilon[j] - self.epsilon[j - 1])) * (1 - _BACK)
 
 
-def _top(measure: Measure, typical: float, count: int) -> float:
+def _parts(lost: Array) -> NDArray[np.int64]:
+    """Into how many parts an interval is cut: what it loses falls with the square of its width."""
+    wanted = np.sqrt(np.minimum(lost / CLOSE, 1e6))
+    return np.clip(np.ceil(wanted), 2, _MOST_PARTS).astype(np.int64)
+
+
+def _top(measure: Measure, typical: float, count: int, level: float) -> float:
     """An ε from which on there is little left to learn."""
     epsilon, last, bound = typical, 0.0, 0.0
     while epsilon < _MOST * typical:
         bound = float(measure(np.array([epsilon]))[1][0])
-        if bound >= _HIGH or bound <= _LEVEL * last:
+        if bound >= _HIGH or bound <= level * last:
             break
         epsilon, last = 4 * epsilon, bound
-    between = np.geomspace(epsilon / 4, epsilon, count)
-    enough = measure(between)[1] >= min(_HIGH, bound / _LEVEL)
+    between = np.geomspace(epsilon / 16, epsilon, 2 * count - 1)
+    enough = measure(between)[1] >= min(_HIGH, bound / level)
     return float(between[int(np.argmax(enough))])
 
 

@@ -22,8 +22,8 @@ odds by e^w: P in the constraint becomes P·e^{∓w}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
 
 _BOXES = 4_000  # that are asked before a proof is given up
-_FIRST_STEPS, _CORNER_STEPS, _STEPS = 60, 15, 10
+_FIRST_STEPS, _CORNER_STEPS, _STEPS = 20, 15, 10
 _NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals may hide
 
 
@@ -49,28 +49,37 @@ def is_proven(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move) -> b
     return False
 
 
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """Of each box: whether it is not settled, how far the belief was moved there if at all, and its better price."""
+
+    open: Mask
+    reached: Array
+    priced: Array
+
+
 @dataclass(frozen=True)
 class MoveQuestion:
-    """Can the belief move so far at this ε?"""
+    """Can the belief move so far at this ε? Or, of one ε and move for each box: which of them can?"""
 
     goal: MisjudgedGoal
-    epsilon: float
-    rise: float
+    epsilon: float | Array
+    rise: float | Array
     move: Move
 
     def boxes(self) -> Array:
         """(c from, c to, p from, p to, ln λ left, right, and how far off): where to start from.
 
-        Peaks are written as shares of the goal.
+        Peaks are written as shares of the goal, ln λ as shares of what it can be.
         """
-        p1, p2 = self._beliefs()
+        p1, p2 = self.beliefs()
         zero = np.zeros_like(p1)
         boxes = np.stack([zero, zero + 1, p1, p2, zero, zero, zero + np.inf])[:, p1 < p2]
         for _ in range(3):
-            boxes = _cut(boxes)
+            boxes = cut(boxes)
         return boxes
 
-    def _beliefs(self) -> Pair:
+    def beliefs(self) -> Pair:
         """Between which beliefs a move so far could start: outside of them it is impossible."""
         lo, hi = self.goal.edges(np.array([self.goal.low]))
         room = np.log(self.goal.factor)
@@ -86,26 +95,37 @@ class MoveQuestion:
 
     def left_open(self, boxes: Array) -> tuple[Array, bool]:
         """The boxes that are not settled, cut; and whether a move so far was found."""
+        looked = self.look(boxes, _FIRST_STEPS if np.isinf(boxes[6]).any() else _STEPS)
+        if np.any(looked.reached >= self.rise):
+            return boxes, True
+        return cut(looked.priced[:, looked.open]), False
+
+    def look(self, boxes: Array, steps: int) -> Looked:
+        """Which boxes are settled, after so many steps towards a better price."""
         edges, peaks, beliefs = self._places(boxes)
         c, p = 0.5 * (peaks[0] + peaks[1]), 0.5 * (beliefs[0] + beliefs[1])
-        steps = _FIRST_STEPS if np.isinf(boxes[6]).any() else _STEPS
-        price = self._prices(edges, c, p, boxes[4:6], boxes[6], steps)
+        price, share = self._prices(edges, c, p, boxes[4:6], boxes[6], steps)
         settled, value = self._settled(boxes, c, p, price)
-        doubtful = value <= 0
-        if np.any(self.reached(edges, c, p, price)[doubtful] >= self.rise):
-            return boxes, True
+        reached = np.where(value <= 0, self.reached(edges, c, p, price), 0.0)
         open_ = ~settled
-        hard = open_ & np.any(np.abs(price) >= self._reach, axis=0)
-        if hard.any():
-            open_[hard] = ~self._settled_at_corners(boxes[:, hard])
-        near = np.where(np.isinf(boxes[6]), 0.5, np.maximum(0.5 * boxes[6], 1e-6))
-        return _cut(np.concatenate([boxes[:4], price, near[None, :]])[:, open_]), False
+        hard = open_ & np.any((share <= 0) | (share >= 1), axis=0)
+        if hard.any() and not np.any(reached >= self.rise):
+            open_[hard] = ~self._of(hard)._settled_at_corners(boxes[:, hard])
+        near = np.where(np.isinf(boxes[6]), 0.1, np.maximum(0.5 * boxes[6], 1e-6))
+        return Looked(open_, reached, np.concatenate([boxes[:4], share, near[None, :]]))
+
+    def _of(self, which: Mask) -> MoveQuestion:
+        """The question of some of the boxes."""
+        each = [v if np.ndim(v) == 0 else np.asarray(v)[which] for v in (self.epsilon, self.rise)]
+        return replace(self, epsilon=each[0], rise=each[1])
 
     def _settled(self, boxes: Array, c: Array, p: Array, price: Array) -> tuple[Mask, Array]:
         """Which boxes this price settles, and g in their middle."""
         edges, (c1, c2), (p1, p2) = self._places(boxes)
         at = np.concatenate([c, c1, c1, c2, c2]), np.concatenate([p, p1, p2, p1, p2])
-        value, size, _ = self._functional((np.tile(edges[0], 5), np.tile(edges[1], 5)), *at, np.tile(price, 5))
+        each = [v if np.ndim(v) == 0 else np.tile(v, 5) for v in (self.epsilon, self.rise)]
+        five = replace(self, epsilon=each[0], rise=each[1])
+        value, size, _ = five._functional((np.tile(edges[0], 5), np.tile(edges[1], 5)), *at, np.tile(price, 5))
         value, size = value.reshape(5, -1), np.max(size.reshape(5, -1), axis=0)
         return np.min(value[1:], axis=0) > _NOISE * size, value[0]
 
@@ -115,7 +135,7 @@ class MoveQuestion:
         easy = beliefs[0] if self.move > 0 else beliefs[1]
         zero = np.zeros_like(easy)
         anywhere = np.stack([zero, zero]), zero + np.inf
-        left, right = (self._prices(edges, c, easy, *anywhere, _CORNER_STEPS) for c in reversed(peaks))
+        left, right = (self._prices(edges, c, easy, *anywhere, _CORNER_STEPS)[0] for c in reversed(peaks))
         price = np.stack([left[0], right[1]])
         return self._settled(boxes, 0.5 * (peaks[0] + peaks[1]), easy, price)[0]
 
@@ -130,44 +150,43 @@ class MoveQuestion:
         odds = odds * np.exp(self.move * self.epsilon * form.step)
         return self.move * (odds / (1 + odds) - before)
 
-    def _prices(self, edges: Pair, c: Array, p: Array, guess: Array, near: Array, steps: int) -> Array:
-        """ln λ of both sides for which g is about largest. Any λ proves; a better one proves more."""
-        reach = self._reach
-        low, high = np.maximum(guess - near, -reach), np.minimum(guess + near, reach)
-        at_low, at_high = (self._functional(edges, c, p, e)[2] for e in (low, high))
+    def _prices(self, edges: Pair, c: Array, p: Array, guess: Array, near: Array, steps: int) -> tuple[Array, Array]:
+        """ln λ of both sides for which g is about largest, and as a share of what it can be.
+
+        Any λ proves; a better one proves more.
+        """
+        ends = self._price_ends(edges, c, p)
+        low, high = np.maximum(guess - near, 0.0), np.minimum(guess + near, 1.0)
+
+        def slack(share: Array) -> Array:
+            return self._functional(edges, c, p, _between(*ends, share))[2]
+
+        at_low, at_high = slack(low), slack(high)
         if np.isfinite(near).all():  # where the guess was not so good, all is open again
-            beyond, before = (low > -reach) & (at_low <= 0), (high < reach) & (at_high > 0)
+            beyond, before = (low > 0) & (at_low <= 0), (high < 1) & (at_high > 0)
             if np.any(beyond | before):
                 low, high = (
-                    np.where(before, high, np.where(beyond, -reach, low)),
-                    np.where(beyond, low, np.where(before, reach, high)),
+                    np.where(before, high, np.where(beyond, 0.0, low)),
+                    np.where(beyond, low, np.where(before, 1.0, high)),
                 )
-                at_low, at_high = (self._functional(edges, c, p, e)[2] for e in (low, high))
-        return self._root(edges, c, p, (low, high), (at_low, at_high), steps)
+                at_low, at_high = slack(low), slack(high)
+        share = _root(slack, (low, high), (at_low, at_high), steps)
+        return _between(*ends, share), share
 
-    def _root(self, edges: Pair, c: Array, p: Array, ends: Pair, slack: Pair, steps: int) -> Array:
-        """Where the slack changes its sign: regula falsi, where an end that stays twice counts half (Illinois)."""
-        (low, high), (at_low, at_high) = ends, slack
-        never, always, middle, side = at_low <= 0, at_high > 0, low, np.zeros(low.shape)
-        for step in range(steps):
-            with np.errstate(invalid="ignore", divide="ignore"):
-                share = at_low / (at_low - at_high)
-            share = np.where(np.isfinite(share) & (step % 3 < 2), np.clip(share, 0.01, 0.99), 0.5)
-            middle = low + share * (high - low)
-            here = self._functional(edges, c, p, middle)[2]
-            up = here > 0
-            at_high = np.where(up & (side > 0), at_high / 2, np.where(up, at_high, here))
-            at_low = np.where(~up & (side < 0), at_low / 2, np.where(up, here, at_low))
-            low, high, side = np.where(up, middle, low), np.where(up, high, middle), np.where(up, 1.0, -1.0)
-        return np.where(never, -self._reach, np.where(always, self._reach, middle))
-
-    @cached_property
-    def _reach(self) -> float:
-        """A bound on |ln λ| beyond which it says nothing more."""
-        prior, form = self.goal.world.prior, self.goal.world.form
-        ends = np.clip(prior.quantile([1e-6, 1 - 1e-6]), *prior.support)
-        spread = self.epsilon * float(form.psi(ends[1]) - form.psi(ends[0]))
-        return 4.0 + spread
+    def _price_ends(self, edges: Pair, c: Array, p: Array) -> Pair:
+        """Between which ln λ the integrand turns anywhere in the bulk of the prior; beyond them nothing changes."""
+        psi, prior = self.goal.world.form.psi, self.goal.world.prior
+        bulk = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
+        edge, outmost = (np.clip(np.stack(ends), *bulk) for ends in (edges, (c * 0 + bulk[0], c * 0 + bulk[1])))
+        turn_in, turn_out, _, _ = self._terms(p, np.zeros((2, 1)))
+        rate = self.move * self.epsilon
+        inside = rate * np.abs(psi(np.clip(c, *bulk)) - psi(edge))
+        outside = rate * np.abs(psi(edge) - psi(outmost))
+        turns = np.stack(np.broadcast_arrays(turn_in, turn_in - inside, turn_out, turn_out + outside))
+        turns = np.where(np.isfinite(turns), turns, 0.0)
+        low, high = np.min(turns, axis=0), np.max(turns, axis=0)
+        room = 1e-9 + 1e-6 * (high - low)
+        return low - room, high + room
 
     def _terms(self, p: Array, log_l: Array) -> tuple[Array, Array, Array, Array]:
         """ln((1−p)/(1−P)) − ln λ and ln(p/P) − ln λ, where the integrand turns; then 1−P and P with the step."""
@@ -213,6 +232,23 @@ class MoveQuestion:
         return np.stack([weighed[0, 0], weighed[1, 0], weighed[0, 1], weighed[1, 1]])
 
 
+def _root(slack: Callable[[Array], Array], ends: Pair, at: Pair, steps: int) -> Array:
+    """Where the slack changes its sign: regula falsi, where an end that stays twice counts half (Illinois)."""
+    (low, high), (at_low, at_high) = ends, at
+    never, always, middle, side = at_low <= 0, at_high > 0, low, np.zeros(low.shape)
+    for step in range(steps):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            share = at_low / (at_low - at_high)
+        share = np.where(np.isfinite(share) & (step % 3 < 2), np.clip(share, 0.01, 0.99), 0.5)
+        middle = low + share * (high - low)
+        here = slack(middle)
+        up = here > 0
+        at_high = np.where(up & (side > 0), at_high / 2, np.where(up, at_high, here))
+        at_low = np.where(~up & (side < 0), at_low / 2, np.where(up, here, at_low))
+        low, high, side = np.where(up, middle, low), np.where(up, high, middle), np.where(up, 1.0, -1.0)
+    return np.where(never, 0.0, np.where(always, 1.0, middle))
+
+
 def _between(lo: Array, hi: Array, share: Array) -> Array:
     """A peak inside the goal; at the infinite end of a goal that has one."""
     with np.errstate(invalid="ignore"):
@@ -220,7 +256,7 @@ def _between(lo: Array, hi: Array, share: Array) -> Array:
     return np.where(np.isinf(lo), lo, np.where(np.isinf(hi), hi, inside))
 
 
-def _cut(boxes: Array) -> Array:
+def cut(boxes: Array) -> Array:
     """Each box cut in four."""
     for axis in (0, 1):
         middle = 0.5 * boxes[2 * axis] + 0.5 * boxes[2 * axis + 1]

@@ -55,7 +55,7 @@ class FoundTent:
 
 def best_tent(goal: MisjudgedGoal, epsilon: float, move: Move) -> FoundTent:
     """The best true value, peak and wrong prior that a search finds; what it finds is an attack in any case."""
-    ranges = _Ranges.of(goal)
+    ranges = TentRanges.of(goal)
     counts = _COARSE if goal.is_fixed else _COARSE_OVER_TRUTHS
     axes = [np.linspace(0.0, 1.0, n) if n > 1 else np.array([0.0]) for n in counts]
     values = ranges.advantages(axes, epsilon, move)
@@ -82,7 +82,7 @@ def _local_maxima(values: Array) -> list[tuple[int, int]]:
 
 
 def _zoomed(
-    ranges: _Ranges, start: tuple[float, Array], reach: Array, times: int, epsilon: float, move: Move
+    ranges: TentRanges, start: tuple[float, Array], reach: Array, times: int, epsilon: float, move: Move
 ) -> tuple[float, Array]:
     """Closer and closer around a place of the grid."""
     value, best = start
@@ -102,14 +102,14 @@ def _axis(centre: float, reach: float, count: int) -> Array:
 
 
 @dataclass(frozen=True)
-class _Ranges:
+class TentRanges:
     """Shares in [0, 1] of the ranges of t, c, s₁ and s₂."""
 
     goal: MisjudgedGoal
     bulk: Pair
 
     @classmethod
-    def of(cls, goal: MisjudgedGoal) -> _Ranges:
+    def of(cls, goal: MisjudgedGoal) -> TentRanges:
         prior = goal.world.prior
         low, high = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
         return cls(goal, (np.asarray(low), np.asarray(high)))
@@ -118,8 +118,8 @@ class _Ranges:
         goal = self.goal
         return goal.low + share * (goal.high - goal.low)
 
-    def advantages(self, axes: list[Array], epsilon: float, move: Move) -> Array:
-        """How far beliefs move, for all combinations."""
+    def advantages(self, axes: list[Array], epsilon: float | Array, move: Move) -> Array:
+        """How far beliefs move, for all combinations; the others may depend on the first axis, and so may ε."""
         goal, psi = self.goal, self.goal.world.form.psi
         lo, hi = (end[:, None] for end in goal.edges(self.truth(axes[0])))
         lo, hi = np.clip(lo, *self.bulk), np.clip(hi, *self.bulk)
@@ -130,17 +130,18 @@ class _Ranges:
         near = axes[2] * reach_in[..., None]
         far = least[..., None] + axes[3] * (most - least)[..., None]
         lo, hi = (end[:, None] for end in goal.edges(self.truth(axes[0])))
-        inside = self._masses(lo, hi, c, near, move * epsilon, inside=True)
-        outside = self._masses(lo, hi, c, far, move * epsilon, inside=False)
+        inside = self.masses(lo, hi, c, near, move * epsilon, inside=True)
+        outside = self.masses(lo, hi, c, far, move * epsilon, inside=False)
         with np.errstate(invalid="ignore"):
             before = inside[0][..., :, None] - outside[0][..., None, :]
-            after = inside[1][..., :, None] - outside[1][..., None, :] + move * epsilon * goal.world.form.step
+            after = inside[1][..., :, None] - outside[1][..., None, :]
+            after = after + move * np.asarray(epsilon)[..., None] * goal.world.form.step
             log_p, log_q = -np.logaddexp(0.0, -before), -np.logaddexp(0.0, before)
             found = move * advantage_of(log_p, log_q, after - before)
         possible = goal.world.prior.log_density(self.truth(axes[0])) > -np.inf
         return np.where(np.isnan(found) | ~possible[:, None, None, None], -np.inf, found)
 
-    def _masses(self, lo: Array, hi: Array, c: Array, cut: Array, k: float, *, inside: bool) -> Pair:
+    def masses(self, lo: Array, hi: Array, c: Array, cut: Array, k: float | Array, *, inside: bool) -> Pair:
         """ln ∫hf and ln ∫Lhf inside or outside the goal, for each place where h turns."""
         form, (lo, hi, c) = self.goal.world.form, (v[..., None] for v in np.broadcast_arrays(lo, hi, c))
         left, right = form.inverse(form.psi(c) - cut), form.inverse(form.psi(c) + cut)
@@ -160,6 +161,6 @@ class _Ranges:
             parts.append(log_sum(np.stack(np.broadcast_arrays(*masses), axis=-1)))
         return parts[0], parts[1]
 
-    def _tilt(self, side: int, ends: Pair, c: Array, k: float) -> Array:
-        a, b, c = np.broadcast_arrays(*ends, c)
-        return self.goal.world.log_tilt(np.full(c.shape, side * k), a, np.maximum(a, b), c)
+    def _tilt(self, side: int, ends: Pair, c: Array, k: float | Array) -> Array:
+        a, b, c, k = np.broadcast_arrays(*ends, c, side * k)
+        return self.goal.world.log_tilt(k, a, np.maximum(a, b), c)
