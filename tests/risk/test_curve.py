@@ -14,8 +14,8 @@ import pytest
 import guessproof as gp
 from guessproof.errors import InfeasibleError, ParameterError
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
-from guessproof.risk.misjudged.along import MisjudgedAlong
-from guessproof.risk.misjudged.tents import MisjudgedGoal, best_tent
+from guessproof.risk.misjudged.along import MisjudgedAlong, PeakGrid
+from guessproof.risk.misjudged.tents import MisjudgedGoal, TentRanges, best_tent
 from guessproof.risk.rising import Rising
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import worst_true_value
@@ -199,6 +199,20 @@ def test_no_tent_and_no_wrong_prior_exceeds_a_bound_along_epsilon(move: Any) -> 
                 before = wrong[inside].sum() / wrong.sum()
                 after = (wrong * likelihood)[inside].sum() / (wrong * likelihood).sum()
                 assert move * (after - before) <= most + 2e-4 * epsilon / attack.attribute.scale
+
+
+@pytest.mark.parametrize("move", [1, -1])
+def test_a_coarse_grid_anywhere_still_bounds_the_best_attack(move: Any) -> None:
+    """Few peaks and radii, dense at a wrong place: what lies between them is what the bound must make up for."""
+    rng = np.random.default_rng(3)
+    for name, factor, epsilon in (("normal", 1.5, 0.7), ("laplace", 5.0, 1.2), ("histogram", 2.0, 3.0)):
+        goal = misjudged_goal(drawn_attack(name, rng, prior_factor=factor))
+        best = best_tent(goal, epsilon, move).value
+        for shares in rng.uniform(0, 1, (6, 3, 1)):
+            grid = PeakGrid(TentRanges.of(goal), move, np.array([epsilon]), shares)
+            bound, value, _ = grid.bound(np.zeros(1), np.full(1, np.inf))
+            assert value[0] <= best * (1 + 1e-9)
+            assert bound[0] >= best * (1 - 1e-9)
 
 
 def test_several_attributes_say_how_near_they_are() -> None:

@@ -53,7 +53,7 @@ class MisjudgedAlong:
         value, shares = self._climbed(ranges, starts, epsilon)
         bound, todo = np.ones(epsilon.size), np.arange(epsilon.size)
         for _ in range(_AGAIN):
-            grid = _Grid(ranges, self.move, epsilon[todo], shares[:, todo])
+            grid = PeakGrid(ranges, self.move, epsilon[todo], shares[:, todo])
             bound[todo], found, there = grid.bound(value[todo], self._enough(grid, value[todo]))
             todo = todo[better := found > value[todo] * (1 + _BETTER)]
             if not todo.size:
@@ -64,7 +64,7 @@ class MisjudgedAlong:
             self.known[float(e)] = share
         return np.minimum(np.maximum(value, 0.0), bound), bound
 
-    def _enough(self, grid: _Grid, value: Array) -> Array:
+    def _enough(self, grid: PeakGrid, value: Array) -> Array:
         """How far above the attack is close enough: what a little more of ε adds to it."""
         ahead = self._at(grid.ranges, grid.attacks[..., None], grid.epsilon * (1 + _LITTLE_OF_EPSILON))[:, 0, 0, 0]
         return np.maximum(ahead, value * (1 + _CLOSEST))
@@ -103,7 +103,7 @@ class MisjudgedAlong:
 
 
 @dataclass(frozen=True, eq=False)
-class _Grid:
+class PeakGrid:
     """Peaks and radii around attacks, one for each ε."""
 
     ranges: TentRanges
