@@ -136,12 +136,12 @@ class PeakGrid:
         there = np.concatenate([rows.share[best][None], rows.turns[:, best]])
         return np.minimum(bound, 1.0), rows.value[best], there
 
-    def _between(self, rows: _Rows) -> tuple[NDArray[np.int64], Array]:
+    def _between(self, rows: _PeakRows) -> tuple[NDArray[np.int64], Array]:
         """What bounds all peaks from one to the next: the number of the first, and the bound."""
         first = np.flatnonzero(rows.which[1:] == rows.which[:-1])
         return first, np.maximum(rows.bound[first], rows.bound[first + 1]) + self._gap(rows, first)
 
-    def _gap(self, rows: _Rows, first: NDArray[np.int64]) -> Array:
+    def _gap(self, rows: _PeakRows, first: NDArray[np.int64]) -> Array:
         """How much a tent with its peak between two others exceeds them at most."""
         world, factor = self.ranges.goal.world, self.ranges.goal.factor
         left, right = self._peak(rows.share[first]), self._peak(rows.share[first + 1])
@@ -164,7 +164,7 @@ class PeakGrid:
         lo, hi = self.ranges.goal.edges(np.asarray(self.ranges.goal.low))
         return float(lo), float(hi)
 
-    def _at(self, which: NDArray[np.int64], share: Array, enough: Array) -> _Rows:
+    def _at(self, which: NDArray[np.int64], share: Array, enough: Array) -> _PeakRows:
         """For each ε and peak: what no wrong prior exceeds, ∫Lf, and the best attack."""
         rows = self._looked(which, share, self.attacks[1:, which])
         for _ in range(_LOOKS):  # where this is not close, once more around what is best for that peak
@@ -177,14 +177,14 @@ class PeakGrid:
             rows.turns[:, loose[better]], rows.value[loose[better]] = again.turns[:, better], again.value[better]
         return rows
 
-    def _looked(self, which: NDArray[np.int64], share: Array, turns: Array) -> _Rows:
+    def _looked(self, which: NDArray[np.int64], share: Array, turns: Array) -> _PeakRows:
         blocks = [slice(i, i + _BLOCK) for i in range(0, which.size, _BLOCK)]
         found = [self._block(which[b], self._peak(share[b]), turns[:, b]) for b in blocks]
         parts = [np.concatenate([f[i] for f in found], axis=-1) for i in range(4)]
-        return _Rows(which, share, *parts)
+        return _PeakRows(which, share, *parts)
 
     def _block(self, which: NDArray[np.int64], c: Array, turns: Array) -> tuple[Array, Array, Array, Array]:
-        tents = _Tents.of(self.ranges, self.move, self.epsilon[which], c)
+        tents = _PeakTents.of(self.ranges, self.move, self.epsilon[which], c)
         half = min(8 + math.ceil(2 * self.ranges.goal.factor), _MOST_RADII)
         inside, outside = _dense(turns[0], half), _dense(turns[1], half)[:, ::-1]
         target, rest, total = tents.parts(inside, outside)
@@ -196,7 +196,7 @@ class PeakGrid:
 
 
 @dataclass(frozen=True, eq=False)
-class _Tents:
+class _PeakTents:
     """Tents of one goal with their peaks, a row each; radii are shares of how far they can reach."""
 
     ranges: TentRanges
@@ -210,7 +210,7 @@ class _Tents:
     end: Array
 
     @classmethod
-    def of(cls, ranges: TentRanges, move: Move, epsilon: Array, c: Array) -> _Tents:
+    def of(cls, ranges: TentRanges, move: Move, epsilon: Array, c: Array) -> _PeakTents:
         goal, (first, last) = ranges.goal, ranges.bulk
         psi, (lo, hi), support = goal.world.form.psi, goal.edges(np.asarray(goal.low)), goal.world.prior.support
         low, high = np.clip(lo, first, last), np.clip(hi, first, last)
@@ -219,24 +219,24 @@ class _Tents:
         edges = float(lo), float(hi)
         return cls(ranges, move, epsilon, c, edges, np.maximum(*sides), np.minimum(*sides), np.maximum(*outer), end)
 
-    def parts(self, inside: Array, outside: Array) -> tuple[_Part, _Part, Array]:
+    def parts(self, inside: Array, outside: Array) -> tuple[_TurnedPart, _TurnedPart, Array]:
         """What is raised and what it is compared with, for radii; and ∫Lf."""
         k = self.move * self.epsilon[:, None]
         cut_in, cut_out = self.reach[:, None] * inside, self.near[:, None] + (self.far - self.near)[:, None] * outside
         cut_out = np.concatenate([self.end[:, None], cut_out], axis=1)  # at first h is 1 everywhere outside
         lo, hi = (np.float64(e) for e in self.edges)
-        found: list[_Part] = []
+        found: list[_TurnedPart] = []
         with np.errstate(over="ignore", invalid="ignore"):
             for cut, is_in in ((cut_in, True), (cut_out, False)):
                 mass, told = self.ranges.masses(lo, hi, self.c, cut, k, inside=is_in)
-                found.append(_Part(np.exp(mass), np.exp(told), np.exp(-k * cut)))
+                found.append(_TurnedPart(np.exp(mass), np.exp(told), np.exp(-k * cut)))
             target, rest = found if self.move > 0 else found[::-1]
             raised = np.exp(self.epsilon * self.ranges.goal.world.form.step)[:, None]
         return target.raised(raised), rest, found[0].told[:, 0] + found[1].told[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _PeakRows:
     """Peaks of several ε, one after the other: what bounds each, ∫Lf, and the best attack on the grid."""
 
     which: NDArray[np.int64]
@@ -246,21 +246,21 @@ class _Rows:
     value: Array
     turns: Array
 
-    def with_rows(self, places: NDArray[np.int64], new: _Rows) -> _Rows:
+    def with_rows(self, places: NDArray[np.int64], new: _PeakRows) -> _PeakRows:
         parts = [(getattr(self, f.name), getattr(new, f.name)) for f in fields(self)]
-        return _Rows(*(np.insert(old, places, more, axis=-1) for old, more in parts))
+        return _PeakRows(*(np.insert(old, places, more, axis=-1) for old, more in parts))
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _TurnedPart:
     """∫hf, ∫Lhf and L where h turns, for radii along which h becomes κ further and further."""
 
     mass: Array
     told: Array
     slope: Array
 
-    def raised(self, by: Array) -> _Part:
-        return _Part(self.mass, self.told * by, self.slope * by)
+    def raised(self, by: Array) -> _TurnedPart:
+        return _TurnedPart(self.mass, self.told * by, self.slope * by)
 
     @property
     def off(self) -> Array:
@@ -270,7 +270,7 @@ class _Part:
         return np.where(step > 0, np.fmin(found, climb), climb)
 
 
-def _most(target: _Part, rest: _Part) -> tuple[Array, Array, tuple[NDArray[np.int64], ...]]:
+def _most(target: _TurnedPart, rest: _TurnedPart) -> tuple[Array, Array, tuple[NDArray[np.int64], ...]]:
     """What A/(A+B) − a/(a+b) is at most, in each row; A (concave) of the target, B (convex) of the rest.
 
     On chords it is N/D with N = Ab − Ba, which is linear in a and in b, and D = (A+B)(a+b). So N − rD exceeds its
