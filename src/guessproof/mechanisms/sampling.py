@@ -19,10 +19,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 from guessproof.errors import MissingExtraError, ParameterError
 from guessproof.mechanisms.base import Grid, Law, Mechanism, check_drawable, grid_for, refuse_answer
+
+DRAWING = ("domains", "measurements", "measures", "metrics", "mod")
 
 
 @dataclass(frozen=True)
@@ -157,16 +161,12 @@ def _integers(dp: Any) -> Any:
     return dp.domains.vector_domain(dp.domains.atom_domain(T="i64"))
 
 
-def _opendp() -> Any:
+def _opendp() -> SimpleNamespace:
     """The parts that draw. Its prelude would also read scikit-learn, Polars and SciPy where they are installed."""
     try:
-        import opendp.domains
-        import opendp.measurements
-        import opendp.measures
-        import opendp.metrics
+        dp = SimpleNamespace(**{name: import_module(f"opendp.{name}") for name in DRAWING})
     except ImportError:
         raise MissingExtraError("opendp", "noise") from None
-    dp: Any = opendp
     dp.mod.enable_features("contrib")
     return dp
 
