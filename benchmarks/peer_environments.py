@@ -1,8 +1,9 @@
 """Environments for peers that do not live with our versions: made once in a temporary folder, and found there again.
 
-    python benchmarks/peer_environments.py
+    python benchmarks/peer_environments.py [opendp smartnoise qrlew tumult]
 
-prints their Pythons with ":" between them, as GUESSPROOF_PEERS wants them; what cannot be installed is said.
+prints their Pythons with ":" between them, as GUESSPROOF_PEERS wants them; what is installed, and what cannot be, is
+said meanwhile. An installation that was stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def python_of(name: str) -> Path | None:
     python = folder / "bin" / "python"
     if (folder / "ready").exists():
         return python
-    venv.create(folder, with_pip=True, clear=True)
+    print(f"{name}: installing in {folder} …", file=sys.stderr, flush=True)
+    if not (folder / "bin" / "pip").exists():
+        venv.create(folder, with_pip=True, clear=True)
     command = [str(python), "-m", "pip", "install", "--quiet", *NEEDED[name]]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:

@@ -12,12 +12,19 @@ import re
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
-from guessproof.engines.base import count_each, has_hostile_values, hostile_rows, pick_columns
+from guessproof.engines.base import (
+    SelfClosing,
+    count_each,
+    has_hostile_values,
+    hostile_rows,
+    pick_columns,
+    unasked_public,
+    unfit_query,
+)
 from guessproof.engines.files import Source, header
 from guessproof.errors import EngineError, SourceError
 
@@ -67,7 +74,7 @@ WORDS = {
 }
 
 
-class DuckDB:
+class DuckDB(SelfClosing):
     """One table, read through DuckDB."""
 
     dialect = "duckdb"
@@ -144,10 +151,7 @@ class DuckDB:
             _, failure = _try(lambda: self._run(self._trial(), sql))
             problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
         if problem or failure:
-            raise SourceError(
-                f"the query cannot run on table {self._table!r}: {problem or 'DuckDB refuses it'}; "
-                "compare it with the names and kinds of the table's columns"
-            )
+            raise unfit_query(self._table, problem or "DuckDB refuses it")
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
         rows, failure = _try(lambda: None if self._fault(sql) else self._run(self._con, sql))
@@ -170,7 +174,7 @@ class DuckDB:
     def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
         rows, failure = _try(lambda: None if self._fault(sql, own=False) else self._run(self._con, sql))
         if failure or rows is None:
-            raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
+            raise unasked_public()
         return rows
 
     def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
@@ -182,14 +186,6 @@ class DuckDB:
             self._closed = True
             for con in (self._blank, self._hostile, self._con):
                 con.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _load(self) -> dict[str, str]:
         """Put the table in its place, an empty twin beside it, and lock everything else. Gives its types."""

@@ -6,15 +6,25 @@ remembered as its SQLSTATE, and ours is raised after the `except` block has ende
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from guessproof.addresses import Address, attempt, connect
-from guessproof.engines.base import BITS, WORDS, PublicSources, file_of, list_secret, quoted_rows
+from guessproof.engines.base import (
+    BITS,
+    WORDS,
+    PublicSources,
+    SelfClosing,
+    file_of,
+    list_secret,
+    quoted_rows,
+    unasked_public,
+    unfit_query,
+)
 from guessproof.engines.postgres_query import find_fault
+from guessproof.engines.standing import StandIns
 from guessproof.errors import EngineError, SourceError
 
 if TYPE_CHECKING:
@@ -125,7 +135,7 @@ def read_rows(name: str, file: str) -> PublicRows:
         return PublicRows(dict.fromkeys(engine.types(), "text"), rows)
 
 
-class Postgres:
+class Postgres(SelfClosing):
     """One table, read through psycopg, and public ones beside it."""
 
     dialect = "postgres"
@@ -177,10 +187,7 @@ class Postgres:
     def prepare(self, sql: str) -> None:
         problem = self._fault(sql) or self._try(sql)
         if problem:
-            raise SourceError(
-                f"the query cannot run on table {self._table!r}: {problem}; "
-                "compare it with the names and kinds of the table's columns"
-            )
+            raise unfit_query(self._table, problem)
 
     def _try(self, sql: str) -> str | None:
         """What is wrong with it on no rows, and on hostile ones."""
@@ -189,14 +196,15 @@ class Postgres:
 
     def _try_both(self, sql: str) -> str | None:
         with self.snapshot():
-            _, failure = attempt(lambda: self._run(_empty, sql, read=False))
+            _, failure = attempt(lambda: self._run(self._on_nothing(sql), read=False))
             if failure:
                 return _words(failure) or REFUSED
-            _, failure = attempt(lambda: self._run(_hostile, sql, read=False))
+            hostile = STAND_INS.write_hostile(sql, self._own, self._public)
+            _, failure = attempt(lambda: self._run(hostile, read=False))
         return failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = attempt(lambda: None if self._fault(sql) else self._run(_whole, sql))
+        rows, failure = attempt(lambda: None if self._fault(sql) else self._run(self._on_all(sql)))
         if failure or rows is None:
             raise EngineError
         return rows
@@ -221,9 +229,9 @@ class Postgres:
 
     def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
         known = self._public.keys() - self._secret
-        rows, failure = attempt(lambda: None if find_fault(sql, *known) else self._run(_empty, sql))
+        rows, failure = attempt(lambda: None if find_fault(sql, *known) else self._run(self._on_nothing(sql)))
         if failure or rows is None:
-            raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
+            raise unasked_public()
         return rows
 
     def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
@@ -234,31 +242,23 @@ class Postgres:
         while self._open:
             attempt(self._open.pop().close)
 
-    def __enter__(self) -> Self:
-        return self
+    @property
+    def _own(self) -> Mapping[str, Found | PublicRows]:
+        return {self._table: self._found}
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _on_all(self, sql: str) -> str:
+        return STAND_INS.write_whole(sql, self._own, self._public)
 
-    # What stands for the tables. A CTE of its name needs no right beyond reading, and the query need not change.
+    def _on_nothing(self, sql: str) -> str:
+        return STAND_INS.write_empty(sql, self._own, self._public, self._secret)
 
-    def _asked(self, stand_in: StandIn, sql: str) -> str:
-        tables = {self._table: stand_in(self._found)}
-        for name, found in self._public.items():  # without rows of the table, public ones may stay as they are
-            whole = stand_in if name in self._secret else _whole
-            tables[name] = (_hostile if stand_in is _hostile else whole)(found)
-        with_clause = ", ".join(f"{_name(name)} AS {rows}" for name, rows in tables.items())
-        return f"WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked"  # noqa: S608
-
-    def _run(self, stand_in: StandIn, sql: str, *, read: bool = True) -> list[tuple[Any, ...]]:
+    def _run(self, asked: str, *, read: bool = True) -> list[tuple[Any, ...]]:
         con = self._con
         with nullcontext() if self._is_held else self._reading(con):
             if self._find_marks(con) != self._marks:  # in one snapshot with the query: what was checked is what is read
                 raise SourceError("a public table has changed meanwhile; run it again")
             # In binary form a text is one statement, whatever it holds.
-            found = con.execute(_as_query(self._asked(stand_in, sql)), binary=True)
+            found = con.execute(_as_query(asked), binary=True)
             return found.fetchall() if read else []  # a dry run has days that Python has not
 
     def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
@@ -270,7 +270,7 @@ class Postgres:
             with self._reading(con):
                 if self._find_marks(con) != self._marks:  # in one snapshot with the query, as in `_run`
                     raise SourceError("a public table has changed meanwhile; run it again")
-                yield from record_batches(con, self._asked(_whole, sql), size)
+                yield from record_batches(con, self._on_all(sql), size)
             self._open.remove(con)
             con.close()
         except GeneratorExit:
@@ -366,9 +366,6 @@ class Postgres:
         return f"source 'env:{self._address.variable}': {_unreadable(table, '42501')}"
 
 
-StandIn = Callable[["Found | PublicRows"], str]
-
-
 def _whole(found: Found | PublicRows) -> str:
     return f"NOT MATERIALIZED (SELECT {found.columns} FROM {found.qualified})"  # noqa: S608
 
@@ -387,6 +384,9 @@ def _hostile(found: Found | PublicRows) -> str:
     own = ", ".join(n if name in known else f"NULL AS {n}" for name in found.types for n in (_name(name),))
     empty = f"SELECT {found.columns} FROM {found.qualified} WHERE false"  # noqa: S608
     return f"MATERIALIZED ({empty} UNION ALL SELECT {own} FROM (VALUES {rows}) AS gp_hard ({names}))"  # noqa: S608
+
+
+STAND_INS = StandIns["Found | PublicRows"](_whole, _empty, _hostile, lambda name: _name(name))
 
 
 def hostile_values(stored: str) -> Sequence[str]:

@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from guessproof._version import __version__
-from guessproof.engines.base import PublicSources, SparkSource, count_each, file_of, list_secret
+from guessproof.engines.base import (
+    PublicSources,
+    SelfClosing,
+    SparkSource,
+    count_each,
+    file_of,
+    list_secret,
+    unasked_public,
+    unfit_query,
+)
 from guessproof.engines.spark_query import find_fault
 from guessproof.engines.spark_rows import stream, tally, workers_version
 from guessproof.engines.spark_session import (
@@ -32,6 +40,7 @@ from guessproof.engines.spark_tables import (
     read_files,
     read_frame,
 )
+from guessproof.engines.standing import StandIns
 from guessproof.errors import EngineError, SourceError
 
 if TYPE_CHECKING:
@@ -39,6 +48,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+STAND_INS = StandIns[ViewedTable](
+    lambda found: f"({found.whole})", lambda found: f"({found.empty})", lambda found: f"({found.hostile})", quote_name
+)
 MOST_TRIED = 256  # dry runs that a session remembers
 SAID = {  # by the condition that Spark names, or what it begins with
     "PARSE_SYNTAX_ERROR": "Spark does not understand it",
@@ -95,7 +107,7 @@ def _beside(own: SettledSession, source: Any, name: str, file: str | None, is_se
     return read_files(own, file, remote=isinstance(source, SparkSource) and source.remote is not None)
 
 
-class Spark:
+class Spark(SelfClosing):
     """One table, read through a session of Spark, and others beside it."""
 
     dialect = "spark"
@@ -149,17 +161,16 @@ class Spark:
 
     def prepare(self, sql: str) -> None:
         problem, failure = self._fault(sql), None
-        if not problem and self._try(f"{self._asked(_empty, sql)} UNION ALL {self._asked(_hostile, sql)}"):
-            failure = self._try(self._asked(_empty, sql))
+        empty = self._on_nothing(sql)
+        hostile = STAND_INS.write_hostile(sql, self._own_tables, self._beside)
+        if not problem and self._try(f"({empty}) UNION ALL ({hostile})"):
+            failure = self._try(empty)
             problem = failure and _words(failure)
             if not failure:
-                failure = self._try(self._asked(_hostile, sql))
+                failure = self._try(hostile)
                 problem = failure and "some values that its columns can hold make it fail (an overflow, a text, a date)"
         if problem or failure:
-            raise SourceError(
-                f"the query cannot run on table {self._table!r}: {problem or 'Spark refuses it'}; "
-                "compare it with the names and kinds of the table's columns"
-            )
+            raise unfit_query(self._table, problem or "Spark refuses it")
 
     def _try(self, asked: str) -> str | None:
         """A dry run, once for each text: all that it depends on stands in it, and the session is the same."""
@@ -173,7 +184,7 @@ class Spark:
         return failure
 
     def aggregates(self, sql: str) -> list[tuple[Any, ...]]:
-        rows, failure = attempt_quietly(lambda: None if self._fault(sql) else _rows(self._run(_whole, sql)))
+        rows, failure = attempt_quietly(lambda: None if self._fault(sql) else self._run(self._on_all(sql)))
         if failure or rows is None:
             raise EngineError
         return rows
@@ -194,7 +205,7 @@ class Spark:
         return self._tallied(sql, count)
 
     def _tallied(self, sql: str, count: Callable[[Iterator[pa.RecordBatch]], T]) -> Iterator[T]:
-        asked = self._asked(_whole, sql)
+        asked = self._on_all(sql)
         frame, failure = attempt_quietly(lambda: self._own.session.sql(asked))
         if not failure:
             failure = yield from _quietly(tally(frame, count))
@@ -206,9 +217,9 @@ class Spark:
 
     def ask_public(self, sql: str) -> list[tuple[Any, ...]]:
         known = self._beside.keys() - self._secret
-        rows, failure = attempt_quietly(lambda: None if find_fault(sql, *known) else _rows(self._run(_empty, sql)))
+        rows, failure = attempt_quietly(lambda: None if find_fault(sql, *known) else self._run(self._on_nothing(sql)))
         if failure or rows is None:
-            raise SourceError("a public table cannot be asked; compare [tables] of the plan with its columns")
+            raise unasked_public()
         return rows
 
     def batches(self, sql: str, size: int = 1 << 16) -> Iterator[pa.RecordBatch]:
@@ -218,26 +229,18 @@ class Spark:
     def close(self) -> None:
         self._own.close()
 
-    def __enter__(self) -> Self:
-        return self
+    @property
+    def _own_tables(self) -> Mapping[str, ViewedTable]:
+        return {self._table: self._found}
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    def _on_all(self, sql: str) -> str:
+        return STAND_INS.write_whole(sql, self._own_tables, self._beside)
 
-    # What stands for the tables. A CTE of its name hides whatever else is called so, and the query need not change.
+    def _on_nothing(self, sql: str) -> str:
+        return STAND_INS.write_empty(sql, self._own_tables, self._beside, self._secret)
 
-    def _asked(self, stand_in: StandIn, sql: str) -> str:
-        tables = {self._table: stand_in(self._found)}
-        for name, found in self._beside.items():  # without rows of the table, public ones may stay as they are
-            whole = stand_in if name in self._secret else _whole
-            tables[name] = (_hostile if stand_in is _hostile else whole)(found)
-        with_clause = ", ".join(f"{quote_name(name)} AS ({rows})" for name, rows in tables.items())
-        return f"(WITH {with_clause} SELECT * FROM (\n{sql}\n) AS gp_asked)"  # noqa: S608
-
-    def _run(self, stand_in: StandIn, sql: str) -> pa.Table:
-        return self._own.ask(self._asked(stand_in, sql), self._timeout)
+    def _run(self, asked: str) -> list[tuple[Any, ...]]:
+        return _rows(self._own.ask(asked, self._timeout))
 
     def _fault(self, sql: str) -> str | None:
         """Read once: what is run is the very text that was prepared."""
@@ -246,15 +249,12 @@ class Spark:
         return self._faults[sql]
 
     def _streamed(self, sql: str, size: int) -> Iterator[pa.RecordBatch]:
-        asked = self._asked(_whole, sql)
+        asked = self._on_all(sql)
         frame, failure = attempt_quietly(lambda: self._own.session.sql(asked))
         if not failure:
             failure = yield from _quietly(stream(frame, size))
         if failure:
             raise EngineError(charged=False)
-
-
-StandIn = Callable[[ViewedTable], str]
 
 
 def _quietly(parts: Generator[T]) -> Generator[T, None, str | None]:
@@ -269,18 +269,6 @@ def _quietly(parts: Generator[T]) -> Generator[T, None, str | None]:
     finally:
         attempt_quietly(parts.close)
     return failure
-
-
-def _whole(found: ViewedTable) -> str:
-    return found.whole
-
-
-def _empty(found: ViewedTable) -> str:
-    return found.empty
-
-
-def _hostile(found: ViewedTable) -> str:
-    return found.hostile
 
 
 def _rows(table: pa.Table) -> list[tuple[Any, ...]]:

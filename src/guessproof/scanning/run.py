@@ -16,7 +16,7 @@ import numpy as np
 
 from guessproof.choosing import Chooser, asked, choose
 from guessproof.engines import open_engine
-from guessproof.engines.base import TallyingEngine
+from guessproof.engines.protocol import TallyingEngine
 from guessproof.errors import GuessproofError, InfeasibleError, ParameterError, SourceError
 from guessproof.exposure import Exposure
 from guessproof.ledger import Ledger
