@@ -74,7 +74,7 @@ class LogLinear(LinePrior):
         a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
         low, high = np.maximum(a, self.left), np.minimum(b, self.right)
         touched = high >= low
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             ends = [np.exp(self.height + self.slope * (e - self.anchor)) for e in (low, high)]
         least = np.min(np.where(touched, np.minimum(*ends), np.inf), axis=-1)
         most = np.max(np.where(touched, np.maximum(*ends), 0.0), axis=-1)
@@ -83,9 +83,9 @@ class LogLinear(LinePrior):
 
     def quantile(self, u: ArrayLike) -> Array:
         u = np.asarray(u, dtype=np.float64)
-        masses = np.exp(
-            np.array([float(self.log_tilt(0.0, lo, hi)) for lo, hi in zip(self.left, self.right, strict=True)])
-        )
+        with np.errstate(invalid="ignore"):  # pieces that hold nothing
+            each = _log_piece(np.zeros(1), self.left, self.right, np.zeros(1), self.anchor, self.height, self.slope)
+        masses = np.where(self.height > -np.inf, np.exp(each), 0.0)
         edges = np.concatenate([[0.0], np.cumsum(masses)])
         positive_mass = masses > 0
         piece = np.clip(np.searchsorted(edges, u, side="right") - 1, 0, masses.size - 1)

@@ -180,9 +180,10 @@ class Several:
 
         bound = asked(alone.bounding)
         reached = bound if alone.reaching is None else asked(alone.reaching)
-        gained = 0.0 if alone.reaching is None else min(float(reached.attack), float(bound.bound))
+        most = min(float(bound.bound) + alone.slack, 1.0)  # beliefs move by a fourth of their log-odds at most
+        gained = 0.0 if alone.reaching is None else min(max(float(reached.attack) - alone.slack, 0.0), most)
         where, prior = {alone.bounding.name: reached.worst_at}, float(np.asarray(reached.worst_prior))
-        return gained, float(bound.bound), where, prior
+        return gained, most, where, prior
 
     @cached_property
     def _places(self) -> WorstPlace | None:
@@ -209,7 +210,7 @@ class Several:
             return array.reshape(epsilon.shape)
 
         how = (
-            "worst value of the formula, as one normal number" if self._alone is not None
+            "worst value of the formula, as one number" if self._alone is not None
             else "worst of all combinations of true values" if self._each is not None
             else "worst place by boxes of places, with anchors at their corners" if self._places is not None
             else "worst true values by boxes and the product rule"
@@ -252,8 +253,11 @@ class Several:
         if self._alone is not None:
             from guessproof.risk.attack import Attack  # it asks this very question of one number
 
-            attack = Attack(self._alone.on(self._alone.bounding))
-            return attack.epsilon(advantage=advantage, posterior=posterior, both=both)
+            attack, slack = Attack(self._alone.on(self._alone.bounding)), self._alone.slack
+            stricter = [None if limit is None else limit - slack for limit in limits]
+            if any(limit is not None and np.any(limit <= 0) for limit in stricter):
+                return 0.0
+            return attack.epsilon(advantage=stricter[0], posterior=stricter[1], both=both)
         if self._each is not None:
             if limits[1] is not None and self._certain is not None and np.any(limits[1] < 1):
                 raise InfeasibleError(

@@ -231,7 +231,7 @@ def _how(engine: JointEngine, effort: Effort | None) -> str:
             "product rule" if engine.joint_attack.norm == "l1" else "product rule and leaves; attack by signed distance"
         )
     if _is_formula(engine.goal):
-        return "the formula's value as one number where it is normal, and coarse certified cells"
+        return "the formula's value as one number where it is a sum, and coarse certified cells"
     if is_round(engine.goal):
         return "rays and anchors on the goal's edge, bound re-checked from the dual"
     return "rays and coarse certified cells, bound re-checked from the dual"
