@@ -300,6 +300,13 @@ class Choice:
             return None
         return ratio.error(self.noises, self.targets.get(output.name, (0.0, confidence))[1])
 
+    @property
+    def lacking_rows(self) -> frozenset[str]:
+        """Averages whose error a public minimum of rows would tell beforehand, where the plan names none."""
+        if self.plan.data.rows_at_least is not None or not self.plan.unit.hides_presence:
+            return frozenset()
+        return frozenset(o.name for o in self.asked.outputs if o.measured and RatioError.of(o, 1) is not None)
+
     def rank_errors(self, confidence: float = 0.95) -> dict[str, float]:
         """The same in ranks, for each output that is picked by its rank."""
         return self._errors_in("ranks", confidence)

@@ -227,7 +227,10 @@ def _way_out(
         allowed = f"{down(needed)} … {down(highest)}"
         return f"release.epsilon = {fixed:g} lies outside what the limits and targets allow, {allowed}."
     if highest <= 0:
-        return "No noise is enough: the limit is already reached before any release."
+        return (
+            "No noise is enough: the limit is already reached before any release. Allow more: under [risk] a ratio "
+            "above 1, under [attacker] a higher belief or a narrower goal."
+        )
     name = min(above, key=lambda b: b.epsilon).name
     text = (
         f"Nothing is feasible: the accuracy needs ε ≥ {up(needed)}, but {name} allows at most {down(highest)}, "

@@ -194,9 +194,10 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     ranks = choice.rank_errors()
     for name, error in choice.errors().items():
         level = choice.targets.get(name, (0.0, 0.95))[1]
-        rows.append(
-            (f"{name}: {level:.0%} of answers within", error_words(error, ranks.get(name), name in choice.timely))
-        )
+        within = error_words(error, ranks.get(name), name in choice.timely)
+        if error is None and name in choice.lacking_rows:
+            within += "; with a public rows_at_least under [data] it can be said"
+        rows.append((f"{name}: {level:.0%} of answers within", within))
     if choice.bias:
         from guessproof.choosing.bias import describe_bias
 

@@ -89,7 +89,7 @@ def show_answer(answer: Answer, plan: Plan) -> None:
     console.print()
 
 
-def _rest_words(symbol: str, left: float, charged: float) -> str:
+def _rest_words(symbol: str, left: float | None, charged: float) -> str:
     """What is left beside what was just charged; a crumb, as rounding leaves it behind, is no number to think about.
 
     >>> _rest_words("ε", 1.25, 0.5), _rest_words("ε", 5e-06, 0.5), _rest_words("ε", 0.0, 0.5)
@@ -99,7 +99,7 @@ def _rest_words(symbol: str, left: float, charged: float) -> str:
 
     from guessproof.ledger.amounts import rest_of
 
-    words = rest_of(Decimal(repr(left)), Decimal(repr(charged)))
+    words = rest_of(Decimal(repr(left or 0.0)), Decimal(repr(charged)))
     return f"{symbol} = {words}" if words[:1].isdigit() else words
 
 

@@ -314,9 +314,9 @@ def _understand(raw: dict[str, Any], place: Place, path: Path | None, folder: Pa
     if timely:
         from guessproof.plan.times import settle_times
 
-        for path, value in find_mixed(raw["columns"], timely):
+        for key, value in find_mixed(raw["columns"], timely):
             problem = "holds numbers, and the column holds dates"
-            raise place.error(("columns", *path), value, problem, "write dates, as 2025-12-31, or numbers everywhere")
+            raise place.error(("columns", *key), value, problem, "write dates, as 2025-12-31, or numbers everywhere")
         raw = settle_times(raw, timely)
     if joined := find_timely_joined(raw):
         from guessproof.plan.times import settle_joined

@@ -93,7 +93,9 @@ def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -
     return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), believed)
 
 
-_DEGREES = dict.fromkeys(("lat", "latitude"), "[-90, 90]") | dict.fromkeys(("lon", "lng", "longitude"), "[-180, 180]")
+_DEGREES: dict[str, str] = dict.fromkeys(("lat", "latitude"), "[-90, 90]") | dict.fromkeys(
+    ("lon", "lng", "longitude"), "[-180, 180]"
+)
 
 
 def _range_of(name: str) -> str:
