@@ -93,7 +93,8 @@ def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -
     return table(f"columns.{toml_key(name)}", pair("bounds", BLANK, asked), believed)
 
 
-_DEGREES: dict[str, str] = dict.fromkeys(("lat", "latitude"), "[-90, 90]") | dict.fromkeys(
+_NORTH, _EAST = ("lat", "latitude"), ("lon", "lng", "longitude")
+_DEGREES: dict[str, str] = {**dict.fromkeys(_NORTH, "[-90, 90]"), **dict.fromkeys(_EAST, "[-180, 180]")}
     ("lon", "lng", "longitude"), "[-180, 180]"
 )
 
