@@ -95,8 +95,6 @@ def _numbers(draft: Draft, name: str, prior: str = f'{_NORMAL}, or "unknown"') -
 
 _NORTH, _EAST = ("lat", "latitude"), ("lon", "lng", "longitude")
 _DEGREES: dict[str, str] = {**dict.fromkeys(_NORTH, "[-90, 90]"), **dict.fromkeys(_EAST, "[-180, 180]")}
-    ("lon", "lng", "longitude"), "[-180, 180]"
-)
 
 
 def _range_of(name: str) -> str:
