@@ -9,7 +9,7 @@ import pytest
 
 import guessproof as gp
 from guessproof.meaning import meaning
-from guessproof.rounded import up
+from guessproof.rounded import margin
 from guessproof.starting.conversation import plan_text
 from guessproof.starting.questions import next_question
 from guessproof.web.states import cleaned
@@ -74,7 +74,7 @@ def test_an_epsilon_means_what_explain_says(served: Served, epsilon: float) -> N
     quick = served.ask("POST", "/api/meaning", asked)[1]["meaning"]
     assert quick["exact"] is False
     assert exact["advantage"]["bound"] <= quick["advantage"]["bound"] <= 1.02 * exact["advantage"]["bound"]
-    assert quick["errors"] == exact["errors"] == f"mean_time ± {up(wanted.errors['mean_time'])}"
+    assert quick["errors"] == exact["errors"] == f"mean_time {margin(wanted.errors['mean_time'])}"
 
 
 def test_an_epsilon_means_something_without_data(served: Served) -> None:
