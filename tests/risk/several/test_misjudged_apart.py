@@ -139,3 +139,27 @@ def test_a_limit_on_an_or_has_an_epsilon_under_a_wrong_prior() -> None:
     epsilon = strict.epsilon(advantage=0.1)
     assert 0.14 < epsilon < 0.27  # what an attack needs
     assert 0.099 < float(strict.advantage(epsilon).bound) <= 0.1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_steps_of_shares_lose_nothing_and_add_little(seed: int) -> None:
+    """Every share, not only those at the steps: the bound lies above all of them, by a step on either side at most."""
+    draw = np.random.default_rng(seed)
+    mass, places = draw.dirichlet(np.full(8, 2.0)), draw.normal(size=8)
+    table, correct = np.abs(places[:, None] - places), np.arange(8) < 4
+    apart = apart_in_table(mass, table, correct)
+    assert apart is not None
+    epsilon, factor, gain = 2.0, 1.5 + draw.random(), 0.2
+    odds = float(np.log(mass[correct].sum()) - np.log(mass[~correct].sum()))
+    shares = np.linspace(1e-4, 1 - 1e-4, 1501)
+    near, far = (part.ratios(epsilon, shares) for part in apart)
+    raised = np.log1p((factor - 1) * shares / (shares + (1 - shares) / near))[:, None]
+    lowered = np.log1p((factor - 1) * shares / (shares + (1 - shares) * far))[None, :]
+    mean = np.log1p((factor - 1) * shares)
+    before = odds + mean[:, None] - mean[None, :]
+    after = np.minimum(before + gain + raised - lowered - mean[:, None] + mean[None, :], odds + gain + np.log(factor))
+    worst = float(np.max(1 / (1 + np.exp(-after)) - 1 / (1 + np.exp(-before))))
+    found = most_moved(apart, epsilon, factor, gain, odds)
+    step = 0.25 * 2 * (factor - 1) / 160  # in beliefs: log-odds count a quarter, and both sides take a step
+    assert worst <= found <= worst + 2 * step
+    assert found >= worst + 0.3 * step

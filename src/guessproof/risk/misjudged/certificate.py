@@ -34,7 +34,7 @@ from guessproof.world.line import expit
 
 _BOXES = 4_000  # that are asked before a proof is given up
 _FIRST_STEPS, _CORNER_STEPS, _STEPS = 20, 15, 10
-_NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals may hide
+NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals may hide
 
 
 def is_proven(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move) -> bool:
@@ -91,7 +91,7 @@ class MoveQuestion:
     def _places(self, boxes: Array) -> tuple[Pair, Pair, Pair]:
         """The goal's edges, the peaks and the beliefs of boxes."""
         edges = self.goal.edges(np.full(boxes.shape[1], self.goal.low))
-        return edges, (_between(*edges, boxes[0]), _between(*edges, boxes[1])), (boxes[2], boxes[3])
+        return edges, (between(*edges, boxes[0]), between(*edges, boxes[1])), (boxes[2], boxes[3])
 
     def left_open(self, boxes: Array) -> tuple[Array, bool]:
         """The boxes that are not settled, cut; and whether a move so far was found."""
@@ -127,7 +127,7 @@ class MoveQuestion:
         five = replace(self, epsilon=each[0], rise=each[1])
         value, size, _ = five._functional((np.tile(edges[0], 5), np.tile(edges[1], 5)), *at, np.tile(price, 5))
         value, size = value.reshape(5, -1), np.max(size.reshape(5, -1), axis=0)
-        return np.min(value[1:], axis=0) > _NOISE * size, value[0]
+        return np.min(value[1:], axis=0) > NOISE * size, value[0]
 
     def _settled_at_corners(self, boxes: Array) -> Mask:
         """The same with λ priced where a constraint that cannot be met on all of a box can best be met."""
@@ -159,7 +159,7 @@ class MoveQuestion:
         low, high = np.maximum(guess - near, 0.0), np.minimum(guess + near, 1.0)
 
         def slack(share: Array) -> Array:
-            return self._functional(edges, c, p, _between(*ends, share))[2]
+            return self._functional(edges, c, p, between(*ends, share))[2]
 
         at_low, at_high = slack(low), slack(high)
         if np.isfinite(near).all():  # where the guess was not so good, all is open again
@@ -171,7 +171,7 @@ class MoveQuestion:
                 )
                 at_low, at_high = slack(low), slack(high)
         share = _root(slack, (low, high), (at_low, at_high), steps)
-        return _between(*ends, share), share
+        return between(*ends, share), share
 
     def _price_ends(self, edges: Pair, c: Array, p: Array) -> Pair:
         """Between which ln λ the integrand turns anywhere in the bulk of the prior; beyond them nothing changes."""
@@ -249,7 +249,7 @@ def _root(slack: Callable[[Array], Array], ends: Pair, at: Pair, steps: int) -> 
     return np.where(never, 0.0, np.where(always, 1.0, middle))
 
 
-def _between(lo: Array, hi: Array, share: Array) -> Array:
+def between(lo: Array, hi: Array, share: Array) -> Array:
     """A peak inside the goal; at the infinite end of a goal that has one."""
     with np.errstate(invalid="ignore"):
         inside = lo + share * (hi - lo)

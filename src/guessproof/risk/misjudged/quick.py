@@ -46,16 +46,16 @@ def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) 
     """A factor by which the prior may be wrong while the limit is proven at this ε for every true value of a search."""
     if search.form.is_flat:
         raise NotCertifiedError("the worst true value of a two-valued distance needs a finite prior; give at={…}")
-    low, high, beyond = search.tails(epsilon, _aim(move))
+    low, high, beyond = search.tails(epsilon, aim(move))
     if low == high:
         return DeclaredBoxes.at(search, epsilon, move, low).largest_factor(limit)
-    hint = likely_worst(search, epsilon, _aim(move))
+    hint = likely_worst(search, epsilon, aim(move))
     most = DeclaredBoxes.at(search, epsilon, move, hint).largest_factor(limit)
     if beyond > 0:  # there the belief is at most this, and its odds are multiplied
         most = min(most, max(1.0, limit / (1 - limit) * (1 - beyond) / beyond)) if beyond < 1 else 1.0
     if most == 1 or math.isinf(most):
         return most
-    left, right = _first_boxes(search, low, high)
+    left, right = first_boxes(search, low, high)
     if left.size == 0:  # the prior believes nobody where the bounds allow true values: nothing is proven there
         return 1.0
     for parts in _PARTS[:-1]:
@@ -67,15 +67,11 @@ def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) 
     return DeclaredBoxes.between(search, epsilon, move, left, right, grid).largest_factor(limit, most)
 
 
-def is_kept(search: TruthSearch, epsilon: float, limit: float, factor: float, move: Move) -> bool:
-    """Whether the limit is proven at this ε for every true value, if the prior is wrong by this factor."""
-    low, high, beyond = search.tails(epsilon, _aim(move))
-    if factor * beyond * (1 - limit) > limit * (1 - beyond):  # what the odds of a belief out there become
-        return False
-    hint = low if low == high else likely_worst(search, epsilon, _aim(move))
-    if DeclaredBoxes.at(search, epsilon, move, hint).limits(factor).max() > limit:
-        return False
-    left, right = _first_boxes(search, low, high)
+def is_kept_by_shares(
+    search: TruthSearch, epsilon: float, limit: float, factor: float, move: Move, truths: tuple[Array, Array]
+) -> bool:
+    """Whether a limit is proven at this ε between pairs of true values, if the prior is wrong by this factor."""
+    left, right = truths
     for parts in (*_PARTS, 0):
         if left.size == 0:
             return True
@@ -87,7 +83,8 @@ def is_kept(search: TruthSearch, epsilon: float, limit: float, factor: float, mo
     return False
 
 
-def _first_boxes(search: TruthSearch, low: float, high: float) -> tuple[Array, Array]:
+def first_boxes(search: TruthSearch, low: float, high: float) -> tuple[Array, Array]:
+    """Pairs of true values between which all that are possible lie."""
     points = first_points(search, low, high, _COARSE)
     left, right = points[:-1], points[1:]
     some = search.prior.mass(left, right) > 0
@@ -99,7 +96,8 @@ def _cut(left: Array, right: Array, which: Mask, parts: int) -> tuple[Array, Arr
     return t[:-1].T.ravel(), t[1:].T.ravel()
 
 
-def _aim(move: Move) -> Direction:
+def aim(move: Move) -> Direction:
+    """The same in the words of the declared prior."""
     return "rise" if move > 0 else "fall"
 
 
@@ -122,7 +120,7 @@ class DeclaredBoxes:
     @classmethod
     def at(cls, search: TruthSearch, epsilon: float, move: Move, truth: float) -> Self:
         """One true value."""
-        ends = Ends.at(search, np.array([truth]), epsilon, _aim(move))
+        ends = Ends.at(search, np.array([truth]), epsilon, aim(move))
         return cls._made(search, epsilon, move, (ends.t, ends.t), (ends.prior, ends.prior), ends.bound, _ALONE)
 
     @classmethod
@@ -130,10 +128,10 @@ class DeclaredBoxes:
         cls, search: TruthSearch, epsilon: float, move: Move, left: Array, right: Array, grid: tuple[int, int] = _MANY
     ) -> Self:
         """Boxes of true values."""
-        ends = Ends.at(search, np.concatenate([left, right]), epsilon, _aim(move))
+        ends = Ends.at(search, np.concatenate([left, right]), epsilon, aim(move))
         first, last = ends.pick(slice(None, left.size)), ends.pick(slice(left.size, None))
-        slopes = slope_range(search, first, last, epsilon, _aim(move))
-        rise = box_bound(search, first, last, *slopes, epsilon, _aim(move))
+        slopes = slope_range(search, first, last, epsilon, aim(move))
+        rise = box_bound(search, first, last, *slopes, epsilon, aim(move))
         return cls._made(search, epsilon, move, (left, right), _before(search, first, last), rise, grid)
 
     @classmethod

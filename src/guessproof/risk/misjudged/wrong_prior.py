@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from guessproof.risk.misjudged.by_odds import OddsRange
 
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
-_STEPS_ANYWHERE = (0.03, 0.045, 0.06, 0.08, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # the same for every true value at once
+_STEPS_ANYWHERE = (1e-3, 0.01, 0.03, 0.06, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # the same for every true value at once
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
 _BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit
 _FINE = 1e-5  # of a logarithm: four digits of a factor
@@ -199,7 +199,7 @@ class WrongAnywhere(WrongTents):
 
     @property
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        return _STEPS_ANYWHERE, _STEPS_ANYWHERE[:-1]
+        return _STEPS_ANYWHERE, tuple(1.5 * step for step in _STEPS_ANYWHERE[:-1])
 
     def _world(self, epsilon: float, move: Move) -> MisjudgedGoal:
         low, high, _ = self.search.tails(epsilon, "rise" if move > 0 else "fall")
@@ -210,9 +210,9 @@ class WrongAnywhere(WrongTents):
             return True
         if math.isinf(self.factor) or limit <= 0:
             return False
-        from guessproof.risk.misjudged.quick import is_kept  # only where all true values count
+        from guessproof.risk.misjudged.over_truths import is_kept  # only where all true values count
 
-        return is_kept(self.search, epsilon, limit, self.factor, move)
+        return is_kept(self.search, replace(self.goal, factor=self.factor), epsilon, limit, move)
 
     @property
     def truths(self) -> TruthSearch:

@@ -1,0 +1,193 @@
+"""The certificate for every true value of a range: boxes of true values, peaks and beliefs.
+
+With the multipliers of both sides held fixed as functions of x (not of the goal's edges), g (`certificate`) changes
+with the true value t only through the edges lo, hi and the peak c, which is a share of the way between them:
+
+    g'(t) = f(lo)·lo'·(W_out − W_left)(lo) + f(hi)·hi'·(W_right − W_out)(hi) + f(c)·c'·(W_left − W_right)(c),
+
+where W_left, W_right and W_out are the integrands inside on either side of the peak, and outside. Each difference is
+monotone in x, so its two ends and the density's range enclose g' over a box, and g stays above two lines from the ends
+of the box: it is off by the square of the box's width only. At any one t it is least in a corner of peaks and beliefs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from guessproof.risk.misjudged.certificate import NOISE, MoveQuestion, between, cut
+from guessproof.risk.misjudged.quick import aim, first_boxes, is_kept_by_shares
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
+from guessproof.risk.tent import log_prior
+from guessproof.risk.worst_case import TruthSearch
+from guessproof.world.checks import Array, Mask
+from guessproof.world.line import expit
+
+_BOXES = 10_000  # that are asked before a proof is given up
+_FIRST_STEPS, _STEPS = 40, 14
+_LOWER = ((1.0, 0.6), (0.65, 1.0), (1.0, 2.0))  # shares of ln λ, and where they end
+_MOST_ODDS = 40.0
+_BELIEFS, _RANGE = 0.6, 6.0  # how far apart, in log-odds, beliefs of a box are at first; of a box in all
+
+
+def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: float, move: Move) -> bool:
+    """Whether the limit is proven at this ε for every true value of a search, if the prior is wrong by a factor."""
+    low, high, beyond = search.tails(epsilon, aim(move))
+    if goal.factor * beyond * (1 - limit) > limit * (1 - beyond):  # what the odds of a belief out there become
+        return False
+    truths = first_boxes(search, low, high)
+    if is_kept_by_shares(search, epsilon, limit, goal.factor, move, truths):
+        return True
+    return search.sharp and is_proven_over(goal, epsilon, limit, move, truths)
+
+
+def is_proven_over(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move, truths: Pair) -> bool:
+    """Whether it is proven that no such prior lets the belief move so far at any true value between such pairs."""
+    question = TruthQuestion(goal, epsilon, rise, move)
+    boxes, left = question.boxes_over(*truths), _BOXES
+    while left > 0:
+        left -= boxes.shape[1]
+        boxes, broken = question.still_open(boxes)
+        if broken or boxes.size == 0:
+            return not broken
+    return False
+
+
+@dataclass(frozen=True)
+class TruthQuestion(MoveQuestion):
+    """Can the belief move so far at this ε, at some true value?
+
+    Boxes have two rows more than those at one true value: t from, t to. Their multipliers are those at the middle.
+    """
+
+    def boxes_over(self, t1: Array, t2: Array) -> Array:
+        """Where to start from."""
+        low, high = self._beliefs_over(t1, t2)
+        some = (low < high) & (self.goal.world.prior.mass(t1, t2) > 0)
+        low, high, t1, t2 = low[some], high[some], t1[some], t2[some]
+        with np.errstate(divide="ignore"):
+            top, bottom = (np.clip(np.log(p) - np.log1p(-p), -_MOST_ODDS, _MOST_ODDS) for p in (high, low))
+        bottom = np.maximum(bottom, top - _RANGE)
+        count = max(4, math.ceil(float(np.max(top - bottom, initial=0.0)) / _BELIEFS))
+        p = expit(bottom + np.linspace(0.0, 1.0, count + 1)[:, None] * (top - bottom))
+        p[0], p[-1] = np.minimum(p[0], low), np.maximum(p[-1], high)
+        t1, t2, share = (np.tile(v, 4 * count) for v in (t1, t2, np.zeros_like(t1)))
+        quarter = np.repeat(np.arange(4) / 4, low.size * count)
+        p1, p2 = (np.tile(v.ravel(), 4) for v in (p[:-1], p[1:]))
+        return np.stack([quarter, quarter + 0.25, p1, p2, share, share, share + np.inf, t1, t2])
+
+    def _beliefs_over(self, t1: Array, t2: Array) -> Pair:
+        (lo1, hi1), (lo2, hi2) = self.goal.edges(t1), self.goal.edges(t2)
+        room, prior = np.log(self.goal.factor), self.goal.world.prior
+        outer, inner = log_prior(prior, lo1, hi2), log_prior(prior, lo2, np.maximum(lo2, hi1))
+        with np.errstate(invalid="ignore"):
+            low, high = expit(inner[0] - inner[1] - room), expit(outer[0] - outer[1] + room)
+        low, high = low * (1 - 1e-12), high + 1e-12 * (1 - high)
+        return (low, np.minimum(high, 1 - self.rise)) if self.move > 0 else (np.maximum(low, self.rise), high)
+
+    def still_open(self, boxes: Array) -> tuple[Array, bool]:
+        """The boxes that are not settled, cut where it helps; and whether a move so far was found."""
+        middle = 0.5 * (boxes[7] + boxes[8])
+        edges, share, p = self.goal.edges(middle), 0.5 * (boxes[0] + boxes[1]), 0.5 * (boxes[2] + boxes[3])
+        c = between(*edges, share)
+        steps = _FIRST_STEPS if np.isinf(boxes[6]).any() else _STEPS
+        price, guess = self._prices(edges, c, p, boxes[4:6], boxes[6], steps)
+        alone, size, _ = self._functional(edges, c, p, price)
+        if np.any(self.reached(edges, c, p, price)[alone <= NOISE * size] >= self.rise):
+            return boxes, True
+        flat, least = self.least(boxes, price)
+        for share_of, cap in _LOWER:  # the best price for the middle says less of the corners than a lower one
+            rest = ~(least > 0)
+            if rest.any():
+                again = self.least(boxes[:, rest], np.clip(share_of * price[:, rest], -cap, cap))
+                flat[rest], least[rest] = (np.maximum(a, b[rest]) for a, b in zip(again, (flat, least), strict=True))
+        near = np.where(np.isinf(boxes[6]), 0.1, np.maximum(0.5 * boxes[6], 1e-6))
+        kept = np.concatenate([boxes[:4], guess, near[None, :], boxes[7:]])
+        open_, by_truth = ~(least > 0), flat > 0
+        halved = self._halved(kept[:, open_ & by_truth])
+        return np.concatenate([halved, self._halved(cut(kept[:, open_ & ~by_truth]))], axis=1), False
+
+    def least(self, boxes: Array, price: Array) -> Pair:
+        """The least of g in the corners of boxes, and the least on all of them: above 0 where that is proven."""
+        (c1, c2, p1, p2), (t1, t2) = boxes[:4], boxes[7:]
+        flat, least = np.full(t1.shape, np.inf), np.full(t1.shape, np.inf)
+        for share in (c1, c2):
+            for p in (p1, p2):
+                ends = [self.at(t, boxes, share, p, price) for t in (t1, t2)]
+                noise = NOISE * np.maximum(ends[0][1], ends[1][1])
+                one, other = (value - noise for value, _ in ends)
+                down, up = self.slope(boxes, share, p, price)
+                flat = np.minimum(flat, np.minimum(one, other))
+                least = np.minimum(least, _above_lines(one, other, down, up, t2 - t1))
+        return flat, np.minimum(least, flat)
+
+    def _moved(self, boxes: Array, price: Array, edges: Pair) -> Array:
+        """ln λ, as told from other edges than those at the middle of a box."""
+        psi = self.goal.world.form.psi
+        here = self.goal.edges(0.5 * (boxes[7] + boxes[8]))
+        rate = self.move * self.epsilon
+        shift = [sign * rate * (psi(b) - psi(a)) for sign, a, b in zip((1, -1), here, edges, strict=True)]
+        return price + np.stack(shift)
+
+    def at(self, t: Array, boxes: Array, share: Array, p: Array, price: Array) -> Pair:
+        """g at true values with the multipliers of boxes, and the sum of the sizes of its terms."""
+        edges = self.goal.edges(t)
+        value, size, _ = self._functional(edges, between(*edges, share), p, self._moved(boxes, price, edges))
+        return value, size
+
+    def slope(self, boxes: Array, share: Array, p: Array, price: Array) -> Pair:
+        """Between which numbers g'(t) lies."""
+        t1, t2 = boxes[7:]
+        (lo1, hi1), (lo2, hi2) = self.goal.edges(t1), self.goal.edges(t2)
+        c1, c2 = between(lo1, hi1, share), between(lo2, hi2, share)
+        bent = self._bent(t1, t2)
+        down, up = np.where(bent, -np.inf, 0.0), np.where(bent, np.inf, 0.0)
+        for kind, a, b in (("lo", lo1, lo2), ("hi", hi1, hi2), ("peak", c1, c2)):
+            ends = [self._difference(kind, x, boxes, p, price) for x in (a, b)]
+            density = self.goal.world.prior.density_range(a, b)
+            with np.errstate(invalid="ignore", over="ignore"):
+                speed = (b - a) / (t2 - t1)
+                terms = np.stack([speed * f * d for f in density for d in ends])
+            terms = np.where(np.isnan(terms), np.inf, terms)
+            down, up = down + np.where(np.isinf(terms).any(axis=0), -np.inf, terms.min(axis=0)), up + terms.max(axis=0)
+        return down, up
+
+    def _bent(self, t1: Array, t2: Array) -> Mask:
+        """Where the edges are not straight in the true value: a share of it, around 0."""
+        ends = zip(self.goal.edges(t1), self.goal.edges(0.5 * (t1 + t2)), self.goal.edges(t2), strict=True)
+        off = [np.abs(0.5 * (a + b) - m) > 1e-9 * (np.abs(a) + np.abs(b)) for a, m, b in ends]
+        return off[0] | off[1]
+
+    def _difference(self, kind: str, x: Array, boxes: Array, p: Array, price: Array) -> Array:
+        """By how much the integrand behind an edge, or behind the peak, is above the one before it."""
+        log_l = self._moved(boxes, price, (x, x))
+        _, _, rest, after = self._terms(p, log_l)
+        left, right = (self._weighed(1 - p - rest * np.exp(own)) for own in log_l)
+        if kind == "peak":
+            return left - right
+        outside = self._weighed(after * np.exp(log_l[0 if kind == "lo" else 1]) - p)
+        return outside - left if kind == "lo" else right - outside
+
+    def _weighed(self, value: Array) -> Array:
+        """z, or κz where that is less, for a rise; the same of −z for a fall."""
+        value = self.move * value
+        return np.minimum(value, self.goal.factor * value)
+
+    @staticmethod
+    def _halved(boxes: Array) -> Array:
+        """Each box cut in two along its true values."""
+        middle = 0.5 * (boxes[7] + boxes[8])
+        below, above = boxes.copy(), boxes.copy()
+        below[8], above[7] = middle, middle
+        return np.concatenate([below, above], axis=1)
+
+
+def _above_lines(one: Array, other: Array, down: Array, up: Array, width: Array) -> Array:
+    """The least that a function can be between two ends, if its slope lies between two numbers."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        met = (up * one - down * other + up * down * width) / (up - down)
+    met = np.where(np.isnan(met), -np.inf, met)
+    turns = (down < 0) & (up > 0)
+    return np.where(turns, np.minimum(met, np.minimum(one, other)), np.minimum(one, other))

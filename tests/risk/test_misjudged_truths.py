@@ -1,0 +1,72 @@
+"""The certificate over boxes of true values: it proves nothing that an attack reaches, and what lies a little above."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.risk.misjudged.over_truths import TruthQuestion, is_proven_over
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.world.line import LinePrior
+from guessproof.world.line_form import LineForm
+
+STRAIGHT, BENT = LineForm(slopes=(1.0,)), LineForm((-1.0, 0.5), (0.0, 1.0, 0.4), (0.2, 0.0), 0.3)
+CASES = [
+    (gp.normal(0, 1), STRAIGHT, 1),
+    (gp.normal(0, 1), BENT, -1),
+    (gp.exponential(1.0), STRAIGHT, -1),
+    (gp.histogram([-2, -1, 0.5, 1, 4], [0.2, 0.5, 0.1, 0.2]), STRAIGHT, 1),
+    (gp.uniform(-2, 3), BENT, 1),
+]
+
+
+def drawn(prior: LinePrior, form: LineForm, seed: int) -> tuple[MisjudgedGoal, float]:
+    draw = np.random.default_rng(seed)
+    radius, factor, epsilon = 0.2 + draw.random(), 1.2 + 3 * draw.random(), 0.2 + draw.random()
+    left = float(prior.quantile(0.1 + 0.5 * draw.random()))
+    edges = TiltedIntegrals(prior, form), lambda t: (t - radius, t + radius)
+    return MisjudgedGoal(*edges, left, left + 0.3, factor), epsilon
+
+
+@pytest.mark.parametrize(("prior", "form", "move"), CASES)
+def test_it_proves_what_no_attack_reaches_and_nothing_else(prior: LinePrior, form: LineForm, move: Move) -> None:
+    goal, epsilon = drawn(prior, form, len(repr(prior)))
+    reached = best_tent(goal, epsilon, move).value
+    truths = np.linspace(goal.low, goal.high, 3)
+    assert not is_proven_over(goal, epsilon, reached * (1 - 1e-3), move, (truths[:-1], truths[1:]))
+    if form.is_straight:  # elsewhere boxes may run out, and shares prove less
+        assert is_proven_over(goal, epsilon, reached * 1.01, move, (truths[:-1], truths[1:]))
+
+
+@pytest.mark.parametrize(("prior", "form", "move"), CASES)
+def test_boxes_lie_above_what_is_said_of_them(prior: LinePrior, form: LineForm, move: Move) -> None:
+    """At drawn true values, peaks and beliefs of a box, with its own multipliers."""
+    goal, epsilon = drawn(prior, form, len(repr(prior)))
+    question, draw = TruthQuestion(goal, epsilon, 0.1, move), np.random.default_rng(1)
+    first, count = draw.random((5, 200)), 200
+    share, p, t = 0.9 * first[0], 0.15 + 0.5 * first[1], goal.low + 0.2 * first[2]
+    price = first[3:] * 1.6 - 0.8
+    boxes = np.stack([share, share + 0.1, p, p + 0.05, *price, 0 * p, t, t + 0.1])
+    least = question.least(boxes, price)[1]
+    for _ in range(20):
+        way = draw.random((3, count))
+        value = question.at(t + 0.1 * way[0], boxes, share + 0.1 * way[1], p + 0.05 * way[2], price)[0]
+        assert np.all(value >= least - 1e-12)
+    assert np.median(question.at(t, boxes, share, p, price)[0] - least) < 0.1  # and it is near
+
+
+@pytest.mark.parametrize(("prior", "form", "move"), CASES)
+def test_slopes_lie_within_what_is_said_of_them(prior: LinePrior, form: LineForm, move: Move) -> None:
+    """Differences of g between true values a little apart: those of a narrow box leave hardly any room."""
+    goal, epsilon = drawn(prior, form, len(repr(prior)))
+    question, draw = TruthQuestion(goal, epsilon, 0.1, move), np.random.default_rng(2)
+    first = draw.random((5, 300))
+    share, p, t, price = first[0], 0.15 + 0.5 * first[1], goal.low + 0.2 * first[2], first[3:] * 1.6 - 0.8
+    boxes = np.stack([share, share, p, p, *price, 0 * p, t, t + 1e-3])
+    down, up = question.slope(boxes, share, p, price)
+    rise = [question.at(end, boxes, share, p, price)[0] for end in (t, t + 1e-3)]
+    slope = (rise[1] - rise[0]) / 1e-3
+    assert np.all((down - 1e-9 <= slope) & (slope <= up + 1e-9))
+    assert np.quantile(up - down, 0.5) < 0.01
