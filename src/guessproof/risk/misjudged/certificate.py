@@ -33,7 +33,7 @@ from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
 
 _BOXES = 4_000  # that are asked before a proof is given up
-_FIRST_STEPS, _CORNER_STEPS, _STEPS = 20, 15, 10
+_FIRST_STEPS, _CORNER_STEPS, _STEPS = 60, 15, 10
 NOISE = 2e-14  # of the sum of all terms: what the rounding of tilted integrals may hide
 
 
@@ -175,8 +175,11 @@ class MoveQuestion:
 
     def _price_ends(self, edges: Pair, c: Array, p: Array) -> Pair:
         """Between which ln λ the integrand turns anywhere in the bulk of the prior; beyond them nothing changes."""
-        psi, prior = self.goal.world.form.psi, self.goal.world.prior
-        bulk = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
+        form, prior = self.goal.world.form, self.goal.world.prior
+        psi, bulk = form.psi, np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
+        if not form.is_straight or prior.breaks:  # beside a bend, a jump or a step of the density prices vary more
+            reach = 4.0 + self.epsilon * (psi(bulk[1]) - psi(bulk[0])) + np.zeros((2, c.size))
+            return -reach, reach
         edge, outmost = (np.clip(np.stack(ends), *bulk) for ends in (edges, (c * 0 + bulk[0], c * 0 + bulk[1])))
         turn_in, turn_out, _, _ = self._terms(p, np.zeros((2, 1)))
         rate = self.move * self.epsilon
