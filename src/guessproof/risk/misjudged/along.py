@@ -224,7 +224,7 @@ class _PeakTents:
         k = self.move * self.epsilon[:, None]
         cut_in, cut_out = self.reach[:, None] * inside, self.near[:, None] + (self.far - self.near)[:, None] * outside
         cut_out = np.concatenate([self.end[:, None], cut_out], axis=1)  # at first h is 1 everywhere outside
-        lo, hi = (np.float64(e) for e in self.edges)
+        lo, hi = (np.asarray(e) for e in self.edges)
         found: list[_TurnedPart] = []
         with np.errstate(over="ignore", invalid="ignore"):
             for cut, is_in in ((cut_in, True), (cut_out, False)):
