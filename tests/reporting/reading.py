@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         for element in self.open:
-            element.text += data
+            element.text += data.replace("\xa0", " ")  # where a line may end is no matter of words
 
     def all(self, *tags: str) -> list[Element]:
         return [e for e in self.elements if e.tag in tags]
@@ -63,7 +63,7 @@ class Page(HTMLParser):
         return found[0]
 
     def part(self, name: str) -> str:
-        return self.one("section", id=name).text.replace("\xa0", " ")
+        return self.one("section", id=name).text
 
     @property
     def data(self) -> dict[str, Any]:
