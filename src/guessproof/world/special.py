@@ -30,7 +30,7 @@ def _compiled() -> Any:
     """The compiled functions alone, or the whole package where they cannot be read on their own."""
     if _COMPILED in sys.modules:
         return sys.modules[_COMPILED]
-    if _PACKAGE in sys.modules or threading.active_count() > 1:
+    if _PACKAGE in sys.modules or not _alone():
         return importlib.import_module(_PACKAGE)
     scipy = importlib.import_module("scipy")
     stand_in = types.ModuleType(_PACKAGE)  # where its parts are looked for while they are read
@@ -45,3 +45,9 @@ def _compiled() -> Any:
     finally:
         del sys.modules[_PACKAGE]
         vars(scipy).pop("special", None)
+
+
+def _alone() -> bool:
+    """Whether no other thread could read the package meanwhile: those that draw a progress bar read nothing."""
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    return all(type(thread).__module__ == "rich.live" for thread in others)
