@@ -91,7 +91,7 @@ def line_of(attribute: Attribute) -> LinePrior:
 
 def axis_of(attribute: Attribute) -> Any:
     """An axis of numbers, or of days that are shown as dates."""
-    dates = {"labelExpr": "utcFormat(datum.value * 864e5, '%Y-%m-%d')"} if attribute.is_time else {}
+    dates: dict[str, Any] = {"labelExpr": "utcFormat(datum.value * 864e5, '%Y-%m-%d')"} if attribute.is_time else {}
     return alt.Axis(grid=False, tickCount=4 if dates else 6, labelOverlap=True, labelSeparation=8, **dates)
 
 

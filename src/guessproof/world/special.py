@@ -11,7 +11,6 @@ import importlib
 import sys
 import threading
 import types
-from pathlib import Path
 from typing import Any
 
 _PACKAGE, _COMPILED = "scipy.special", "scipy.special._ufuncs"
@@ -34,7 +33,7 @@ def _compiled() -> Any:
         return importlib.import_module(_PACKAGE)
     scipy = importlib.import_module("scipy")
     stand_in = types.ModuleType(_PACKAGE)  # where its parts are looked for while they are read
-    stand_in.__path__ = [str(Path(str(scipy.__file__)).parent / "special")]
+    stand_in.__path__ = [f"{folder}/special" for folder in scipy.__path__]
     sys.modules[_PACKAGE] = stand_in
     try:
         return importlib.import_module(_COMPILED)

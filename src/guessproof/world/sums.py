@@ -1,9 +1,10 @@
-"""The weighted sum of independent numbers with log-concave densities, as one number.
+"""The weighted sum of two independent numbers with log-concave densities, as one number.
 
-Its density is log-concave again. It is worked out at knots, each in closed form: where one of two densities is
+Its density is log-concave again. It is worked out at knots, each in closed form: where one of the two densities is
 exp(h + βx) on pieces, ∫ f(x)·exp(h + β(s − x)) dx is a tilted integral of the other. Between two knots the logarithm is
-taken as a straight line, which a concave function exceeds there and stays below beyond the last knot. How far it
-exceeds it at most follows from the lines next to it, and is kept: `slack` bounds what log-odds are off by.
+taken as a straight line, which a concave function exceeds there. How far it exceeds it at most follows from the lines
+next to it. Of the outermost knots there is no line next to them: what lies beyond the second and the last but one is
+held below the line from further inside, and counts as what may be there or not (`SumPrior.slack`).
 """
 
 from __future__ import annotations
@@ -20,19 +21,18 @@ from guessproof.world.pieces import LogLinear
 _KNOTS, _ROUNDS, _MOST = 80, 8, 420
 _CLOSE = 4e-4  # of ln density between knots
 _FAR, _FAINT = 1e-12, 1e-4  # of the largest density: where knots end, where values do not and where they do
-_BEYOND = 2e-4  # what lies beyond the knots may do so much to log-odds
 _CHUNK = 64
 _FEW = 12  # pieces of a density that can be put to any other
 
 
 @dataclass(frozen=True)
 class SumPrior(LogLinear):
-    """A log-concave density through knots; `slack`: how far off log-odds may be for that."""
+    """A log-concave density through knots; `gap`: how far its logarithm may lie above the lines between them."""
 
     knots: tuple[float, ...]
     logs: tuple[float, ...]
     ends: tuple[float, float]
-    slack: float
+    gap: float
     words: str
 
     def __post_init__(self) -> None:
@@ -49,6 +49,53 @@ class SumPrior(LogLinear):
     def __repr__(self) -> str:
         return self.words
 
+    def slack(self, rate: float, goal: Sequence[tuple[float, float]], peaked: bool = False) -> float:
+        """How far off log-odds of the goal may be, for any likelihood whose logarithm has at most this slope.
+
+        `peaked`: for those alone that rise up to a place in the goal, an interval, and fall from there on.
+
+        Let g be this density, f the true one, T what lies beyond the second and the last but one knot, A a part of the
+        rest. g ≤ f ≤ e^gap·g outside T, and on T both are at most a line that goes on from further inside. With L the
+        likelihood, ∫_T fL and ∫_T gL are at most r(A)·∫_A gL: at the knot where T begins, L is as large for both, and
+        from there it rises on T and falls on A by no more than its slope; one with a peak in the goal does neither, on
+        the A of the same side. So ∫_G fL ≤ (e^gap + r(G))·∫_G gL and
+        ∫_G gL ≤ (1 + r(G))·∫_G fL, the same outside of the goal, and odds are quotients of the two.
+        """
+        low, high = self.knots[1], self.knots[-2]
+        inside = [(max(a, low), min(b, high)) for a, b in goal if min(b, high) > max(a, low)]
+        edges = [low, *(e for part in sorted(inside) for e in part), high]
+        outside = [(a, b) for a, b in zip(edges[0::2], edges[1::2], strict=True) if b > a]
+        reached = any(a < low for a, _ in goal), any(b > high for _, b in goal)
+        first, last = self.ends
+        missed = not any(a <= first and b >= low for a, b in goal), not any(a <= high and b >= last for a, b in goal)
+        whole = np.exp(self.gap)
+        if peaked and len(goal) == 1 and not any(reached):
+            sides = (
+                ((True, False), [p for p in outside if p[0] == low]),
+                ((False, True), [p for p in outside if p[1] == high]),
+            )
+            return float(self.gap + np.log1p(sum(self._beyond(0.0, parts, side) for side, parts in sides)))
+        own = self._beyond(rate, inside, reached)
+        other = self._beyond(rate, outside, missed)
+        return float(np.log(max((whole + own) * (1 + other), (whole + other) * (1 + own))))
+
+    def _beyond(self, rate: float, parts: Sequence[tuple[float, float]], sides: tuple[bool, bool]) -> float:
+        """r: what may lie beyond the knots on these sides, as a share of what lies in the parts."""
+        total = 0.0
+        for side in (s for s in (0, 1) if sides[s]):
+            sign, at, inner = (-1, 1, 2) if side == 0 else (1, -2, -3)
+            x = self.knots[at]
+            # The line from further inside falls; a likelihood may rise as it does.
+            fall = (self.logs[inner] - self.logs[at]) / abs(self.knots[inner] - x) - rate
+            width = abs(self.ends[side] - x)
+            if not parts or (np.isinf(width) and fall <= 0):
+                return np.inf
+            with np.errstate(over="ignore"):
+                tail = width if fall == 0 else -np.expm1(-fall * width) / fall
+            held = log_sum(np.array([float(self.log_tilt(sign * rate, a, b)) for a, b in parts])) - sign * rate * x
+            total += tail * float(np.exp(float(self.log_density(np.array(x))) - held))
+        return total
+
     @property
     def name(self) -> str:
         return "sum"
@@ -63,30 +110,15 @@ class SumPrior(LogLinear):
 
 
 def sum_of(priors: Sequence[LinePrior], weights: Sequence[float], start: float = 0.0) -> SumPrior | None:
-    """The prior of start + Σ wᵢxᵢ; None where a density is not known to be log-concave, or it would take long."""
-    if not all(p.is_log_concave for p in priors):
-        return None
-    words = f"sum of {', '.join(map(repr, priors))}"
+    """The prior of start + Σ wᵢxᵢ of two numbers; None where a density is not log-concave or not in closed form."""
     parts = [_Scaled(p, w) for p, w in zip(priors, weights, strict=True) if w]
     plain = [p for p in parts if isinstance(p.prior, LogLinear) and p.prior.left.size <= _FEW]
-    closed = [p for p in parts if p not in plain and not p.prior.by_quadrature]
-    rest = [p for p in parts if p not in plain and p not in closed]
-    if not parts or len(closed) + len(rest) > 2 or len(rest) > 1:
-        return None  # integrals of many pieces by many pieces
-    heavy = [_followed(p, words) for p in (*closed[1:], *rest)]
-    slack = sum(p.prior.slack for p in heavy if isinstance(p.prior, SumPrior))
-    first, *others = [*closed[:1], *heavy, *plain]
-    whole = first
-    for part in others:
-        found = _convolved(whole, part, words)
-        whole, slack = _Scaled(found, 1.0), slack + found.slack
-    if not others:
-        whole = whole if isinstance(whole.prior, SumPrior) else _followed(whole, words)
-        slack = whole.prior.slack if isinstance(whole.prior, SumPrior) else slack
-    prior = whole.prior
-    assert isinstance(prior, SumPrior)
-    knots = tuple((np.asarray(prior.knots) + start).tolist())
-    return SumPrior(knots, prior.logs, (prior.ends[0] + start, prior.ends[1] + start), slack + _BEYOND, words)
+    if len(parts) != 2 or not plain or any(p.prior.by_quadrature or not p.prior.is_log_concave for p in parts):
+        return None  # of three, one would be known at knots only
+    one, other = (parts[0], plain[-1]) if plain[-1] is parts[1] else (parts[1], plain[-1])
+    found = _convolved(one, other, f"sum of {', '.join(map(repr, priors))}")
+    knots = tuple((np.asarray(found.knots) + start).tolist())
+    return SumPrior(knots, found.logs, (found.ends[0] + start, found.ends[1] + start), found.gap, found.words)
 
 
 @dataclass(frozen=True)
@@ -114,11 +146,6 @@ class _Scaled:
         """ln ∫ e^{ky} f(y) dy of the weighted number."""
         low, high = (a, b) if self.weight > 0 else (b, a)
         return self.prior.log_tilt(k * self.weight, low / self.weight, high / self.weight)
-
-
-def _followed(part: _Scaled, words: str) -> _Scaled:
-    """A density through knots of its own."""
-    return _Scaled(_through(part.log_density, part.support, part.reach, words), 1.0)
 
 
 def _convolved(one: _Scaled, other: _Scaled, words: str) -> SumPrior:
@@ -160,8 +187,8 @@ def _through(
         order = np.argsort(np.concatenate([x, middle[wide]]))
         x, y = np.concatenate([x, middle[wide]])[order], np.concatenate([y, there[wide]])[order]
     middle = 0.5 * (x[:-1] + x[1:])
-    slack = float(np.max(_gaps(x, y, middle, density(middle))[1:-1]))
-    return SumPrior(tuple(x.tolist()), tuple(y.tolist()), ends, slack, words)
+    gap = float(np.max(_gaps(x, y, middle, density(middle))[1:-1]))
+    return SumPrior(tuple(x.tolist()), tuple(y.tolist()), ends, gap, words)
 
 
 def _trimmed(x: Array, y: Array, ends: tuple[float, float], density: Callable[[Array], Array]) -> tuple[Array, Array]:

@@ -166,7 +166,8 @@ class Several:
             return None
         from guessproof.risk.several.linear import one_number  # only formulas need it
 
-        return one_number(self.attributes, self.goal, self.norm)
+        found = one_number(self.attributes, self.goal, self.norm)
+        return found if found is not None and found.is_exact else None  # far out a density at knots says too little
 
     def _worst_sum(
         self, alone: OneNumber, epsilon: float, aim: Direction
@@ -180,8 +181,8 @@ class Several:
 
         bound = asked(alone.bounding)
         reached = bound if alone.reaching is None else asked(alone.reaching)
-        most = min(float(bound.bound) + alone.slack, 1.0)  # beliefs move by a fourth of their log-odds at most
-        gained = 0.0 if alone.reaching is None else min(max(float(reached.attack) - alone.slack, 0.0), most)
+        most = float(bound.bound)
+        gained = 0.0 if alone.reaching is None else min(float(reached.attack), most)
         where, prior = {alone.bounding.name: reached.worst_at}, float(np.asarray(reached.worst_prior))
         return gained, most, where, prior
 
@@ -253,11 +254,8 @@ class Several:
         if self._alone is not None:
             from guessproof.risk.attack import Attack  # it asks this very question of one number
 
-            attack, slack = Attack(self._alone.on(self._alone.bounding)), self._alone.slack
-            stricter = [None if limit is None else limit - slack for limit in limits]
-            if any(limit is not None and np.any(limit <= 0) for limit in stricter):
-                return 0.0
-            return attack.epsilon(advantage=stricter[0], posterior=stricter[1], both=both)
+            attack = Attack(self._alone.on(self._alone.bounding))
+            return attack.epsilon(advantage=advantage, posterior=posterior, both=both)
         if self._each is not None:
             if limits[1] is not None and self._certain is not None and np.any(limits[1] < 1):
                 raise InfeasibleError(

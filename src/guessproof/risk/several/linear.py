@@ -9,7 +9,8 @@ aᵢ/sᵢ are equal and the norm is ℓ1 (or σᵢ suit the norm) both rates agr
 Of other log-concave numbers Efron's theorem says that given v each aᵢxᵢ grows with v: there is a coupling in which a
 larger v makes no aᵢxᵢ smaller, so that what all of them move adds up to the move of v. In any ℓp that is no further
 than if the dearest of them moved alone. Normal numbers count as one part, with the rate above. The prior of v is worked
-out at knots (`world.sums`), and what log-odds may be off for that is added to bounds and taken from attacks.
+out at knots for two parts (`world.sums`), and what log-odds may be off for that, before and after, is added to bounds
+and taken from attacks.
 """
 
 from __future__ import annotations
@@ -40,8 +41,13 @@ class OneNumber:
     goal: FormulaGoal
     bounding: Attribute
     reaching: Attribute | None  # None where nothing is known to be reached
+    rate: float  # how dear it is at most to move the value by one
     is_missed: bool = False  # the goal is that the formula's value is missed
-    slack: float = 0.0  # how far off log-odds may be, before and after each
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the prior of the value is known as it is, and not at knots only."""
+        return not isinstance(self.bounding.prior, SumPrior)
 
     def on(self, attribute: Attribute) -> Goal:
         """The goal about the value alone."""
@@ -61,11 +67,24 @@ class OneNumber:
 
     def gain(self, epsilon: float, truth: float | None) -> tuple[float, float]:
         """The largest gain that is reached and that is never exceeded."""
-        bound = float(self._belief(self.bounding, truth).gain(np.asarray(epsilon))[1]) + 2 * self.slack
+        slack = self._slack(0.0, truth) + self._slack(epsilon * self.rate, truth)
+        if not math.isfinite(slack):
+            return 0.0, math.inf
+        bound = float(self._belief(self.bounding, truth).gain(np.asarray(epsilon))[1]) + slack
         if self.reaching is None:
             return 0.0, bound
-        reached = float(self._belief(self.reaching, truth).gain(np.asarray(epsilon))[0]) - 2 * self.slack
+        reached = float(self._belief(self.reaching, truth).gain(np.asarray(epsilon))[0]) - slack
         return max(reached, 0.0), bound
+
+    def _slack(self, rate: float, truth: float | None) -> float:
+        """What log-odds may be off by, for likelihoods of this slope."""
+        prior, goal = self.bounding.prior, self.on(self.bounding)
+        if not isinstance(prior, SumPrior):
+            return 0.0
+        inner = goal.part if isinstance(goal, Not) else goal
+        assert isinstance(inner, (Within, Inside))
+        edges = [(float(a), float(b)) for a, b in inner.edges(math.nan if truth is None else truth)]
+        return prior.slack(rate, edges, peaked=not self.is_missed)  # whatever raises a belief most is a tent
 
     def _belief(self, attribute: Attribute, truth: float | None) -> Belief:
         return belief_of(attribute, self.on(attribute), truth)
@@ -99,8 +118,8 @@ def one_number(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> O
         inner,
         _attribute(inner, prior, move * (1 + 1e-13), bounds),
         _attribute(inner, prior, (1 - 1e-13) / steep, bounds) if np.isfinite(steep) else None,
+        move * (1 + 1e-13),
         isinstance(goal, Not),
-        prior.slack if isinstance(prior, SumPrior) else 0.0,
     )
 
 
