@@ -128,7 +128,7 @@ def test_the_scan_is_internal_and_marks_later_choices(example: tuple[str, str]) 
 
 
 @pytest.mark.parametrize(
-    ("example", "hint"), [("survey/plan", "attacker"), ("ships/plan", "one column")], indirect=["example"]
+    ("example", "hint"), [("survey/plan", "attacker"), ("ships/plan", "each column")], indirect=["example"]
 )
 def test_what_cannot_be_scanned_is_refused(example: tuple[str, str], hint: str) -> None:
     with pytest.raises(GuessproofError, match=hint):

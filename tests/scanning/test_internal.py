@@ -148,7 +148,7 @@ def test_a_refused_scan_reads_nothing_and_notes_nothing(tmp_path: Path) -> None:
     near = "(x, y) within 2 by l2"
     columns = dict.fromkeys("xy", "bounds = [0, 9]\nprior = { normal = { mean = 5, sd = 2 } }")
     plan = made(tmp_path, text(sql="SELECT SUM(x + y) AS s FROM t", columns=columns, goal=near), ["x", "y"], [[1, 2]])
-    with pytest.raises(PlanError, match="locations"):
+    with pytest.raises(PlanError, match="a location, a formula"):
         scan(plan, epsilon=1.0)
     folder = tmp_path / "one"
     folder.mkdir()

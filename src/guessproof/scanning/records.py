@@ -99,8 +99,10 @@ def _within_bounds(attributes: Mapping[str, Attribute], judged: Judged) -> Mask:
 def _refused(plan: Plan) -> PlanError:
     problem = "a scan supports an interval around one number, finitely many values, and and, or, not of these about "
     problem += "independent columns"
-    remedy = "scan its columns one by one, or ask choose for one record with at; for a location or a formula every "
-    remedy += "combination of true values would need a proof of its own"
+    remedy = "scan a plan with such a goal about each column, or ask choose for one record with at; for a location, a "
+    remedy += (
+        "formula and several intervals of one column every combination of true values would need a proof of its own"
+    )
     return plan.error(("attacker", "goal"), plan.attacker and plan.attacker.goal, problem, remedy)
 
 

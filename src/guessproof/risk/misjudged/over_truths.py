@@ -32,7 +32,7 @@ _MOST_ODDS = 40.0
 _BELIEFS, _RANGE = 0.6, 6.0  # how far apart, in log-odds, beliefs of a box are at first; of a box in all
 
 
-def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: float, move: Move) -> bool:
+def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: float, move: Move, by_boxes: bool) -> bool:
     """Whether the limit is proven at this ε for every true value of a search, if the prior is wrong by a factor."""
     low, high, beyond = search.tails(epsilon, aim(move))
     if goal.factor * beyond * (1 - limit) > limit * (1 - beyond):  # what the odds of a belief out there become
@@ -40,7 +40,7 @@ def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: flo
     truths = first_boxes(search, low, high)
     if is_kept_by_shares(search, epsilon, limit, goal.factor, move, truths):
         return True
-    return search.sharp and is_proven_over(goal, epsilon, limit, move, truths)
+    return by_boxes and is_proven_over(goal, epsilon, limit, move, truths)
 
 
 def is_proven_over(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move, truths: Pair) -> bool:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
 _STEPS_ANYWHERE = (1e-3, 0.01, 0.03, 0.06, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # the same for every true value at once
+_STEPS_BENT = (0.03, 0.045, 0.06, 0.08, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # where boxes of true values prove too little
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
 _BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit
 _FINE = 1e-5  # of a logarithm: four digits of a factor
@@ -199,7 +200,15 @@ class WrongAnywhere(WrongTents):
 
     @property
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        return _STEPS_ANYWHERE, tuple(1.5 * step for step in _STEPS_ANYWHERE[:-1])
+        if self.is_cut_by_truths:
+            return _STEPS_ANYWHERE, tuple(1.5 * step for step in _STEPS_ANYWHERE[:-1])
+        return _STEPS_BENT, _STEPS_BENT[:-1]
+
+    @property
+    def is_cut_by_truths(self) -> bool:
+        """Whether boxes of true values prove what is reached: near a bend of the distance they would be too many."""
+        form = self.search.form
+        return self.search.sharp and form.is_straight and math.isinf(form.cap)
 
     def _world(self, epsilon: float, move: Move) -> MisjudgedGoal:
         low, high, _ = self.search.tails(epsilon, "rise" if move > 0 else "fall")
@@ -212,7 +221,8 @@ class WrongAnywhere(WrongTents):
             return False
         from guessproof.risk.misjudged.over_truths import is_kept  # only where all true values count
 
-        return is_kept(self.search, replace(self.goal, factor=self.factor), epsilon, limit, move)
+        goal = replace(self.goal, factor=self.factor)
+        return is_kept(self.search, goal, epsilon, limit, move, by_boxes=self.is_cut_by_truths)
 
     @property
     def truths(self) -> TruthSearch:
