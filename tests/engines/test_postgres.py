@@ -185,7 +185,7 @@ def test_a_connection_that_is_killed_says_nothing(table: Place, postgres_server:
 
     def kill() -> None:
         with psycopg.connect(postgres_server, autocommit=True) as con:
-            busy = "query LIKE '%%gp_asked' AND state = 'active'"
+            busy = f"query LIKE '%%gp_asked' AND query LIKE '%%{table.schema}%%' AND state = 'active'"
             while not con.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {busy}").fetchall():
                 pass
 

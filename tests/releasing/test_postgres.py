@@ -126,15 +126,16 @@ def test_a_time_out_after_the_charge(place: Place, tmp_path: Path) -> None:
 
 def test_a_connection_killed_after_the_charge(place: Place, tmp_path: Path, postgres_server: str) -> None:
     slow(place, tmp_path)
-    killer = threading.Thread(target=kill, args=(postgres_server,))
+    killer = threading.Thread(target=kill, args=(postgres_server, place.schema))
     killer.start()
     after_the_charge(tmp_path, timeout=60)
     killer.join()
 
 
-def kill(server: str) -> None:
-    """End whatever reads the slow view."""
+def kill(server: str, schema: str) -> None:
+    """End whatever reads the slow view of this schema."""
     busy = "query LIKE '%%gp_asked' AND query LIKE '%%NOT MATERIALIZED%%' AND state = 'active'"
+    busy += f" AND query LIKE '%%{schema}%%'"
     with psycopg.connect(server, autocommit=True) as con:
         while not con.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {busy}").fetchall():
             pass
