@@ -13,6 +13,7 @@ import pytest
 
 import guessproof as gp
 from guessproof.errors import InfeasibleError, ParameterError
+from guessproof.risk.curve import _measure_misjudged
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
 from guessproof.risk.misjudged.along import MisjudgedAlong, PeakGrid
 from guessproof.risk.misjudged.tents import MisjudgedGoal, TentRanges, best_tent
@@ -165,6 +166,13 @@ def test_a_prior_that_may_be_wrong_at_a_stated_true_value(name: str, factor: flo
     found = curve.epsilon(advantage=limit)
     assert best_tent(goal, found, 1).value <= limit
     assert best_tent(goal, found * 1.0012, 1).value > limit
+
+
+@pytest.mark.parametrize(("at", "radius"), [(9.0, 0.3), (6.0, 3.0)], ids=["all of it", "some of it"])
+def test_a_goal_far_out_is_not_taken_for_one_within_reach(at: float, radius: float) -> None:
+    """Peaks are looked for where the prior lies; beyond, the attack itself is asked, and nothing is warned about."""
+    attack = gp.Attack(gp.within(gp.Attribute("x", gp.normal(0, 1)), radius), at={"x": at}, prior_factor=1.5)
+    assert _measure_misjudged(attack, "rise") is None
 
 
 def misjudged_goal(attack: gp.Attack) -> MisjudgedGoal:

@@ -15,7 +15,7 @@ from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
 from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
-from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Measure, Rising, Room
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
@@ -162,8 +162,8 @@ class Curve:
             worst = _WorstTruths(attack, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
-        if misjudged and attack.several is None and _peaks(attack) is not None:
-            measure = _measure_misjudged(attack, direction)
+        measure = _measure_misjudged(attack, direction) if misjudged and attack.several is None else None
+        if measure is not None:
             made = Rising.through(measure, _room(attack, direction), typical, _SOME, _LEVEL)
             return made.close_part(_CLOSE)
         most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
@@ -222,15 +222,22 @@ def _measure(attack: Attack, direction: Direction) -> Measure:
     return measure
 
 
-def _measure_misjudged(attack: Attack, direction: Direction) -> Measure:
-    """The same for one interval at one true value, under a prior that may be wrong: all ε in one go."""
+def _measure_misjudged(attack: Attack, direction: Direction) -> Measure | None:
+    """The same for one interval at one true value, under a prior that may be wrong: all ε in one go.
+
+    None where some of the goal lies further out than peaks are looked for.
+    """
     from guessproof.risk.misjudged.along import MisjudgedAlong  # only where a prior may be wrong
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
     peaks = _peaks(attack)
-    assert peaks is not None
+    if peaks is None:
+        return None
     world, lo, hi = peaks
     goal = MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
+    first, last = TentRanges.of(goal).bulk
+    if lo < first or hi > last:
+        return None
     along = [MisjudgedAlong(goal, move) for move in moves]
 
     def measure(epsilon: Array) -> tuple[Array, Array]:
