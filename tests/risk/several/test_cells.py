@@ -228,7 +228,7 @@ def test_time_limits_are_kept() -> None:
 def test_three_attributes_when_coarse() -> None:
     goal = gp.within(X, 1) & (gp.within(Z, 1) | ~gp.within(Y, 1))
     attack = gp.Attack(goal, at={"x": 0.4, "y": 0.1, "z": 1.7})
-    cheap, refined = attack.posterior(0.6), attack.posterior(0.6, tolerance=0.19, time_limit=60)
+    cheap, refined = attack.posterior(0.6), attack.posterior(0.6, tolerance=0.1, time_limit=60)
     assert cheap.attack <= refined.attack <= refined.bound <= cheap.bound
     assert logit(refined.bound) - logit(refined.attack) < 0.2
 
