@@ -83,6 +83,17 @@ class Meaning:
         }
 
 
+def _learnt(exposure: Exposure | None, epsilon: float, both: bool) -> tuple[Bracket | None, Bracket | None]:
+    """How far the attacker's belief rises, and how high it gets."""
+    if exposure is None:
+        return None, None
+    try:
+        posterior = exposure.posterior(epsilon)
+    except GuessproofError:  # without a prior there is no belief, only its change
+        posterior = None
+    return exposure.attacked(epsilon, both, exposure.advantage(epsilon, both), posterior)
+
+
 def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None) -> Meaning:
     """What ε means for a plan. Never opens the table. A `chooser` of this plan looks its answers up in its own way."""
     epsilon = real(ParameterError, "epsilon", epsilon)
@@ -100,17 +111,12 @@ def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None) -> Meani
             errors[output.name] = noise.error(level) if output.is_plain and not noise.unit else None
             if output.is_plain and noise.unit:
                 ranks[output.name] = noise.error(level)
-    posterior: Bracket | None = None
-    if exposure is not None:
-        try:
-            posterior = exposure.posterior(epsilon)
-        except GuessproofError:  # without a prior there is no belief, only its change
-            posterior = None
+    advantage, posterior = _learnt(exposure, epsilon, plan.limits.both)
     return Meaning(
         epsilon=epsilon,
         noises=noises,
         prior=None if exposure is None else exposure.prior,
-        advantage=None if exposure is None else exposure.advantage(epsilon, plan.limits.both),
+        advantage=advantage,
         posterior=posterior,
         errors=errors,
         rank_errors=ranks,

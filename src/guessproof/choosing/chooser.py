@@ -468,6 +468,8 @@ class Chooser:
         advantage = exposure.advantage(asked_at, self.plan.limits.both) if askable and exposure else None
         believed = exposure is not None and askable and exposure.attacker.has_prior
         posterior = exposure.posterior(asked_at) if believed and exposure else None
+        if exposure is not None and advantage is not None:
+            advantage, posterior = exposure.attacked(asked_at, self.plan.limits.both, advantage, posterior)
         decides = binding_name(bounds, feasible, self.plan.release.epsilon)
         possible = tuple(changes(self, exposure, interval, (asked_at, advantage, posterior)))
         if not feasible:

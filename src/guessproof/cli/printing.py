@@ -74,8 +74,12 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def percent(bracket: Bracket | None) -> str:
-    """A risk in percent, rounded up, with its status."""
-    return "" if bracket is None else f"{percent_up(float(bracket.bound))} ({bracket.status})"
+    """A risk in percent, rounded up, with its status, and beside a bound the best attack that was found."""
+    if bracket is None:
+        return ""
+    attack = float(bracket.attack)
+    found = f"; best attack found {percent_near(attack)}" if bracket.status == "proven" and attack > 0 else ""
+    return f"{percent_up(float(bracket.bound))} ({bracket.status}{found})"
 
 
 def percent_near(share: float) -> str:

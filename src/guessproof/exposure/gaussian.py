@@ -12,7 +12,7 @@ from functools import cached_property
 
 from guessproof.calculate import Limits
 from guessproof.errors import GoalError, InfeasibleError, MetricError, ParameterError
-from guessproof.exposure.exposure import Attacker, Exposure
+from guessproof.exposure.exposure import Attacker, Exposure, Learnt
 from guessproof.guarantee.bells import Bell, joined_bell
 from guessproof.guarantee.guarantee import Guarantee
 from guessproof.risk.bracket import Bracket, joined
@@ -66,6 +66,9 @@ class GaussianExposure(Exposure):
     @property
     def may_fail(self) -> bool:
         return self.failure > 0
+
+    def attacked(self, epsilon: float, both: bool, risen: Bracket, believed: Bracket | None) -> Learnt:
+        return risen, believed  # attacks are on the noise itself already
 
     def advantage(self, epsilon: float, both: bool = False) -> Bracket:
         if self._alternatives:

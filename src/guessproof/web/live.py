@@ -15,6 +15,7 @@ from guessproof.calculate import Limits
 from guessproof.choosing import Chooser
 from guessproof.errors import GuessproofError, InfeasibleError
 from guessproof.exposure import Exposure
+from guessproof.exposure.exposure import Learnt
 from guessproof.exposure.views import AttackView, lowered
 from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
@@ -121,6 +122,10 @@ class LiveExposure(Exposure):
     """An exposure that looks its answers up."""
 
     beliefs: Beliefs | None = field(default=None, repr=False, compare=False)
+
+    def attacked(self, epsilon: float, both: bool, risen: Bracket, believed: Bracket | None) -> Learnt:
+        """As they are: whoever drags does not wait for an attack."""
+        return risen, believed
 
     def advantage(self, epsilon: float, both: bool = False) -> Bracket:
         """How far his belief can rise at most."""

@@ -1,0 +1,146 @@
+"""An attack on the query itself, for goals whose bound rests on distances that are larger than its own.
+
+A bound may take a larger distance than the query's: by the straight line, column by column, or the whole change. An
+attack in such a distance is none on this query. Here the distance is the query's own, b(x, x') (`Guarantee.between`),
+how far the answer can move between two sets of values, the rest of the table at its worst for that. It obeys the
+triangle inequality, so that for any values c the likelihoods e^{±ε·|b(x, c) − u|} are private in it, whatever u is.
+
+Their masses are summed over tiles by two rules, the mean of the corners and what lies at the tile's mean, both off by
+second order in the tiles' size: the one that suits the attacker less is taken, and of tiles on the goal's edge the
+least that can be what he is after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from guessproof.guarantee import Guarantee
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.world.attributes import Attribute, joint_of
+from guessproof.world.checks import Array
+from guessproof.world.goals import Goal
+from guessproof.world.line import LinePrior
+
+if TYPE_CHECKING:
+    from guessproof.exposure.exposure import Attacker
+
+_PEAKS = 48  # values of u that are tried
+_PIECES = (4, 1, 0.15, 1.4)  # of a plane: every corner is a question to the query
+_FAR, _PARTS = 1e-7, 160  # of a line
+_INSIDE = 1e-9  # of a piece: its ends are looked at from within, since an answer may jump there
+
+
+@dataclass(frozen=True)
+class OwnAttack:
+    """Tiles, and how far from c their corners are by the query's own distance at ε = 1."""
+
+    right: tuple[Array, Array]  # the least and the most that is correct, as probabilities
+    wrong: tuple[Array, Array]
+    weight: Array  # tile × corner, at the tile's mean
+    way: Array  # tile × corner
+
+    @cached_property
+    def _peaks(self) -> Array:
+        """Where a likelihood may turn: at ways of correct guesses."""
+        own = self.way[self.right[1] > 0]
+        return np.unique(np.quantile(own, np.linspace(0.0, 1.0, _PEAKS)))
+
+    def belief(self, epsilon: float) -> float:
+        """The largest belief in the goal that was found."""
+        return max(self._reached(-epsilon, peak, self.right[0], self.wrong[1]) for peak in self._peaks.tolist())
+
+    def advantage(self, epsilon: float, both: bool, prior: float | None) -> float:
+        """The largest rise of it that was found, or with both the largest move."""
+        before = float(np.sum(self.right[1])) if prior is None else prior
+        rise = self.belief(epsilon) - before
+        if not both:
+            return max(rise, 0.0)
+        missed = max(self._reached(epsilon, peak, self.wrong[0], self.right[1]) for peak in self._peaks.tolist())
+        return max(rise, missed - (1 - before), 0.0)
+
+    def _reached(self, slope: float, peak: float, sought: Array, rest: Array) -> float:
+        logs = slope * np.abs(self.way - peak)
+        logs = logs - np.max(logs)
+        rules = np.sum(self.weight * np.exp(logs), axis=1), np.exp(np.sum(self.weight * logs, axis=1))
+        inside, outside = float(sought @ np.minimum(*rules)), float(rest @ np.maximum(*rules))
+        return inside / (inside + outside) if inside else 0.0
+
+
+def own_attack(attacker: Attacker, guarantee: Guarantee, at: Any) -> OwnAttack | None:
+    """The attack where `at` is true; None where the query says nothing, or the goal is not about one or two numbers."""
+    names = attacker.names
+    if guarantee.responses is None or attacker.prior_factor > 1 or attacker.knows or attacker.tied or len(names) > 2:
+        return None
+    truth = _truth(attacker, at)
+    parts = {n: replace(attacker.attributes[n], metric=None, scale=1.0) for n in names}
+    plain = all(isinstance(a.prior, LinePrior) and joint_of(a) is None for a in parts.values())
+    if truth is None or not plain or not set(names) <= set(guarantee.columns):
+        return None
+    goal = attacker.build({**attacker.attributes, **parts})
+    if len(names) == 1:
+        return _on_line(goal, parts[names[0]], guarantee, truth)
+    return _on_plane(goal, parts, guarantee, truth)
+
+
+def _truth(attacker: Attacker, at: Any) -> dict[str, float] | None:
+    """True values as numbers, stated or found to be the worst; 0 where the goal is the same for all."""
+    if not attacker.goal.depends_on_truth:
+        return {n: float((attacker.at or {}).get(n) or 0.0) for n in attacker.names}
+    at = attacker.at if attacker.at is not None else at
+    table = at if isinstance(at, Mapping) else {attacker.names[0]: at} if len(attacker.names) == 1 else {}
+    found = {n: table.get(n) for n in attacker.names}
+    if not all(isinstance(v, (int, float)) and np.isfinite(v) for v in found.values()):
+        return None
+    return {n: float(v) for n, v in found.items() if v is not None}
+
+
+def _on_line(goal: Goal, attribute: Attribute, guarantee: Guarantee, truth: dict[str, float]) -> OwnAttack | None:
+    prior, name = attribute.prior, attribute.name
+    assert isinstance(prior, LinePrior)
+    if name not in guarantee.lines:
+        return None
+    (low, high), line = prior.support, JointAttack({name: attribute}, truth, "l1")
+    ends = line.intervals(goal)
+    inner = prior.quantile(np.concatenate([[_FAR], np.linspace(0, 1, _PARTS + 1)[1:-1], [1 - _FAR]]))
+    marks = [e for pair in ends for e in pair] + [*guarantee.lines[name].form.cuts, *prior.breaks]
+    edges = np.unique(np.clip(np.concatenate([np.asarray(inner), marks]), low, high))
+    edges = edges[np.isfinite(edges)]
+    left, right = edges[:-1], edges[1:]
+    mass = prior.quick_mass(left, right)
+    middle = 0.5 * (left + right)
+    correct = np.any([(middle > a) & (middle < b) for a, b in ends], axis=0) * mass
+    inside = (right - left) * _INSIDE
+    places = np.stack([left + inside, right - inside], axis=1)[..., None]
+    beyond = 1.0 - float(np.sum(mass))  # what is left out counts as wrong, as likely as anything
+    wrong = mass - correct
+    weight = np.full((mass.size, 2), 0.5)
+    way = _ways(guarantee, [name], truth, places)
+    return OwnAttack((correct, correct), (wrong, wrong + beyond / wrong.size), weight, way)
+
+
+def _on_plane(
+    goal: Goal, parts: dict[str, Attribute], guarantee: Guarantee, truth: dict[str, float]
+) -> OwnAttack | None:
+    from guessproof.risk.several.plane import plane_of  # only places need it
+    from guessproof.risk.several.tiles import Detail, cut_in_boxes
+
+    joint_attack = JointAttack({a.name: parts[a.name] for a in goal.attributes}, truth, "l2")
+    plane = plane_of(joint_attack, goal)
+    if plane is None or guarantee.slope is None:  # where an answer jumps tiles say too little
+        return None
+    tiles, _ = plane.still(*cut_in_boxes(joint_attack, goal, plane, Detail(*_PIECES)))
+    way = _ways(guarantee, [a.name for a in plane.members], truth, tiles.corners)
+    right, wrong = ((tiles.mass * least, tiles.mass * most) for least, most in (tiles.right, tiles.wrong))
+    return OwnAttack(right, wrong, tiles.weight, way)
+
+
+def _ways(guarantee: Guarantee, names: list[str], truth: dict[str, float], places: Array) -> Array:
+    """b(x, the truth) at places; neighbours share corners, which are asked for once."""
+    points, where = np.unique(places.reshape(-1, len(names)), axis=0, return_inverse=True)
+    found = [guarantee.between(truth, dict(zip(names, point, strict=True))) for point in points.tolist()]
+    return np.array(found)[np.ravel(where)].reshape(places.shape[:-1])

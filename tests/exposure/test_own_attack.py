@@ -1,0 +1,99 @@
+"""An attack on the query itself: never above what any private answer with the query's own distance can tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from choosing.plans import plan
+from depth import cases
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.stats import norm
+
+from guessproof.choosing import Chooser, asked
+from guessproof.exposure import Exposure
+from guessproof.exposure.own import own_attack
+from guessproof.world.checks import Array
+
+SD, BOUND = (3.0, 5.0), 60.0
+
+
+def _exposure(sql: str, goal: str, at: tuple[float, float]) -> Exposure:
+    column = "bounds = [-60, 60]\nmissing = false\nprior = {{ normal = {{ mean = 0, sd = {} }} }}"
+    stated = f"at = {{ a = {at[0]}, b = {at[1]} }}"
+    asked_plan = plan(
+        f"SELECT {sql} AS y FROM t",
+        {name: column.format(sd) for name, sd in zip("ab", SD, strict=True)},
+        f'[attacker]\ngoal = "{goal}"\nadvantage = 0.1\n{stated}',
+    )
+    found = Chooser(asked_plan, asked(asked_plan), None, False).exposure()
+    assert found is not None
+    return found
+
+
+def _grid(count: int = 300) -> tuple[Array, Array, Array]:
+    edges = [np.linspace(-4.5 * sd, 4.5 * sd, count + 1) for sd in SD]
+    masses = [np.diff(norm.cdf(e, scale=sd)) for e, sd in zip(edges, SD, strict=True)]
+    a, b = np.meshgrid(*(0.5 * (e[1:] + e[:-1]) for e in edges), indexing="ij")
+    return a.ravel(), b.ravel(), np.outer(*masses).ravel()
+
+
+def _largest(number: Array, right: Array, mass: Array, slope: float, bins: int = 160) -> float:
+    """The largest belief over all likelihoods of one number with this slope, by a linear program over its bins."""
+    edges = np.linspace(number.min(), number.max(), bins + 1)
+    place = np.clip(np.searchsorted(edges, number, side="right") - 1, 0, bins - 1)
+    inside, outside = (np.bincount(place, mass * some, bins) for some in (right, ~right))
+    step = np.exp(-slope * (edges[1] - edges[0]))
+    rows = [np.eye(bins)[:-1] * step - np.eye(bins)[1:], np.eye(bins)[1:] * step - np.eye(bins)[:-1]]
+    found = linprog(-inside, A_ub=np.vstack(rows), b_ub=np.zeros(2 * bins - 2), A_eq=(inside + outside)[None], b_eq=[1])
+    return -float(found.fun)
+
+
+@settings(max_examples=cases(3))
+@given(
+    st.sampled_from(["SUM(a + 2 * b)", "SUM(b - a)", "MIN(POINT(a, b) <@> POINT(0, 0))"]),
+    st.sampled_from(["a within 2 and b within 3", "(a, b) within 3 by l2"]),
+    st.tuples(st.floats(0, 4), st.floats(-6, 6)),
+    st.floats(0.05, 0.6),
+)
+def test_no_attack_exceeds_the_program_and_none_is_far_below(
+    sql: str, goal: str, at: tuple[float, float], slope: float
+) -> None:
+    exposure = _exposure(sql, goal, at)
+    attack = own_attack(exposure.attacker, exposure.guarantee, None)
+    assert attack is not None
+    a, b, mass = _grid()
+    number = {"SUM(a + 2 * b)": a + 2 * b, "SUM(b - a)": b - a}.get(sql, np.hypot(a, b))
+    box = (abs(a - at[0]) <= 2) & (abs(b - at[1]) <= 3)
+    right = box if "and" in goal else np.hypot(a - at[0], b - at[1]) <= 3
+    epsilon = slope / exposure.guarantee.between({"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 0.0})
+    most, prior = _largest(number, right, mass, slope), float(mass[right].sum())
+    assert attack.belief(epsilon) <= most * (1 + 5e-3) + 1e-4
+    assert attack.belief(epsilon) - prior >= 0.3 * (most - prior) - 2e-3
+
+
+def test_bracket_shows_the_attack_and_keeps_the_bound() -> None:
+    exposure = _exposure("SUM(a + 2 * b)", "a within 2 and b within 3", (2.0, 3.0))
+    epsilon = 20.0
+    risen, believed = exposure.advantage(epsilon), exposure.posterior(epsilon)
+    shown, held = exposure.attacked(epsilon, False, risen, believed)
+    assert risen.attack == 0
+    assert held is not None
+    assert 0 < float(shown.attack) < float(shown.bound) == float(risen.bound)
+    assert exposure.prior is not None
+    assert float(held.attack) - exposure.prior == pytest.approx(float(shown.attack), rel=1e-6)
+
+
+def test_one_number_with_a_jump_is_attacked_too() -> None:
+    text = "bounds = [0, 60]\nmissing = false\nprior = { lognormal = { median = 5, sd_log = 0.7 } }"
+    asked_plan = plan(
+        "SELECT SUM(d) AS s, COUNT(*) AS n FROM t WHERE d > 14",
+        {"d": text},
+        '[attacker]\ngoal = "d within 1"\nadvantage = 0.1\nat = { d = 14.5 }',
+    )
+    exposure = Chooser(asked_plan, asked(asked_plan), None, False).exposure()
+    assert exposure is not None
+    risen = exposure.advantage(2.0)
+    shown, _ = exposure.attacked(2.0, False, risen, None)
+    assert 0.5 * float(shown.bound) < float(shown.attack) <= float(shown.bound)
