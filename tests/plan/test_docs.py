@@ -13,7 +13,8 @@ import jsonschema
 import pytest
 
 from guessproof.plan import loads_plan, schema
-from guessproof.plan.tables import PlanFile, PlanTable
+from guessproof.plan.table import PlanTable
+from guessproof.plan.tables import PlanFile
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "plan.md").read_text(encoding="utf-8")

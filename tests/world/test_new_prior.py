@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 import guessproof as gp
 from guessproof.cli.reading import read_prior
-from guessproof.plan import tables
+from guessproof.plan import prior_tables, tables
 from guessproof.scanning.run import scan
 from guessproof.world.checks import Array
 from guessproof.world.line import NODE_WEIGHTS, NODES, LinePrior, log_sum, split
@@ -89,7 +89,7 @@ class Triangular(LinePrior):
         return Triangular(low, self.mode, high)
 
 
-class TriangularTable(tables.FamilyTable):
+class TriangularTable(prior_tables.FamilyTable):
     """Rising to a mode and falling from it."""
 
     makes: ClassVar[type[LinePrior]] = Triangular
@@ -101,12 +101,12 @@ class TriangularTable(tables.FamilyTable):
 @pytest.fixture
 def entry() -> Iterator[None]:
     """The one entry: plans may say `triangular`."""
-    models = (tables.PriorTable, tables.ColumnTable, tables.OtherTable, tables.PlanFile)
-    tables.PriorTable.model_fields["triangular"] = FieldInfo(annotation=TriangularTable | None, default=None)  # pyright: ignore[reportArgumentType]
+    models = (prior_tables.PriorTable, tables.ColumnTable, tables.OtherTable, tables.PlanFile)
+    prior_tables.PriorTable.model_fields["triangular"] = FieldInfo(annotation=TriangularTable | None, default=None)  # pyright: ignore[reportArgumentType]
     for model in models:
         model.model_rebuild(force=True)
     yield
-    del tables.PriorTable.model_fields["triangular"]
+    del prior_tables.PriorTable.model_fields["triangular"]
     for model in models:
         model.model_rebuild(force=True)
 

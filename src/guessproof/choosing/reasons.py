@@ -11,7 +11,7 @@ from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
 from guessproof.noise import FollowingNoise, Noise, noise_for
 from guessproof.plan import Plan
-from guessproof.plan.tables import MOST_TIMES
+from guessproof.plan.table import MOST_TIMES
 from guessproof.risk.bracket import Bracket
 from guessproof.rounded import down, margin, points, up, within_bounds
 

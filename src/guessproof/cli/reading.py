@@ -11,7 +11,7 @@ from typing import Any
 from guessproof.errors import GoalError, ParameterError, PriorError, TrueValueError
 from guessproof.plan import goals as plan_goals
 from guessproof.plan.grammar import Wish
-from guessproof.plan.tables import PriorTable
+from guessproof.plan.prior_tables import PriorTable
 from guessproof.world import priors
 from guessproof.world.attributes import Attribute
 from guessproof.world.goals import Goal

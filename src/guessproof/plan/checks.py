@@ -14,6 +14,7 @@ from guessproof.guarantee.unit import UNITS
 from guessproof.mechanisms import MECHANISMS
 from guessproof.names import folded
 from guessproof.plan.places import Key, Place, hide_secrets, is_secret
+from guessproof.plan.table import given_keys
 from guessproof.plan.tables import (
     AccuracyTable,
     AttackerTable,
@@ -23,7 +24,6 @@ from guessproof.plan.tables import (
     ReleaseTable,
     RiskTable,
     TargetTable,
-    given_keys,
 )
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST

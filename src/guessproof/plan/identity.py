@@ -16,7 +16,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from guessproof.names import folded
-from guessproof.plan import tables
+from guessproof.plan import prior_tables, tables
+from guessproof.plan.table import PlanTable
 
 if TYPE_CHECKING:
     from guessproof.ledger import Charge
@@ -45,7 +46,7 @@ SILENT = (("release", "ledger"), ("data", "engine"), ("data", "rows_each"), ("la
 NAMED = (("columns",), ("prior",), ("attacker", "at"), ("attacker", "knows"))  # tables whose keys are columns
 
 # The keys of the first version. Its text held all of them, at their defaults too; never add to this.
-FIRST: dict[type[tables.PlanTable], tuple[str, ...]] = {
+FIRST: dict[type[PlanTable], tuple[str, ...]] = {
     tables.PlanFile: ("data", "query", "columns", "prior", "attacker", "risk", "accuracy", "release"),
     tables.DataTable: ("name", "source", "table", "protects", "rows", "person", "max_rows"),
     tables.QueryTable: ("sql",),
@@ -59,19 +60,19 @@ FIRST: dict[type[tables.PlanTable], tuple[str, ...]] = {
     tables.TargetTable: ("within", "relative", "magnitude", "confidence"),
     tables.AccuracyTable: ("within", "relative", "magnitude", "confidence"),
     tables.ReleaseTable: ("mechanism", "ledger", "epsilon", "delta"),
-    tables.PriorTable: (
+    prior_tables.PriorTable: (
         *("normal", "uniform", "exponential", "laplace", "histogram", "categorical", "empirical", "from_", "column"),
         *("unknown", "partly_known"),
     ),
-    tables.NormalPriorTable: ("mean", "sd"),
-    tables.UniformPriorTable: ("low", "high"),
-    tables.ExponentialPriorTable: ("scale",),
-    tables.LaplacePriorTable: ("mean", "scale"),
-    tables.HistogramPriorTable: ("edges", "weights"),
-    tables.UnknownPriorTable: ("low", "high"),
-    tables.PartlyKnownPriorTable: ("radius", "probability", "low", "high"),
-    tables.JointPriorTable: ("table", "histogram", "sample", "from_"),
-    tables.JointHistogramTable: ("edges", "weights"),
+    prior_tables.NormalPriorTable: ("mean", "sd"),
+    prior_tables.UniformPriorTable: ("low", "high"),
+    prior_tables.ExponentialPriorTable: ("scale",),
+    prior_tables.LaplacePriorTable: ("mean", "scale"),
+    prior_tables.HistogramPriorTable: ("edges", "weights"),
+    prior_tables.UnknownPriorTable: ("low", "high"),
+    prior_tables.PartlyKnownPriorTable: ("radius", "probability", "low", "high"),
+    prior_tables.JointPriorTable: ("table", "histogram", "sample", "from_"),
+    prior_tables.JointHistogramTable: ("edges", "weights"),
 }
 
 
@@ -147,7 +148,7 @@ class _LaterError(Exception):
 
 def _first(value: Any) -> Any:
     """A table with the keys of its time, all of them."""
-    if isinstance(value, tables.PlanTable):
+    if isinstance(value, PlanTable):
         kinds, found = type(value).__mro__, dict[str, Any]()
         keys = next((FIRST[kind] for kind in kinds if kind in FIRST), None)
         for name, declared in type(value).model_fields.items():

@@ -12,16 +12,10 @@ from guessproof.errors import InputError, ParameterError, PriorError
 from guessproof.names import suggest_name
 from guessproof.plan.grammar import Misread, read_names
 from guessproof.plan.places import Key, Place, spell_key, underline
+from guessproof.plan.prior_tables import DensityTable, FamilyTable, JointPriorTable, PriorTable
 from guessproof.plan.public import PublicFile, numbers_or_texts, read_public
-from guessproof.plan.tables import (
-    ColumnTable,
-    DensityTable,
-    FamilyTable,
-    JointPriorTable,
-    PlanFile,
-    PriorTable,
-    given_keys,
-)
+from guessproof.plan.table import given_keys
+from guessproof.plan.tables import ColumnTable, PlanFile
 from guessproof.world import joint, priors
 from guessproof.world.attributes import Attribute
 from guessproof.world.finite import Finite

@@ -14,7 +14,8 @@ from guessproof.errors import PlanError
 from guessproof.names import suggest_name
 from guessproof.plan.checks import BLANK, list_blanks
 from guessproof.plan.places import Key, Place, find_lines, spell_key
-from guessproof.plan.tables import PlanFile, PlanTable
+from guessproof.plan.table import PlanTable
+from guessproof.plan.tables import PlanFile
 
 _EXAMPLE = re.compile(r"""\bas: (["'])?(?P<own>.*?)\1?$""")
 _MEASURED = re.compile(r"\s*(?P<number>[-+]?(?:[0-9]+(?:[.,][0-9]+)?|[.,][0-9]+))\s*(?P<unit>%|[^0-9\s.,][^0-9]*)\Z")
