@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +20,7 @@ from guessproof.auditing.columns import UNIT_ROWS, Field, Row, fields_of
 from guessproof.choosing import Choice
 from guessproof.engines import Engine, open_engine
 from guessproof.engines.base import PublicSources, SecretSource
+from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import InfeasibleError
 from guessproof.names import folded
 from guessproof.releasing import prepare_query
@@ -229,13 +229,21 @@ class DatabaseFactory:
     folder: Path
     public: PublicSources
     prepared: dict[str, RewrittenQuery] = field(default_factory=dict[str, RewrittenQuery])
+    standing: list[DuckDB] = field(default_factory=list[DuckDB])  # the one that is open, if any
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self.standing:
+            self.standing.pop().close()
 
     def ask(self, units: Sequence[Unit]) -> Answers:
         """Every question of the plan, as a release runs it."""
-        with self._open(units) as engine:
-            if not self.prepared:
-                self.prepared.update(self._prepare(engine))
-            return {name: query.run(engine.aggregates) for name, query in self.prepared.items()}
+        engine = self._open(units)
+        if not self.prepared:
+            self.prepared.update(self._prepare(engine))
+        return {name: query.run(engine.aggregates) for name, query in self.prepared.items()}
 
     def _prepare(self, engine: Engine) -> Iterator[tuple[str, RewrittenQuery]]:
         for part in self.choice.asked.parts:
@@ -246,8 +254,8 @@ class DatabaseFactory:
                 prepare_query(engine, part.query, [self.choice.noises[p].grid.exponent for p in part.places]),
             )
 
-    @contextmanager
-    def _open(self, units: Sequence[Unit]) -> Generator[Engine]:
+    def _open(self, units: Sequence[Unit]) -> DuckDB:
+        """A database with these units. Where only one table differs from database to database it alone is exchanged."""
         declared, sources = self.schema.declared, dict(self.public)
         for join in self.schema.joins:
             table = join.joined.table
@@ -258,8 +266,14 @@ class DatabaseFactory:
                 sources[table.name] = SecretSource(str(file))
         rows = list(self._rows(units, declared.table, declared.unit.identity))
         frame = _arrow(rows, self._fields(declared.table, declared.unit.identity))
-        with open_engine(frame, declared.table, public=sources) as engine:
-            yield engine
+        if self.standing and sources == self.public:
+            self.standing[0].exchange(frame)
+        else:
+            self.__exit__()
+            engine = open_engine(frame, declared.table, public=sources)
+            assert isinstance(engine, DuckDB)  # which reads all frames
+            self.standing.append(engine)
+        return self.standing[0]
 
     def _fields(self, table: str, identity: str | None) -> list[Field]:
         fields = dict(self.schema.columns.get(table, {}))

@@ -47,9 +47,9 @@ def audit_whole(
 ) -> Audit:
     """Neighbouring databases through the engine, then noise through the release's own functions."""
     schema = read_schema(choice)
-    factory = make_factory(choice, schema, folder, rng)
-    cases = play_neighbours(factory, rng, progress)
-    beliefs = whole_belief_checks(factory, cases, rng, progress)
+    with make_factory(choice, schema, folder, rng) as factory:
+        cases = play_neighbours(factory, rng, progress)
+        beliefs = whole_belief_checks(factory, cases, rng, progress)
     watch = Watch(seconds, time.monotonic, progress)
     counts = _draw(choice, cases, trials, watch)
     _draw_answers(choice, cases[-1].answers[-1], watch, counts)
