@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one process a core is enough; read when numpy is imported
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any

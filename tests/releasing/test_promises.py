@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run
 from pydantic import create_model
 
 from guessproof.engines.duckdb import DuckDB
@@ -152,8 +151,7 @@ def test_too_few_rows_exit_with_5_every_time(folder: Path) -> None:
     )
     (folder / "plan.toml").write_text(text)
     for _ in range(2):
-        command = [sys.executable, "-m", "guessproof", "release", str(folder / "plan.toml")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = run("release", str(folder / "plan.toml"))
         assert done.returncode == 5, done.stderr
         assert "fewer rows" in " ".join(done.stderr.split())
     assert len(ledger.account("test").charges) == 1

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import duckdb
 import numpy as np
 import pytest
+from commands import Done
 
 from guessproof.choosing import choose
 from guessproof.choosing.budgets import budget_left
@@ -39,9 +40,14 @@ def planned(folder: Path, **options: str) -> Path:
     return folder / "plan.toml"
 
 
-def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "guessproof", *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, umask=0)
+def run(folder: Path, *words: str) -> Done:
+    """In that folder, by somebody whose files are open to everybody by default."""
+    before = os.umask(0)
+    try:
+        with contextlib.chdir(folder):
+            return commands.run(*words)
+    finally:
+        os.umask(before)
 
 
 def test_the_command_prints_a_banner_and_writes_for_the_owner_alone(tmp_path: Path) -> None:
