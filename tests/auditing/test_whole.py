@@ -17,7 +17,7 @@ from guessproof.errors import InfeasibleError
 from guessproof.mechanisms.sampling import pick, sampler
 from guessproof.noise import FollowingNoise
 from guessproof.plan import loads_plan
-from guessproof.sql import measurement, publication
+from guessproof.sql import aggregate_reader, publication
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def fails(choice: Choice, name: str) -> bool:
 
 
 def test_matches_that_are_forgotten_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurement, "count_matches", lambda joins: 1)
+    monkeypatch.setattr(aggregate_reader, "count_matches", lambda joins: 1)
     assert fails(choose_form("join", tmp_path), "movement, COUNT")
 
 

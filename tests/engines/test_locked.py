@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from engines.tables import FORMS, opened, write
 from guessproof.engines import open_engine
 from guessproof.engines.base import Engine
 from guessproof.engines.duckdb import DuckDB, find_fault
+from guessproof.engines.files import find
+from guessproof.engines.frames import frame_of
 from guessproof.errors import EngineError, SourceError
 
 ROWS = [{"x": float(place), "s": "word"} for place in range(10)]
@@ -228,3 +231,20 @@ def test_working_leaves_the_source_and_its_folder_as_they_were(engine: Engine, t
     engine.close()
     assert fingerprints(tmp_path) == before
     assert sorted(os.listdir(tmp_path)) == ["home", "other.csv", "other.duckdb", "other.parquet"]
+
+
+def test_a_frame_is_exchanged_for_one_with_the_same_columns_only(tmp_path: Path) -> None:
+    """What is asked is the new one, under the old locks; nothing of the old one is left."""
+    with DuckDB(frame_of(pa.table({"x": [1.0, 2.0]})), "t", timeout=None) as engine:
+        assert engine.aggregates("SELECT SUM(x), COUNT(*) FROM t") == [(3.0, 2)]
+        engine.exchange(pa.table({"x": [5.0]}))
+        assert engine.aggregates("SELECT SUM(x), COUNT(*) FROM t") == [(5.0, 1)]
+        for other in (pa.table({"y": [5.0]}), pa.table({"x": ["5"]}), pa.table({"x": [5.0], "y": [1.0]})):
+            with pytest.raises(SourceError, match="same columns"):
+                engine.exchange(other)
+        assert engine.aggregates("SELECT SUM(x) FROM t") == [(5.0,)]
+        with pytest.raises(duckdb.Error):
+            engine._con.execute("SET enable_external_access = true")
+    (tmp_path / "t.csv").write_text("x\n1\n")
+    with DuckDB(find(str(tmp_path / "t.csv")), "t", timeout=None) as engine, pytest.raises(SourceError):
+        engine.exchange(pa.table({"x": ["1"]}))

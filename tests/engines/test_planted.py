@@ -10,7 +10,7 @@ import pytest
 from guessproof.engines import duckdb as room
 from guessproof.engines.duckdb import DuckDB
 from guessproof.errors import EngineError
-from guessproof.sql import measurement, units
+from guessproof.sql import aggregate_reader, units
 from guessproof.testing import CHECKS, DuckDBHarness, EngineCheck
 
 HELD = {check.name: check for check in CHECKS}
@@ -48,7 +48,7 @@ def wordy(patch: pytest.MonkeyPatch) -> None:
 
 def one_match(patch: pytest.MonkeyPatch) -> None:
     """How often a record is joined is forgotten."""
-    patch.setattr(measurement, "count_matches", lambda _: 1)
+    patch.setattr(aggregate_reader, "count_matches", lambda _: 1)
 
 
 def unbounded(patch: pytest.MonkeyPatch) -> None:

@@ -185,8 +185,8 @@ class DuckDB(SelfClosing):
         """Another frame with the same columns in the place of the one it was opened with: much cheaper than opening."""
         from guessproof.engines.frames import frame_of
 
-        found = frame_of(frame)
-        if self._source.frame is None or found.frame.schema != self._source.frame.schema:
+        found, before = frame_of(frame), self._source.frame
+        if found.frame is None or before is None or found.frame.schema != before.schema:
             raise SourceError("source: only a frame can be exchanged, for one with the same columns; open it instead")
         self._source = found
         self._hand_frame(self._con)

@@ -13,11 +13,12 @@ from sqlglot import Expr, exp
 from guessproof.errors import QueryError
 from guessproof.names import folded
 from guessproof.sql import formula
+from guessproof.sql.aggregate_reader import AggregateReader, read_filter, spell
 from guessproof.sql.aggregates import AGGREGATES
 from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.flatten import FlatSelect, flatten
 from guessproof.sql.formula import Key, Output
-from guessproof.sql.measurement import AggregateReader, Measurement, read_filter, spell
+from guessproof.sql.measurement import Measurement
 from guessproof.sql.parse import locate, parse
 from guessproof.sql.relation import JoinReader, PublicJoin, joining
 from guessproof.sql.rules import RULES

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sqlglot import Expr, exp
 
 if TYPE_CHECKING:
-    from guessproof.sql.measurement import AggregateReader
+    from guessproof.sql.aggregate_reader import AggregateReader
     from guessproof.sql.terms import Condition
 
     Read = Callable[[AggregateReader, Expr, Condition, str], Expr]

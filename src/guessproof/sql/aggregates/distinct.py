@@ -14,9 +14,10 @@ from sqlglot import Expr, exp
 
 from guessproof.guarantee import UnitTotal
 from guessproof.intervals import Interval
+from guessproof.sql.aggregate_reader import AggregateReader
 from guessproof.sql.declared import DeclaredColumn, DeclaredTable, number_of
 from guessproof.sql.distances import Contribution
-from guessproof.sql.measurement import AggregateReader, ColumnPresence
+from guessproof.sql.measurement import ColumnPresence
 from guessproof.sql.movement import EITHER, ChangeBounds, ColumnChange, Neighbours, OutcomePair
 from guessproof.sql.places import leave_out
 from guessproof.sql.relation import carry_along

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from sqlglot import Expr, exp
 
+from guessproof.sql.aggregate_reader import AggregateReader
 from guessproof.sql.declared import DeclaredColumn, number_of
-from guessproof.sql.measurement import AggregateReader
 from guessproof.sql.places import MOST_PLACES, Aim, GridPlace, PlaceGrid, RankContribution, grid_of_steps
 from guessproof.sql.rules.rounding import Rounded
 from guessproof.sql.rules.values import NumberColumn, parse_fraction

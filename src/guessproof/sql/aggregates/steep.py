@@ -26,10 +26,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sqlglot import Expr, exp
 
+from guessproof.sql.aggregate_reader import KINDS, AggregateReader
 from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.distances import Contribution, list_secret_keys
 from guessproof.sql.formula import Key
-from guessproof.sql.measurement import KINDS, AggregateReader, Measurement
+from guessproof.sql.measurement import Measurement
 from guessproof.sql.movement import Neighbours
 from guessproof.sql.places import PlaceGrid
 from guessproof.sql.relation import carry_along, count_matches

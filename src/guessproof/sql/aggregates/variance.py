@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlglot import Expr, exp
 
-from guessproof.sql.measurement import AggregateReader, spell
+from guessproof.sql.aggregate_reader import AggregateReader, spell
 from guessproof.sql.rules.addition import Addition
 from guessproof.sql.rules.power import Power
 from guessproof.sql.rules.values import Number
