@@ -13,8 +13,9 @@ import pytest
 
 import guessproof as gp
 from guessproof.errors import InfeasibleError, ParameterError
-from guessproof.risk.curve import _measure_misjudged
+from guessproof.risk.curve import _measures_misjudged
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
+from guessproof.risk.misjudged import along
 from guessproof.risk.misjudged.along import MisjudgedAlong, PeakGrid
 from guessproof.risk.misjudged.tents import MisjudgedGoal, TentRanges, best_tent
 from guessproof.risk.rising import Rising
@@ -172,7 +173,7 @@ def test_a_prior_that_may_be_wrong_at_a_stated_true_value(name: str, factor: flo
 def test_a_goal_far_out_is_not_taken_for_one_within_reach(at: float, radius: float) -> None:
     """Peaks are looked for where the prior lies; beyond, the attack itself is asked, and nothing is warned about."""
     attack = gp.Attack(gp.within(gp.Attribute("x", gp.normal(0, 1)), radius), at={"x": at}, prior_factor=1.5)
-    assert _measure_misjudged(attack, "rise") is None
+    assert _measures_misjudged(attack, "rise") is None
 
 
 def misjudged_goal(attack: gp.Attack) -> MisjudgedGoal:
@@ -210,17 +211,116 @@ def test_no_tent_and_no_wrong_prior_exceeds_a_bound_along_epsilon(move: Any) -> 
 
 
 @pytest.mark.parametrize("move", [1, -1])
-def test_a_coarse_grid_anywhere_still_bounds_the_best_attack(move: Any) -> None:
+@pytest.mark.parametrize(("peaks", "radii"), [(2, 3), (2, 25), (40, 2)], ids=["few", "few peaks", "few radii"])
+def test_a_coarse_grid_anywhere_still_bounds_the_best_attack(
+    move: Any, peaks: int, radii: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Few peaks and radii, dense at a wrong place: what lies between them is what the bound must make up for."""
+    monkeypatch.setattr(along, "_PEAKS_AT_FIRST", peaks)
+    monkeypatch.setattr(along, "_RADII", radii)
+    monkeypatch.setattr(along, "_STEPS", 0)
     rng = np.random.default_rng(3)
-    for name, factor, epsilon in (("normal", 1.5, 0.7), ("laplace", 5.0, 1.2), ("histogram", 2.0, 3.0)):
-        goal = misjudged_goal(drawn_attack(name, rng, prior_factor=factor))
+    for name, factor, epsilon, step in (
+        ("normal", 1.5, 0.7, 0.0),
+        ("laplace", 5.0, 0.2, 0.0),
+        ("uniform", 9.0, 1.2, 2.0),
+    ):
+        low = float(rng.uniform(-2, 1))
+        high, form = low + float(rng.uniform(0.5, 4)), LineForm(slopes=(1.0,), step=step)
+        edges = np.asarray(low), np.asarray(high)
+        world = TiltedIntegrals(DENSITIES[name], form)
+        goal = MisjudgedGoal(world, lambda t, ends=edges: (ends[0] + 0 * t, ends[1] + 0 * t), low, low, factor)
         best = best_tent(goal, epsilon, move).value
-        for shares in rng.uniform(0, 1, (6, 3, 1)):
+        for shares in rng.uniform(0, 1, (4, 3, 1)):
             grid = PeakGrid(TentRanges.of(goal), move, np.array([epsilon]), shares)
-            bound, value, _ = grid.bound(np.zeros(1), np.full(1, np.inf))
-            assert value[0] <= best * (1 + 1e-9)
-            assert bound[0] >= best * (1 - 1e-9)
+            for enough in (0.0, np.inf):  # looked at closely, or only with what is at hand
+                monkeypatch.setattr(along, "_ROUNDS", 0)
+                bound, value, _ = grid.bound(np.zeros(1), np.full(1, enough))
+                assert value[0] <= best * (1 + 1e-9)
+                assert bound[0] >= best * (1 - 1e-9)
+
+
+def test_nothing_between_two_polygons_exceeds_what_their_edges_say() -> None:
+    """A concave and a convex polygon, drawn; a fine grid of both masses comes near the bound and not above it."""
+    rng = np.random.default_rng(9)
+    for _ in range(40):
+        mass = np.sort(rng.uniform(0.05, 1, (2, 4)), axis=1)
+        slopes = np.stack([-np.sort(-rng.uniform(0.3, 2, 3)), np.sort(rng.uniform(0.02, 1, 3))])
+        told = rng.uniform(0.01, 0.2, (2, 1)) + np.concatenate(
+            [np.zeros((2, 1)), np.cumsum(slopes * np.diff(mass), axis=1)], axis=1
+        )
+        upper, lower = (np.stack([mass[i], told[i]])[:, None] for i in (0, 1))
+        bound = along._most_between(upper, lower, np.zeros((2, 1)))[0]
+        a, b = (np.unique(np.concatenate([np.linspace(m[0], m[-1], 300), m])) for m in mass)
+        into, out = np.interp(a, mass[0], told[0])[:, None], np.interp(b, mass[1], told[1])
+        top = np.max(into / (into + out) - a[:, None] / (a[:, None] + b))
+        assert top <= bound <= top + 2e-4
+        more = rng.uniform(0, 0.1)
+        assert along._most_between(upper, lower, np.array([[more], [0.0]]))[0] >= np.max(
+            (into + more) / (into + more + out) - a[:, None] / (a[:, None] + b)
+        )
+
+
+@pytest.mark.parametrize("move", [1, -1])
+def test_peaks_between_two_others_are_bounded_by_them(move: Any) -> None:
+    """What a tent holds more than a mixture of two is nearly what is allowed for; no peak between them exceeds both."""
+    rng = np.random.default_rng(12)
+    for factor, step in ((1.5, 0.0), (3.0, 0.0), (3.0, 1.0), (8.0, 0.0), (20.0, 1.0)):
+        form, epsilon = LineForm(slopes=(1.0,), step=step), float(rng.uniform(0.3, 1.5))
+        world = TiltedIntegrals(gp.uniform(0, 10), form)  # pyright: ignore[reportArgumentType]
+        low = float(rng.uniform(0, 4))
+        edges = np.asarray(low), np.asarray(low + 2.0)
+        goal = MisjudgedGoal(world, lambda t, ends=edges: (ends[0] + 0 * t, ends[1] + 0 * t), low, low, factor)
+        grid = PeakGrid(TentRanges.of(goal), move, np.array([epsilon]), np.zeros((3, 1)))
+        shares, which = np.sort(rng.uniform(0, 1, 2)), np.zeros(2, dtype=np.int64)
+        rows = grid._at(which, shares, np.full((2, 2), 0.5), 9, np.zeros(1))
+        more = grid._more(rows, np.array([0]))[:, 0]
+        x = low + (np.arange(200_000) + 0.5) / 1e5
+        peaks = low + 2 * np.array([shares[0], shares.mean(), shares[1]])
+        held = np.array([np.sum(np.exp(-move * epsilon * np.abs(x - c))) * 1e-6 for c in peaks]) * factor
+        apart = held[1] * np.cosh(0.5 * epsilon * (peaks[2] - peaks[0])) - 0.5 * (held[0] + held[2])
+        apart *= np.exp(epsilon * step) if move > 0 else 1.0
+        allowed = more[0] if move > 0 else more[1]
+        assert apart / allowed == pytest.approx(0.95, abs=0.0501)
+        inner = np.linspace(shares[0], shares[1], 9)[1:-1]
+        _, reached = grid.climbed(np.zeros(7, dtype=np.int64), inner, np.full((2, 7), 0.5))
+        for enough in (np.zeros(1), np.ones(1)):
+            between = grid._with_gaps(rows, np.arange(2), enough).between[0]
+            assert between >= reached.max() * (1 - 1e-12)
+            assert between >= np.max(rows.bound) * (1 - 1e-12)
+        for place in (0, 1):
+            changed = along._most_between(rows.upper[:, [place]], rows.lower[:, [place]], more[:, None])
+            crude = rows.bound_with(np.array([place]), more[:, None])
+            assert rows.bound[place] <= changed[0] <= crude[0]
+
+
+def test_what_is_added_of_the_least_sum_is_enough() -> None:
+    """Where next to nothing is believed, or next to nothing is left: there what A or B changes by is all of it."""
+    little, all_ = (np.broadcast_to(np.array([v, 1.01 * v]), (2, 1, 2)) for v in (1e-4, 1.0))
+    for upper, lower, more in ((little, all_, [[1e-6], [0.0]]), (all_, little, [[0.0], [-1e-6]])):
+        bound, none = along._most_between(upper, lower, np.zeros((2, 1))), np.zeros(1)
+        rows = along._PeakRows(np.array([0]), none, bound, none, np.zeros((2, 1)), upper, lower, none)
+        exact = along._most_between(upper, lower, np.array(more))[0]
+        assert exact <= rows.bound_with(np.array([0]), np.array(more))[0]
+
+
+def test_turns_come_near_the_best_ones() -> None:
+    """Three steps of Newton's method from anywhere near leave little to gain for that peak."""
+    rng = np.random.default_rng(6)
+    for name, factor, epsilon, move in (
+        ("normal", 16.0, 0.4, 1),
+        ("laplace", 2.0, 0.02, 1),
+        ("histogram", 3.0, 1.0, -1),
+    ):
+        goal = misjudged_goal(drawn_attack(name, rng, prior_factor=factor))
+        way: Any = move
+        found, starts = MisjudgedAlong(goal, way)._first(TentRanges.of(goal), np.array([epsilon]))
+        assert found[0] <= best_tent(goal, epsilon, way).value * (1 + 1e-9)
+        grid = PeakGrid(TentRanges.of(goal), way, np.array([epsilon]), starts)
+        turns = np.clip(starts[1:] + rng.uniform(-0.05, 0.05, (2, 1)), 0, 1)
+        again, reached = grid.climbed(np.array([0]), starts[0], turns)
+        assert reached[0] == pytest.approx(found[0], rel=1e-4)
+        assert again.shape == (2, 1)
 
 
 def test_several_attributes_say_how_near_they_are() -> None:

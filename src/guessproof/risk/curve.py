@@ -16,7 +16,7 @@ from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
-from guessproof.risk.rising import Measure, Rising, Room
+from guessproof.risk.rising import Measure, Rising, Room, Rough
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, worst_true_value
@@ -27,7 +27,7 @@ from guessproof.world.line import LinePrior
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
-_SOME, _LEVEL = 160, 1.25  # knots of a prior that may be wrong, and near which level they end
+_SOME, _LEVEL = 128, 1.25  # knots of a prior that may be wrong, and near which level they end
 _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
@@ -39,8 +39,8 @@ class Curve:
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
     how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor and a stated true value
-    it takes seconds, and ends where it would not be as close, far above usual limits; with a factor and the worst true
-    value it has few knots. Limits and ε far outside the usual range, and `exact=True`, ask the attack itself.
+    it ends where it would not be as close, far above usual limits; with a factor and the worst true value it has few
+    knots and takes longer. Limits and ε far outside the usual range, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -162,9 +162,10 @@ class Curve:
             worst = _WorstTruths(attack, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
-        measure = _measure_misjudged(attack, direction) if misjudged and attack.several is None else None
-        if measure is not None:
-            made = Rising.through(measure, _room(attack, direction), typical, _SOME, _LEVEL)
+        measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
+        if measures is not None:
+            measure, rough = measures
+            made = Rising.through(measure, _room(attack, direction), typical, _SOME, _LEVEL, rough)
             return made.close_part(_CLOSE)
         most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
@@ -222,8 +223,8 @@ def _measure(attack: Attack, direction: Direction) -> Measure:
     return measure
 
 
-def _measure_misjudged(attack: Attack, direction: Direction) -> Measure | None:
-    """The same for one interval at one true value, under a prior that may be wrong: all ε in one go.
+def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, Rough] | None:
+    """The same for one interval at one true value, under a prior that may be wrong: all ε in one go; and roughly.
 
     None where some of the goal lies further out than peaks are looked for.
     """
@@ -244,7 +245,7 @@ def _measure_misjudged(attack: Attack, direction: Direction) -> Measure | None:
         found = [each.measure(epsilon) for each in along]
         return np.max([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0)
 
-    return measure
+    return measure, lambda epsilon: np.max([each.rough(epsilon) for each in along], axis=0)
 
 
 def _room(attack: Attack, direction: Direction) -> Room:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from guessproof.world.checks import Array
 
 Measure = Callable[[Array], tuple[Array, Array]]  # ε → (attack, bound)
+Rough = Callable[[Array], Array]  # ε → about the same
 Room = Callable[[Array, Array, tuple[Array, Array]], Array]  # two ε and the bounds there → how far above the line
 
 CLOSE = 6.5e-4  # how much of ε an answer may lose between two knots
@@ -36,20 +37,26 @@ class Rising:
     room: Array
 
     @classmethod
-    def through(cls, measure: Measure, room: Room, typical: float, most: int, level: float = LEVEL) -> Rising:
+    def through(
+        cls, measure: Measure, room: Room, typical: float, most: int, level: float = LEVEL, rough: Rough | None = None
+    ) -> Rising:
         """Knots around a typical ε, at most so many unless the first ones are more.
 
-        They end where four times the ε raises the bound by no more than the factor `level`.
+        They end where four times the ε raises the bound by no more than the factor `level`. If the bound takes long,
+        `rough` tells about where that is, and they end where all would not be enough.
         """
+        slow_bound = rough is not None
+        rough = rough if rough is not None else lambda epsilon: measure(epsilon)[1]
         slow = most < 2 * _FIRST
         least, first = (_LEAST_OF_SLOW, most // 2) if slow else (_LEAST, _FIRST)
-        epsilon = np.geomspace(typical * least, _top(measure, typical, 2 if slow else 7, level), first)
+        epsilon = np.geomspace(typical * least, _top(rough, typical, 2 if slow else 7, level), first)
         value, bound = measure(epsilon)
         bound = _rising(bound)
         made = cls(
             epsilon, np.maximum.accumulate(value), bound, room(epsilon[:-1], epsilon[1:], (bound[:-1], bound[1:]))
         )
         for _ in range(_ROUNDS):
+            made = made._affordable(most) if slow_bound else made
             lost = made.lost
             wide = np.argsort(-lost)[: max(most - made.epsilon.size, 0)]
             wide = np.sort(wide[lost[wide] > CLOSE])
@@ -78,7 +85,14 @@ class Rising:
     def close_part(self, most: float) -> Rising:
         """Up to the first knot after which a look-up may lose more than this share of ε; all of it where none would."""
         loose = np.flatnonzero(self._lost_in_all > most)
-        last = int(loose[0]) if loose.size else self.room.size
+        return self._first_part(int(loose[0]) if loose.size else self.room.size)
+
+    def _affordable(self, most: int) -> Rising:
+        """Up to where so many knots are about enough: what is lost falls with the square of their number."""
+        parts = np.maximum(np.sqrt(self.lost / CLOSE), 1.0)
+        return self._first_part(int(np.searchsorted(np.cumsum(parts), most)))
+
+    def _first_part(self, last: int) -> Rising:
         if last == 0:
             return self
         return Rising(self.epsilon[: last + 1], self.value[: last + 1], self.bound[: last + 1], self.room[:last])
@@ -136,16 +150,16 @@ def _parts(lost: Array) -> NDArray[np.int64]:
     return np.clip(np.ceil(wanted), 2, _MOST_PARTS).astype(np.int64)
 
 
-def _top(measure: Measure, typical: float, count: int, level: float) -> float:
+def _top(rough: Rough, typical: float, count: int, level: float) -> float:
     """An ε from which on there is little left to learn."""
     epsilon, last, bound = typical, 0.0, 0.0
     while epsilon < _MOST * typical:
-        bound = float(measure(np.array([epsilon]))[1][0])
+        bound = float(rough(np.array([epsilon]))[0])
         if bound >= _HIGH or bound <= level * last:
             break
         epsilon, last = 4 * epsilon, bound
     between = np.geomspace(epsilon / 16, epsilon, 2 * count - 1)
-    enough = measure(between)[1] >= min(_HIGH, bound / level)
+    enough = rough(between) >= min(_HIGH, bound / level)
     return float(between[int(np.argmax(enough))])
 
 

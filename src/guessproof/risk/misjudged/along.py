@@ -2,40 +2,47 @@
 
 An attack is three numbers: the peak c of a tent, and how far from it the wrong prior h turns, inside the goal and
 outside. Write a, A for ∫hf and ∫Lhf inside, b, B for the same outside. For one peak, A is concave in a and B is convex
-in b, with slopes L where h turns. So between few radii both lie near their chords, and what the belief rises by,
+in b, with slopes L where h turns: tangents at few radii are a polygon above A and one below B. What the belief rises
+by,
 
     A/(A+B) − a/(a+b),
 
-is known at the corners of cells of (a, b) and exceeds them by second order only. Between two peaks c₁ < c₂ a tent is a
-mixture of theirs but for x between them, where it is higher by tanh(ε(c₂−c₁)/2) at most: for every h the belief exceeds
-the larger of the two by at most κ·tanh(ε(c₂−c₁)/2)·P[c₁, c₂]/∫Lf. So a grid of peaks and radii, dense
-around the attack, bounds all of them. A fall of the belief is a rise of what lies outside, with L that grows away
-from c.
+is largest on the edges of the cells of (a, b) between corners of the polygons: along a ray a : b the second term stays,
+and A/B is a ratio of two linear functions, hence monotone. Along an edge the derivative vanishes at one place, by a
+linear equation. So the bound for all h is a closed form, off by second order in how far the radii are from the best.
+
+Between two peaks c₁ < c₂ a tent is a mixture of theirs but for x between them, where it is higher by tanh(ε(c₂−c₁)/2)
+at most, with weights that add up to 1/cosh(ε(c₂−c₁)/2) at least. So for every h the belief rises by no more than the
+better of the two would if A were larger by κ·sinh(ε(c₂−c₁)/2)·P[c₁, c₂] (half of that for an even density: the excess
+is convex on both sides of its peak). So a grid of peaks and radii, dense around the attack, bounds all of them. A fall
+of the belief is a rise of what lies outside, with L that grows away from c; there B is smaller between the peaks.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
+from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
 _CLOSEST = 1e-6  # the same as a share of the attack, at least
 _PEAKS, _TURNS = 17, 13  # where a search for attacks begins
-_CLIMBS, _FIRST_STEP, _SHRINK = 9, 0.04, 0.4
-_PEAKS_BESIDE, _MOST_RADII = 6, 32  # points of a grid on each side of an attack
-_LOOKS = 1  # at a peak whose bound is not close
-_NARROW = 0.01  # the share of a range in which it is even
+_CLIMBS, _FIRST_STEP, _SHRINK = 5, 0.04, 0.4
+_PEAKS_AT_FIRST, _RADII = 12, 7  # points of a grid around an attack
+_STEPS, _STEPS_BETWEEN = 3, 1  # from the radii of an attack to those of a peak, or from those of its neighbours
+_NEXT, _FAR = 1e-4, 0.3  # shares: the step of a derivative, and of Newton's method at most
+_NARROW, _NARROWER = 0.01, (0.003,)  # the share of a range in which it is even, at first and looking again
+_BULKY = 3.0  # times where most of the prior lies: a range for which that share is meant
 _AGAIN, _BETTER = 3, 1e-7  # times that a grid may show a better attack, and by how much
 _ROUNDS, _MOST_PEAKS = 6, 128  # of cutting between peaks, and for one ε
 _VAIN = 0.5  # of what is allowed: cutting between peaks for less than this is in vain
 _BLOCK = 256  # peaks worked on at a time, so that their cells stay in the cache
-_ROUNDING = 1e-14
+_ROUNDING = 4e-14  # of beliefs
 
 
 @dataclass(frozen=True)
@@ -49,17 +56,23 @@ class MisjudgedAlong:
     def measure(self, epsilon: Array) -> tuple[Array, Array]:
         """(attack, bound) for each ε."""
         ranges = TentRanges.of(self.goal)
-        starts = self._first(ranges, epsilon) if not self.known else np.stack([self._near(e) for e in epsilon], axis=1)
+        starts = np.stack([self._near(e) for e in epsilon], axis=1) if self.known else self._first(ranges, epsilon)[1]
         value, shares = self._climbed(ranges, starts, epsilon)
         bound, todo = np.ones(epsilon.size), np.arange(epsilon.size)
         for _ in range(_AGAIN):
             grid = PeakGrid(ranges, self.move, epsilon[todo], shares[:, todo])
-            bound[todo], found, there = grid.bound(value[todo], self._enough(grid, value[todo]))
-            todo = todo[better := found > value[todo] * (1 + _BETTER)]
+            enough = self._enough(grid, value[todo])
+            bound[todo], found, there = grid.bound(value[todo], enough)
+            better = found > value[todo] * (1 + _BETTER)
+            value[todo], shares[:, todo] = (
+                np.where(better, found, value[todo]),
+                np.where(better, there, shares[:, todo]),
+            )
+            todo = todo[better & (bound[todo] > enough)]
             if not todo.size:
                 break
-            # The grid has a better attack: from there on again.
-            value[todo], shares[:, todo] = self._climbed(ranges, there[:, better], epsilon[todo])
+            # The grid has a better attack, and with it a bound that may be closer: from there on again.
+            value[todo], shares[:, todo] = self._climbed(ranges, shares[:, todo], epsilon[todo])
         for e, share in zip(epsilon, shares.T, strict=True):
             self.known[float(e)] = share
         return np.minimum(np.maximum(value, 0.0), bound), bound
@@ -72,12 +85,21 @@ class MisjudgedAlong:
     def _near(self, epsilon: float) -> Array:
         return self.known[min(self.known, key=lambda e: abs(np.log(e / epsilon)))]
 
-    def _first(self, ranges: TentRanges, epsilon: Array) -> Array:
-        """The best of a grid."""
+    def rough(self, epsilon: Array) -> Array:
+        """About what attacks reach: a coarse grid of them."""
+        return self._first(TentRanges.of(self.goal), epsilon)[0]
+
+    def _first(self, ranges: TentRanges, epsilon: Array) -> Pair:
+        """The best of a grid of peaks, with about the best turns for each, and where it is."""
         axes = [np.zeros(epsilon.size), *(np.linspace(0.0, 1.0, n) for n in (_PEAKS, _TURNS, _TURNS))]
-        values = ranges.advantages(axes, epsilon[:, None, None], self.move).reshape(epsilon.size, -1)
-        places = np.unravel_index(np.argmax(values, axis=1), (_PEAKS, _TURNS, _TURNS))
-        return np.stack([axis[at] for axis, at in zip(axes[1:], places, strict=True)])
+        values = ranges.advantages(axes, epsilon[:, None, None], self.move).reshape(epsilon.size * _PEAKS, -1)
+        places = np.unravel_index(np.argmax(values, axis=1), (_TURNS, _TURNS))
+        turns = np.stack([axis[at] for axis, at in zip(axes[2:], places, strict=True)])
+        shares, which = np.tile(axes[1], epsilon.size), np.repeat(np.arange(epsilon.size), _PEAKS)
+        grid = PeakGrid(ranges, self.move, epsilon, np.zeros((3, epsilon.size)))
+        turns, values = grid.climbed(which, shares, turns)
+        best = np.argmax(values.reshape(epsilon.size, _PEAKS), axis=1) + _PEAKS * np.arange(epsilon.size)
+        return values[best], np.concatenate([shares[best][None], turns[:, best]])
 
     def _at(self, ranges: TentRanges, shares: Array, epsilon: Array) -> Array:
         """How far attacks move the belief; shares (3, ε, values along each)."""
@@ -116,43 +138,67 @@ class PeakGrid:
 
         Peaks are added until the bound is close enough.
         """
-        shares = _dense(self.attacks[0], _PEAKS_BESIDE)
-        rows = self._at(np.repeat(np.arange(self.epsilon.size), shares.shape[1]), shares.ravel(), enough)
+        shares = _dense(self.attacks[0], _PEAKS_AT_FIRST, _NARROW)
+        which = np.repeat(np.arange(self.epsilon.size), shares.shape[1])
+        rows = self._at(which, shares.ravel(), self.attacks[1:, which], _STEPS, enough)
+        rows = self._with_gaps(rows, np.arange(rows.which.size), enough)
         for _ in range(_ROUNDS):
-            first, between = self._between(rows)
             high = enough.copy()  # what bounds the peaks themselves is not lowered by cutting between them
             np.maximum.at(high, rows.which, rows.bound + _VAIN * (enough - value)[rows.which])
-            wide = first[(between > high[rows.which[first]]) & (rows.share[first + 1] > rows.share[first])]
+            wide = np.flatnonzero(rows.between > high[rows.which])
             wide = wide[np.bincount(rows.which, minlength=self.epsilon.size)[rows.which[wide]] < _MOST_PEAKS]
             if not wide.size:
                 break
-            new = self._at(rows.which[wide], 0.5 * (rows.share[wide] + rows.share[wide + 1]), enough)
-            rows = rows.with_rows(wide + 1, new)
-        first, between = self._between(rows)
+            share, turns = (0.5 * (v[..., wide] + v[..., wide + 1]) for v in (rows.share, rows.turns))
+            new = self._at(rows.which[wide], share, turns, _STEPS_BETWEEN, enough)
+            fresh = wide + np.arange(wide.size)
+            rows = self._with_gaps(rows.with_rows(wide + 1, new), np.concatenate([fresh, fresh + 1]), enough)
         bound = np.zeros(self.epsilon.size)
-        np.maximum.at(bound, rows.which[first], between)
+        np.maximum.at(bound, rows.which, np.maximum(rows.bound, rows.between))
         order = np.lexsort((rows.value, rows.which))
         best = order[np.searchsorted(rows.which[order], np.arange(self.epsilon.size), side="right") - 1]
         there = np.concatenate([rows.share[best][None], rows.turns[:, best]])
         return np.minimum(bound, 1.0), rows.value[best], there
 
-    def _between(self, rows: _PeakRows) -> tuple[NDArray[np.int64], Array]:
-        """What bounds all peaks from one to the next: the number of the first, and the bound."""
-        first = np.flatnonzero(rows.which[1:] == rows.which[:-1])
-        return first, np.maximum(rows.bound[first], rows.bound[first + 1]) + self._gap(rows, first)
+    def climbed(self, which: NDArray[np.int64], share: Array, turns: Array) -> Pair:
+        """The best turns for peaks, and what they reach."""
+        tents = _PeakTents.of(self.ranges, self.move, self.epsilon[which], self._peak(share))
+        first, nearer = tents.reached(turns), tents.nearer(turns, _STEPS)
+        value = tents.reached(nearer)
+        return np.where(value > first, nearer, turns), np.maximum(value, first)
 
-    def _gap(self, rows: _PeakRows, first: NDArray[np.int64]) -> Array:
-        """How much a tent with its peak between two others exceeds them at most."""
+    def _with_gaps(self, rows: _PeakRows, first: NDArray[np.int64], enough: Array) -> _PeakRows:
+        """What bounds all peaks from some rows to the next of the same ε."""
+        first = first[first + 1 < rows.which.size]
+        first = first[(rows.which[first + 1] == rows.which[first]) & (rows.share[first + 1] > rows.share[first])]
+        more = self._more(rows, first)
+        found = np.zeros(first.size)
+        for side in (first, first + 1):
+            bound, close = rows.bound_with(side, more), enough[rows.which[first]]
+            for part in _blocks(np.flatnonzero(bound > close)):
+                upper, lower = rows.upper[:, side[part]], rows.lower[:, side[part]]
+                bound[part] = np.minimum(bound[part], _most_between(upper, lower, more[:, part]))
+            found = np.maximum(found, bound)
+        rows.between[first] = found
+        return rows
+
+    def _more(self, rows: _PeakRows, first: NDArray[np.int64]) -> Array:
+        """How much a tent with its peak between two others holds more than a mixture of theirs, of target and rest.
+
+        It is a mixture but for what lies between the peaks, all of it in the goal: a tent has more there, a valley
+        less. The weights add up to 1/cosh at least.
+        """
         world, factor = self.ranges.goal.world, self.ranges.goal.factor
         left, right = self._peak(rows.share[first]), self._peak(rows.share[first + 1])
-        apart = 0.5 * self.epsilon[rows.which[first]] * (world.form.psi(right) - world.form.psi(left))
+        epsilon = self.epsilon[rows.which[first]]
+        apart = 0.5 * epsilon * (world.form.psi(right) - world.form.psi(left))
         # The excess of a tent is convex on both sides of its peak and 0 at the two others: no more than a triangle.
         most = 0.5 * (right - left) * world.prior.density_range(left, right)[1]
-        more = np.tanh(apart) * np.fmin(world.prior.mass(left, right), most if world.form.is_straight else np.inf)
-        least = np.minimum(rows.total[first], rows.total[first + 1]) / np.cosh(apart)
-        least = least - (more if self.move < 0 else 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(more > 0, np.where(least > 0, factor * more / least, np.inf), 0.0)
+        mass = np.fmin(world.prior.mass(left, right), most if world.form.is_straight else np.inf)
+        with np.errstate(over="ignore", invalid="ignore"):
+            more = np.where(mass > 0, factor * np.sinh(apart) * mass, 0.0)
+            raised = np.exp(epsilon * world.form.step)
+        return np.stack([more * raised, 0 * more]) if self.move > 0 else np.stack([0 * more, -more])
 
     def _peak(self, share: Array) -> Array:
         (lo, hi), bulk = self._edges, self.ranges.bulk
@@ -164,35 +210,38 @@ class PeakGrid:
         lo, hi = self.ranges.goal.edges(np.asarray(self.ranges.goal.low))
         return float(lo), float(hi)
 
-    def _at(self, which: NDArray[np.int64], share: Array, enough: Array) -> _PeakRows:
-        """For each ε and peak: what no wrong prior exceeds, ∫Lf, and the best attack."""
-        rows = self._looked(which, share, self.attacks[1:, which])
-        for _ in range(_LOOKS):  # where this is not close, once more around what is best for that peak
+    def _at(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, enough: Array) -> _PeakRows:
+        """For each ε and peak: what no wrong prior exceeds, and the best attack."""
+        rows = self._looked(which, share, turns, steps, _NARROW)
+        for narrow in _NARROWER:  # where this is not close, once more around what is best for that peak
             loose = np.flatnonzero(rows.bound > enough[which])
             if not loose.size:
                 break
-            again = self._looked(which[loose], share[loose], rows.turns[:, loose])
-            rows.bound[loose] = np.minimum(rows.bound[loose], again.bound)
-            better = again.value > rows.value[loose]
-            rows.turns[:, loose[better]], rows.value[loose[better]] = again.turns[:, better], again.value[better]
+            again = self._looked(which[loose], share[loose], rows.turns[:, loose], steps, narrow)
+            rows.improve(loose, again)
         return rows
 
-    def _looked(self, which: NDArray[np.int64], share: Array, turns: Array) -> _PeakRows:
-        blocks = [slice(i, i + _BLOCK) for i in range(0, which.size, _BLOCK)]
-        found = [self._block(which[b], self._peak(share[b]), turns[:, b]) for b in blocks]
-        parts = [np.concatenate([f[i] for f in found], axis=-1) for i in range(4)]
-        return _PeakRows(which, share, *parts)
+    def _looked(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, narrow: float) -> _PeakRows:
+        blocks = _blocks(np.arange(which.size))
+        return _PeakRows.joined([self._block(which[b], share[b], turns[:, b], steps, narrow) for b in blocks])
 
-    def _block(self, which: NDArray[np.int64], c: Array, turns: Array) -> tuple[Array, Array, Array, Array]:
-        tents = _PeakTents.of(self.ranges, self.move, self.epsilon[which], c)
-        half = min(8 + math.ceil(2 * self.ranges.goal.factor), _MOST_RADII)
-        inside, outside = _dense(turns[0], half), _dense(turns[1], half)[:, ::-1]
-        target, rest, total = tents.parts(inside, outside)
+    def _block(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, narrow: float) -> _PeakRows:
+        tents = _PeakTents.of(self.ranges, self.move, self.epsilon[which], self._peak(share))
+        turns = tents.nearer(turns, steps)
+        inside, outside = _dense(turns[0], _RADII, narrow), _dense(turns[1], _RADII, narrow * tents.bulky)
+        outside = outside[:, ::-1]
+        target, rest = tents.parts(inside, outside)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            bound, value, at = _most(target, rest)
-        at, every = at if self.move > 0 else at[::-1], np.arange(c.size)
+            value, at = _best(target, rest)
+            upper, lower = target.polygon(1), rest.polygon(-1)
+        none, every = np.zeros((2, which.size)), np.arange(which.size)
+        bound, at = _most_between(upper, lower, none), at if self.move > 0 else at[::-1]
         best = np.stack([inside[every, at[0]], outside[every, np.maximum(at[1] - 1, 0)]])
-        return bound, total, value, best
+        return _PeakRows(which, share, bound, value, best, upper, lower, none[0])
+
+
+def _blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    return [rows[i : i + _BLOCK] for i in range(0, rows.size, _BLOCK)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +268,8 @@ class _PeakTents:
         edges = float(lo), float(hi)
         return cls(ranges, move, epsilon, c, edges, np.maximum(*sides), np.minimum(*sides), np.maximum(*outer), end)
 
-    def parts(self, inside: Array, outside: Array) -> tuple[_TurnedPart, _TurnedPart, Array]:
-        """What is raised and what it is compared with, for radii; and ∫Lf."""
+    def parts(self, inside: Array, outside: Array) -> tuple[_TurnedPart, _TurnedPart]:
+        """What is raised and what it is compared with, for radii."""
         k = self.move * self.epsilon[:, None]
         cut_in, cut_out = self.reach[:, None] * inside, self.near[:, None] + (self.far - self.near)[:, None] * outside
         cut_out = np.concatenate([self.end[:, None], cut_out], axis=1)  # at first h is 1 everywhere outside
@@ -232,23 +281,121 @@ class _PeakTents:
                 found.append(_TurnedPart(np.exp(mass), np.exp(told), np.exp(-k * cut)))
             target, rest = found if self.move > 0 else found[::-1]
             raised = np.exp(self.epsilon * self.ranges.goal.world.form.step)[:, None]
-        return target.raised(raised), rest, found[0].told[:, 0] + found[1].told[:, 0]
+        return target.raised(raised), rest
+
+    @property
+    def bulky(self) -> Array:
+        """How far most of the prior reaches, as a share of how far radii outside do: little where tails are heavy."""
+        world = self.ranges.goal.world
+        low, high = world.form.psi(world.prior.quantile([0.1, 0.9]))
+        with np.errstate(divide="ignore"):
+            return np.clip(_BULKY * (high - low) / (self.far - self.near), 1e-3, 1.0)
+
+    def nearer(self, turns: Array, steps: int) -> Array:
+        """Turns that are nearer to the best ones of each peak: Newton's steps to where the derivatives vanish.
+
+        That is where ln L at the turns is ln(b/B), for the target, and ln(a/A), for the rest, plus 2·ln((A+B)/(a+b)).
+        """
+        order = slice(None, None, self.move)  # target and rest, or inside and outside
+        steep = -self.move * self.epsilon * np.stack([self.reach, self.far - self.near])[order]
+        for _ in range(steps):
+            ahead = np.where(turns > 0.5, -_NEXT, _NEXT)
+            own, other = (_Turned.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
+            with np.errstate(all="ignore"):
+                turns = _newton_turns(own, other, turns[order], ahead[order], steep)[order]
+        return turns
+
+    def reached(self, turns: Array) -> Array:
+        """How far the belief moves with such turns."""
+        target, rest = self.parts(*turns[..., None])
+        with np.errstate(all="ignore"):
+            found = _risen(*(v[:, -1] for v in (target.mass, target.told, rest.mass, rest.told)))
+        return np.where(np.isnan(found), -np.inf, found)
 
 
 @dataclass(frozen=True, eq=False)
 class _PeakRows:
-    """Peaks of several ε, one after the other: what bounds each, ∫Lf, and the best attack on the grid."""
+    """Peaks of several ε, one after the other: what bounds each, the best attack on the grid, and the polygons.
+
+    `between` bounds all peaks from one to the next of the same ε.
+    """
 
     which: NDArray[np.int64]
     share: Array
     bound: Array
-    total: Array
     value: Array
     turns: Array
+    upper: Array
+    lower: Array
+    between: Array
+
+    @classmethod
+    def joined(cls, parts: list[_PeakRows]) -> _PeakRows:
+        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
+        return cls(*(np.concatenate(each, axis=_row_axis(each[0])) for each in arrays))
 
     def with_rows(self, places: NDArray[np.int64], new: _PeakRows) -> _PeakRows:
         parts = [(getattr(self, f.name), getattr(new, f.name)) for f in fields(self)]
-        return _PeakRows(*(np.insert(old, places, more, axis=-1) for old, more in parts))
+        return _PeakRows(*(np.insert(old, places, more, axis=_row_axis(old)) for old, more in parts))
+
+    def bound_with(self, places: NDArray[np.int64], more: Array) -> Array:
+        """The bound of some peaks where A or B is changed: at most by what that is of the least A + B, at h = 1."""
+        least = self.upper[1, places, 0] + self.lower[1, places, 0] + more[1]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            found = self.bound[places] + (more[0] - more[1]) / least
+        return np.where(least > 0, np.fmin(found, 1.0), 1.0)
+
+    def improve(self, places: NDArray[np.int64], again: _PeakRows) -> None:
+        """Put what was looked at again in its places, where it says more."""
+        lower = again.bound < self.bound[places]
+        self.bound[places[lower]] = again.bound[lower]
+        self.upper[:, places[lower]], self.lower[:, places[lower]] = again.upper[:, lower], again.lower[:, lower]
+        better = again.value > self.value[places]
+        self.turns[:, places[better]], self.value[places[better]] = again.turns[:, better], again.value[better]
+
+
+@dataclass(frozen=True, eq=False)
+class _Turned:
+    """∫hf, ∫Lhf and L at one turn, in rows, and how the first changes a little further on."""
+
+    mass: Array
+    told: Array
+    slope: Array
+    change: Array
+
+    @classmethod
+    def of(cls, part: _TurnedPart) -> _Turned:
+        return cls(part.mass[:, -2], part.told[:, -2], part.slope[:, -2], part.mass[:, -1] - part.mass[:, -2])
+
+
+def _newton_turns(own: _Turned, other: _Turned, turns: Array, ahead: Array, steep: Array) -> Array:
+    """The turns of target and rest after a step; `steep` is how ln L changes along a share.
+
+    Where one of them comes to an end of its range, the other goes where it is best with that.
+    """
+    (a, into), (b, out) = (own.mass, own.told), (other.mass, other.told)
+    total, before = into + out, a + b
+    level = 2 * np.log(total / before)
+    off = np.log(own.slope * out / b) - level, np.log(other.slope * into / a) - level
+    grows = own.change / ahead[0], other.change / ahead[1]
+    pull = [2 * part.slope / total - 2 / before for part in (own, other)]
+    first = steep[0] - grows[0] * pull[0], -grows[1] * (1 / b - other.slope / out + pull[1])
+    second = -grows[0] * (1 / a - own.slope / into + pull[0]), steep[1] - grows[1] * pull[1]
+    det = first[0] * second[1] - first[1] * second[0]
+    free = _moved(
+        turns, np.stack([first[1] * off[1] - second[1] * off[0], second[0] * off[0] - first[0] * off[1]]) / det
+    )
+    ends, step = (free <= 0) | (free >= 1), free - turns
+    alone = np.stack([-(off[0] + first[1] * step[1]) / first[0], -(off[1] + second[0] * step[0]) / second[1]])
+    return np.where(ends[::-1] & ~ends, _moved(turns, alone), free)
+
+
+def _moved(turns: Array, step: Array) -> Array:
+    return np.clip(turns + np.where(np.isfinite(step), np.clip(step, -_FAR, _FAR), 0.0), 0.0, 1.0)
+
+
+def _row_axis(array: NDArray[Any]) -> int:
+    return min(array.ndim - 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,40 +409,70 @@ class _TurnedPart:
     def raised(self, by: Array) -> _TurnedPart:
         return _TurnedPart(self.mass, self.told * by, self.slope * by)
 
-    @property
-    def off(self) -> Array:
-        """How far ∫Lhf can lie from its chord: between two tangents, and between its ends."""
+    def polygon(self, way: Move) -> Array:
+        """Masses and values of corners whose polygon bounds ∫Lhf: above it where that is concave (1), below it (−1).
+
+        Two tangents meet in each corner. Wherever they are said to meet, the one that says less holds for both sides.
+        """
         step, climb = np.diff(self.mass), np.diff(self.told)
-        found = np.abs(np.diff(self.slope)) * step / 4
-        return np.where(step > 0, np.fmin(found, climb), climb)
+        meet = (climb - self.slope[:, 1:] * step) / (self.slope[:, :-1] - self.slope[:, 1:])
+        meet = np.clip(np.where(np.isnan(meet), 0.0, meet), 0.0, step)
+        left = self.told[:, :-1] + np.where(meet > 0, self.slope[:, :-1] * meet, 0.0)
+        right = self.told[:, 1:] - np.where(meet < step, self.slope[:, 1:] * (step - meet), 0.0)
+        corner = np.maximum(left, right) if way > 0 else np.minimum(left, right)
+        mass = np.concatenate([self.mass[:, :1], self.mass[:, :-1] + meet, self.mass[:, -1:]], axis=1)
+        return np.stack([mass, np.concatenate([self.told[:, :1], corner, self.told[:, -1:]], axis=1)])
 
 
-def _most(target: _TurnedPart, rest: _TurnedPart) -> tuple[Array, Array, tuple[NDArray[np.int64], ...]]:
-    """What A/(A+B) − a/(a+b) is at most, in each row; A (concave) of the target, B (convex) of the rest.
-
-    On chords it is N/D with N = Ab − Ba, which is linear in a and in b, and D = (A+B)(a+b). So N − rD exceeds its
-    corners by at most q·r with q = (ΔA·Δa + ΔB·Δb)/4, and N/D those of N/D by at most 1/(1 − q/D).
-    Then the largest value at a corner, and at which.
-    """
-    a, into, more = target.mass[:, :, None], target.told[:, :, None], target.off[:, :, None]
-    b, out, less = rest.mass[:, None, :], rest.told[:, None, :], rest.off[:, None, :]
-    size = (into + out) * (a + b)
-    values = (into * b - out * a) / size
-    corner = np.maximum(values[:, 1:], values[:, :-1])
-    corner = np.maximum(corner[:, :, 1:], corner[:, :, :-1])
-    bend = 0.25 * (np.diff(into, axis=1) * np.diff(a, axis=1) + np.diff(out, axis=2) * np.diff(b, axis=2))
-    left = 1 - bend / size[:, :-1, :-1]  # masses grow along the radii: the first corner is the smallest
-    off = (more * out[:, :, 1:] + less * (into[:, 1:] + more)) / np.square(into[:, :-1] + out[:, :, :-1])
-    found = np.where(left > 0, np.maximum(corner, 0.0) / left, 1.0) + off + _ROUNDING
+def _best(target: _TurnedPart, rest: _TurnedPart) -> tuple[Array, tuple[NDArray[np.int64], ...]]:
+    """The largest A/(A+B) − a/(a+b) at the radii themselves, in each row, and at which."""
+    values = _risen(target.mass[:, :, None], target.told[:, :, None], rest.mass[:, None, :], rest.told[:, None, :])
     flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), -1)
     best = np.argmax(flat, axis=1)
-    bound = np.max(np.where(np.isnan(found), 1.0, found), axis=(1, 2))
-    return bound, flat[np.arange(len(flat)), best], np.unravel_index(best, values.shape[1:])
+    return flat[np.arange(len(flat)), best], np.unravel_index(best, values.shape[1:])
 
 
-def _dense(centre: Array, half: int) -> Array:
-    """Shares from 0 to 1 that are dense around each centre and ever wider further away, in rows."""
-    away = np.sinh(np.linspace(-1.0, 1.0, 2 * half + 1) * np.arcsinh(1 / _NARROW)) * _NARROW
+def _most_between(upper: Array, lower: Array, more: Array) -> Array:
+    """What A/(A+B) − a/(a+b) is at most, in each row; A (concave) below one polygon, B (convex) above another.
+
+    To A and B something may be added.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        target, rest = (upper[0], upper[1] + more[0][:, None]), (lower[0], lower[1] + more[1][:, None])
+        # What varies along an edge comes last; the rest falls by what the target rises.
+        found = np.maximum(_along_edges(target, rest, 1), _along_edges(rest, target, -1))
+    return np.where(np.isnan(found) | np.any(rest[1] < 0, axis=1), 1.0, found) + _ROUNDING
+
+
+def _risen(a: Array, into: Array, b: Array, out: Array) -> Array:
+    return (into * b - out * a) / ((into + out) * (a + b))
+
+
+def _along_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: Move) -> Array:
+    """The largest value along all edges between two corners of one polygon, at the corners of the other, in each row.
+
+    With A = α + sa its derivative vanishes where √(sB)·(a+b) = √b·(A+B), which is one place.
+    """
+    mass, told = (v[:, None, :] for v in varies)
+    b, out = (v[:, :, None] for v in fixed)
+    step = np.diff(mass, axis=2)
+    slope = np.maximum(np.diff(told, axis=2), 0.0) / step
+    start, value = mass[:, :, :-1], told[:, :, :-1]
+    root_b, pull = np.sqrt(b), np.sqrt(slope) * np.sqrt(out)
+    ahead = (root_b * (value + out) - pull * (start + b)) / (pull - slope * root_b)
+    ahead = np.clip(np.where(np.isnan(ahead), 0.0, ahead), 0.0, step)
+    inner = way * _risen(start + ahead, value + np.where(ahead > 0, slope * ahead, 0.0), b, out)
+    ends = way * _risen(mass, told, b, out)
+    return np.maximum(np.max(inner, axis=(1, 2)), np.max(ends, axis=(1, 2)))
+
+
+def _dense(centre: Array, count: int, narrow: float | Array) -> Array:
+    """Shares from 0 to 1 that are dense around each centre and ever wider further away, in rows.
+
+    An odd number of them has the centre itself, an even number lies beside it.
+    """
+    narrow = np.reshape(narrow, (-1, 1))
+    away = np.sinh(np.linspace(-1.0, 1.0, count) * np.arcsinh(1 / narrow)) * narrow
     made = np.clip(centre[:, None] + away, 0.0, 1.0)
     made[:, 0], made[:, -1] = 0.0, 1.0
     return made

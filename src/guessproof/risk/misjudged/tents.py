@@ -143,24 +143,26 @@ class TentRanges:
 
     def masses(self, lo: Array, hi: Array, c: Array, cut: Array, k: float | Array, *, inside: bool) -> Pair:
         """ln ∫hf and ln ∫Lhf inside or outside the goal, for each place where h turns."""
-        form, (lo, hi, c) = self.goal.world.form, (v[..., None] for v in np.broadcast_arrays(lo, hi, c))
-        left, right = form.inverse(form.psi(c) - cut), form.inverse(form.psi(c) + cut)
-        inf = np.full_like(cut, np.inf)
+        world, (lo, hi, c) = self.goal.world, (v[..., None] for v in np.broadcast_arrays(lo, hi, c))
+        psi, inverse = world.form.psi, world.form.inverse
+        left, right = inverse(psi(c) - cut), inverse(psi(c) + cut)
+        # Each side from its edge on, and from where h turns: all in one go, because every call has its price.
         if inside:
-            whole = (lo, c), (c, hi)
-            extra = (np.clip(left, lo, c), c), (c, np.clip(right, c, hi))
+            left, right = np.clip(left, lo, c), np.clip(right, c, hi)
+            start, end = c, c
         else:
-            whole = (-inf, lo), (hi, inf)
-            extra = (-inf, np.minimum(left, lo)), (np.maximum(right, hi), inf)
-        parts: list[Array] = []
-        for rate in (0.0, k):
-            masses = [self._tilt(side, ends, c, rate) for side, ends in ((1, whole[0]), (-1, whole[1]))]
-            if self.goal.factor > 1:
-                more = np.log(self.goal.factor - 1)
-                masses += [more + self._tilt(side, ends, c, rate) for side, ends in ((1, extra[0]), (-1, extra[1]))]
-            parts.append(log_sum(np.stack(np.broadcast_arrays(*masses), axis=-1)))
-        return parts[0], parts[1]
-
-    def _tilt(self, side: int, ends: Pair, c: Array, k: float | Array) -> Array:
-        a, b, c, k = np.broadcast_arrays(*ends, c, side * k)
-        return self.goal.world.log_tilt(k, a, np.maximum(a, b), c)
+            left, right = np.minimum(left, lo), np.maximum(right, hi)
+            start, end = np.asarray(np.inf), np.asarray(-np.inf)
+        left, right = np.concatenate([lo, left], axis=-1), np.concatenate([hi, right], axis=-1)
+        ends = (left, end, start, right) if inside else (end, left, right, start)
+        a1, b1, a2, b2 = np.broadcast_arrays(*ends)
+        sides = np.stack([a1, a2]), np.maximum(np.stack([a1, a2]), np.stack([b1, b2]))
+        rate = np.broadcast_to(k, a1.shape)
+        rates = np.stack([np.zeros((2, *a1.shape)), np.stack([rate, -rate])])
+        tilts = world.log_tilt(*np.broadcast_arrays(rates, *sides, c))
+        whole, turned = tilts[..., :1], tilts[..., 1:]
+        terms = np.broadcast_to(whole, turned.shape)
+        if self.goal.factor > 1:
+            terms = np.concatenate([terms, turned + np.log(self.goal.factor - 1)], axis=1)
+        mass, told = log_sum(np.moveaxis(terms, 1, -1))
+        return mass, told
