@@ -176,6 +176,17 @@ def test_a_goal_far_out_is_not_taken_for_one_within_reach(at: float, radius: flo
     assert _measures_misjudged(attack, "rise") is None
 
 
+def test_a_goal_that_ends_where_the_prior_ends_has_a_curve_of_its_own() -> None:
+    for name, at in (("uniform", 6.8), ("exponential", 0.2), ("histogram", -2.9)):
+        attack = gp.Attack(gp.within(gp.Attribute("x", DENSITIES[name]), 0.5), at={"x": at}, prior_factor=3.0)
+        measures = _measures_misjudged(attack, "rise")
+        assert measures is not None
+        value, bound = measures[0](np.array([0.3]))
+        low = max(at - 0.5, DENSITIES[name].support[0])
+        goal = replace(misjudged_goal(attack), low=low, high=low)
+        assert best_tent(goal, 0.3, 1).value <= bound[0] <= value[0] * 1.001
+
+
 def misjudged_goal(attack: gp.Attack) -> MisjudgedGoal:
     prior, form = attack.attribute.prior, attack.attribute.distance.line_form
     (lo, hi), *_ = attack.goal.edges(np.asarray(float((attack.at or {})["x"])))

@@ -26,6 +26,7 @@ _COARSE = (1, 17, 25, 25)  # points along t, c, s₁ and s₂ at first
 _COARSE_OVER_TRUTHS = (25, 9, 11, 11)
 _FINE, _FINE_OVER_TRUTHS = 9, 7
 _FIRST_ZOOMS, _ZOOMS, _SHRINK = 5, 20, 0.5
+_AT_THE_END = 1e-9  # of where the prior lies: as near to its end as that is the end
 _STARTS = 3  # peaks that are looked at closer: the best one may be anywhere in the goal
 
 
@@ -111,7 +112,10 @@ class TentRanges:
     @classmethod
     def of(cls, goal: MisjudgedGoal) -> TentRanges:
         prior = goal.world.prior
-        low, high = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
+        bulk = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
+        ends = np.asarray(prior.support)
+        near = np.abs(bulk - ends) <= _AT_THE_END * (bulk[1] - bulk[0])  # goals that end where the prior does are whole
+        low, high = np.where(near, ends, bulk)
         return cls(goal, (np.asarray(low), np.asarray(high)))
 
     def truth(self, share: Array) -> Array:
