@@ -49,6 +49,8 @@ if TYPE_CHECKING:  # rooms that only some attacks enter; whoever does imports th
     from guessproof.risk.worst_atoms import Runs
     from guessproof.risk.worst_listed import Listed
 
+_SQUARED = 0.02  # of the square of a change of ε: what the next step to the worst true value changes at most, about
+
 
 @dataclass(frozen=True)
 class Attack:
@@ -511,9 +513,13 @@ class Attack:
                 return None
             if not 0 < candidate < 1e100:
                 return None
-            if abs(candidate - epsilon) <= 1e-5 * epsilon:
-                safe = min(candidate, epsilon) * (1 - max(1e-9, 4e-10 / limit))  # the worst value is known to 1e-10
-                return safe if self._worst_at(safe, direction).bound <= limit else None
+            room, step = max(1e-9, 4e-10 / limit), abs(candidate - epsilon) / epsilon
+            if step <= 1e-5 or _SQUARED * step * step <= room:  # the worst value itself is known to 1e-10 only
+                safe = min(candidate, epsilon) * (1 - room)
+                if self._worst_at(safe, direction).bound <= limit:
+                    return safe
+                if step <= 1e-5:
+                    return None
             epsilon = candidate
         return None
 

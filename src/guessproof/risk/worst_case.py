@@ -46,7 +46,7 @@ _BOXES = 600_000  # asked in all; a narrow goal needs as many as go into the ran
 _PATIENCE = ((150_000, 1e-6), (250_000, 1e-4), (400_000, 1e-3))  # after so many boxes, which share may be left open
 _MOST_KINKS = 40  # a histogram of more intervals is cut at its quantiles only
 _PARTS, _AT_ONCE = 16, 256  # into how many parts a box is cut at most, and about how many points are asked at once
-_ZOOMS = 5
+_ZOOMS, _CLOSER = 3, 128  # looks for a worst value, and points of each: long questions cost little
 
 
 @dataclass(frozen=True)
@@ -299,15 +299,18 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
 def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction, near: float | None = None) -> float:
     """Where the worst true value seems to lie, or the worst one near another: a quick look, not proven."""
     low, high, _ = goal.tails(epsilon, direction)
-    t, zooms = first_points(goal, low, high, 24), _ZOOMS
+    t, zooms, guess = first_points(goal, low, high, 24), _ZOOMS, None
+    best = t[0]
     if near is not None:
         reach = 0.02 * (t[-1] - t[0])
-        t, zooms = np.clip(near + reach * np.linspace(-1, 1, 2 * _PARTS + 1), low, high), _ZOOMS - 1
+        t, zooms = np.clip(near + reach * np.linspace(-1, 1, _CLOSER + 1), low, high), _ZOOMS - 1
     for _ in range(zooms):
-        i = int(np.argmax(Ends.at(goal, t, epsilon, direction).value))
-        around = t[max(i - 1, 0)], t[min(i + 1, t.size - 1)]
-        t = np.append(np.linspace(*around, _PARTS + 1), t[i])
-    return float(t[-1])
+        ends = Ends.at(goal, t, epsilon, direction, guess)
+        i = int(np.argmax(ends.value))
+        best, around = t[i], (t[max(i - 1, 0)], t[min(i + 1, t.size - 1)])
+        closer = np.unique(np.append(np.linspace(*around, _CLOSER + 1), best))
+        guess, t = np.interp(closer, t, ends.peak), closer
+    return float(best)
 
 
 def first_points(goal: TruthSearch, low: float, high: float, most: int = 64) -> Array:

@@ -128,8 +128,9 @@ class DeclaredBoxes:
         cls, search: TruthSearch, epsilon: float, move: Move, left: Array, right: Array, grid: tuple[int, int] = _MANY
     ) -> Self:
         """Boxes of true values."""
-        ends = Ends.at(search, np.concatenate([left, right]), epsilon, aim(move))
-        first, last = ends.pick(slice(None, left.size)), ends.pick(slice(left.size, None))
+        points, which = np.unique(np.concatenate([left, right]), return_inverse=True)  # most end where others begin
+        ends = Ends.at(search, points, epsilon, aim(move))
+        first, last = ends.pick(which[: left.size]), ends.pick(which[left.size :])
         slopes = slope_range(search, first, last, epsilon, aim(move))
         rise = box_bound(search, first, last, *slopes, epsilon, aim(move))
         return cls._made(search, epsilon, move, (left, right), _before(search, first, last), rise, grid)
