@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import tempfile
@@ -20,6 +21,14 @@ settings.register_profile("steady", derandomize=True, deadline=None, max_example
 settings.register_profile("explore", derandomize=False, deadline=None, max_examples=cases(40), print_blob=True)
 settings.register_profile("mutants", settings.get_profile("steady"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile(PROFILE)
+
+
+gc.disable()  # until all is read: what modules are made of stays, and looking through it takes seconds
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def _failed(report: Any) -> Any:
