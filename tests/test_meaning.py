@@ -94,3 +94,17 @@ def test_it_is_ready_for_other_programs() -> None:
 def test_an_epsilon_that_is_none_is_refused(epsilon: float) -> None:
     with pytest.raises(ParameterError):
         meaning(cafeteria(AT), epsilon)
+
+
+def test_the_plans_own_choice_says_the_same_as_a_new_look() -> None:
+    """What was answered while choosing is not asked again; at another ε it is."""
+    plan = cafeteria(AT)
+    choice = gp.choose(plan)
+    anew, known = meaning(plan, choice.epsilon), meaning(plan, choice.epsilon, choice=choice)
+    assert known.limits == anew.limits
+    assert known.largest_prior_factor == choice.largest_prior_factor
+    for one, other in ((known.advantage, anew.advantage), (known.posterior, anew.posterior)):
+        assert one is not None
+        assert other is not None
+        assert one.bound == pytest.approx(other.bound, rel=1e-8)
+    assert meaning(plan, choice.epsilon / 2, choice=choice).advantage == meaning(plan, choice.epsilon / 2).advantage

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from guessproof.calculate import Limits
 from guessproof.choosing import Chooser, asked
-from guessproof.choosing.choice import label_measurements
+from guessproof.choosing.choice import Choice, Limit, label_measurements
 from guessproof.errors import GuessproofError, ParameterError
 from guessproof.explain import Explanation, explain
 from guessproof.exposure import Exposure
@@ -51,12 +52,15 @@ class Meaning:
     timely: frozenset[str] = frozenset()  # outputs that are times: their errors are in days
     labels: tuple[str, ...] = ()  # what each noise is on
     families: tuple[tuple[int, ...], ...] = ()  # noises of which one unit moves two at most
+    choice: Choice | None = field(default=None, repr=False)  # the plan's own, where it is of this ε
 
     @cached_property
     def largest_prior_factor(self) -> float | None:
         """By what factor the odds of any two values may be misjudged while the attacker's limits hold at this ε."""
         if self.exposure is None or not all(k.kept for k in self.limits if k.name == "attacker"):
             return None
+        if self.choice is not None:
+            return self.choice.largest_prior_factor
         found = self.exposure.largest_prior_factor(self.epsilon, self.promise)
         return None if found is None else max(found, self.exposure.attacker.prior_factor)
 
@@ -94,8 +98,11 @@ def _learnt(exposure: Exposure | None, epsilon: float, both: bool) -> tuple[Brac
     return exposure.attacked(epsilon, both, exposure.advantage(epsilon, both), posterior)
 
 
-def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None) -> Meaning:
-    """What ε means for a plan. Never opens the table. A `chooser` of this plan looks its answers up in its own way."""
+def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None, choice: Choice | None = None) -> Meaning:
+    """What ε means for a plan. Never opens the table. A `chooser` of this plan looks its answers up in its own way.
+
+    The plan's own `choice`, where it is of this ε, has what the attacker learns and the limits already.
+    """
     epsilon = real(ParameterError, "epsilon", epsilon)
     if epsilon <= 0:
         raise ParameterError("epsilon", epsilon, "must be positive", "give an ε above 0")
@@ -111,7 +118,11 @@ def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None) -> Meani
             errors[output.name] = noise.error(level) if output.is_plain and not noise.unit else None
             if output.is_plain and noise.unit:
                 ranks[output.name] = noise.error(level)
-    advantage, posterior = _learnt(exposure, epsilon, plan.limits.both)
+    known = choice if choice is not None and choice.feasible and choice.epsilon == epsilon else None
+    if known is not None:
+        advantage, posterior, bounds = known.advantage, known.posterior, known.limits
+    else:
+        (advantage, posterior), bounds = _learnt(exposure, epsilon, plan.limits.both), chooser.bounds()
     return Meaning(
         epsilon=epsilon,
         noises=noises,
@@ -120,7 +131,7 @@ def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None) -> Meani
         posterior=posterior,
         errors=errors,
         rank_errors=ranks,
-        limits=tuple(_kept(chooser, epsilon)),
+        limits=tuple(_kept(bounds, epsilon)),
         general=explain(epsilon),
         times=plan.release.times,
         exposure=exposure,
@@ -128,12 +139,13 @@ def meaning(plan: Plan, epsilon: float, chooser: Chooser | None = None) -> Meani
         timely=frozenset(o.name for o in chooser.asked.outputs if o.is_time),
         labels=label_measurements(chooser.asked),
         families=chooser.asked.families,
+        choice=known,
     )
 
 
-def _kept(chooser: Chooser, epsilon: float) -> list[Kept]:
+def _kept(bounds: Iterable[Limit], epsilon: float) -> list[Kept]:
     found: list[Kept] = []
-    for bound in chooser.bounds():
+    for bound in bounds:
         kept = epsilon <= bound.epsilon if bound.side == "at most" else epsilon >= bound.epsilon * (1 - 1e-12)
         found.append(Kept(bound.name, bound.epsilon, bound.side, bound.how, kept))
     return found

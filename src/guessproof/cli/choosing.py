@@ -369,19 +369,23 @@ def explain(
     from guessproof.plan import load_plan
 
     loaded = load_plan(plan)
-    found = meaning(loaded, _chosen(loaded) if epsilon is None else epsilon)
+    if epsilon is None:
+        choice = _chosen(loaded)
+        found = meaning(loaded, choice.epsilon, choice=choice)
+    else:
+        found = meaning(loaded, epsilon)
     print_json(found.to_dict()) if as_json else _show_meaning(found, loaded)
 
 
-def _chosen(plan: Plan) -> float:
-    """The ε that the plan itself chooses."""
+def _chosen(plan: Plan) -> Choice:
+    """What the plan itself chooses."""
     from guessproof.choosing import choose as chosen
     from guessproof.errors import InfeasibleError
 
     choice = chosen(plan)
     if not choice.feasible or not choice.noises:
         raise InfeasibleError(choice.explanation)
-    return choice.epsilon
+    return choice
 
 
 def _noise_words(noise: Noise) -> str:

@@ -300,17 +300,17 @@ def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction, near: 
     """Where the worst true value seems to lie, or the worst one near another: a quick look, not proven."""
     low, high, _ = goal.tails(epsilon, direction)
     t, zooms, guess = first_points(goal, low, high, 24), _ZOOMS, None
-    best = t[0]
+    best = float(t[0])
     if near is not None:
         reach = 0.02 * (t[-1] - t[0])
         t, zooms = np.clip(near + reach * np.linspace(-1, 1, _CLOSER + 1), low, high), _ZOOMS - 1
     for _ in range(zooms):
         ends = Ends.at(goal, t, epsilon, direction, guess)
         i = int(np.argmax(ends.value))
-        best, around = t[i], (t[max(i - 1, 0)], t[min(i + 1, t.size - 1)])
-        closer = np.unique(np.append(np.linspace(*around, _CLOSER + 1), best))
+        best, before, after = (float(t[j]) for j in (i, max(i - 1, 0), min(i + 1, t.size - 1)))
+        closer = np.unique(np.append(np.linspace(before, after, _CLOSER + 1), best))
         guess, t = np.interp(closer, t, ends.peak), closer
-    return float(best)
+    return best
 
 
 def first_points(goal: TruthSearch, low: float, high: float, most: int = 64) -> Array:
