@@ -241,7 +241,7 @@ class Attack:
         if self._free is not None:
             return self._free.advantage(epsilon, both)
         if self.prior_factor > 1:
-            return self._misjudged.advantage(epsilon, both)
+            return self._misjudged.advantage(epsilon, both, effort)
         if self._unknown is not None:
             return self._unknown.advantage(epsilon, both)
         if self.several is not None:
@@ -274,7 +274,7 @@ class Attack:
             least = np.min(np.broadcast_arrays(*(a.epsilon(**limits, **options) for a in self.alternatives)), axis=0)  # pyright: ignore[reportArgumentType]
             return float(least) if least.ndim == 0 else least
         if self.prior_factor > 1:
-            return self._misjudged_epsilon(*checked_limits(advantage, posterior), both)
+            return self._misjudged_epsilon(*checked_limits(advantage, posterior), both, effort)
         if self._unknown is not None:
             if posterior is not None or advantage is None:
                 raise ParameterError("posterior", posterior, "is undefined without a prior", "limit the advantage")
@@ -334,7 +334,9 @@ class Attack:
         """Whether a limit is proven for the declared prior."""
         return float(np.max(replace(self, prior_factor=1.0).advantage(epsilon, both).bound)) <= advantage
 
-    def _misjudged_epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
+    def _misjudged_epsilon(
+        self, advantage: Array | None, posterior: Array | None, both: bool, effort: Effort | None
+    ) -> Any:
         found: list[Any] = []
         if posterior is not None:
             declared = replace(self, prior_factor=1.0)
@@ -342,7 +344,7 @@ class Attack:
         if advantage is not None and self._free is not None:
             found.append(self._free.epsilon(advantage, both))
         elif advantage is not None:
-            found.append(self._misjudged.epsilon(advantage, both))
+            found.append(self._misjudged.epsilon(advantage, both, effort))
         least = np.min(np.broadcast_arrays(*found), axis=0)
         return float(least) if least.ndim == 0 else least
 

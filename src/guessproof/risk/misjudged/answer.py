@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from guessproof import _clock
 from guessproof.errors import GoalError, NotCertifiedError
-from guessproof.risk.bracket import Bracket
+from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
 from guessproof.risk.finite import finite_belief, shortest_paths
 from guessproof.risk.limits import Belief, Gain
@@ -23,7 +24,9 @@ from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import WrongListed
 from guessproof.risk.misjudged.wrong_prior import Widths, WrongAnywhere, WrongPrior, WrongTents
 from guessproof.risk.several.belief import JointEngine, several_belief
+from guessproof.risk.several.cells import can_cut, cut
 from guessproof.risk.several.formula import GoalBlock, blocks
+from guessproof.risk.several.lattice import edges_between, goal_shares
 from guessproof.risk.single import belief_of, true_values
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truths import possible_values, true_value, values_along
@@ -31,12 +34,14 @@ from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Goal, Not
+from guessproof.world.goals import Conditional, Goal, Not
 from guessproof.world.line import LinePrior, expit
 from guessproof.world.line_form import LineForm
 
 MOST_TRUTHS = 300  # true values that are asked one by one
 _MOST_COMBINATIONS = 400  # of which all distances are looked at
+_UP, _ROUNDS = 1.25, 6  # of searches for a larger ε
+_CELLS, _RINGS = 250, (1, 2)  # of a program of products
 
 
 @dataclass(frozen=True)
@@ -48,13 +53,18 @@ class Misjudged:
     worst: bool = False
     truths: tuple[Any, ...] = ()
 
-    def advantage(self, epsilon: Array, both: bool) -> Bracket:
+    def advantage(self, epsilon: Array, both: bool, effort: Effort | None = None) -> Bracket:
         """How far the belief can rise, or move either way, for each ε and true value."""
+        share = 1 / max(1, np.broadcast(self.engines, epsilon).size * (2 if both else 1))
 
         def one(engine: WrongPrior, value: float) -> tuple[float, float]:
             if value == 0:
                 return 0.0, 0.0
-            found = [(engine.reached(value, move), engine.limit(value, move)) for move in _moves(both)]
+            found: list[tuple[float, float]] = []
+            for move in _moves(both):
+                reached = engine.reached(value, move)
+                limit = engine.limit(value, move) if effort is None else _narrowed(engine, value, move, effort, share)
+                found.append((reached, limit))
             bound = max(b for _, b in found)
             return min(max(a for a, _ in found), bound), bound
 
@@ -62,11 +72,12 @@ class Misjudged:
         at, prior = self._worst_at(epsilon, bound)
         return Bracket.meet(self._most(attack), self._most(bound), self.how, worst_at=at, worst_prior=prior)
 
-    def epsilon(self, advantage: Array, both: bool) -> Array:
+    def epsilon(self, advantage: Array, both: bool, effort: Effort | None = None) -> Array:
         """The largest ε that is proven to keep a limit."""
 
         def one(engine: WrongPrior, limit: float) -> float:
-            return min(engine.epsilon(limit, move) for move in _moves(both))
+            least = min(engine.epsilon(limit, move) for move in _moves(both))
+            return least if effort is None else _larger_epsilon(engine, least, limit, _moves(both), effort)
 
         def worst(limit: float) -> float:
             least = math.inf
@@ -113,6 +124,31 @@ class Misjudged:
             at = engine.found(float(epsilon), 1).at
             return at, float(engine.search.prior.mass(*engine.search.edges(np.asarray(at))))
         return self.truths[place], float(expit(engine.widths.log_odds))
+
+
+def _narrowed(engine: WrongPrior, epsilon: float, move: Move, effort: Effort, share: float) -> float:
+    """A limit within the tolerance, in odds at the declared prior, of what an attack reaches; or after all the work."""
+    log_odds = move * engine.widths.log_odds
+    p, reached = float(expit(log_odds)), engine.reached(epsilon, move)
+    after = min(p + reached, 1.0)
+    enough = after * math.exp(effort.tolerance) / (1 - after + after * math.exp(effort.tolerance)) - p
+    return engine.narrowed(epsilon, move, enough, effort.seconds * share)
+
+
+def _larger_epsilon(engine: WrongPrior, start: float, limit: float, moves: tuple[Move, ...], effort: Effort) -> float:
+    """A larger ε where more work proves the limit there; every step up is proven before it is taken."""
+    if not 0 < start < math.inf:
+        return start
+    began, low, high, trial = effort.clock(), start, math.inf, start * _UP
+    for _ in range(_ROUNDS):
+        left = effort.seconds - (effort.clock() - began)
+        if left <= 0 or high / low - 1 < 0.5 * effort.tolerance:
+            break
+        moved = max(engine.narrowed(trial, move, limit, left / (2 * len(moves))) for move in moves)
+        low, high = (trial, high) if moved <= limit else (low, trial)
+        guess = trial * limit / moved * 0.995
+        trial = guess if low * 1.005 < guess < high else math.sqrt(low * high) if high < math.inf else low * _UP
+    return low
 
 
 def _moves(both: bool) -> tuple[Move, ...]:
@@ -170,7 +206,8 @@ def misjudged_several(engine: JointEngine, factor: float) -> Misjudged:
     across = world.diameter(goal)
     widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
     pairs = cache(lambda: apart_of(world, engine.tree))
-    by_odds = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs, _signed(engine))
+    gain = _remembered(belief.gain)
+    by_odds = OddsRange(factor, widths, replace(belief, gain=gain), pairs, _signed(engine), _by_products(engine))
     box = _box_of(engine)
     found = by_odds if box is None else WrongBox(factor, widths, by_odds, box)
     return Misjudged(_array([found], ()), _how(found))
@@ -186,6 +223,29 @@ def _signed(engine: JointEngine) -> Callable[[float, float, Move], float]:
         return signed_rise(engine.joint_attack, engine.tree, epsilon, factor, move) if alone else 0.0
 
     return attack
+
+
+def _by_products(engine: JointEngine) -> Callable[[float, float, Move, float, float], float]:
+    """The bound by products of cells, for goals about two attributes whose edges lie on edges of cells."""
+
+    def closer(epsilon: float, factor: float, move: Move, enough: float, seconds: float) -> float:
+        world, goal = engine.joint_attack, engine.goal
+        if factor <= 1 or len(world.members(goal)) != 2 or not can_cut(world, goal) or isinstance(goal, Conditional):
+            return 1.0
+        from guessproof.risk.misjudged.products import Search, products  # only where a bracket is narrowed
+
+        began = _clock.now()
+        cells, _ = cut(world, goal, epsilon, _CELLS)
+        low, high = goal_shares(cells, goal, world)
+        if not np.array_equal(low, high) or not np.all((low == 0) | (low == 1)):
+            return 1.0
+        correct = low > 0 if move > 0 else low == 0
+        if not 0 < correct.sum() < correct.size:
+            return 1.0
+        program = products(cells, edges_between(cells, epsilon), correct, epsilon, factor, _RINGS)
+        return Search(program, seconds - (_clock.now() - began), _clock.now).most_risen(enough)
+
+    return closer
 
 
 def _box_of(engine: JointEngine) -> GoalBox | None:

@@ -178,3 +178,7 @@ class WrongBox(ProvenDirectly):
             return by_odds
         gain = abs(float(self.by_odds.belief.gain(np.asarray(epsilon))[1]))
         return min(by_odds, self.box.limit(epsilon, self.factor, gain, self.widths.log_odds))
+
+    def narrowed(self, epsilon: float, move: Move, enough: float, seconds: float) -> float:
+        limit = self.limit(epsilon, move)
+        return limit if limit <= enough else min(limit, self.by_odds.narrowed(epsilon, move, enough, seconds))

@@ -19,6 +19,10 @@ def _unknown() -> None:
     """Nothing is known of pairs."""
 
 
+def _no_closer(_epsilon: float, _factor: float, _move: Move, _enough: float, _seconds: float) -> float:
+    return 1.0
+
+
 def _no_attack(_epsilon: float, _factor: float, _move: Move) -> float:
     return 0.0
 
@@ -37,6 +41,7 @@ class OddsRange(ProvenDirectly):
     belief: Belief
     pairs: Callable[[], tuple[Apart, Apart] | None] = _unknown
     attack: Callable[[float, float, Move], float] = _no_attack  # of an ε, a factor and a move
+    closer: Callable[[float, float, Move, float, float], float] = _no_closer  # also of what is enough, and of seconds
 
     @property
     def relative(self) -> float:
@@ -63,6 +68,12 @@ class OddsRange(ProvenDirectly):
             return found
         apart = apart if move > 0 else (apart[1], apart[0])
         return min(found, most_moved(apart, epsilon, self.factor, gain, move * self.widths.log_odds))
+
+    def narrowed(self, epsilon: float, move: Move, enough: float, seconds: float) -> float:
+        limit = self.limit(epsilon, move)
+        if limit <= enough or epsilon == 0 or math.isinf(self.factor):
+            return limit
+        return min(limit, self.closer(epsilon, self.factor, move, enough, seconds))
 
     def _moved(self, gain: float, declared: float, move: Move) -> float:
         """The largest move over all prior odds; the odds after it are at most κ times those of the declared gain."""

@@ -70,6 +70,11 @@ class WrongPrior(ABC):
     def limit(self, epsilon: float, move: Move) -> float:
         """How far it is proven that nothing moves it."""
 
+    def narrowed(self, epsilon: float, move: Move, enough: float, seconds: float) -> float:
+        """The same, with more work where that helps, until it is `enough` or the time is up."""
+        del enough, seconds
+        return self.limit(epsilon, move)
+
     @abstractmethod
     def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
         """Whether it is proven that nothing moves the belief further than a limit."""

@@ -1,0 +1,176 @@
+"""Products of a wrong prior and a likelihood: no prior and no likelihood exceed what the linear program proves."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.auditing.wrong_priors import worst_beliefs
+from guessproof.risk.misjudged import answer
+from guessproof.risk.misjudged import products as module
+from guessproof.risk.misjudged.cell_shares import lines_above
+from guessproof.risk.misjudged.products import Products, Search, products
+from guessproof.risk.several.cells import cut
+from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares
+
+X, Y = (gp.Attribute(name, prior=gp.uniform(-2, 2)) for name in "xy")
+MIDDLE = {"x": 0.0, "y": 0.0}
+
+
+def cells_of(goal: Any, at: dict[str, Any], epsilon: float, target: int, norm: Any = "linf") -> tuple[Lattice, Any]:
+    several = gp.Attack(goal, at=at, norm=norm).several
+    assert several is not None
+    world = several.engine.joint_attack
+    cells, _ = cut(world, goal, epsilon, target)
+    return cells, goal_shares(cells, goal, world)[0] > 0.5
+
+
+def program_of(
+    goal: Any, at: dict[str, Any], epsilon: float, factor: float, target: int, *, fall: bool = False, norm: Any = "linf"
+) -> Products:
+    cells, correct = cells_of(goal, at, epsilon, target, norm)
+    return products(cells, edges_between(cells, epsilon), correct ^ fall, epsilon, factor, (1, 2))
+
+
+def proven(program: Products) -> float:
+    return Search(program, 60.0, time.monotonic).most_risen(0.0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_it_lies_above_the_exact_answer_of_small_tables(seed: int) -> None:
+    """Two attributes with three or four values: every corner likelihood with its worst prior is known there."""
+    draw = np.random.default_rng(seed)
+    sizes, norm = draw.integers(2, 4, size=2), ("linf", "l1")[seed % 2]
+    values = [np.cumsum(draw.uniform(0.3, 2.0, size=n)).round(3).tolist() for n in sizes]
+    tables = [dict(zip(v, draw.dirichlet(np.full(len(v), 2.0)), strict=True)) for v in values]
+    a, b = (
+        gp.Attribute(name, prior=gp.categorical(table), metric=gp.Absolute(1.0))
+        for name, table in zip("ab", tables, strict=True)
+    )
+    goal = gp.exactly(a) | gp.exactly(b) if seed % 3 else gp.exactly(a) & gp.exactly(b)
+    epsilon, factor = float(draw.choice([0.1, 0.5, 2.0])), float(1 + 2 * draw.random())
+    at = {"a": values[0][0], "b": values[1][1]}
+    exact = gp.Attack(goal, at=at, norm=norm, prior_factor=factor)
+    for fall in (False, True):
+        engine: Any = exact._misjudged.engines[()]  # pyright: ignore[reportPrivateUsage]
+        reached = engine.reached(epsilon, -1 if fall else 1)
+        found = proven(program_of(goal, at, epsilon, factor, 100, fall=fall, norm=norm))
+        assert reached <= found <= 1.25 * reached + 1e-6
+
+
+@pytest.mark.parametrize("fall", [False, True], ids=["rise", "fall"])
+@pytest.mark.parametrize(("both", "at"), [(False, (0.0, 0.0)), (True, (0.0, 0.0)), (False, (0.0, -1.0))])
+def test_no_likelihood_exceeds_it(both: bool, at: tuple[float, float], fall: bool) -> None:
+    """Drawn likelihoods, as steep as privacy allows, each with the prior that favours it most, on a fine grid."""
+    x, y = gp.within(X, 1), gp.within(Y, 1)
+    epsilon, factor, draw = 0.8, 3.0, np.random.default_rng(11)
+    found = proven(
+        program_of(x & y if both else x | y, dict(zip("xy", at, strict=True)), epsilon, factor, 25, fall=fall)
+    )
+    line = np.linspace(-2, 2, 81)[:-1] + 0.025
+    places = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
+    near = np.abs(places - at) <= 1
+    fits = (near.all(axis=1) if both else near.any(axis=1)).astype(float)
+    mass, best = np.full(len(places), 1 / len(places)), 0.0
+    for _ in range(60):
+        peaks = draw.uniform(-2, 2, size=(int(draw.integers(1, 6)), 2))
+        height = draw.uniform(0, 2, size=len(peaks))
+        levels = np.max(height - np.abs(places[:, None] - peaks[None]).max(axis=-1), axis=1)
+        for sign in (1, -1):
+            after, before = worst_beliefs(mass * np.exp(sign * epsilon * levels), mass, fits, factor)[int(fall)]
+            best = max(best, abs(after - before))
+    assert best <= found <= 1.8 * best
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_share_of_a_cell_holds_more(seed: int) -> None:
+    """Drawn likelihoods on one cell of a normal prior: lines lie above what its shares hold, and some are near."""
+    draw = np.random.default_rng(seed)
+    pair = [gp.Attribute(name, prior=gp.normal(0, sd)) for name, sd in (("x", 1), ("y", 2))]
+    epsilon = float(draw.choice([0.5, 2.0]))
+    cells, _ = cells_of(gp.within(pair[0], 1) | gp.within(pair[1], 1), MIDDLE, epsilon, 60)
+    lines = lines_above(cells, epsilon)
+    sized = np.flatnonzero(np.isfinite(cells.diameter))
+    assert all(np.all(a[~np.isfinite(cells.diameter)] == 1) for a, _ in lines)
+    gaps: list[float] = []
+    for cell in draw.choice(sized, size=4, replace=False).tolist():
+        x = [
+            np.asarray(
+                axis.attribute.prior.quantile(
+                    draw.uniform(*axis.attribute.prior.cdf([axis.left[i], axis.right[i]]), 4000)
+                )
+            )  # pyright: ignore[reportAttributeAccessIssue]
+            for axis, i in zip(cells.axes, (index[cell] for index in cells.index), strict=True)
+        ]
+        for way in (x[0], x[1], np.maximum(x[0], x[1]), np.abs(x[0] - np.median(x[0]))):
+            told = np.sort(np.exp(epsilon * way))[::-1]
+            shares, held = np.arange(1, told.size + 1) / told.size, np.cumsum(told) / told.sum()
+            above = np.min([a[cell] + b[cell] * shares for a, b in lines], axis=0)
+            assert np.all(held <= above + 0.01)  # what 4000 draws leave open
+            gaps.append(float(np.max((held - shares) / np.maximum(above - shares, 1e-9)[:])))
+    assert max(gaps) > 0.6
+
+
+def test_a_cell_of_two_values_is_met() -> None:
+    """Half of the values at either end of a line: what a share holds is what the lines say, where they touch."""
+    pair = gp.Attribute("x", prior=gp.uniform(0, 1)), gp.Attribute("y", prior=gp.uniform(0, 1))
+    goal = gp.within(pair[0], 0.25) & gp.within(pair[1], 0.25)
+    cells, _ = cells_of(goal, {"x": 0.25, "y": 0.25}, 1.0, 4)
+    ratio = np.exp(1.0 * cells.diameter[0])
+    least, most = (np.min([a[0] + b[0] * s for a, b in lines_above(cells, 1.0)]) for s in (0.0, 0.5))
+    assert least < 0.02
+    assert 0.5 + 0.25 * 0.5 * (np.sqrt(ratio) - 1) / np.sqrt(ratio) < most < ratio / (1 + ratio)
+
+
+def test_mirror_images_save_work_and_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    goal = gp.within(X, 1) | gp.within(Y, 1)
+    program = program_of(goal, MIDDLE, 0.8, 3.0, 36)
+    answers = [program.proven(p, 0.7, 60.0) for p in (0.7, 0.8)]
+    monkeypatch.setattr(module, "_alike", lambda *_: False)
+    whole = program_of(goal, MIDDLE, 0.8, 3.0, 36)
+    assert whole.goal.size > 2.5 * program.goal.size
+    for p, one in zip((0.7, 0.8), answers, strict=True):
+        other = whole.proven(p, 0.7, 60.0)
+        assert one is not None
+        assert other is not None
+        assert one[0] <= other[0] * (1 + 1e-6)
+        assert one[0] >= other[0] * (1 - 1e-6)
+
+
+def test_no_price_of_a_solver_is_trusted() -> None:
+    """Whatever prices are handed in, and whatever value is claimed: what is certified lies above the value."""
+    program = program_of(gp.within(X, 1) | gp.within(Y, 1), MIDDLE, 0.8, 3.0, 16)
+    found = program.proven(0.75, 0.7, 60.0)
+    assert found is not None
+    value = found[1][0] + 0.7 * (0.75 * found[1][2] - found[1][1])
+    assert value <= found[0] <= value * (1 + 1e-6)
+    gain = program.goal + 0.7 * (0.75 * program.whole_before - program.goal_before)
+    draw = np.random.default_rng(0)
+    for size, guess in itertools.product((0.0, 1e-3, 1.0), (0.0, 0.5, value)):
+        prices = size * draw.random(program.rows.shape[0])
+        assert program.certified(gain, prices, guess) >= value * (1 - 1e-9)
+
+
+def test_both_ends_prove_what_lies_between() -> None:
+    program = program_of(gp.within(X, 1) | gp.within(Y, 1), MIDDLE, 0.8, 3.0, 16)
+    found = [program.proven(p, 0.7, 60.0) for p in (0.7, 0.74, 0.78, 0.86)]
+    rises = [answer[0] - p for answer, p in zip(found, (0.7, 0.74, 0.78, 0.86), strict=True) if answer is not None]
+    assert max(rises[1:3]) <= max(rises[0], rises[3])
+    assert proven(program) >= Search(replace(program, beliefs=(0.7, 0.75)), 60.0, time.monotonic).most_risen(0.0) * 0.99
+
+
+def test_a_bracket_is_narrowed_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Either number near its truth: by odds alone the bound is far above what is reached; a limit allows a larger ε."""
+    monkeypatch.setattr(answer, "_CELLS", 60)
+    x, y = (gp.Attribute(name, prior=gp.normal(0, sd)) for name, sd in (("x", 2), ("y", 3)))
+    strict = gp.Attack(gp.within(x, 1) | gp.within(y, 1), at=MIDDLE, prior_factor=1.5)
+    quick = strict.advantage(0.3)
+    close = strict.advantage(0.3, tolerance=0.32, time_limit=60)
+    assert float(close.attack) == float(quick.attack)
+    assert float(quick.attack) < float(close.bound) < 0.87 * float(quick.bound)
