@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import guessproof as gp
 from guessproof.auditing.wrong_priors import worst_beliefs
-from guessproof.risk.misjudged import answer
+from guessproof.risk.misjudged import alternating, answer
 from guessproof.risk.misjudged import products as module
 from guessproof.risk.misjudged.cell_shares import lines_above
 from guessproof.risk.misjudged.products import Products, Search, products
@@ -38,8 +39,8 @@ def program_of(
     return products(cells, edges_between(cells, epsilon), correct ^ fall, epsilon, factor, (1, 2))
 
 
-def proven(program: Products) -> float:
-    return Search(program, 60.0, time.monotonic).most_risen(0.0)
+def proven(program: Products, enough: float = 0.0) -> float:
+    return Search(program, 60.0, time.monotonic).most_risen(enough)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -60,7 +61,7 @@ def test_it_lies_above_the_exact_answer_of_small_tables(seed: int) -> None:
     for fall in (False, True):
         engine: Any = exact._misjudged.engines[()]  # pyright: ignore[reportPrivateUsage]
         reached = engine.reached(epsilon, -1 if fall else 1)
-        found = proven(program_of(goal, at, epsilon, factor, 100, fall=fall, norm=norm))
+        found = proven(program_of(goal, at, epsilon, factor, 100, fall=fall, norm=norm), 1.1 * reached)
         assert reached <= found <= 1.25 * reached + 1e-6
 
 
@@ -155,6 +156,13 @@ def test_no_price_of_a_solver_is_trusted() -> None:
     for size, guess in itertools.product((0.0, 1e-3, 1.0), (0.0, 0.5, value)):
         prices = size * draw.random(program.rows.shape[0])
         assert program.certified(gain, prices, guess) >= value * (1 - 1e-9)
+    for unknown in (0, 1, program.goal.size // 2):
+        aim = np.zeros(program.goal.size)
+        aim[unknown] = 1.0
+        rows, zeros = program.rows, np.zeros(program.rows.shape[0])
+        most = -linprog(-aim, A_ub=rows, b_ub=zeros, A_eq=program.whole[None, :], b_eq=[1.0], bounds=(0, None)).fun
+        assert program.most[unknown] >= most * (1 - 1e-9)
+        assert unknown > 1 or program.most[unknown] <= 2.5 * most  # for a cell itself it is what a peak there reaches
 
 
 def test_both_ends_prove_what_lies_between() -> None:
@@ -167,10 +175,10 @@ def test_both_ends_prove_what_lies_between() -> None:
 
 def test_a_bracket_is_narrowed_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Either number near its truth: by odds alone the bound is far above what is reached; a limit allows a larger ε."""
-    monkeypatch.setattr(answer, "_CELLS", 60)
+    monkeypatch.setattr(answer, "_CELLS", (100, 100))
+    monkeypatch.setattr(alternating, "_CELLS", 100)
     x, y = (gp.Attribute(name, prior=gp.normal(0, sd)) for name, sd in (("x", 2), ("y", 3)))
     strict = gp.Attack(gp.within(x, 1) | gp.within(y, 1), at=MIDDLE, prior_factor=1.5)
     quick = strict.advantage(0.3)
-    close = strict.advantage(0.3, tolerance=0.32, time_limit=60)
-    assert float(close.attack) == float(quick.attack)
-    assert float(quick.attack) < float(close.bound) < 0.87 * float(quick.bound)
+    close = strict.advantage(0.3, tolerance=0.35, time_limit=60)
+    assert 1.04 * float(quick.attack) < float(close.attack) < float(close.bound) < 0.87 * float(quick.bound)

@@ -26,13 +26,14 @@ from guessproof.risk.misjudged.wrong_prior import Widths, WrongAnywhere, WrongPr
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.cells import can_cut, cut
 from guessproof.risk.several.formula import GoalBlock, blocks
-from guessproof.risk.several.lattice import edges_between, goal_shares
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares
 from guessproof.risk.single import belief_of, true_values
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truths import possible_values, true_value, values_along
 from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.attributes import Attribute
-from guessproof.world.checks import Array
+from guessproof.world.checks import Array, Mask
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Conditional, Goal, Not
 from guessproof.world.line import LinePrior, expit
@@ -41,7 +42,8 @@ from guessproof.world.line_form import LineForm
 MOST_TRUTHS = 300  # true values that are asked one by one
 _MOST_COMBINATIONS = 400  # of which all distances are looked at
 _UP, _ROUNDS = 1.25, 6  # of searches for a larger ε
-_CELLS, _RINGS = 250, (1, 2)  # of a program of products
+_CELLS, _RINGS = (250, 800), ((1, 2), (2, 4))  # of a program of products, and of a finer one
+_SMALL = 15_000  # rows of the first, so that the finer one is worth its time
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,10 @@ class Misjudged:
                 return 0.0, 0.0
             found: list[tuple[float, float]] = []
             for move in _moves(both):
-                reached = engine.reached(value, move)
-                limit = engine.limit(value, move) if effort is None else _narrowed(engine, value, move, effort, share)
-                found.append((reached, limit))
+                if effort is None:
+                    found.append((engine.reached(value, move), engine.limit(value, move)))
+                else:
+                    found.append(_narrowed(engine, value, move, effort, share))
             bound = max(b for _, b in found)
             return min(max(a for a, _ in found), bound), bound
 
@@ -126,13 +129,12 @@ class Misjudged:
         return self.truths[place], float(expit(engine.widths.log_odds))
 
 
-def _narrowed(engine: WrongPrior, epsilon: float, move: Move, effort: Effort, share: float) -> float:
-    """A limit within the tolerance, in odds at the declared prior, of what an attack reaches; or after all the work."""
-    log_odds = move * engine.widths.log_odds
-    p, reached = float(expit(log_odds)), engine.reached(epsilon, move)
+def _narrowed(engine: WrongPrior, epsilon: float, move: Move, effort: Effort, share: float) -> tuple[float, float]:
+    """A better attack, and a limit within the tolerance of it, in odds at the declared prior; or after all the work."""
+    p, reached = float(expit(move * engine.widths.log_odds)), engine.climbed(epsilon, move)
     after = min(p + reached, 1.0)
     enough = after * math.exp(effort.tolerance) / (1 - after + after * math.exp(effort.tolerance)) - p
-    return engine.narrowed(epsilon, move, enough, effort.seconds * share)
+    return reached, engine.narrowed(epsilon, move, enough, effort.seconds * share)
 
 
 def _larger_epsilon(engine: WrongPrior, start: float, limit: float, moves: tuple[Move, ...], effort: Effort) -> float:
@@ -207,7 +209,8 @@ def misjudged_several(engine: JointEngine, factor: float) -> Misjudged:
     widths = Widths(across, across, across, float(belief.log_p - belief.log_q))
     pairs = cache(lambda: apart_of(world, engine.tree))
     gain = _remembered(belief.gain)
-    by_odds = OddsRange(factor, widths, replace(belief, gain=gain), pairs, _signed(engine), _by_products(engine))
+    belief, more = replace(belief, gain=gain), (_by_products(engine), _alternating(engine))
+    by_odds = OddsRange(factor, widths, belief, pairs, _signed(engine), *more)
     box = _box_of(engine)
     found = by_odds if box is None else WrongBox(factor, widths, by_odds, box)
     return Misjudged(_array([found], ()), _how(found))
@@ -234,18 +237,43 @@ def _by_products(engine: JointEngine) -> Callable[[float, float, Move, float, fl
             return 1.0
         from guessproof.risk.misjudged.products import Search, products  # only where a bracket is narrowed
 
-        began = _clock.now()
-        cells, _ = cut(world, goal, epsilon, _CELLS)
-        low, high = goal_shares(cells, goal, world)
-        if not np.array_equal(low, high) or not np.all((low == 0) | (low == 1)):
-            return 1.0
-        correct = low > 0 if move > 0 else low == 0
-        if not 0 < correct.sum() < correct.size:
-            return 1.0
-        program = products(cells, edges_between(cells, epsilon), correct, epsilon, factor, _RINGS)
-        return Search(program, seconds - (_clock.now() - began), _clock.now).most_risen(enough)
+        end, search, found = _clock.now() + seconds, None, 1.0
+        for target, rings in zip(_CELLS, _RINGS, strict=True):
+            cells, _ = cut(world, goal, epsilon, target)
+            correct = _wholly(cells, goal, world, move)
+            if correct is None or (search is not None and search.program.rows.shape[0] > _SMALL):
+                break
+            program = products(cells, edges_between(cells, epsilon), correct, epsilon, factor, rings)
+            left = end - _clock.now()
+            search = Search(program, left, _clock.now) if search is None else search.finer(program, left)
+            found = min(found, search.most_risen(enough))
+            if found <= enough:
+                break
+        return found
 
     return closer
+
+
+def _wholly(cells: Lattice, goal: Goal, world: JointAttack, move: Move) -> Mask | None:
+    """Which cells are believed in, where none is cut; None otherwise."""
+    low, high = goal_shares(cells, goal, world)
+    if not np.array_equal(low, high) or not np.all((low == 0) | (low == 1)) or not 0 < low.sum() < low.size:
+        return None
+    return low > 0 if move > 0 else low == 0
+
+
+def _alternating(engine: JointEngine) -> Callable[[float, float, Move], float]:
+    """Attacks that take turns, where cells can be cut."""
+
+    def attack(epsilon: float, factor: float, move: Move) -> float:
+        world, goal = engine.joint_attack, engine.goal
+        if len(world.members(goal)) != 2 or not can_cut(world, goal) or isinstance(goal, Conditional):
+            return 0.0
+        from guessproof.risk.misjudged.alternating import alternating_rise  # only where a bracket is narrowed
+
+        return alternating_rise(world, goal if move > 0 else ~goal, epsilon, factor)
+
+    return attack
 
 
 def _box_of(engine: JointEngine) -> GoalBox | None:

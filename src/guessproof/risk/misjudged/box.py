@@ -179,6 +179,9 @@ class WrongBox(ProvenDirectly):
         gain = abs(float(self.by_odds.belief.gain(np.asarray(epsilon))[1]))
         return min(by_odds, self.box.limit(epsilon, self.factor, gain, self.widths.log_odds))
 
+    def climbed(self, epsilon: float, move: Move) -> float:
+        return max(self.reached(epsilon, move), self.by_odds.climbed(epsilon, move))
+
     def narrowed(self, epsilon: float, move: Move, enough: float, seconds: float) -> float:
         limit = self.limit(epsilon, move)
         return limit if limit <= enough else min(limit, self.by_odds.narrowed(epsilon, move, enough, seconds))

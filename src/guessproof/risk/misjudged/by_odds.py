@@ -42,6 +42,7 @@ class OddsRange(ProvenDirectly):
     pairs: Callable[[], tuple[Apart, Apart] | None] = _unknown
     attack: Callable[[float, float, Move], float] = _no_attack  # of an ε, a factor and a move
     closer: Callable[[float, float, Move, float, float], float] = _no_closer  # also of what is enough, and of seconds
+    climb: Callable[[float, float, Move], float] = _no_attack  # an attack that takes its time
 
     @property
     def relative(self) -> float:
@@ -68,6 +69,11 @@ class OddsRange(ProvenDirectly):
             return found
         apart = apart if move > 0 else (apart[1], apart[0])
         return min(found, most_moved(apart, epsilon, self.factor, gain, move * self.widths.log_odds))
+
+    def climbed(self, epsilon: float, move: Move) -> float:
+        reached = self.reached(epsilon, move)
+        slow = 0.0 if epsilon == 0 or math.isinf(self.factor) else self.climb(epsilon, self.factor, move)
+        return max(reached, slow)
 
     def narrowed(self, epsilon: float, move: Move, enough: float, seconds: float) -> float:
         limit = self.limit(epsilon, move)

@@ -43,6 +43,7 @@ from guessproof.world.checks import Array, Mask
 Index = NDArray[np.int64]
 _LIGHT = 0.03  # of the mass, in the lightest cells, is only multiplied with the middle
 _SAME = 1e-12  # masses of mirror images
+_PRICE = 0.8  # at which a belief after rises about as fast as the one before
 _PARTS = 3  # intervals of beliefs to begin with
 _FACTORS = np.exp(np.linspace(-0.5, 0.5, 201))  # of a price, in one step
 _PRICES = np.linspace(0.0, 8.0, 801)
@@ -296,18 +297,25 @@ class Search:
     clock: Callable[[], float]
     answers: dict[tuple[float, float], float] = field(default_factory=dict[tuple[float, float], float])
     cuts: list[tuple[float, float, float]] = field(default_factory=list[tuple[float, float, float]])
+    intervals: list[_Interval] = field(default_factory=list[_Interval])
+
+    def finer(self, program: Products, seconds: float) -> Search:
+        """The same intervals, with what is proven of them and the prices that did, in a program of more cells."""
+        return Search(program, seconds, self.clock, intervals=list(self.intervals))
 
     def most_risen(self, enough: float) -> float:
         """What no belief rises by: until that is `enough`, time is up, or no price and no cut proves much less."""
-        end, low, high = self.clock() + self.seconds, *self.program.beliefs
-        intervals = [_Interval(a, b, math.inf, 0.8) for a, b in itertools.pairwise(np.linspace(low, high, _PARTS + 1))]
-        self._answer(0.5 * (low + high), 0.8, end)
+        end, intervals = self.clock() + self.seconds, self.intervals
+        if not intervals:
+            low, high = self.program.beliefs
+            ends = itertools.pairwise(np.linspace(low, high, _PARTS + 1).tolist())
+            intervals += [_Interval(a, b, math.inf, _PRICE) for a, b in ends]
+            self._answer(0.5 * (low + high), _PRICE, end)
         while True:
             worst = max(intervals, key=lambda i: i.most)
             possible = max(self._possible(worst.low), self._possible(worst.high))
             if worst.most <= max(enough, possible * (1 + _CLOSE)) or worst.high - worst.low < _NARROW:
                 return worst.most
-            intervals.remove(worst)
             price, least = self._best_price(worst)
             rise = math.inf
             if worst.most > least * (1 + _CLOSE):
@@ -315,6 +323,7 @@ class Search:
                 if None in found:
                     return worst.most
                 rise = max(self.answers[p, price] - p for p in (worst.low, worst.high))
+            intervals.remove(worst)
             better = rise < worst.most * (1 - 0.2 * _CLOSE)
             intervals += [replace(worst, most=rise, price=price)] if better else worst.halves()
 

@@ -70,8 +70,12 @@ class WrongPrior(ABC):
     def limit(self, epsilon: float, move: Move) -> float:
         """How far it is proven that nothing moves it."""
 
+    def climbed(self, epsilon: float, move: Move) -> float:
+        """How far an attack moves the belief that may take its time."""
+        return self.reached(epsilon, move)
+
     def narrowed(self, epsilon: float, move: Move, enough: float, seconds: float) -> float:
-        """The same, with more work where that helps, until it is `enough` or the time is up."""
+        """The limit, with more work where that helps, until it is `enough` or the time is up."""
         del enough, seconds
         return self.limit(epsilon, move)
 

@@ -71,7 +71,7 @@ def certified_cells(
     cells, joint = cut(joint_attack, goal, epsilon, target)
     share, rest = _charged(cells, goal, joint_attack, epsilon)
     solved = best_odds(cells.mass * share, cells.mass * rest, edges_between(cells, epsilon), seconds)
-    if not attack or not _is_straight(cells) or np.isinf(solved.bound):
+    if not attack or not is_straight(cells) or np.isinf(solved.bound):
         return Certified(-np.inf, solved.bound, None, cells.mass.size)
     peaks = peak_attack(cells, solved.log_m, share, epsilon)
     lines = sum(not a.is_finite for a in cells.axes)
@@ -203,7 +203,7 @@ def _width(lines: list[Attribute], fixed: dict[str, list[float]], even: bool, ta
     return whole / max(2, 2 * round(whole / high / 2)) if high < 1.5 * whole else high
 
 
-def _is_straight(cells: Lattice) -> bool:
+def is_straight(cells: Lattice) -> bool:
     """Whether every line's distance is at least |ψ − ψ'|, which the attack's peaks are made of."""
     forms = [a.attribute.distance.line_form for a in cells.axes if not a.is_finite]
     finite = all(np.all(np.isfinite(a.table)) for a in cells.axes if a.table is not None)

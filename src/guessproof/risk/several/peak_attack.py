@@ -128,22 +128,31 @@ def _candidates(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> t
 
 def peak_odds(peaks: Peaks, goal: Goal, joint_attack: JointAttack, joint: JointHistogram | None, parts: int) -> float:
     """Log-odds that this likelihood is sure to reach."""
+    mass, share, low, rest, high = box_means(peaks, goal, joint_attack, joint, parts)
+    with np.errstate(divide="ignore"):
+        return float(np.log(np.sum(mass * share * low)) - np.log(np.sum(mass * rest * high))) - 1e-12
+
+
+def box_means(
+    peaks: Peaks, goal: Goal, joint_attack: JointAttack, joint: JointHistogram | None, parts: int
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Of boxes: their mass, the goal's share and the least mean of L there, the share of the rest and the most there.
+
+    L is scaled by its highest peak.
+    """
     fine = tuple(_refined(axis, parts, clamped) for axis, clamped in zip(peaks.axes, peaks.clamped, strict=True))
     boxes = lattice(tuple(f.axis for f in fine), peaks.norm, joint)
     (low_share, _), (_, high_rest) = split_shares(boxes, goal, joint_attack)
     top = float(np.max(peaks.height))
-    inside = outside = 0.0
+    least, most = np.zeros(boxes.mass.size), np.zeros(boxes.mass.size)
     for part in _tiles(boxes, fine, parts):
         index = tuple(i[part] for i in boxes.index)
         low, high, flat = _mean_bounds(_near(peaks, fine, index), fine, index, top)
-        share, rest, mass = low_share[part], high_rest[part], boxes.mass[part]
+        share, rest = low_share[part], high_rest[part]
         # In a box that the goal's edge cuts, the two parts are known only between the extremes of L on it.
         cut = ((share > 0) & (share < 1)) | ((rest > 0) & (rest < 1))
-        low, high = np.where(cut, flat[0], low), np.where(cut, flat[1], high)
-        inside += float(np.sum(mass * share * low))
-        outside += float(np.sum(mass * rest * high))
-    with np.errstate(divide="ignore"):
-        return float(np.log(inside) - np.log(outside)) - 1e-12
+        least[part], most[part] = np.where(cut, flat[0], low), np.where(cut, flat[1], high)
+    return boxes.mass, low_share, least, high_rest, most
 
 
 def _tiles(boxes: Lattice, fine: tuple[_Fine, ...], parts: int) -> list[Any]:
