@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 import guessproof as gp
 from guessproof.auditing.wrong_priors import worst_beliefs
+from guessproof.risk.misjudged import apart as module
 from guessproof.risk.misjudged.answer import misjudged_several
 from guessproof.risk.misjudged.apart import apart_in_table, apart_of, apart_on_line, most_moved
 from guessproof.world.goals import within
@@ -163,3 +164,23 @@ def test_steps_of_shares_lose_nothing_and_add_little(seed: int) -> None:
     step = 0.25 * 2 * (factor - 1) / 160  # in beliefs: log-odds count a quarter, and both sides take a step
     assert worst <= found <= worst + 2 * step
     assert found >= worst + 0.3 * step
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5, 160])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_however_few_steps_no_likelihood_exceeds_it(steps: int, flipped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rare value holds most of either side, so that shares hold next to nothing until the last step, or nearly all
+    from the first one on: either end of a step taken for the other would prove less than is reached.
+    """
+    monkeypatch.setattr(module, "_SHARES", steps)
+    rare, factor, far = 1e-4, 4.0, float(np.log(2e5))
+    mass = 0.5 * np.array([rare, 1 - rare, 1 - rare, rare])
+    places, correct = far * np.array([0.0, 1.0, 1.0, 0.0]), np.array([True, True, False, False])
+    table, likelihood = np.abs(places[:, None] - places), np.exp(-places)
+    apart = apart_in_table(mass, table, correct ^ flipped)
+    assert apart is not None
+    fall = int(flipped)
+    after, before = worst_beliefs(mass * likelihood, mass, (correct ^ flipped).astype(float), factor)[fall]
+    sides = (apart[1], apart[0]) if flipped else apart
+    found = most_moved(sides, 1.0, factor, 0.0, 0.0)
+    assert 0.55 < abs(after - before) <= found <= 0.6 + 1e-9

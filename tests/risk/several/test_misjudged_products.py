@@ -182,3 +182,23 @@ def test_a_bracket_is_narrowed_where_that_is_asked_for(monkeypatch: pytest.Monke
     quick = strict.advantage(0.3)
     close = strict.advantage(0.3, tolerance=0.35, time_limit=60)
     assert 1.04 * float(quick.attack) < float(close.attack) < float(close.bound) < 0.87 * float(quick.bound)
+
+
+@pytest.mark.parametrize("fall", [False, True], ids=["rise", "fall"])
+def test_taking_turns_reaches_what_it_says(fall: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attack's own likelihood and prior, on a grid of points: they reach no less than is said, and hardly more."""
+    monkeypatch.setattr(alternating, "_CELLS", 64)
+    seen: list[Any] = []
+    means = alternating.box_means
+    monkeypatch.setattr(alternating, "box_means", lambda peaks, *rest: seen.append(peaks) or means(peaks, *rest))
+    goal = gp.within(X, 1) | gp.within(Y, 1)
+    several = gp.Attack(goal, at=MIDDLE).several
+    assert several is not None
+    said = alternating.alternating_rise(several.engine.joint_attack, ~goal if fall else goal, 0.8, 3.0)
+    line = np.linspace(-2, 2, 201)[:-1] + 0.01
+    places = [part.ravel() for part in np.meshgrid(line, line, indexing="ij")]
+    fits = ((np.abs(places[0]) <= 1) | (np.abs(places[1]) <= 1)) ^ fall
+    mass = np.full(fits.size, 1 / fits.size)
+    told = mass * np.exp(seen[0].log_likelihood(places))
+    after, before = worst_beliefs(told, mass, fits.astype(float), 3.0)[0]
+    assert 0.98 * (after - before) <= said <= (after - before) * (1 + 2e-3)
