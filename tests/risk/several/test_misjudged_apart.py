@@ -169,8 +169,8 @@ def test_steps_of_shares_lose_nothing_and_add_little(seed: int) -> None:
 @pytest.mark.parametrize("steps", [1, 2, 5, 160])
 @pytest.mark.parametrize("flipped", [False, True])
 def test_however_few_steps_no_likelihood_exceeds_it(steps: int, flipped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A rare value holds most of either side, so that shares hold next to nothing until the last step, or nearly all
-    from the first one on: either end of a step taken for the other would prove less than is reached.
+    """A rare value holds most of either side: what the rest holds jumps in the last step, at whose other end less than
+    is reached would be proven.
     """
     monkeypatch.setattr(module, "_SHARES", steps)
     rare, factor, far = 1e-4, 4.0, float(np.log(2e5))

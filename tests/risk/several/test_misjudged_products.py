@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -202,3 +202,54 @@ def test_taking_turns_reaches_what_it_says(fall: bool, monkeypatch: pytest.Monke
     told = mass * np.exp(seen[0].log_likelihood(places))
     after, before = worst_beliefs(told, mass, fits.astype(float), 3.0)[0]
     assert 0.98 * (after - before) <= said <= (after - before) * (1 + 2e-3)
+
+
+def test_cells_on_a_mirror_count_once() -> None:
+    """Three values on either axis, the middle one its own mirror image: the exact answer is met as closely as any."""
+    pair = [
+        gp.Attribute(name, prior=gp.categorical({-1.0: side, 0.0: 1 - 2 * side, 1.0: side}), metric=gp.Absolute(1.0))
+        for name, side in (("x", 0.45), ("y", 0.4))
+    ]
+    goal = gp.exactly(pair[0]) | gp.exactly(pair[1])
+    engine: Any = gp.Attack(goal, at=MIDDLE, prior_factor=2.0)._misjudged.engines[()]  # pyright: ignore[reportPrivateUsage]
+    program, reached = program_of(goal, MIDDLE, 0.5, 2.0, 100), engine.reached(0.5, 1)
+    assert program.beliefs[0] == pytest.approx(engine.widths.beliefs(2.0)[0])
+    assert np.count_nonzero(program.goal) == 6  # three orbits, each with its mean and its product
+    assert reached <= proven(program) <= 1.1 * reached
+
+
+@dataclass
+class Stub:
+    """A program whose answers are known: the largest of a few lines, at any p and price."""
+
+    lines: Any
+    beliefs: tuple[float, float] = (0.3, 0.7)
+
+    def proven(self, p: float, price: float, _seconds: float) -> tuple[float, tuple[float, float, float]]:
+        values = self.lines[:, 0] + price * (p * self.lines[:, 2] - self.lines[:, 1])
+        best = int(np.argmax(values))
+        return float(values[best]), tuple(self.lines[best])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_intervals_and_prices_lose_nothing(seed: int) -> None:
+    """Points (belief before, after) that a program allows: the largest rise of any of them is found, from above."""
+    draw = np.random.default_rng(seed)
+    before, whole = draw.uniform(0.3, 0.7, size=12), draw.uniform(0.8, 1.5, size=12)
+    rise = draw.uniform(0.02, 0.05, size=12)
+    rise[draw.integers(12)] = 0.1
+    lines = np.stack([before + rise, before * whole, whole], axis=1)
+    found = Search(Stub(lines), 60.0, time.monotonic).most_risen(0.0)  # pyright: ignore[reportArgumentType]
+    assert 0.1 * (1 - 1e-9) <= found <= 0.125
+
+
+def test_a_fall_is_the_rest_that_rises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A goal that is believed in already hardly rises, but falls far."""
+    for room in (answer, alternating):
+        monkeypatch.setattr(room, "_CELLS", (25, 25) if room is answer else 25)
+    several = gp.Attack(gp.within(X, 1.5) | gp.within(Y, 1.5), at=MIDDLE).several
+    assert several is not None
+    engine = answer.misjudged_several(several.engine, 3.0).engines[()]
+    reached = engine.climbed(1.0, -1)
+    assert reached > 0.1
+    assert reached <= engine.narrowed(1.0, -1, 1.5 * reached, 20.0)
