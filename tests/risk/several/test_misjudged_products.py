@@ -252,4 +252,4 @@ def test_a_fall_is_the_rest_that_rises(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = answer.misjudged_several(several.engine, 3.0).engines[()]
     reached = engine.climbed(1.0, -1)
     assert reached > 0.1
-    assert reached <= engine.narrowed(1.0, -1, 1.5 * reached, 20.0)
+    assert reached <= engine.narrowed(1.0, -1, reached, 20.0)
