@@ -101,20 +101,17 @@ def test_no_share_of_a_cell_holds_more(seed: int) -> None:
     assert all(np.all(a[~np.isfinite(cells.diameter)] == 1) for a, _ in lines)
     gaps: list[float] = []
     for cell in draw.choice(sized, size=4, replace=False).tolist():
-        x = [
-            np.asarray(
-                axis.attribute.prior.quantile(
-                    draw.uniform(*axis.attribute.prior.cdf([axis.left[i], axis.right[i]]), 4000)
-                )
-            )  # pyright: ignore[reportAttributeAccessIssue]
-            for axis, i in zip(cells.axes, (index[cell] for index in cells.index), strict=True)
-        ]
+        x: list[Any] = []
+        for axis, index in zip(cells.axes, cells.index, strict=True):
+            prior: Any = axis.attribute.prior
+            low, high = prior.cdf([axis.left[index[cell]], axis.right[index[cell]]])
+            x.append(np.asarray(prior.quantile(draw.uniform(low, high, 4000))))
         for way in (x[0], x[1], np.maximum(x[0], x[1]), np.abs(x[0] - np.median(x[0]))):
             told = np.sort(np.exp(epsilon * way))[::-1]
             shares, held = np.arange(1, told.size + 1) / told.size, np.cumsum(told) / told.sum()
             above = np.min([a[cell] + b[cell] * shares for a, b in lines], axis=0)
             assert np.all(held <= above + 0.01)  # what 4000 draws leave open
-            gaps.append(float(np.max((held - shares) / np.maximum(above - shares, 1e-9)[:])))
+            gaps.append(float(np.max((held - shares) / np.maximum(above - shares, 1e-9))))
     assert max(gaps) > 0.6
 
 
