@@ -170,12 +170,28 @@ class JointHistogram(Joint):
 
     def box_mass(self, low: tuple[Array, Array], high: tuple[Array, Array]) -> Array:
         """The probability of boxes."""
+        at, share, inside = list[Any](), list[Array](), np.ones(low[0].shape, dtype=bool)
+        for edges, a, b in zip(self.edges, low, high, strict=True):
+            side = np.asarray(edges)
+            place = np.clip(np.searchsorted(side, a, side="right") - 1, 0, side.size - 2)
+            inside &= (a >= side[place]) & (b <= side[place + 1])
+            at.append(place)
+            share.append((b - a) / np.diff(side)[place])
+        with np.errstate(invalid="ignore"):  # boxes without end are told below
+            found = np.asarray(share[0] * share[1] * self.mass[at[0], at[1]])
+        if not inside.all():
+            wide = ~inside
+            found[wide] = self._wide_mass(tuple(a[wide] for a in low), tuple(b[wide] for b in high))
+        return found
+
+    def _wide_mass(self, low: tuple[Array, ...], high: tuple[Array, ...]) -> Array:
+        """The probability of boxes that lie in several of its own, or reach beyond them."""
         shares: list[Array] = []
         for edges, a, b in zip(self.edges, low, high, strict=True):
             side = np.asarray(edges)
             start, end = np.maximum(a[:, None], side[:-1]), np.minimum(b[:, None], side[1:])
             shares.append(np.maximum(end - start, 0.0) / np.diff(side))
-        return np.einsum("ki,ij,kj->k", shares[0], self.mass, shares[1])
+        return np.sum((shares[0] @ self.mass) * shares[1], axis=1)
 
     def slice_mass(self, name: str, x: Array, low: Array, high: Array) -> Array:
         """P(low ≤ the other attribute ≤ high), one row of ends for each value x of the named one."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.several.anchors import Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import Climb, Tiles, anchored_bound, climbed
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.reaching import climbed_land, far_apart, follow, reached_odds
@@ -24,10 +24,13 @@ from guessproof.world.goals import Goal, Norm, combine
 
 _START = Detail(8, 1, 0.06, 1.2)
 _CLIMB = ((20.0, 30), (100.0, 40), (400.0, 40))
+_LONG_CLIMB = ((20.0, 60), (100.0, 120), (400.0, 120))
+_LAGS, _FEWER = 0.4, 3  # of the width that tiles are known to make; of the tiles that are cut then
 _OFFERS = 40
 _STRAY = 0.3  # by which ln w moves at most in one climb
 _SUMMITS, _MOST_SUMMITS = 64, 500
 _MOST_OF_IT = 0.95  # of the width is made by the tiles that are cut next
+_MOST_LEVELS = 4  # halvings of a tile in one round
 _STEP_OUT = 0.15  # of the bulk: where a tile without end is cut
 
 
@@ -63,15 +66,18 @@ class Narrowing:
         """The next round, with at most so many times as many tiles."""
         loss, gain, axis = self._losses()
         width = max(self.bound - self.attack, 1e-12)
-        room = int((growth - 1) * self.size)
-        chosen = _heaviest(loss, room)
-        boxes, shares = self._cut(chosen, axis, 3 * chosen.size <= room)
         known = float(np.sum(loss))
+        lags = known < _LAGS * width  # then it is not the tiles that leave it wide, but likelihoods short of the best
+        room = int((growth - 1) * self.size / (_FEWER if lags else 1))
+        chosen = _heaviest(loss, room)
+        levels = int(np.clip(np.log2(1 + room / chosen.size), 1, _MOST_LEVELS))  # few that matter are cut smaller
+        boxes, shares = self._cut(chosen, axis, levels)
         more = 1 + 0.6 * (growth - 1) if known < 0.75 * width else 1 + 0.25 * (growth - 1)
         pool = edge_pool(self.joint_attack, self.goal, self.plane, self.tiles)
         anchors, log_w = self._with_anchors(pool, gain, int(np.ceil((more - 1) * len(self.anchors))))
         summits = min(round(self.summits * more) + 1, _MOST_SUMMITS)
-        return _proven(replace(self, boxes=boxes, shares=shares, anchors=anchors, log_w=log_w, summits=summits))
+        state = replace(self, boxes=boxes, shares=shares, anchors=anchors, log_w=log_w, summits=summits)
+        return _proven(state, _LONG_CLIMB if lags else _CLIMB)
 
     def _losses(self) -> tuple[Array, Array, NDArray[np.int64]]:
         """What each tile adds to the width, what each anchor is handed, and the axis along which to cut a tile."""
@@ -101,15 +107,15 @@ class Narrowing:
         bent = np.where(tiles.is_cut[:, None], sides, bent + 1e-9 * sides)
         return loss, handed, np.argmax(bent, axis=1)
 
-    def _cut(self, chosen: Any, axis: NDArray[np.int64], twice: bool) -> tuple[Boxes2, Array]:
-        """The chosen boxes in halves, or in quarters where these are few."""
+    def _cut(self, chosen: Any, axis: NDArray[np.int64], levels: int) -> tuple[Boxes2, Array]:
+        """The chosen boxes in halves, so many times, along one side and the other in turn."""
         keep = np.ones(self.size, dtype=bool)
         keep[chosen] = False
         ends = [self.plane.quantiles(i, [0.02, 0.98]) for i in (0, 1)]
         out = [_STEP_OUT * (b - a) for a, b in ends]
-        parts, shares = self.boxes[chosen].halves(axis[chosen], out), np.tile(self.shares[:, chosen], (1, 2))
-        if twice:
-            parts, shares = parts.halves(np.tile(1 - axis[chosen], 2), out), np.tile(shares, (1, 2))
+        parts, shares, own = self.boxes[chosen], self.shares[:, chosen], axis[chosen]
+        for _ in range(levels):
+            parts, shares, own = parts.halves(own, out), np.tile(shares, (1, 2)), np.tile(1 - own, 2)
         unsettled = np.flatnonzero(np.any(shares[::2] != shares[1::2], axis=0))
         if unsettled.size:
             decide = decider(self.joint_attack, self.goal, self.plane)
@@ -152,10 +158,10 @@ def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowin
     return _proven(Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf))
 
 
-def _proven(state: Narrowing) -> Narrowing:
+def _proven(state: Narrowing, climb: Climb = _CLIMB) -> Narrowing:
     """The bracket of these boxes and anchors, never worse than the one before."""
     tiles = state.plane.tiles(state.boxes, state.shares, state.epsilon)
-    found = anchored_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, _STRAY, _OFFERS)
+    found = anchored_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, climb, _STRAY, _OFFERS)
     reached = {sign: _reached(state, tiles, found.log_w, sign) for sign in state.signs}
     best = max(reached, key=lambda sign: reached[sign])
     return replace(
