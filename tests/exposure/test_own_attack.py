@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from choosing.plans import plan
@@ -39,7 +41,7 @@ def _grid(count: int = 300) -> tuple[Array, Array, Array]:
     return a.ravel(), b.ravel(), np.outer(*masses).ravel()
 
 
-def _largest(number: Array, right: Array, mass: Array, slope: float, bins: int = 160) -> float:
+def _largest(number: Array, right: Any, mass: Array, slope: float, bins: int = 160) -> float:
     """The largest belief over all likelihoods of one number with this slope, by a linear program over its bins."""
     edges = np.linspace(number.min(), number.max(), bins + 1)
     place = np.clip(np.searchsorted(edges, number, side="right") - 1, 0, bins - 1)

@@ -8,7 +8,9 @@ from scipy.stats import norm as bell
 
 import guessproof as gp
 from guessproof.risk.bracket import Effort, Progress
+from guessproof.risk.several import refining
 from guessproof.risk.several.belief import JointEngine
+from guessproof.risk.several.cells import Certified, cut
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.narrowing import Narrowing, narrowing
 from guessproof.risk.several.reaching import Landscape, climbed_land, follow, reached_odds
@@ -78,3 +80,28 @@ def test_more_time_is_used_and_narrows() -> None:
         assert seen[-1].seconds >= 0.5 * seconds
         ends.append(seen[-1].width)
     assert ends[1] < 0.7 * ends[0]
+
+
+def test_no_program_is_solved_twice_and_what_is_left_goes_to_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Programs that take 3 s for 1000 cells, on a clock of their own: none of the same size again, then tiles."""
+    now, sizes, seen = [0.0], list[int](), list[Progress]()
+
+    def program(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int, seconds: float) -> Certified:
+        sizes.append(cut(joint_attack, goal, epsilon, target)[0].mass.size)
+        now[0] += min(3 * (sizes[-1] / 1000) ** 1.5, seconds)
+        return Certified(-np.inf, np.inf, None, sizes[-1])
+
+    def round_of_tiles(state: Narrowing) -> Narrowing:
+        now[0] += 0.5
+        return state
+
+    monkeypatch.setattr(refining, "certified_cells", program)
+    monkeypatch.setattr(Narrowing, "narrowed", lambda self, _growth: round_of_tiles(self))
+    mixed = gp.within(X, 0.7) | ~gp.within(Y, 1.1)
+    attack = JointAttack({"x": X, "y": Y}, {"x": 1.0, "y": -1.5}, "linf")
+    refining.refined(attack, mixed, 0.3, (0.0, 5.0), 0.0, Effort(1e-3, 40.0, lambda: now[0], seen.append), 0.0)
+    assert sizes == sorted(set(sizes))
+    assert len(sizes) >= 2
+    assert seen[-1].cells not in sizes  # tiles
+    assert seen[-1].width < 1
+    assert now[0] >= 0.8 * 40

@@ -1,6 +1,7 @@
 """A bracket that is narrowed until it is as narrow as was asked for, or until the time is up, and not before.
 
-Goals with a short edge are narrowed by tiles and anchors (`narrowing`), all others by more and more certified cells.
+Goals with a short edge are narrowed by tiles and anchors (`narrowing`), all others by more and more certified cells,
+and by tiles in the time that is left where the next program would take too long.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
-from guessproof.risk.several.cells import can_cut, certified_cells
+from guessproof.risk.several.cells import can_cut, certified_cells, cut
 from guessproof.risk.several.formula import is_round
 from guessproof.risk.several.joint_attack import JointAttack, Pair
 from guessproof.risk.several.narrowing import Narrowing, narrowing
@@ -22,6 +23,10 @@ _LARGEST = 100_000  # cells that a machine can hold the program of
 _MOST_PAIRS = 20_000_000  # of tiles and anchors, whose distances it can hold
 _DEARER = 1.4  # a round with twice as many tiles takes a little more than twice as long
 _WORTH_A_ROUND = 1.1
+_DEARER_CELLS = (1.5, 1.25)  # powers of the number of cells by which time grows: as is likely, and at least
+_MORE, _ASK_MORE = 1.15, 3.0  # cells beside those before that are worth a program; as many may be asked for
+_LATE, _LATE_SECONDS = 0.2, 1.0  # of the time, and seconds, for which another way is worth being begun
+_LAST = 0.7  # of it: what comes after a program, its attack, takes time of its own
 _SAFE = 0.8  # of the time that is left: a program that is not solved in time proves nothing
 _UNASKED = 4  # rounds
 
@@ -70,22 +75,50 @@ class Refining:
                 return
             state, before = state.narrowed(growth), left
 
-    def by_cells(self) -> None:
-        """Programs of more and more cells."""
+    def by_what_is_left(self, cells: int) -> None:
+        """Tiles in the time that cells leave over, or one program that may take longer than anybody waits."""
+        before = self.left
+        if self.is_done or before < max(_LATE * self.effort.seconds, _LATE_SECONDS):
+            return
+        tiles = narrowing(self.joint_attack, self.goal, self.epsilon)
+        if tiles is not None and tiles.bound < np.inf:  # not where tails of the goal are heavier than anchors can hold
+            self.by_tiles(tiles, before)
+        elif size := self._next_size(cells, 2.0 * cells, _LARGEST):
+            found = certified_cells(self.joint_attack, self.goal, self.epsilon, size, _LAST * self.left)
+            self.meet(found.attack, found.bound, found.cells)
+
+    def by_cells(self) -> int:
+        """Programs of more and more cells; how many there were in the last."""
         lines = sum(not isinstance(a.prior, Finite) for a in self.joint_attack.members(self.goal))
         size = _FIRST_OF_FEW if lines <= 1 else (_FIRST if self.joint_attack.norm in ("l1", "linf") else _FIRST // 2)
-        while not self.is_done:
+        while True:
             start = self.left
             found = certified_cells(self.joint_attack, self.goal, self.epsilon, size, 0.9 * start)
             self.meet(found.attack, found.bound, found.cells)
             spent = start - self.left
-            # The width falls with the number of cells, the time grows with nearly its square. Cells that divide a goal
-            # evenly come in few numbers: who asks for a few more may get the same again.
+            # The width falls with the number of cells.
             wanted = max(1.5 * found.cells * self.width / self.effort.tolerance, 1.6 * found.cells, 1.3 * size)
-            affordable = found.cells * (_SAFE * max(self.left, 0.0) / max(spent, 1e-3)) ** 0.5
-            size = int(min(wanted, affordable, _LARGEST))
-            if size < 1.3 * found.cells:
-                return
+            longer = _SAFE * max(self.left, 0.0) / max(spent, 1e-3)
+            likely, most = (min(found.cells * longer ** (1 / power), _LARGEST) for power in _DEARER_CELLS)
+            size = 0 if self.is_done else self._next_size(found.cells, min(wanted, likely), most)
+            if not size:
+                return found.cells
+
+    def _next_size(self, cells: int, wanted: float, most: float) -> int:
+        """How many cells to ask for next; 0 where there are no more that can be paid for.
+
+        Cells that divide a goal evenly come in few numbers: who asks for a few more may get the same again.
+        """
+        size, step = wanted, 1.0
+        while _MORE * cells <= most and size <= _ASK_MORE * most:
+            count = cut(self.joint_attack, self.goal, self.epsilon, int(size))[0].mass.size
+            if _MORE * cells <= count <= most:
+                return int(size)
+            turn = _MORE if count < _MORE * cells else 1 / _MORE
+            if abs(step * turn - 1) < 1e-9 and step != 1:  # what lies between these two numbers of cells is neither
+                return 0
+            size, step = size * turn, turn
+        return 0
 
 
 def refined(
@@ -100,7 +133,7 @@ def refined(
         if tiles is not None:
             state.by_tiles(tiles, before)
         elif can_cut(joint_attack, goal):
-            state.by_cells()
+            state.by_what_is_left(state.by_cells())
     return sign * state.attack, sign * state.bound
 
 
