@@ -142,3 +142,23 @@ def test_refusals_say_why() -> None:
     with pytest.raises(NotCertifiedError):
         gp.Attack(gp.within(BODY, 1)).advantage(0.01)
     assert math.isfinite(gp.Attack(gp.within(BODY, percent=5), at={"weight": 70, "height": 1.7}).prior)
+
+
+@pytest.mark.parametrize(("ways", "wide"), [("linf", 0.2), ("l1", 0.3), ("l2", 0.25)])
+def test_a_curved_formula_is_answered_closely_and_above_likelihoods_that_climb_along_it(ways: str, wide: float) -> None:
+    """Peaks all along the goal, summed on a fine grid: the bound lies above them, and not far above its own attack."""
+    at, epsilon = (90.0, 1.75), 0.1
+    found = gp.Attack(gp.within(BODY, 1), at={"weight": at[0], "height": at[1]}, norm=ways).posterior(epsilon)
+    edges = np.linspace(70 - 60, 70 + 60, 301), np.linspace(1.7 - 0.5, 1.7 + 0.5, 301)
+    mass = np.outer(np.diff(norm.cdf(edges[0], 70, 12)), np.diff(norm.cdf(edges[1], 1.7, 0.1)))
+    x, y = np.meshgrid(*(0.5 * (e[1:] + e[:-1]) for e in edges), indexing="ij")
+    right = np.abs(x / y**2 - at[0] / at[1] ** 2) <= 1
+    join = {"linf": np.maximum, "l1": np.add, "l2": np.hypot}[ways]
+    least, reached = np.full(x.shape, np.inf), 0.0
+    for height in np.linspace(1.5, 1.95, 16):  # on the middle of the goal
+        least = np.minimum(least, join(np.abs(x - at[0] * (height / at[1]) ** 2), np.abs(y - height) / 0.01))
+        after = mass * np.exp(-epsilon * least)
+        reached = max(reached, float(after[right].sum() / after.sum()))
+    odds = [float(p) / (1 - float(p)) for p in (found.attack, found.bound)]
+    assert reached <= float(found.bound) * (1 + 1e-3)
+    assert odds[0] <= odds[1] <= (1 + wide) * odds[0]

@@ -6,6 +6,7 @@
 | independent blocks                        | least of product rule, leaves, diameter     | signed distance       |
 | the same in ℓ1                            | product rule                                | product: exact        |
 | a location, or a box of two numbers       | least of anchors, rays, Fréchet, ...        | the cells' own, cone  |
+| a curved formula of two numbers           | least of anchors, coarse cells              | that of more cells    |
 | another block of 2–3 attributes           | least of coarse cells, Fréchet, ...         | the cells' own        |
 | anything about 2–3 attributes, refined    | certified cells, never worse than the above | the cells' own        |
 """
@@ -38,10 +39,12 @@ from guessproof.world.goals import And, Conditional, Goal, Near, Not, Or, Togeth
 from guessproof.world.joint import JointNormal
 
 _COARSE = 160  # cells behind the cheap bracket of a block that has nothing better
+_CURVED = 500  # cells behind the attack of a curved formula
 _FIRST = 1000  # cells of one closer look
 _CLOSE = 0.02  # in odds: as near as a bound that builds on another one needs it
 _EXACT = 1e-8
 _WIDE = 0.04  # in odds: what is more is looked at again where numbers hang together
+_WORTH_CURVED = 3e-3  # nor is one that is a tenth above the attack, and takes a third of a second
 _WORTH = 5e-4  # a bound from cells or anchors is not worth a closer search
 
 
@@ -64,6 +67,15 @@ class JointEngine:
     @property
     def _all_single(self) -> bool:
         return all(b.is_single for b in blocks(self.tree))
+
+    @property
+    def is_bent(self) -> bool:
+        """Whether the goal is a formula of two numbers that is no sum."""
+        if not _is_formula(self.goal) or _lines(self.joint_attack, self.goal) != 2:
+            return False
+        from guessproof.risk.several.linear import one_number  # only formulas need it
+
+        return one_number(self.joint_attack.attributes, self.goal, self.joint_attack.norm) is None
 
     def prior(self) -> BeliefShift:
         """The goal's prior."""
@@ -217,7 +229,7 @@ def several_belief(engine: JointEngine, effort: Effort | None, attack: bool = Tr
         return found[..., 0], found[..., 1]
 
     precise = engine.whole is not None or (isinstance(engine.tree, Gate) and not closer)
-    worth = {} if precise else {"relative": _WORTH}
+    worth = {} if precise else {"relative": _WORTH_CURVED if engine.is_bent else _WORTH}
     return Belief(np.asarray(prior.log_p), np.asarray(prior.log_q), gain, _how(engine, effort), **worth)
 
 
@@ -231,7 +243,7 @@ def _how(engine: JointEngine, effort: Effort | None) -> str:
             "product rule" if engine.joint_attack.norm == "l1" else "product rule and leaves; attack by signed distance"
         )
     if _is_formula(engine.goal):
-        return "the formula's value as one number where it is a sum, and coarse certified cells"
+        return "the formula's value as one number where it is a sum, else anchors on its edge, and certified cells"
     if is_round(engine.goal):
         return "rays and anchors on the goal's edge, bound re-checked from the dual"
     return "rays and coarse certified cells, bound re-checked from the dual"
@@ -263,10 +275,13 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
     if isinstance(goal, Near):
         bound = min(bound, ray_bound(joint_attack, goal, epsilon) - base)
         attack = max(attack, cone_attack(joint_attack, goal, epsilon) - base)  # quick; where it meets, cells are spared
+    curved = False
     if _is_formula(goal):
-        attack, bound = _as_one_number(joint_attack, goal, epsilon, attack, bound)
+        alone = _as_one_number(joint_attack, goal, epsilon, attack, bound)
+        attack, bound = alone or (attack, bound)
+        curved = alone is None and _lines(joint_attack, goal) == 2
     dependent = any(joint_of(a) is not None for a in joint_attack.members(goal))
-    if bound - attack > _EXACT and (dependent or is_round(goal)):
+    if bound - attack > _EXACT and (dependent or curved or is_round(goal)):
         reached, most = _by_edge(joint_attack, goal, epsilon, look)
         attack, bound = max(attack, reached - base), min(bound, most - base)
         if most < np.inf and is_round(goal):
@@ -277,8 +292,10 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
                 attack, bound = max(attack, closer[0] - base), min(bound, closer[1] - base)
             return agreed(attack, bound)
     if can_cut(joint_attack, goal) and bound - attack > _EXACT:
-        cells = certified_cells(joint_attack, goal, epsilon, _COARSE, attack=look)
-        attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
+        finer = look and curved and joint_attack.norm in ("l1", "linf")  # elsewhere many cells take long
+        for size in (_COARSE, _CURVED) if finer else (_COARSE,):  # a search knows the coarse ones only
+            cells = certified_cells(joint_attack, goal, epsilon, size, attack=look)
+            attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
     return agreed(attack, bound)
 
 
@@ -287,12 +304,13 @@ def _is_formula(goal: Goal) -> bool:
     return isinstance(inner, Together) and not isinstance(inner, Near)
 
 
-def _as_one_number(joint_attack: JointAttack, goal: Goal, epsilon: float, attack: float, bound: float) -> Pair:
+def _as_one_number(joint_attack: JointAttack, goal: Goal, epsilon: float, attack: float, bound: float) -> Pair | None:
+    """What is known of a sum; None of other formulas."""
     from guessproof.risk.several.linear import one_number  # only formulas need it
 
     alone = one_number(joint_attack.attributes, goal, joint_attack.norm)
     if alone is None:
-        return attack, bound
+        return None
     reached, most = alone.gain(epsilon, alone.truth(joint_attack.truth))
     return agreed(max(attack, reached), min(bound, most + 1e-12))
 

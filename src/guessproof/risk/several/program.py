@@ -54,7 +54,9 @@ def best_odds(inside: Array, outside: Array, edges: Edges, seconds: float = 600.
     if found is None:
         return Solved(np.inf, start)
     m, prices = found
-    least = certify(a, o, edges, ratio, _mended(a, o, edges, ratio, prices))
+    with np.errstate(over="ignore", invalid="ignore"):  # prices that cannot be mended prove nothing
+        proven = [certify(a, o, edges, ratio, y) for y in (_mended(a, o, edges, ratio, prices), prices)]
+    least = max((value for value in proven if np.isfinite(value)), default=0.0)
     bound = log_in - log_out - np.log(least) + 1e-12 if least > 0 else np.inf
     return Solved(float(bound), start + np.log(np.maximum(m, 1e-300)))
 
