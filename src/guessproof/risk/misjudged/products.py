@@ -118,7 +118,10 @@ class Products:
 def products(
     cells: Lattice, edges: Edges, correct: Mask, epsilon: float, factor: float, rings: tuple[int, ...]
 ) -> Products:
-    """The program of some cells, each correct or wrong as a whole, with products at so many cells around each."""
+    """The program of some cells, each correct or wrong as a whole, with products at so many cells from each.
+
+    Without mirror images only the first ring counts.
+    """
     way = _ways(cells.mass.size, edges)
     mirrored = Mirrored.of(cells, correct, way)
     # Of what differs by rounding between mirror images, the mean (it is added up) or the worst (it is an inequality).
@@ -126,7 +129,8 @@ def products(
     way = np.max([way[np.ix_(image, image)] for image in mirrored.images], axis=0)
     build = _Program(mirrored, way, mass, correct, factor)
     build.private(edges)
-    build.multiplied(_sites(cells, mirrored, mass, rings), _middle(cells, mirrored))
+    kept = rings if len(mirrored.images) > 1 else rings[:1]  # further ones hardly prove more, in twice the time
+    build.multiplied(_sites(cells, mirrored, mass, kept), _middle(cells, mirrored))
     build.uneven(lines_above(cells, epsilon))
     return build.done()
 
