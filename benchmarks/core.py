@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -42,7 +43,8 @@ def rows() -> Iterator[tuple[str, str, str]]:
 def _curves(worst: gp.Attack) -> Iterator[tuple[str, str, str]]:
     """All ε at once, beside asking for one: at one true value and at the worst."""
     known = gp.Attack(worst.goal, at={"x": 1900})
-    for name, attack in (("one true value", known), ("the worst true value", worst)):
+    wrong = {f"one true value, a prior wrong by {f}": replace(known, prior_factor=f) for f in (1.5, 4.0, 16.0)}
+    for name, attack in {"one true value": known, "the worst true value": worst, **wrong}.items():
         made = seconds(lambda attack=attack: gp.Curve(attack), repeats=2)
         curve = gp.Curve(attack)
         looked = seconds(lambda curve=curve: curve.epsilon(advantage=0.1))
