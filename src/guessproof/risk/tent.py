@@ -15,14 +15,15 @@ For k < 0 the same formulas with the inequalities turned give the smallest poste
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.world.checks import Array
-from guessproof.world.line import LinePrior, expit, log_sum
+from guessproof.world.checks import Array, Mask
+from guessproof.world.line import LinePrior, expit
 from guessproof.world.line_form import LineForm
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
@@ -41,38 +42,44 @@ class TiltedIntegrals:
         """ln ∫_a^b e^{k(ψ(x)−ψ(ref))} f."""
         if self.form.is_straight:
             return self.prior.log_tilt(k * self.form.slopes[0], a, b, ref)
-        rate, lo, hi, at, offset = self._parts(k, a, b, ref)
-        return log_sum(offset + self.prior.log_tilt(rate, lo, hi, at))
+        found = np.full(np.broadcast_shapes(k.shape, a.shape, b.shape, ref.shape), -np.inf)
+        for some, rate, ends, at, offset in self._parts(k, a, b, ref):
+            part = offset + self.prior.log_tilt(rate, *ends, at)
+            found[some] = np.logaddexp(found[some], part)
+        return found
 
     def excess(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
         """∫_a^b (e^{k(ψ(x)−ψ(ref))} − 1) f."""
         if self.form.is_straight:
             return self.prior.excess(k * self.form.slopes[0], a, b, ref)
-        rate, lo, hi, at, offset = self._parts(k, a, b, ref)
+        found = np.zeros(np.broadcast_shapes(k.shape, a.shape, b.shape, ref.shape))
         with np.errstate(over="ignore", invalid="ignore"):
-            part = np.exp(offset) * self.prior.excess(rate, lo, hi, at) + np.expm1(offset) * self.prior.mass(lo, hi)
-        return np.sum(np.where(hi > lo, part, 0.0), axis=-1)
+            for some, rate, ends, at, offset in self._parts(k, a, b, ref):
+                more = np.exp(offset) * self.prior.excess(rate, *ends, at) + np.expm1(offset) * self.prior.mass(*ends)
+                found[some] += more
+        return found
 
-    def _parts(self, k: Array, a: Array, b: Array, ref: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """[a, b] cut where ψ bends (a last axis): rate, ends, a point inside, and k(ψ there − ψ(ref)).
+    def _parts(
+        self, k: Array, a: Array, b: Array, ref: Array
+    ) -> Iterator[tuple[Mask, Array, tuple[Array, Array], Array, Array]]:
+        """[a, b] cut where ψ bends, part by part: which intervals have a share in it, then of these the rate,
+        the ends, a point between them, and k(ψ there − ψ(ref)).
 
-        Parts in which no interval has a share are left out: few goals lie beyond a column's bounds.
+        Most intervals have a share in one part or two: only those are worked on.
         """
-        form, k, a, b, ref = self.form, k[..., None], a[..., None], b[..., None], ref[..., None]
-        starts, ends = form.ends
-        slopes, jumps = np.asarray(form.slopes), np.asarray((0.0, *form.jumps))
-        lo, hi = np.maximum(a, starts), np.minimum(b, ends)
-        some = hi > lo
-        held = np.flatnonzero(np.any(some, axis=tuple(range(some.ndim - 1))))
-        if held.size < starts.size:
-            held = held if held.size else np.array([0])
-            starts, slopes, jumps = starts[held], slopes[held], jumps[held]
-            lo, hi, some = lo[..., held], hi[..., held], some[..., held]
-        at = np.clip(ref, np.where(np.isfinite(lo), lo, hi), np.where(np.isfinite(hi), hi, lo))
-        at = np.where(some & np.isfinite(at), at, 0.0)
-        # ψ just inside the part: a jump at its left end has been taken, one at its right end has not.
-        inner = form.psi(at) + np.where(at == starts, jumps, 0.0)
-        return k * slopes, lo, hi, at, np.where(some, k * (inner - form.psi(ref)), 0.0)
+        form = self.form
+        k, a, b, ref = np.broadcast_arrays(k, a, b, ref)
+        base = form.psi(ref)
+        for slope, jump, start, end in zip(form.slopes, (0.0, *form.jumps), *form.ends, strict=True):
+            some = (a < end) & (b > start) & (a < b)
+            if not some.any():
+                continue
+            lo, hi, rate = np.maximum(a[some], start), np.minimum(b[some], end), k[some]
+            at = np.clip(ref[some], np.where(np.isfinite(lo), lo, hi), np.where(np.isfinite(hi), hi, lo))
+            at = np.where(np.isfinite(at), at, 0.0)
+            # ψ just inside the part: a jump at its left end has been taken, one at its right end has not.
+            inner = form.psi(at) + np.where(at == start, jump, 0.0)
+            yield some, rate * slope, (lo, hi), at, rate * (inner - base[some])
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ class MoveQuestion:
         at = np.concatenate([c, c1, c1, c2, c2]), np.concatenate([p, p1, p2, p1, p2])
         each = [v if np.ndim(v) == 0 else np.tile(v, 5) for v in (self.epsilon, self.rise)]
         five = replace(self, epsilon=each[0], rise=each[1])
-        value, size, _ = five._functional((np.tile(edges[0], 5), np.tile(edges[1], 5)), *at, np.tile(price, 5))
+        value, size = five._functional((np.tile(edges[0], 5), np.tile(edges[1], 5)), *at, np.tile(price, 5))
         value, size = value.reshape(5, -1), np.max(size.reshape(5, -1), axis=0)
         return np.min(value[1:], axis=0) > NOISE * size, value[0]
 
@@ -146,9 +146,8 @@ class MoveQuestion:
         form, way = self.goal.world.form, np.array([[1.0], [-1.0]])
         drop = np.exp(-self.move * self.epsilon * way * (form.psi(c) - form.psi(np.stack(edges))))
         before = np.sum(inside, axis=0) / (np.sum(inside, axis=0) + np.sum(outside, axis=0))
-        odds = np.sum(tilted_in * drop, axis=0) / np.sum(tilted_out * drop, axis=0)
-        odds = odds * np.exp(self.move * self.epsilon * form.step)
-        return self.move * (odds / (1 + odds) - before)
+        raised = np.sum(tilted_in * drop, axis=0) * np.exp(self.move * self.epsilon * form.step)
+        return self.move * (raised / (raised + np.sum(tilted_out * drop, axis=0)) - before)
 
     def _prices(self, edges: Pair, c: Array, p: Array, guess: Array, near: Array, steps: int) -> tuple[Array, Array]:
         """ln λ of both sides for which g is about largest, and as a share of what it can be.
@@ -159,7 +158,7 @@ class MoveQuestion:
         low, high = np.maximum(guess - near, 0.0), np.minimum(guess + near, 1.0)
 
         def slack(share: Array) -> Array:
-            return self._functional(edges, c, p, between(*ends, share))[2]
+            return self._slack(edges, c, p, between(*ends, share))
 
         at_low, at_high = slack(low), slack(high)
         if np.isfinite(near).all():  # where the guess was not so good, all is open again
@@ -200,21 +199,27 @@ class MoveQuestion:
             turn_out = np.log(p) - np.log(after) + step - log_l
         return turn_in, turn_out, 1 - after, after * np.exp(-step)
 
-    def _functional(self, edges: Pair, c: Array, p: Array, log_l: Array) -> tuple[Array, Array, Array]:
-        """g, the sum of the sizes of its terms, and by side its derivative by λ as a difference of logarithms."""
+    def _functional(self, edges: Pair, c: Array, p: Array, log_l: Array) -> tuple[Array, Array]:
+        """g, and the sum of the sizes of its terms."""
         turn_in, turn_out, rest, after = self._terms(p, log_l)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             integrals = self._integrals(edges, c, turn_in, turn_out)
             inside, tilted_in, outside, tilted_out = integrals
-            bind_in, bind_out, price = rest * tilted_in, after * tilted_out, np.exp(log_l)
-            terms = np.stack([(1 - p) * inside, -price * bind_in, -p * outside, price * bind_out])
-            terms = np.where(integrals > 0, terms, 0.0)
-            slack = np.log(bind_out) - np.log(bind_in)
-        slack = self.move * np.where(np.isnan(slack), -1.0, np.clip(slack, -1e3, 1e3))
-        return self.move * np.sum(terms, axis=(0, 1)), np.sum(np.abs(terms), axis=(0, 1)), slack
+            price = np.exp(log_l)
+            terms = [(1 - p) * inside, -price * (rest * tilted_in), -p * outside, price * (after * tilted_out)]
+            terms = np.where(integrals > 0, np.stack(terms), 0.0)
+        return self.move * np.sum(terms, axis=(0, 1)), np.sum(np.abs(terms), axis=(0, 1))
 
-    def _integrals(self, edges: Pair, c: Array, turn_in: Array, turn_out: Array) -> Array:
-        """∫hf and ∫Ehf inside, then outside, on the left and on the right of c.
+    def _slack(self, edges: Pair, c: Array, p: Array, log_l: Array) -> Array:
+        """By side the derivative of g by λ, as a difference of logarithms."""
+        turn_in, turn_out, rest, after = self._terms(p, log_l)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            tilted_in, tilted_out = self._integrals(edges, c, turn_in, turn_out, masses=False)
+            slack = np.log(after * tilted_out) - np.log(rest * tilted_in)
+        return self.move * np.where(np.isnan(slack), -1.0, np.clip(slack, -1e3, 1e3))
+
+    def _integrals(self, edges: Pair, c: Array, turn_in: Array, turn_out: Array, *, masses: bool = True) -> Array:
+        """∫hf and ∫Ehf inside, then outside, on the left and on the right of c; ∫hf only where masses are asked for.
 
         h is κ inside from where ln E passes `turn_in` up to c, and outside from where it passes `turn_out` outwards.
         """
@@ -229,10 +234,10 @@ class MoveQuestion:
         near = np.where(left, first, whole_in[0]), np.where(left, whole_in[1], first)
         far = np.where(left, whole_out[0], second), np.where(left, second, whole_out[1])
         a, b = (np.stack([whole_in[i], near[i], whole_out[i], far[i]]) for i in (0, 1))
-        rates = np.stack([np.zeros_like(rate), rate])[:, None]
+        rates = np.stack([np.zeros_like(rate), rate] if masses else [rate])[:, None]
         tilts = np.exp(self.goal.world.log_tilt(*np.broadcast_arrays(rates, a, b, finite)))
         weighed = tilts[:, ::2] + (self.goal.factor - 1) * tilts[:, 1::2]  # (mass or tilt, in or out, side, box)
-        return np.stack([weighed[0, 0], weighed[1, 0], weighed[0, 1], weighed[1, 1]])
+        return np.concatenate([weighed[:, 0], weighed[:, 1]])
 
 
 def _root(slack: Callable[[Array], Array], ends: Pair, at: Pair, steps: int) -> Array:

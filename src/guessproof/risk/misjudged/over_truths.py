@@ -8,27 +8,38 @@ with the true value t only through the edges lo, hi and the peak c, which is a s
 where W_left, W_right and W_out are the integrands inside on either side of the peak, and outside. Each difference is
 monotone in x, so its two ends and the density's range enclose g' over a box, and g stays above two lines from the ends
 of the box: it is off by the square of the box's width only. At any one t it is least in a corner of peaks and beliefs.
+Where the density has no useful range, or an edge bends, its term is told by the mass that the edge passes: between the
+ends of a box it adds at least min(0, W)·mass to g(t₁), and takes at most max(0, W)·mass off g(t₂).
+ψ may bend and jump: it enters through E alone, which rises with ψ.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from guessproof.risk.misjudged.certificate import NOISE, MoveQuestion, between, cut
-from guessproof.risk.misjudged.quick import aim, first_boxes, is_kept_by_shares
+from guessproof.risk.misjudged.certificate import NOISE, MoveQuestion, between
+from guessproof.risk.misjudged.quick import aim, first_boxes, is_kept_by_shares, left_by_shares
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
 from guessproof.risk.tent import log_prior
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
+from guessproof.world.line_form import LineForm
 
-_BOXES = 10_000  # that are asked before a proof is given up
+_BOXES = 20_000  # that are asked before a proof is given up
+_HARDLY = 1.1  # a factor up to which shares may prove all
+_FEW = 2e-3  # of the prior: where no more than this lies beyond bends, a straight distance says nearly the same
 _FIRST_STEPS, _STEPS = 40, 14
-_LOWER = ((1.0, 0.6), (0.65, 1.0), (1.0, 2.0))  # shares of ln λ, and where they end
+# Shares of ln λ, and between which numbers: the last keeps a side free that needs no price.
+_LOWER = ((1.0, -0.6, 0.6), (0.65, -1.0, 1.0), (1.0, -2.0, 2.0), (1.0, -np.inf, 0.0))
 _MOST_ODDS = 40.0
+_EVERY_WAY = 3  # turns after which boxes are cut every way: where g changes most need not be what is left
+_ROUNDED = 4e-15  # of what is added up
 _BELIEFS, _RANGE = 0.6, 6.0  # how far apart, in log-odds, beliefs of a box are at first; of a box in all
 
 
@@ -38,20 +49,42 @@ def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: flo
     if goal.factor * beyond * (1 - limit) > limit * (1 - beyond):  # what the odds of a belief out there become
         return False
     truths = first_boxes(search, low, high)
-    if is_kept_by_shares(search, epsilon, limit, goal.factor, move, truths):
+    if not by_boxes or goal.factor <= _HARDLY:
+        if is_kept_by_shares(search, epsilon, limit, goal.factor, move, truths):
+            return True
+        if not by_boxes:
+            return False
+    truths = left_by_shares(search, epsilon, limit, goal.factor, move, truths)
+    straight = _straightened(goal)
+    if straight is not None and is_proven_over(straight, epsilon, limit, move, truths):
         return True
-    return by_boxes and is_proven_over(goal, epsilon, limit, move, truths)
+    return is_proven_over(goal, epsilon, limit, move, truths)
+
+
+def _straightened(goal: MisjudgedGoal) -> MisjudgedGoal | None:
+    """The same under a straight distance, which is no smaller and quicker to ask, if hardly anybody is where it bends.
+
+    ψ with slopes up to s and no jumps has |ψ(x) − ψ(x')| ≤ s·|x − x'|: what is proven there holds here.
+    """
+    form, prior = goal.world.form, goal.world.prior
+    if form.is_straight or any(form.jumps):
+        return None
+    steepest = max(form.slopes)
+    less = np.asarray(form.slopes) < steepest
+    if goal.factor * float(np.sum(prior.mass(*(ends[less] for ends in form.ends)))) > _FEW:
+        return None
+    return replace(goal, world=replace(goal.world, form=LineForm(slopes=(steepest,), step=form.step)))
 
 
 def is_proven_over(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move, truths: Pair) -> bool:
     """Whether it is proven that no such prior lets the belief move so far at any true value between such pairs."""
     question = TruthQuestion(goal, epsilon, rise, move)
     boxes, left = question.boxes_over(*truths), _BOXES
-    while left > 0:
+    for turn in itertools.count(1):
         left -= boxes.shape[1]
-        boxes, broken = question.still_open(boxes)
-        if broken or boxes.size == 0:
-            return not broken
+        boxes, broken = question.still_open(boxes, every_way=turn % _EVERY_WAY == 0)
+        if broken or boxes.size == 0 or left < 0:
+            return not broken and boxes.size == 0
     return False
 
 
@@ -87,41 +120,43 @@ class TruthQuestion(MoveQuestion):
         low, high = low * (1 - 1e-12), high + 1e-12 * (1 - high)
         return (low, np.minimum(high, 1 - self.rise)) if self.move > 0 else (np.maximum(low, self.rise), high)
 
-    def still_open(self, boxes: Array) -> tuple[Array, bool]:
-        """The boxes that are not settled, cut where it helps; and whether a move so far was found."""
+    def still_open(self, boxes: Array, *, every_way: bool) -> tuple[Array, bool]:
+        """The boxes that are not settled, cut where g changes most; and whether a move so far was found."""
         middle = 0.5 * (boxes[7] + boxes[8])
         edges, share, p = self.goal.edges(middle), 0.5 * (boxes[0] + boxes[1]), 0.5 * (boxes[2] + boxes[3])
         c = between(*edges, share)
         steps = _FIRST_STEPS if np.isinf(boxes[6]).any() else _STEPS
         price, guess = self._prices(edges, c, p, boxes[4:6], boxes[6], steps)
-        alone, size, _ = self._functional(edges, c, p, price)
+        alone, size = self._functional(edges, c, p, price)
         if np.any(self.reached(edges, c, p, price)[alone <= NOISE * size] >= self.rise):
             return boxes, True
-        flat, least = self.least(boxes, price)
-        for share_of, cap in _LOWER:  # the best price for the middle says less of the corners than a lower one
-            rest = ~(least > 0)
+        found = self.least(boxes, price)
+        for share_of, least_price, most_price in _LOWER:  # the best price for the middle may say less of the corners
+            rest = ~(found.least > 0)
             if rest.any():
-                again = self.least(boxes[:, rest], np.clip(share_of * price[:, rest], -cap, cap))
-                flat[rest], least[rest] = (np.maximum(a, b[rest]) for a, b in zip(again, (flat, least), strict=True))
+                other = np.clip(share_of * price[:, rest], least_price, most_price)
+                found.improve(rest, self.least(boxes[:, rest], other))
         near = np.where(np.isinf(boxes[6]), 0.1, np.maximum(0.5 * boxes[6], 1e-6))
         kept = np.concatenate([boxes[:4], guess, near[None, :], boxes[7:]])
-        open_, by_truth = ~(least > 0), flat > 0
-        halved = self._halved(kept[:, open_ & by_truth])
-        return np.concatenate([halved, self._halved(cut(kept[:, open_ & ~by_truth]))], axis=1), False
+        open_ = ~(found.least > 0)
+        return _cut(kept[:, open_], found.way[open_], every_way), False
 
-    def least(self, boxes: Array, price: Array) -> Pair:
-        """The least of g in the corners of boxes, and the least on all of them: above 0 where that is proven."""
+    def least(self, boxes: Array, price: Array) -> LeastOver:
+        """The least of g on boxes with these multipliers, and the way along which it changes most."""
         (c1, c2, p1, p2), (t1, t2) = boxes[:4], boxes[7:]
-        flat, least = np.full(t1.shape, np.inf), np.full(t1.shape, np.inf)
-        for share in (c1, c2):
-            for p in (p1, p2):
+        corners, least = np.empty((2, 2, 2, t1.size)), np.full(t1.shape, np.inf)
+        for i, share in enumerate((c1, c2)):
+            for j, p in enumerate((p1, p2)):
                 ends = [self.at(t, boxes, share, p, price) for t in (t1, t2)]
                 noise = NOISE * np.maximum(ends[0][1], ends[1][1])
-                one, other = (value - noise for value, _ in ends)
-                down, up = self.slope(boxes, share, p, price)
-                flat = np.minimum(flat, np.minimum(one, other))
-                least = np.minimum(least, _above_lines(one, other, down, up, t2 - t1))
-        return flat, np.minimum(least, flat)
+                one, other = corners[i, j] = [value - noise for value, _ in ends]
+                down, up, *drops = self.slope(boxes, share, p, price)
+                lines = _above_lines(one - drops[0], other - drops[1], down, up, t2 - t1)
+                least = np.minimum(least, np.where(t1 < t2, lines, one))
+        flat = np.min(corners, axis=(0, 1, 2))
+        apart = np.stack([np.max(np.abs(np.diff(corners, axis=k)), axis=(0, 1, 2)) for k in range(3)])
+        way = np.where(flat > 0, 2, np.argmax(apart, axis=0))
+        return LeastOver(np.minimum(least, flat), way)
 
     def _moved(self, boxes: Array, price: Array, edges: Pair) -> Array:
         """ln λ, as told from other edges than those at the middle of a box."""
@@ -134,30 +169,38 @@ class TruthQuestion(MoveQuestion):
     def at(self, t: Array, boxes: Array, share: Array, p: Array, price: Array) -> Pair:
         """g at true values with the multipliers of boxes, and the sum of the sizes of its terms."""
         edges = self.goal.edges(t)
-        value, size, _ = self._functional(edges, between(*edges, share), p, self._moved(boxes, price, edges))
+        value, size = self._functional(edges, between(*edges, share), p, self._moved(boxes, price, edges))
         return value, size
 
-    def slope(self, boxes: Array, share: Array, p: Array, price: Array) -> Pair:
-        """Between which numbers g'(t) lies."""
+    def slope(self, boxes: Array, share: Array, p: Array, price: Array) -> tuple[Array, Array, Array, Array]:
+        """Between which numbers g'(t) lies, and by how much g may fall below the left and the right end besides.
+
+        What an edge meets is told by the density there, or where that says less by the mass between its two ends.
+        """
         t1, t2 = boxes[7:]
         (lo1, hi1), (lo2, hi2) = self.goal.edges(t1), self.goal.edges(t2)
         c1, c2 = between(lo1, hi1, share), between(lo2, hi2, share)
-        bent = self._bent(t1, t2)
-        down, up = np.where(bent, -np.inf, 0.0), np.where(bent, np.inf, 0.0)
+        bent, prior = self._bent(t1, t2), self.goal.world.prior
+        total = np.zeros((4, t1.size))
         for kind, a, b in (("lo", lo1, lo2), ("hi", hi1, hi2), ("peak", c1, c2)):
             ends = [self._difference(kind, x, boxes, p, price) for x in (a, b)]
-            density = self.goal.world.prior.density_range(a, b)
-            with np.errstate(invalid="ignore", over="ignore"):
+            with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
                 speed = (b - a) / (t2 - t1)
-                terms = np.stack([speed * f * d for f in density for d in ends])
-            terms = np.where(np.isnan(terms), np.inf, terms)
-            down, up = down + np.where(np.isinf(terms).any(axis=0), -np.inf, terms.min(axis=0)), up + terms.max(axis=0)
-        return down, up
+                terms = np.stack([speed * f * d for f in prior.density_range(a, b) for d in ends])
+                down, up = terms.min(axis=0), terms.max(axis=0)
+                mass = prior.mass(a, b)
+                drops = -mass * np.minimum(np.minimum(*ends), 0.0), mass * np.maximum(np.maximum(*ends), 0.0)
+                smooth = ~bent & (0.25 * (up - down) * (t2 - t1) < np.maximum(*drops))
+            zero = np.zeros(t1.size)
+            total += np.where(smooth, np.stack([down, up, zero, zero]), np.stack([zero, zero, *drops]))
+        down, up, left, right = np.where(np.isnan(total), np.inf, total)
+        return np.where(np.isposinf(down), -np.inf, down), up, left, right
 
     def _bent(self, t1: Array, t2: Array) -> Mask:
         """Where the edges are not straight in the true value: a share of it, around 0."""
         ends = zip(self.goal.edges(t1), self.goal.edges(0.5 * (t1 + t2)), self.goal.edges(t2), strict=True)
-        off = [np.abs(0.5 * (a + b) - m) > 1e-9 * (np.abs(a) + np.abs(b)) for a, m, b in ends]
+        size = np.abs(t1) + np.abs(t2)  # an edge at 0 is rounded as its true value is, which is not bent
+        off = [np.abs(0.5 * (a + b) - m) > _ROUNDED * (np.abs(a) + np.abs(b) + size) for a, m, b in ends]
         return off[0] | off[1]
 
     def _difference(self, kind: str, x: Array, boxes: Array, p: Array, price: Array) -> Array:
@@ -175,13 +218,37 @@ class TruthQuestion(MoveQuestion):
         value = self.move * value
         return np.minimum(value, self.goal.factor * value)
 
-    @staticmethod
-    def _halved(boxes: Array) -> Array:
-        """Each box cut in two along its true values."""
-        middle = 0.5 * (boxes[7] + boxes[8])
-        below, above = boxes.copy(), boxes.copy()
-        below[8], above[7] = middle, middle
-        return np.concatenate([below, above], axis=1)
+
+@dataclass(eq=False)
+class LeastOver:
+    """The least of g on each box, above 0 where that is proven, and whether peaks, beliefs or truths matter most."""
+
+    least: Array
+    way: NDArray[np.int64]
+
+    def improve(self, which: Mask, other: LeastOver) -> None:
+        """Take what was found with another price where it says more."""
+        better = other.least > self.least[which]
+        self.least[which] = np.where(better, other.least, self.least[which])
+        self.way[which] = np.where(better, other.way, self.way[which])
+
+
+def _cut(boxes: Array, way: NDArray[np.int64], every_way: bool) -> Array:
+    """Each box cut along its peaks (0), beliefs (1) or true values (2), in four, or in two and then every way."""
+    boxes = _halved(boxes, way)
+    if not every_way:
+        return _halved(boxes, np.tile(way, 2))
+    for each in range(3):
+        boxes = _halved(boxes, np.full(boxes.shape[1], each))
+    return boxes
+
+
+def _halved(boxes: Array, way: NDArray[np.int64]) -> Array:
+    row, each = np.array([0, 2, 7])[way], np.arange(way.size)
+    middle = 0.5 * (boxes[row, each] + boxes[row + 1, each])
+    below, above = boxes.copy(), boxes.copy()
+    below[row + 1, each], above[row, each] = middle, middle
+    return np.concatenate([below, above], axis=1)
 
 
 def _above_lines(one: Array, other: Array, down: Array, up: Array, width: Array) -> Array:

@@ -83,6 +83,15 @@ def is_kept_by_shares(
     return False
 
 
+def left_by_shares(
+    search: TruthSearch, epsilon: float, limit: float, factor: float, move: Move, truths: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Of pairs of true values those between which a first look does not prove the limit."""
+    boxes = DeclaredBoxes.between(search, epsilon, move, *truths, _FEW)
+    broken = boxes.is_broken(factor, limit, truths[0].size)
+    return truths[0][broken], truths[1][broken]
+
+
 def first_boxes(search: TruthSearch, low: float, high: float) -> tuple[Array, Array]:
     """Pairs of true values between which all that are possible lie."""
     points = first_points(search, low, high, _COARSE)

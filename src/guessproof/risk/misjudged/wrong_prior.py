@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
 _STEPS_ANYWHERE = (1e-3, 0.01, 0.03, 0.06, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # the same for every true value at once
-_STEPS_BENT = (0.03, 0.045, 0.06, 0.08, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # where boxes of true values prove too little
+_STEPS_BENT = (5e-3, *_STEPS_ANYWHERE[1:])  # where the distance bends, each box takes longer
+_STEPS_SHARES = (0.03, 0.045, 0.06, 0.08, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # where shares alone prove
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
 _BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit
 _FINE = 1e-5  # of a logarithm: four digits of a factor
@@ -97,6 +98,11 @@ class WrongPrior(ABC):
         """How far above an attack, and how far below its ε, proofs are tried."""
         return _HAIRS, tuple(_BACK * hair for hair in _HAIRS)
 
+    @property
+    def closely(self) -> float:
+        """How closely the ε at which an attack breaks a limit is looked for: well within the first hair."""
+        return 1e-10
+
     def wrong_by(self, factor: float) -> Self:
         """The same, wrong by another factor."""
         return replace(self, factor=factor)
@@ -105,9 +111,11 @@ class WrongPrior(ABC):
         """The largest ε at which the limit is proven."""
         if limit <= 0 or self.is_free(limit, move):
             return 0.0 if limit <= 0 else math.inf
-        broken = largest_epsilon(
-            lambda e: np.asarray(self.reached(float(e), move)), np.asarray(limit), start=self.start, relative=1e-10
-        )
+
+        def reached(epsilon: Array) -> Array:
+            return np.asarray(self.reached(float(epsilon), move))
+
+        broken = largest_epsilon(reached, np.asarray(limit), start=self.start, relative=self.closely)
         found = (float(broken) * (1 - hair) for hair in self.hairs[1])
         whatever = 4 * math.atanh(limit) / self.widths.across * (1 - 1e-12) if self.widths.across else math.inf
         return max(whatever, next((e for e in found if e <= whatever or self.keeps(e, limit, move)), 0.0))
@@ -209,15 +217,19 @@ class WrongAnywhere(WrongTents):
 
     @property
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        if self.is_cut_by_truths:
-            return _STEPS_ANYWHERE, tuple(1.5 * step for step in _STEPS_ANYWHERE[:-1])
-        return _STEPS_BENT, _STEPS_BENT[:-1]
+        if not self.is_cut_by_truths:
+            return _STEPS_SHARES, _STEPS_SHARES[:-1]
+        steps = _STEPS_ANYWHERE if self.search.form.is_straight else _STEPS_BENT
+        return steps, tuple(1.5 * step for step in steps[:-1])
+
+    @property
+    def closely(self) -> float:
+        return 1e-5
 
     @property
     def is_cut_by_truths(self) -> bool:
-        """Whether boxes of true values prove what is reached: near a bend of the distance they would be too many."""
-        form = self.search.form
-        return self.search.sharp and form.is_straight and math.isinf(form.cap)
+        """Whether boxes of true values prove what is reached."""
+        return math.isinf(self.search.form.cap)
 
     def _world(self, epsilon: float, move: Move) -> MisjudgedGoal:
         low, high, _ = self.search.tails(epsilon, "rise" if move > 0 else "fall")
