@@ -30,8 +30,10 @@ from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
 from guessproof.world.line_form import LineForm
+from guessproof.world.quadrature import QuadraturePrior
 
 _BOXES = 20_000  # that are asked before a proof is given up
+_BOXES_BY_QUADRATURE = 4_000  # the same where each takes ten times as long
 _HARDLY = 1.1  # a factor up to which shares may prove all
 _FEW = 2e-3  # of the prior: where no more than this lies beyond bends, a straight distance says nearly the same
 _FIRST_STEPS, _STEPS = 40, 14
@@ -49,16 +51,18 @@ def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: flo
     if goal.factor * beyond * (1 - limit) > limit * (1 - beyond):  # what the odds of a belief out there become
         return False
     truths = first_boxes(search, low, high)
-    if not by_boxes or goal.factor <= _HARDLY:
-        if is_kept_by_shares(search, epsilon, limit, goal.factor, move, truths):
-            return True
-        if not by_boxes:
-            return False
-    truths = left_by_shares(search, epsilon, limit, goal.factor, move, truths)
-    straight = _straightened(goal)
-    if straight is not None and is_proven_over(straight, epsilon, limit, move, truths):
+
+    def by_shares() -> bool:
+        return is_kept_by_shares(search, epsilon, limit, goal.factor, move, truths)
+
+    if not by_boxes:
+        return by_shares()
+    near_one = goal.factor <= _HARDLY  # there shares prove more, elsewhere boxes do: the better one is asked first
+    if near_one and by_shares():
         return True
-    return is_proven_over(goal, epsilon, limit, move, truths)
+    some = left_by_shares(search, epsilon, limit, goal.factor, move, truths)
+    forms = (straight for straight in (_straightened(goal), goal) if straight is not None)
+    return any(is_proven_over(form, epsilon, limit, move, some) for form in forms) or (not near_one and by_shares())
 
 
 def _straightened(goal: MisjudgedGoal) -> MisjudgedGoal | None:
@@ -80,6 +84,8 @@ def is_proven_over(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move,
     """Whether it is proven that no such prior lets the belief move so far at any true value between such pairs."""
     question = TruthQuestion(goal, epsilon, rise, move)
     boxes, left = question.boxes_over(*truths), _BOXES
+    if isinstance(goal.world.prior, QuadraturePrior):
+        left = _BOXES_BY_QUADRATURE
     for turn in itertools.count(1):
         left -= boxes.shape[1]
         boxes, broken = question.still_open(boxes, every_way=turn % _EVERY_WAY == 0)
