@@ -43,7 +43,7 @@ def proven(program: Products, enough: float = 0.0) -> float:
     return Search(program, 60.0, time.monotonic).most_risen(enough)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_it_lies_above_the_exact_answer_of_small_tables(seed: int) -> None:
     """Two attributes with three or four values: every corner likelihood with its worst prior is known there."""
     draw = np.random.default_rng(seed)
@@ -65,8 +65,9 @@ def test_it_lies_above_the_exact_answer_of_small_tables(seed: int) -> None:
         assert reached <= found <= 1.25 * reached + 1e-6
 
 
-@pytest.mark.parametrize("fall", [False, True], ids=["rise", "fall"])
-@pytest.mark.parametrize(("both", "at"), [(False, (0.0, 0.0)), (True, (0.0, 0.0)), (False, (0.0, -1.0))])
+@pytest.mark.parametrize(
+    ("both", "at", "fall"), [(False, (0.0, 0.0), True), (True, (0.0, 0.0), False), (False, (0.0, -1.0), False)]
+)
 def test_no_likelihood_exceeds_it(both: bool, at: tuple[float, float], fall: bool) -> None:
     """Drawn likelihoods, as steep as privacy allows, each with the prior that favours it most, on a fine grid."""
     x, y = gp.within(X, 1), gp.within(Y, 1)
