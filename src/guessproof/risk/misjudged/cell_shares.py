@@ -19,7 +19,7 @@ _PIECES = 12  # of a cell along an axis
 _RADII = 24
 _STEPS = 20
 _TANGENTS = (0.0, 0.2, 0.5, 0.8, 1.0)  # where τ of the middle share is touched
-_THIN = 1e-9  # below this mass quantiles have too few digits
+_THIN = 1e-6  # below this mass quantiles have too few digits
 
 
 def lines_above(cells: Lattice, epsilon: float) -> list[tuple[Array, Array]]:
