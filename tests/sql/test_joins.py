@@ -19,11 +19,11 @@ from guessproof.sql import (
     DeclaredColumn,
     DeclaredTable,
     PublicTable,
+    aggregate_reader,
     analyze,
     distances,
     find_target,
     lookup,
-    measurement,
     rewrite,
 )
 from sql.checks import faults
@@ -118,7 +118,7 @@ def test_forgotten_multiplicity_is_found(monkeypatch: pytest.MonkeyPatch) -> Non
     declared, _ = generated(3)
     sound = analyze(QUERIES["multiplicity"], declared)
     assert not faults(BENCH, sound, Random(1))
-    monkeypatch.setattr(measurement, "count_matches", lambda _: 1)
+    monkeypatch.setattr(aggregate_reader, "count_matches", lambda _: 1)
     assert faults(BENCH, analyze(QUERIES["multiplicity"], declared), Random(1))
 
 
