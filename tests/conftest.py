@@ -27,7 +27,6 @@ gc.disable()  # until all is read: what modules are made of stays, and looking t
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()
     gc.enable()
 
 
