@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -297,6 +298,7 @@ def store(mechanism: object, **values: float) -> None:
         object.__setattr__(mechanism, name, value)
 
 
+@lru_cache(maxsize=1024)  # an answer with many groups asks for the same scale a million times
 def ratio_up(numerator: float, denominator: float) -> float:
     """The smallest float that is at least numerator/denominator (the private side of a noise scale).
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlglot import Expr, exp
@@ -28,7 +28,7 @@ class Output:
     formula: Expr
     is_time: bool = False  # in days since 1970
 
-    @property
+    @cached_property
     def measured(self) -> tuple[int, ...]:
         """The measurements that it uses."""
         return list_measurements(self.formula)
