@@ -15,6 +15,7 @@ For k < 0 the same formulas with the inequalities turned give the smallest poste
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ from guessproof.world.line import LinePrior, expit
 from guessproof.world.line_form import LineForm
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
-_STEPS = 100
+_STEPS = 120
+_TRUSTED = 8  # steps that may all be Newton's; of those after them every other one halves what is left
 _BLOCK = 1 << 14  # elements worked on at a time, so that they stay in the cache
 
 
@@ -40,8 +42,9 @@ class TiltedIntegrals:
 
     def log_tilt(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
         """ln ∫_a^b e^{k(ψ(x)−ψ(ref))} f."""
-        if self.form.is_straight:
-            return self.prior.log_tilt(k * self.form.slopes[0], a, b, ref)
+        slope = self._slope_of_all(a, b, ref)
+        if slope is not None:
+            return self.prior.log_tilt(k * slope, a, b, ref)
         found = np.full(np.broadcast_shapes(k.shape, a.shape, b.shape, ref.shape), -np.inf)
         for some, rate, ends, at, offset in self._parts(k, a, b, ref):
             part = offset + self.prior.log_tilt(rate, *ends, at)
@@ -50,14 +53,26 @@ class TiltedIntegrals:
 
     def excess(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
         """∫_a^b (e^{k(ψ(x)−ψ(ref))} − 1) f."""
-        if self.form.is_straight:
-            return self.prior.excess(k * self.form.slopes[0], a, b, ref)
+        slope = self._slope_of_all(a, b, ref)
+        if slope is not None:
+            return self.prior.excess(k * slope, a, b, ref)
         found = np.zeros(np.broadcast_shapes(k.shape, a.shape, b.shape, ref.shape))
         with np.errstate(over="ignore", invalid="ignore"):
             for some, rate, ends, at, offset in self._parts(k, a, b, ref):
                 more = np.exp(offset) * self.prior.excess(rate, *ends, at) + np.expm1(offset) * self.prior.mass(*ends)
                 found[some] += more
         return found
+
+    def _slope_of_all(self, a: Array, b: Array, ref: Array) -> float | None:
+        """The slope of ψ where all intervals lie, with their points of reference; None where it bends among them."""
+        form = self.form
+        if form.is_straight:
+            return form.slopes[0]
+        least = min(v.min(initial=np.inf) for v in (a, ref))
+        most = max(v.max(initial=-np.inf) for v in (b, ref))
+        part = bisect_right(form.cuts, least)
+        inside = least > form.ends[0][part] or not part or not form.jumps[part - 1]
+        return form.slopes[part] if inside and most <= form.ends[1][part] else None
 
     def _parts(
         self, k: Array, a: Array, b: Array, ref: Array
@@ -203,7 +218,11 @@ def _inner(world: TiltedIntegrals, lo: Array, hi: Array, k: Array, c: Array) -> 
 def _balance(
     world: TiltedIntegrals, lo: Array, hi: Array, k: Array, outer: Array, guess: Array | None
 ) -> tuple[Array, Array]:
-    """The c at which A(c)/C = B(c)/D, with ln A(c) and ln B(c): Newton's method inside a bracket."""
+    """The c at which A(c)/C = B(c)/D, with ln A(c) and ln B(c): Newton's method inside a bracket.
+
+    Near the ends of the goal A and B vanish like the distances to them: in the log-odds of where c lies between the
+    ends the equation is nearly straight, however close to one of them its root is.
+    """
     low, high = world.prior.support
     a, b = np.clip(lo, low, high), np.clip(hi, low, high)
     # With nothing outside on the left, all of G answers to the right: c = lo; and the other way round.
@@ -219,24 +238,36 @@ def _balance(
         c = np.where((guess > a) & (guess < b), guess, c)
     todo = np.flatnonzero((a < b) & np.isfinite(target))
     inner = np.empty((2, c.size)) if todo.size == c.size else _inner(world, lo, hi, k, c)
-    for _ in range(_STEPS):
-        if todo.size == 0:
-            break
-        part = _inner(world, lo[todo], hi[todo], k[todo], c[todo])
-        inner[:, todo] = part
+    open_ = np.stack([lo, hi, k, target, a, b, a, b, c])[:, todo]
+    for i in range(_STEPS if todo.size else 0):
+        low, high, rate, goal, first, last, left, right, here = open_
+        part = _inner(world, low, high, rate, here)
         with np.errstate(invalid="ignore"):  # a goal without mass has no balance
-            here, gap = c[todo], part[0] - part[1] - target[todo]
-        a[todo], b[todo] = np.where(gap < 0, here, a[todo]), np.where(gap < 0, b[todo], here)
-        step = _newton(world, lo[todo], hi[todo], k[todo], here, part, gap)
-        moved = here - step
-        ok = (moved > a[todo]) & (moved < b[todo])
-        c[todo] = np.where(ok, moved, 0.5 * a[todo] + 0.5 * b[todo])
-        size = 4e-16 * (np.abs(here) + np.abs(lo[todo]) + np.abs(hi[todo]))
-        done = (np.abs(gap) <= 2e-14 * (1 + np.abs(target[todo]))) | (b[todo] - a[todo] <= size)
-        done |= (np.abs(step) <= size) | np.isnan(gap)
-        c[todo] = np.where(done, here, c[todo])
-        todo = todo[~done]
+            gap = part[0] - part[1] - goal
+        short = gap < 0
+        left, right = np.where(short, here, left), np.where(short, right, here)
+        moved = _along_odds(first, last, here, _newton(world, low, high, rate, here, part, gap))
+        size = 4e-16 * (np.abs(here) + np.abs(low) + np.abs(high))
+        done = (np.abs(gap) <= 2e-14 * (1 + np.abs(goal))) | (right - left <= size)
+        done |= (np.abs(moved - here) <= size) | np.isnan(gap)
+        if i == _STEPS - 1 or done.all():
+            c[todo], inner[:, todo] = here, part
+            break
+        moved = np.minimum(np.maximum(moved, left + 0.5 * size), right - 0.5 * size)
+        ok = (moved > left) & (moved < right) & (i < _TRUSTED or i % 2 == 0)
+        open_[6:] = left, right, np.where(ok, moved, 0.5 * left + 0.5 * right)
+        if done.any():
+            c[todo[done]], inner[:, todo[done]] = here[done], part[:, done]
+            open_, todo = open_[:, ~done], todo[~done]
     return _beside_jumps(world, lo, hi, k, c, inner, outer) if any(world.form.jumps) else (c, inner)
+
+
+def _along_odds(low: Array, high: Array, here: Array, step: Array) -> Array:
+    """Newton's next point, his step measured in the log-odds of where a point lies between two ends."""
+    before, after = here - low, high - here
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        odds = before * np.exp(-step * (high - low) / (before * after))
+        return low + (high - low) / (1 + after / odds)  # also where the odds overflow
 
 
 def _beside_jumps(

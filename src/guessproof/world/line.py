@@ -317,11 +317,11 @@ class Normal(LinePrior):
         central = ~narrow & (low < 0) & (high > 0)
 
         out = np.full(k.shape, -np.inf)
+        end, nu, signed = np.where(from_right, (b, beta, -width), (a, alpha, width))
         for pick, rest in ((narrow & ~empty, _log_narrow), (~narrow & ~central & ~empty, _log_tail)):
             if pick.any():
-                end, nu = np.where(from_right, b, a)[pick], np.where(from_right, beta, alpha)[pick]
-                signed = np.where(from_right, -width, width)[pick]
-                out[pick] = k[pick] * (end - ref[pick]) - 0.5 * nu * nu + rest(near[pick], signed)
+                at = nu[pick]
+                out[pick] = k[pick] * (end[pick] - ref[pick]) - 0.5 * at * at + rest(near[pick], signed[pick])
         if central.any():
             m = central & ~empty
             mass = special.ndtr(high[m]) - special.ndtr(low[m])
