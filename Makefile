@@ -9,6 +9,8 @@ BROWSER := command -v chromium >/dev/null || command -v chromium-browser >/dev/n
   || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "installing chromium ..." \
        && apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; } \
   || $(BIN)/playwright install chromium
+# Modules are compiled once, by whoever reads them first, also where the environment asks for the contrary.
+export PYTHONDONTWRITEBYTECODE :=
 PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
 
 .PHONY: help demo test explore check bench mutants format clean

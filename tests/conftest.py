@@ -30,6 +30,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: somebody always waits for Spark, PostgreSQL or a browser."""
+    return (os.cpu_count() or 1) + 1
+
+
 def _failed(report: Any) -> Any:
     """A part that cannot be imported must be seen, not skipped over."""
     if report.skipped and not hasattr(report, "wasxfail"):

@@ -280,15 +280,15 @@ def _passing(test: str, kind: str, values: list[Any]) -> tuple[Any, ...]:
     """The values v for which a test holds in DuckDB; none where the type is one that nothing can be written into."""
     try:
         sql = f"SELECT {test} FROM (SELECT UNNEST(CAST(? AS {kind}[])) AS v)"  # noqa: S608
-        held = _scratch().execute(sql, [values]).fetchall() if values else []
+        held = scratch().execute(sql, [values]).fetchall() if values else []
     except duckdb.Error:
         return ()
     return tuple(value for value, (fits,) in zip(values, held, strict=True) if fits)
 
 
 @cache
-def _scratch() -> duckdb.DuckDBPyConnection:
-    """DuckDB without any table, to ask what its types can hold."""
+def scratch() -> duckdb.DuckDBPyConnection:
+    """DuckDB without any table: for what its types can hold, and for writing made-up tables elsewhere."""
     return duckdb.connect(":memory:")
 
 

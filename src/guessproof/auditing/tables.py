@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from guessproof.auditing.columns import TEXT, UNIT_ROWS, Field, Row, count_rows, quote_text
+from guessproof.auditing.columns import TEXT, UNIT_ROWS, Field, Row, count_rows, quote_text, scratch
 from guessproof.engines import open_engine
 from guessproof.releasing import prepare_query
 from guessproof.sql import AnalyzedQuery
@@ -21,6 +23,7 @@ from guessproof.world.kinds import label_of
 
 Cell = tuple[int | None, int | None]  # a whole number of grid steps and, behind an average, the rows counted
 Group = tuple[str, ...]
+NUMBERS = itertools.count()
 COPY = "guessproof_copy"  # the column that tells apart the copies of a table that are asked in one go
 
 
@@ -64,7 +67,7 @@ class TableFactory:
         identity = self.question.declared.unit.identity
         column = "" if identity is None else _name(identity)
         every = f"t.* REPLACE (t.{column} || more.range AS {column})" if column else "t.*"  # units of their own
-        with duckdb.connect(str(path)) as con:
+        with _writing(str(path)) as con:
             _fill(con, self.table, _arrow(kept, fields), [self.types.get(f.name, TEXT) for f in fields])
             name = _name(self.table)
             con.execute(f"INSERT INTO {name} SELECT {every} FROM {name} AS t, range(?) AS more", [rows - 1])  # noqa: S608
@@ -94,11 +97,25 @@ class TableFactory:
                 writer.writerows([[_to_csv(row.get(f.name)) for f in fields] for row in rows])
             return path
         types = [self.types.get(f.name, TEXT) for f in fields]
-        with duckdb.connect(str(path) if self.form == "duckdb" else ":memory:") as con:
+        with _writing(str(path) if self.form == "duckdb" else ":memory:") as con:
             _fill(con, self.table, _arrow(rows, fields), types)
             if self.form == "parquet":
                 con.execute(f"COPY {_name(self.table)} TO {quote_text(str(path))} (FORMAT parquet)")
         return path
+
+
+@contextmanager
+def _writing(place: str) -> Generator[duckdb.DuckDBPyConnection]:
+    """A new file or a place in memory; one DuckDB has them all, since opening another takes longer than to write."""
+    name = f"guessproof_made_up_{next(NUMBERS)}"
+    with scratch().cursor() as con:
+        con.execute(f"ATTACH {quote_text(place)} AS {name}")
+        try:
+            con.execute(f"USE {name}")
+            yield con
+        finally:
+            con.execute("USE memory")
+            con.execute(f"DETACH {name}")
 
 
 def form_of(source: str) -> str:

@@ -94,6 +94,7 @@ class DuckDB(SelfClosing):
         self._secret = secret  # those of them that are no public ones
         self._public_types: dict[str, dict[str, str]] = {}
         self._timeout = timeout
+        self._faultless: set[tuple[str, bool]] = set()  # the tables that a query may name never change
         self._con = duckdb.connect(":memory:", config={**SETTINGS, "memory_limit": _memory()})
         self._blank, self._hostile = self._con.cursor(), self._con.cursor()
         for con in (self._con, self._blank, self._hostile):  # no bar on a terminal, nor in a notebook
@@ -316,9 +317,14 @@ class DuckDB(SelfClosing):
     def _fault(self, sql: str, *, own: bool = True) -> str | None:
         if "\0" in sql:  # a text may end there for one reader and go on for the next
             return "it holds a character that no query has"
+        if (sql, own) in self._faultless:
+            return None
         found = self._blank.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()
         beside = self._public_sources.keys() - (frozenset() if own else self._secret)
-        return find_fault(found[0][0], *([self._table] if own else []), *beside)
+        fault = find_fault(found[0][0], *([self._table] if own else []), *beside)
+        if fault is None:
+            self._faultless.add((sql, own))
+        return fault
 
     def _run(self, con: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
         """One query in a transaction that cannot write, stopped when its time is over."""
