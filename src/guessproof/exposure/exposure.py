@@ -232,7 +232,8 @@ class Exposure:
             known = [factor for factor in found if factor is not None]
             return min(known) if len(known) == len(found) else None
         inner, most = lowered(limits, self.step), 1.0
-        declared = replace(self, attacker=replace(self.attacker, prior_factor=1.0))
+        trusted = self.attacker.prior_factor == 1  # then what was worked out already is at hand
+        declared = self if trusted else replace(self, attacker=replace(self.attacker, prior_factor=1.0))
         for view in declared.views:
             try:
                 most = max(most, view.largest_prior_factor(epsilon, inner, quick=quick))

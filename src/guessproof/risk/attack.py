@@ -32,7 +32,8 @@ from guessproof.risk.limits import (
 from guessproof.risk.misjudged.odds import factor_between, posterior_before, rounded_down, with_odds
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
-from guessproof.risk.worst_case import Direction, TruthSearch, Worst, likely_worst, worst_true_value
+from guessproof.risk.worst_case import Direction, TruthSearch, Worst, worst_true_value
+from guessproof.risk.worst_epsilon import epsilon_at_worst
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import Array, in_days
 from guessproof.world.finite import Finite
@@ -48,8 +49,6 @@ if TYPE_CHECKING:  # rooms that only some attacks enter; whoever does imports th
     from guessproof.risk.several.unknown import UnknownSeveral
     from guessproof.risk.worst_atoms import Runs
     from guessproof.risk.worst_listed import Listed
-
-_SQUARED = 0.02  # of the square of a change of ε: what the next step to the worst true value changes at most, about
 
 
 @dataclass(frozen=True)
@@ -325,10 +324,12 @@ class Attack:
             return self._misjudged.largest_factor(epsilon, advantage, both)
         if self.several is not None or self.known_truth or not isinstance(self.attribute.prior, LinePrior):
             return self._misjudged.quick_factor(epsilon, advantage, both)
-        from guessproof.risk.misjudged.quick import quick_factor  # only where a factor is asked for
+        from guessproof.risk.misjudged.quick import aim, quick_factor  # only where a factor is asked for
 
         moves: tuple[Move, ...] = (1, -1) if both else (1,)
-        return min(quick_factor(self.truth_search, epsilon, advantage, move) for move in moves)
+        known = {aim(move): self._last_worst.get(aim(move)) for move in moves}
+        at = {direction: last[1].at for direction, last in known.items() if last is not None and last[0] == epsilon}
+        return min(quick_factor(self.truth_search, epsilon, advantage, move, at.get(aim(move))) for move in moves)
 
     def _keeps(self, epsilon: float, advantage: float, both: bool) -> bool:
         """Whether a limit is proven for the declared prior."""
@@ -440,7 +441,15 @@ class Attack:
     def _worst_at(self, epsilon: float, direction: Direction) -> Worst:
         if isinstance(self.attribute.prior, Finite):
             return self._finite.worst(epsilon, direction)
-        return worst_true_value(self.truth_search, epsilon, direction)
+        last = self._last_worst.get(direction)
+        if last is None or last[0] != epsilon:
+            last = self._last_worst[direction] = epsilon, worst_true_value(self.truth_search, epsilon, direction)
+        return last[1]
+
+    @cached_property
+    def _last_worst(self) -> dict[Direction, tuple[float, Worst]]:
+        """The ε that was asked about last, and its worst true value: several questions are asked of one ε."""
+        return {}
 
     @cached_property
     def _finite(self) -> Runs | Listed:
@@ -490,40 +499,12 @@ class Attack:
         def one(value: float) -> float:
             if isinstance(self.attribute.prior, Finite):
                 return self._finite.epsilon(value, direction)
-            candidate = self._follow_worst(value, direction) if direction == "rise" and 0 < value < 1 else None
-            if candidate is not None:
-                return candidate
+            followed = epsilon_at_worst(self.truth_search, value, direction, self.typical)
+            if followed is not None:
+                return followed
             return float(_each_limit(np.asarray(value), partial(self._worst_bound, direction), self.typical))
 
         return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
-
-    def _follow_worst(self, limit: float, direction: Direction) -> float | None:
-        """The largest safe ε at the worst true value, where that moves with ε; None where it does not settle.
-
-        Each step solves for ε at the last worst value, which can only be too large, and looks for a worse value there.
-        By the envelope theorem the error squares in each step. What is returned was proven for every true value.
-        """
-        if not self.truth_search.sharp:
-            return None
-        epsilon, there = self.typical, None
-        for _ in range(8):
-            there = likely_worst(self.truth_search, epsilon, direction, there)
-            try:
-                belief = belief_of(self.attribute, self.goal, there)
-                candidate = float(safe_epsilon(belief, advantage=limit, start=epsilon))
-            except (GoalError, InfeasibleError, TrueValueError):
-                return None
-            if not 0 < candidate < 1e100:
-                return None
-            room, step = max(1e-9, 4e-10 / limit), abs(candidate - epsilon) / epsilon
-            if step <= 1e-5 or _SQUARED * step * step <= room:  # the worst value itself is known to 1e-10 only
-                safe = min(candidate, epsilon) * (1 - room)
-                if self._worst_at(safe, direction).bound <= limit:
-                    return safe
-                if step <= 1e-5:
-                    return None
-            epsilon = candidate
-        return None
 
     @property
     def typical(self) -> float:

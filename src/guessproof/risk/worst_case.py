@@ -40,12 +40,14 @@ from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
+Range = tuple[Array, Array]
 Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 
 _BOXES = 600_000  # asked in all; a narrow goal needs as many as go into the range of true values
 _PATIENCE = ((150_000, 1e-6), (250_000, 1e-4), (400_000, 1e-3))  # after so many boxes, which share may be left open
 _MOST_KINKS = 40  # a histogram of more intervals is cut at its quantiles only
-_PARTS, _AT_ONCE = 16, 256  # into how many parts a box is cut at most, and about how many points are asked at once
+_PARTS, _AT_ONCE = 16, 1024  # into how many parts a box is cut at most, and about how many points are asked at once
+_CLOSE = np.geomspace(1e-5, 1.0, 96)  # in how many steps boxes narrow towards where the worst value seems to lie
 _ZOOMS, _CLOSER = 3, 128  # looks for a worst value, and points of each: long questions cost little
 
 
@@ -84,6 +86,16 @@ class TruthSearch:
         if self.high - centre != centre - self.low:
             return self
         return replace(self, low=centre)
+
+    @cached_property
+    def last_tents(self) -> dict[str, tuple[float, Array, Range, Tents]]:
+        """The tents that raise beliefs most, of the ε and the true values that were asked about last."""
+        return {}
+
+    @cached_property
+    def last_kinks(self) -> dict[tuple[float, float], Array]:
+        """Where the slope changes at once, between ends for which that was looked for."""
+        return {}
 
     def tents(
         self,
@@ -252,14 +264,20 @@ def _measure(log_p: Array, log_q: Array, gain: Array, direction: Direction) -> A
     return np.abs(advantage_of(log_p, log_q, gain))
 
 
-def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) -> Worst:
-    """The supremum over true values, to an absolute tolerance unless the box limit is reached first."""
+def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction, near: float | None = None) -> Worst:
+    """The supremum over true values, to an absolute tolerance unless the box limit is reached first.
+
+    `near` is where it seems to lie: boxes are narrow there from the start.
+    """
     if epsilon == 0 and direction != "posterior":
         middle = np.clip(goal.prior.quantile(0.5), goal.low, goal.high)
         return Worst(float(middle), 0.0, 0.0, float(goal.prior.mass(*goal.edges(middle))))
     low, high, beyond = goal.tails(epsilon, direction)
     tolerance = 1e-10 if goal.sharp else 1e-3
-    ends = Ends.at(goal, first_points(goal, low, high), epsilon, direction)
+    points = first_points(goal, low, high)
+    if near is not None:
+        points = np.union1d(points, _around(near, points))
+    ends = _first_ends(goal, points, epsilon, direction)
     left, right = ends.pick(slice(None, -1)), ends.pick(slice(1, None))
     best, settled = ends.best(), beyond
     if beyond > best.value:  # a supremum at infinity is approached slowly
@@ -296,6 +314,18 @@ def worst_true_value(goal: TruthSearch, epsilon: float, direction: Direction) ->
     return Worst(best.at, best.value, max(settled, best.bound), best.prior)
 
 
+def _first_ends(goal: TruthSearch, points: Array, epsilon: float, direction: Direction) -> Ends:
+    """What the ends of the first boxes give: how far a belief rises and how high it gets come from the same tents."""
+    known = goal.last_tents.get("tents")
+    if known is None or direction == "fall" or known[0] != epsilon or not np.array_equal(known[1], points):
+        edges = goal.edges(points)
+        before = log_prior(goal.prior, *edges)
+        known = epsilon, points, before, goal.tents(*edges, epsilon, direction, before)
+        if direction != "fall":
+            goal.last_tents["tents"] = known
+    return Ends.of(goal, points, epsilon, direction, *known[2:])
+
+
 def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction, near: float | None = None) -> float:
     """Where the worst true value seems to lie, or the worst one near another: a quick look, not proven."""
     low, high, _ = goal.tails(epsilon, direction)
@@ -318,6 +348,16 @@ def first_points(goal: TruthSearch, low: float, high: float, most: int = 64) -> 
     count = most if goal.sharp else 8
     bulk = np.clip(goal.prior.quantile(np.linspace(0.001, 0.999, 2 * count + 1)), low, high)
     return np.unique(np.concatenate([np.linspace(low, high, count + 1), bulk, _kinks(goal, low, high)]))
+
+
+def _around(near: float, points: Array) -> Array:
+    """Points around one, the further from it the further apart, until others are as near to each other."""
+    low, high = float(points[0]), float(points[-1])
+    i = int(np.searchsorted(points, near))
+    step = float(points[min(i + 1, points.size - 1)] - points[max(i - 2, 0)])
+    away = step * _CLOSE
+    around = np.concatenate([near - away, [near], near + away])
+    return around[(around >= low) & (around <= high)]
 
 
 def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: float, direction: Direction) -> tuple[Ends, Ends, Ends]:
@@ -348,8 +388,15 @@ class Ends:
     ) -> Ends:
         """What these true values give; `guess` says where their tents about peak."""
         lo, hi = goal.edges(t)
-        log_p, log_q = log_prior(goal.prior, lo, hi)
-        tents = goal.tents(lo, hi, epsilon, direction, (log_p, log_q), guess)
+        before = log_prior(goal.prior, lo, hi)
+        return cls.of(goal, t, epsilon, direction, before, goal.tents(lo, hi, epsilon, direction, before, guess))
+
+    @classmethod
+    def of(
+        cls, goal: TruthSearch, t: Array, epsilon: ArrayLike, direction: Direction, before: Range, tents: Tents
+    ) -> Ends:
+        """The same where the beliefs before and the tents are known."""
+        log_p, log_q = before
         attack, bound = tents.attack, tents.bound
         pointless = np.isneginf(log_q) | np.isneginf(log_p)  # certain or empty at this true value
         attack, bound = np.where(pointless, 0.0, attack), np.where(pointless, 0.0, bound)
@@ -402,9 +449,6 @@ def slope_range(
         change = _minus(_times(flow_in[0], *net_hi), _times(flow_in[1], *net_lo))
         least, most = change if direction != "fall" else (-change[1], -change[0])
     return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
-
-
-Range = tuple[Array, Array]
 
 
 def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike) -> Range:
@@ -467,8 +511,11 @@ def box_bound(
 
 
 def _kinks(goal: TruthSearch, low: float, high: float) -> Array:
-    """Where the slope changes at once: 0 for a percentage, and where an edge of the goal meets a break of the prior."""
-    breaks = np.array([x for x in (*goal.prior.support, *goal.prior.breaks) if np.isfinite(x)])
+    """Where the slope changes at once: 0 for a percentage, where an edge of the goal meets a break of prior or ψ."""
+    known = goal.last_kinks.get((low, high))
+    if known is not None:
+        return known
+    breaks = np.array([x for x in (*goal.prior.support, *goal.prior.breaks, *goal.form.cuts) if np.isfinite(x)])
     below, above = np.full((2, breaks.size), low), np.full((2, breaks.size), high)
     for _ in range(60 if breaks.size <= _MOST_KINKS else 0):
         middle = 0.5 * below + 0.5 * above
@@ -476,4 +523,7 @@ def _kinks(goal: TruthSearch, low: float, high: float) -> Array:
         short = np.stack([edges[0][0], edges[1][1]]) < breaks
         below, above = np.where(short, middle, below), np.where(short, above, middle)
     found = np.concatenate([below.ravel(), above.ravel(), [0.0]])
-    return found[(found > low) & (found < high)]
+    found = found[(found > low) & (found < high)]
+    if (low, high) == (goal.low, goal.high):  # the same for every ε
+        goal.last_kinks[low, high] = found
+    return found

@@ -40,16 +40,20 @@ _FEW, _MANY, _ALONE = (5, 4), (13, 8), (129, 24)  # peaks in each goal, and radi
 _AT_ONCE = 150  # boxes that are worth many peaks where an answer is wanted at once
 _COARSE, _PARTS = 24, (4, 4, 4)  # boxes at first; into how many those that stay open are cut, again and again
 _FINE = 3e-4  # of a logarithm
+_WORST = 4  # rows of which the largest factor is looked for before all are asked
 
 
-def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) -> float:
-    """A factor by which the prior may be wrong while the limit is proven at this ε for every true value of a search."""
+def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move, worst: float | None = None) -> float:
+    """A factor by which the prior may be wrong while the limit is proven at this ε for every true value of a search.
+
+    `worst` is the worst true value under the declared prior, for a caller who knows it.
+    """
     if search.form.is_flat:
         raise NotCertifiedError("the worst true value of a two-valued distance needs a finite prior; give at={…}")
     low, high, beyond = search.tails(epsilon, aim(move))
     if low == high:
         return DeclaredBoxes.at(search, epsilon, move, low).largest_factor(limit)
-    hint = likely_worst(search, epsilon, aim(move))
+    hint = likely_worst(search, epsilon, aim(move)) if worst is None else worst
     most = DeclaredBoxes.at(search, epsilon, move, hint).largest_factor(limit)
     if beyond > 0:  # there the belief is at most this, and its odds are multiplied
         most = min(most, max(1.0, limit / (1 - limit) * (1 - beyond) / beyond)) if beyond < 1 else 1.0
@@ -58,11 +62,15 @@ def quick_factor(search: TruthSearch, epsilon: float, limit: float, move: Move) 
     left, right = first_boxes(search, low, high)
     if left.size == 0:  # the prior believes nobody where the bounds allow true values: nothing is proven there
         return 1.0
-    for parts in _PARTS[:-1]:
+    for first in (True, False):
         boxes = DeclaredBoxes.between(search, epsilon, move, left, right, _FEW)
-        left, right = _cut(left, right, boxes.is_broken(most, limit, left.size), parts)
-        if left.size == 0:
+        broken = boxes.is_broken(most, limit, left.size)
+        if broken.sum() == 0:
             return most
+        all_open = first and 2 * broken.sum() > broken.size  # then those in between would be open as well
+        left, right = _cut(left, right, broken, _PARTS[0] * _PARTS[1] if all_open else _PARTS[0])
+        if all_open:
+            break
     grid = _MANY if left.size <= _AT_ONCE else _FEW
     return DeclaredBoxes.between(search, epsilon, move, left, right, grid).largest_factor(limit, most)
 
@@ -186,13 +194,22 @@ class DeclaredBoxes:
         """The largest factor up to `most` at which this proves the limit; 1 where it proves none."""
         if math.tanh(self.across / 4) <= limit:
             return math.inf
-        low, high, rows = 0.0, math.log(most), self
+        rows, told = self, self.limits(math.exp(min(1.0, 0.5 * math.log(most))))
+        while True:  # the worst rows say how far they go, and the others whether they go as far
+            found = rows._pick(told >= np.sort(told)[-_WORST:][0])._bisected(limit, math.log(most))
+            told = rows.limits(math.exp(found))
+            broken = told > limit
+            if found == 0 or not broken.any():
+                return math.exp(found)
+            rows, told = rows._pick(broken), told[broken]  # what holds here holds for smaller factors
+
+    def _bisected(self, limit: float, most: float) -> float:
+        """The logarithm of the largest factor at which few rows prove the limit."""
+        low, high = 0.0, most
         while high - low > _FINE:
             middle = 0.5 * (low + high)
-            broken = rows.limits(math.exp(middle)) > limit
-            low, high = (low, middle) if broken.any() else (middle, high)
-            rows = rows._pick(broken) if broken.any() else rows  # what holds here holds for smaller factors
-        return math.exp(low)
+            low, high = (low, middle) if (self.limits(math.exp(middle)) > limit).any() else (middle, high)
+        return low
 
     def is_broken(self, factor: float, limit: float, boxes: int) -> Mask:
         """In which of so many boxes a limit is not proven."""
