@@ -288,6 +288,13 @@ class Attack:
             return safe_epsilon(self._belief("epsilon"), advantage=advantage, posterior=posterior, both=both)
         return self._worst_epsilon(*checked_limits(advantage, posterior), both)
 
+    @property
+    def bounds_only(self) -> Belief | None:
+        """Prior and bounds of a goal about several attributes, without attacks beside them; None where none are."""
+        if self.alternatives or self.prior_factor > 1 or self.several is None or self._unknown is not None:
+            return None
+        return self.several.bounds_only
+
     def largest_prior_factor(
         self,
         *,

@@ -78,11 +78,17 @@ class Several:
         rise = self._worst(epsilon, "rise", effort)
         return _larger(rise, self._worst(epsilon, "fall", effort)) if both else rise
 
+    @property
+    def bounds_only(self) -> Belief | None:
+        """The goal's prior and bounds on its gains, without attacks, which take longer; None without true values."""
+        return None if self.truth is None else several_belief(self.engine, None, attack=False)
+
     def epsilon(self, advantage: Any, posterior: Any, both: bool, effort: Effort | None) -> Any:
         """The largest ε that is proven to keep the limits."""
         if self.truth is None:
             return self._worst_epsilon(advantage, posterior, both, effort)
-        cheap = several_belief(self.engine, None, attack=False)
+        cheap = self.bounds_only
+        assert cheap is not None
         limits: dict[str, Any] = {"advantage": advantage, "posterior": posterior, "both": both}
         start = safe_epsilon(cheap, **limits, start=self._near(limits))
         if effort is None or np.ndim(start) or not 0 < start < np.inf or self.engine.whole is not None:
