@@ -15,10 +15,10 @@ import numpy as np
 from guessproof.risk.worst_case import Direction, Ends, TruthSearch, first_points, worst_true_value
 from guessproof.world.checks import Array
 
-_WIDE = 2.0 ** np.linspace(-8, 8, 33)  # a first look at ε, around a typical one
+_WIDE, _CLOSER = 2.0 ** np.linspace(-8, 8, 9), 2.0 ** np.linspace(-1.5, 1.5, 7)  # two looks at ε, around a typical one
 _FURTHER, _TRIES, _LOOKS = 4, 4, 12
 _LEVELS = ((17, 1.0, 0.15), (9, 0.1, 2e-3), (1, 0.0, 1e-5))  # true values, how far they reach, and how far ln ε does
-_EPSILONS = np.linspace(-1, 1, 7)
+_EPSILONS = np.linspace(-1, 1, 3)  # few: integrals at other ε have nothing in common
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ def epsilon_at_worst(search: TruthSearch, limit: float, direction: Direction, st
 def _first(search: TruthSearch, limit: float, direction: Direction, start: float) -> _Near | None:
     """A look over all true values at a typical ε, one over many ε at the worst of them, and one over all again."""
     near: _Near | None = None
-    for _ in range(2):
+    for grid in (_WIDE, _CLOSER):
         epsilon = start if near is None else near.epsilon
         low, high, _ = search.tails(epsilon, direction)
         t = first_points(search, low, high, 24)
         i = int(np.argmax(Ends.at(search, t, epsilon, direction).value))
-        found = _roughly(search, limit, direction, float(t[i]), epsilon)
+        found = _roughly(search, limit, direction, float(t[i]), epsilon * grid)
         if found is None:
             return None
         reach = float(max(t[i] - t[max(i - 1, 0)], t[min(i + 1, t.size - 1)] - t[i]))
@@ -66,16 +66,16 @@ def _first(search: TruthSearch, limit: float, direction: Direction, start: float
     return near
 
 
-def _roughly(search: TruthSearch, limit: float, direction: Direction, at: float, start: float) -> float | None:
+def _roughly(search: TruthSearch, limit: float, direction: Direction, at: float, epsilon: Array) -> float | None:
     """About the ε at which one true value reaches the limit; None where none does."""
     for _ in range(_FURTHER):
-        epsilon = start * _WIDE
         found = Ends.at(search, np.full(epsilon.shape, at), epsilon, direction).bound
         i = int(np.searchsorted(found, limit, side="right"))
         if 0 < i < epsilon.size:
-            share = (limit - found[i - 1]) / (found[i] - found[i - 1])
+            below, above = math.log(max(found[i - 1], 1e-300)), math.log(found[i])
+            share = (math.log(limit) - below) / (above - below)  # about a power of ε
             return float(epsilon[i - 1] * (epsilon[i] / epsilon[i - 1]) ** share)
-        start = float(epsilon[-1 if i else 0])
+        epsilon = epsilon * (epsilon[-1] / epsilon[0]) ** (1 if i else -1)
     return None
 
 

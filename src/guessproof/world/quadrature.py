@@ -26,7 +26,11 @@ _HALVINGS = 2.0 ** -np.arange(1, 61)
 _LOG_CONCAVE = ("norm", "expon", "uniform", "laplace", "logistic", "gumbel_r", "gumbel_l")
 _REACH = 80.0  # e^{−80} of a tilted integrand is left out
 _BLOCK = 128  # integrals made at a time
-_RATES = 4  # different rates in one question for which tables are made
+_RATES, _WORTH = (
+    6,
+    8,
+)  # different rates in one question for which tables are made, or integrals of each that are worth it
+_MOST_TABLES = 64  # that are kept
 _MOST_PANELS = 600
 
 
@@ -106,7 +110,8 @@ class QuadraturePrior(LinePrior):
         out[diverges] = np.inf
         rest = np.flatnonzero(tilted & ~diverges)
         rates = np.unique(k[rest])
-        for rate in rates if rates.size <= _RATES else ():
+        worth = rates.size <= _RATES or rest.size >= _WORTH * rates.size
+        for rate in rates if worth else ():
             table = self._table(float(rate))
             if table is not None:
                 own = rest[(k[rest] == rate) & table.holds(a[rest], b[rest])]
@@ -140,7 +145,7 @@ class QuadraturePrior(LinePrior):
     def _table(self, k: float) -> PanelTable | None:
         """The tilted mass of every panel at one rate, kept: a search asks for many intervals at few rates."""
         if k not in self._tables:
-            if len(self._tables) >= _RATES * 4:
+            if len(self._tables) >= _MOST_TABLES:
                 self._tables.clear()
             self._tables[k] = PanelTable.build(self, k)
         return self._tables[k]
