@@ -13,9 +13,8 @@ from guessproof.auditing.plan import AuditPlan, CaseAttack, Progress
 from guessproof.auditing.tables import Cell
 from guessproof.choosing import Choice
 from guessproof.noise import Noise
-from guessproof.releasing import add_noise
-from guessproof.sql import formula
-from guessproof.sql.formula import Key, Output
+from guessproof.releasing import draw_numbers
+from guessproof.sql.formula import Key
 
 CHUNK, LEAST = 2000, 200
 SHARE = 0.6  # of the draws that go to the two most distant tables; the rest meets the guesser
@@ -283,16 +282,12 @@ def _trials(choice: Choice, attack: CaseAttack, turn: Turn, counts: TrialCounts)
 
 
 def _release_batch(choice: Choice, attack: CaseAttack, turns: Any) -> Any:
-    """trials × measurements: noisy sums, through `add_noise` of the release with each trial as a group of its own."""
+    """trials × measurements: noisy sums, drawn as a release draws them, with each trial as a group of its own."""
     names = tuple(map(str, range(len(turns))))
-    width = len(choice.noises)
-    outputs = tuple(Output(f"m{j}", formula.mark_measured(j)) for j in range(width))
-    question = replace(
-        choice.question, keys=(Key("trial", "trial", names),), outputs=outputs, having=None, order=(), limit=None
-    )
+    question = replace(choice.question, keys=(Key("trial", "trial", names),))
     found = {(name,): attack.cells[turn] for name, turn in zip(names, turns, strict=True)}
-    answer = add_noise(replace(choice, asked=question), {"": found})
-    values = np.array([a.value for a in answer.answers], dtype=float).reshape(len(turns), width)
+    (rows,) = draw_numbers(replace(choice, asked=question), {"": found}).values()
+    values = np.array([list(numbers.values()) for _, numbers in rows], dtype=float)
     for j, noise in enumerate(choice.noises):
         if noise.measurement.divisor != 1:  # an average: back to the sum, whose noise is declared
             counted = np.array([attack.cells[turn][j][1] or noise.measurement.divisor for turn in turns])

@@ -178,8 +178,13 @@ class Answer:
 def add_noise(choice: Choice, found: Mapping[str, Found]) -> Answer:
     """Noise for every measurement of every declared group, and the outputs computed from it.
 
-    `found` is what the engine found for each question, by its name. What two questions share is drawn once.
+    `found` is what the engine found for each question, by its name.
     """
+    return make_answer(choice, draw_numbers(choice, found))
+
+
+def draw_numbers(choice: Choice, found: Mapping[str, Found]) -> dict[str, list[Row]]:
+    """The noisy numbers of every declared group of each question; what two questions share is drawn once."""
     drawn: dict[int, list[float]] = {}
     rows: dict[str, list[Row]] = {}
     for part in choice.asked.parts:
@@ -188,7 +193,7 @@ def add_noise(choice: Choice, found: Mapping[str, Found]) -> Answer:
             if place not in drawn:
                 drawn[place] = draw_column(choice.noises[place], index, groups, cells)
         rows[part.name] = numbers_by_group(groups, [drawn[place] for place in part.places])
-    return make_answer(choice, rows)
+    return rows
 
 
 def numbers_by_group(groups: Sequence[Group], columns: Sequence[Sequence[float]]) -> list[Row]:
