@@ -12,6 +12,7 @@ import guessproof as gp
 from choosing.plans import CAFETERIA, plan
 from guessproof.choosing import Limit, choose
 from guessproof.choosing.choice import Change
+from guessproof.choosing.chooser import Chooser
 from guessproof.choosing.reasons import binding_name, explain_choice, limit_words, target_words
 from guessproof.plan import Plan
 from guessproof.world.metrics import Clamped
@@ -158,3 +159,14 @@ def test_where_no_single_change_helps_that_is_said() -> None:
     bounds = [limit("attacker", 1.0), limit("accuracy", 3.0, "at least")]
     words = explain_choice(cafeteria(ATTACKER), bounds, 1.0, False, (3.0, 1.0), (), None, (), {})
     assert words.endswith("No single change of the plan helps: ask for a larger error and allow more together.")
+
+
+def test_a_change_that_moves_no_limit_is_tried_without_another_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched, search = list[object](), Chooser._allowed
+    monkeypatch.setattr(Chooser, "_allowed", lambda self, exposure: (searched.append(0), search(self, exposure))[1])
+    wish = "[attacker]\ngoal = 'time within 2'\nadvantage = 0.05\n", "[accuracy]\nwithin = 0.2\nconfidence = 0.95\n"
+    found = choose(plan(*CAFETERIA, *wish, rows=120))
+    assert not found.feasible
+    assert {c.what for c in found.changes} >= {"accuracy of mean_time: within", "attacker: advantage"}
+    others = [c for c in found.changes if not c.what.endswith(": within")]
+    assert len(searched) == 1 + len(others)  # a larger error alone asks nothing new of the attacker

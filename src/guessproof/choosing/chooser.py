@@ -163,10 +163,13 @@ class Chooser:
         self.levels = self._pick_levels()
         self.required_epsilon = self._required_epsilons()
         self.budget_shares = self._split_budget()
+        self.allowed = dict[Any, float]()  # the largest ε that the attacker's limits allow, by what it depends on
 
     def tried(self, plan: Plan, remaining: float | None, targets: dict[str, tuple[float, float]]) -> Self:
-        """Whoever chooses after one change, in the same way as this one."""
-        return type(self)(plan, self.asked, remaining, self.data_dependent, targets)
+        """Whoever chooses after one change, in the same way: what was found already holds where nothing moves it."""
+        other = type(self)(plan, self.asked, remaining, self.data_dependent, targets)
+        other.allowed = self.allowed
+        return other
 
     # Accuracy.
 
@@ -340,6 +343,14 @@ class Chooser:
         return found
 
     def _attacker(self, exposure: Exposure) -> float:
+        """The largest ε that his limits allow: of a plan and its changes, looked for once where nothing moves it."""
+        levels = tuple(sorted(self.levels.items()))
+        key = self.plan.limits, self.times, tuple(self.budget_shares), levels, bool(self.required_epsilon)
+        if key not in self.allowed:
+            self.allowed[key] = self._allowed(exposure)
+        return self.allowed[key]
+
+    def _allowed(self, exposure: Exposure) -> float:
         try:
             found = exposure.epsilon(self.plan.limits)
             coarser = self.rounded(exposure, found)
