@@ -185,7 +185,7 @@ def test_a_bracket_is_narrowed_where_that_is_asked_for(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("fall", [False, True], ids=["rise", "fall"])
 def test_taking_turns_reaches_what_it_says(fall: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack's own likelihood and prior, on a grid of points: they reach no less than is said, and hardly more."""
-    monkeypatch.setattr(alternating, "_CELLS", 64)
+    monkeypatch.setattr(alternating, "_CELLS", 36)
     seen: list[Any] = []
     means = alternating.box_means
     monkeypatch.setattr(alternating, "box_means", lambda peaks, *rest: seen.append(peaks) or means(peaks, *rest))
@@ -197,9 +197,12 @@ def test_taking_turns_reaches_what_it_says(fall: bool, monkeypatch: pytest.Monke
     places = [part.ravel() for part in np.meshgrid(line, line, indexing="ij")]
     fits = ((np.abs(places[0]) <= 1) | (np.abs(places[1]) <= 1)) ^ fall
     mass = np.full(fits.size, 1 / fits.size)
-    told = mass * np.exp(seen[0].log_likelihood(places))
-    after, before = worst_beliefs(told, mass, fits.astype(float), 3.0)[0]
-    assert 0.98 * (after - before) <= said <= (after - before) * (1 + 2e-3)
+    reached: list[float] = []
+    for peaks in seen:  # of coarse cells, and of fine ones
+        after, before = worst_beliefs(mass * np.exp(peaks.log_likelihood(places)), mass, fits.astype(float), 3.0)[0]
+        reached.append(after - before)
+    assert len(reached) == 2
+    assert 0.98 * max(reached) <= said <= max(reached) * (1 + 2e-3)
 
 
 def test_cells_on_a_mirror_count_once() -> None:

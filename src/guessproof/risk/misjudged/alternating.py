@@ -3,49 +3,89 @@
 For a given prior the best likelihood of cells is a linear program, for a given likelihood the best prior has one
 threshold in the goal and one outside. Taking turns can only climb, but may stop early: several starts are tried, priors
 that favour a half or a quarter of all cells among them (the best attacks are not symmetric where goal and prior are).
-Cells only say where to look. What is reached is integrated afresh, on small boxes from the attacker's bad side.
+What coarse cells find is climbed from once more on fine ones: one program there is worth a few per cent where ε is
+large. Cells only say where to look. What is reached is integrated afresh, on small boxes from the attacker's bad side.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from guessproof.risk.several.cells import cut, is_straight
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares
-from guessproof.risk.several.peak_attack import box_means, peak_attack
-from guessproof.risk.several.program import best_odds
+from guessproof.risk.several.peak_attack import Peaks, box_means, peak_attack
+from guessproof.risk.several.program import Edges, best_odds
 from guessproof.world.checks import Array, Mask
 from guessproof.world.goals import Goal
+from guessproof.world.joint import JointHistogram
 
-_CELLS, _BOXES = 550, 40_000
+_CELLS, _FINER, _BOXES = 300, 13, 160_000
 _TURNS = 6
 _CUTS = 61
 
 
 def alternating_rise(world: JointAttack, goal: Goal, epsilon: float, factor: float) -> float:
     """How far such an attack lifts the belief in the goal; 0 where there is none."""
-    cells, joint = cut(world, goal, epsilon, _CELLS)
-    low, high = goal_shares(cells, goal, world)
-    if not is_straight(cells) or not np.array_equal(low, high) or not 0 < np.sum(low) < low.size:
+    coarse = _World.of(world, goal, epsilon, _CELLS)
+    if coarse is None:
         return 0.0
-    edges, correct = edges_between(cells, epsilon), low > 0.5
-    best, chosen = 0.0, None
-    for weights in _starts(cells, correct, factor):
-        last = -1.0
-        for _ in range(_TURNS):
-            told = cells.mass * weights
-            found = best_odds(told * correct, told * ~correct, edges).log_m
-            rise, weights = _favoured(cells.mass, correct, np.exp(found - np.max(found)), factor)
+    found = max((coarse.climbed(w, factor, _TURNS) for w in _starts(coarse.cells, coarse.correct, factor)), key=_rise)
+    best, fine = coarse.peaks(found), _World.of(world, goal, epsilon, _FINER * _CELLS)
+    rise = _integrated(best, goal, world, coarse, factor)
+    if fine is None:
+        return rise
+    places = [axis.place[index] for axis, index in zip(fine.cells.axes, fine.cells.index, strict=True)]
+    start = _favoured(fine.cells.mass, fine.correct, np.exp(best.log_likelihood(places)), factor)[1]
+    return max(rise, _integrated(fine.peaks(fine.climbed(start, factor, 1)), goal, world, fine, factor))
+
+
+@dataclass(frozen=True, eq=False)
+class _World:
+    """Cells, each correct or wrong as a whole."""
+
+    cells: Lattice
+    joint: JointHistogram | None
+    edges: Edges
+    correct: Mask
+    epsilon: float
+
+    @classmethod
+    def of(cls, world: JointAttack, goal: Goal, epsilon: float, target: int) -> _World | None:
+        """About so many cells; none where the goal cuts them, or peaks are no likelihoods."""
+        cells, joint = cut(world, goal, epsilon, target)
+        low, high = goal_shares(cells, goal, world)
+        if not is_straight(cells) or not np.array_equal(low, high) or not 0 < np.sum(low) < low.size:
+            return None
+        return cls(cells, joint, edges_between(cells, epsilon), low > 0.5, epsilon)
+
+    def climbed(self, weights: Array, factor: float, turns: int) -> tuple[float, Array]:
+        """From the weights of a prior: the rise on cells, and ln of the likelihood that lifts so far."""
+        best, chosen, last = -1.0, np.zeros(weights.size), -1.0
+        for _ in range(turns):
+            told = self.cells.mass * weights
+            found = best_odds(told * self.correct, told * ~self.correct, self.edges).log_m
+            rise, weights = _favoured(self.cells.mass, self.correct, np.exp(found - np.max(found)), factor)
             best, chosen = (rise, found) if rise > best else (best, chosen)
             if rise <= last * (1 + 1e-4):
                 break
             last = rise
-    if chosen is None:
-        return 0.0
-    peaks = peak_attack(cells, chosen, low, epsilon)
-    parts = max(1, min(12, round((_BOXES / cells.mass.size) ** 0.5)))
-    mass, share, least, rest, most = box_means(peaks, goal, world, joint, parts)
+        return best, chosen
+
+    def peaks(self, found: tuple[float, Array]) -> Peaks:
+        return peak_attack(self.cells, found[1], self.correct.astype(np.float64), self.epsilon)
+
+
+def _rise(found: tuple[float, Array]) -> float:
+    return found[0]
+
+
+def _integrated(peaks: Peaks, goal: Goal, world: JointAttack, cells: _World, factor: float) -> float:
+    """What these peaks are sure to lift the belief by, with the best thresholds."""
+    parts = max(1, min(12, round((_BOXES / cells.correct.size) ** 0.5)))
+    mass, share, least, rest, most = box_means(peaks, goal, world, cells.joint, parts)
     inner, outer = share > 0, rest > 0
     raised, told = _raised(mass[inner] * share[inner], least[inner], factor, highest=True)
     other, held = _raised(mass[outer] * rest[outer], most[outer], factor, highest=False)
