@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from guessproof.auditing.wrong_priors import worst_beliefs
 from guessproof.risk.misjudged import alternating, answer
 from guessproof.risk.misjudged import products as module
 from guessproof.risk.misjudged.cell_shares import lines_above
-from guessproof.risk.misjudged.products import Products, Search, products
+from guessproof.risk.misjudged.products import Node, Products, Search, products, stage_by_stage
 from guessproof.risk.several.cells import cut
 from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares
 
@@ -40,7 +40,7 @@ def program_of(
 
 
 def proven(program: Products, enough: float = 0.0) -> float:
-    return Search(program, 60.0, time.monotonic).most_risen(enough)
+    return Search(program, 60.0, time.monotonic, *program.beliefs).most_risen(enough)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -130,26 +130,26 @@ def test_a_cell_of_two_values_is_met() -> None:
 def test_mirror_images_save_work_and_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     goal = gp.within(X, 1) | gp.within(Y, 1)
     program = program_of(goal, MIDDLE, 0.8, 3.0, 36)
-    answers = [program.proven(p, 0.7, 60.0) for p in (0.7, 0.8)]
+    answers = [program.at(p, 0.7, 60.0) for p in (0.7, 0.8)]
     monkeypatch.setattr(module, "_alike", lambda *_: False)
     whole = program_of(goal, MIDDLE, 0.8, 3.0, 36)
     assert whole.goal.size > 2.5 * program.goal.size
     for p, one in zip((0.7, 0.8), answers, strict=True):
-        other = whole.proven(p, 0.7, 60.0)
+        other = whole.at(p, 0.7, 60.0)
         assert one is not None
         assert other is not None
-        assert one[0] <= other[0] * (1 + 1e-6)
-        assert one[0] >= other[0] * (1 - 1e-6)
+        assert one.bound == pytest.approx(other.bound, rel=1e-6)
 
 
 def test_no_price_of_a_solver_is_trusted() -> None:
     """Whatever prices are handed in, and whatever value is claimed: what is certified lies above the value."""
     program = program_of(gp.within(X, 1) | gp.within(Y, 1), MIDDLE, 0.8, 3.0, 16)
-    found = program.proven(0.75, 0.7, 60.0)
-    assert found is not None
-    value = found[1][0] + 0.7 * (0.75 * found[1][2] - found[1][1])
-    assert value <= found[0] <= value * (1 + 1e-6)
     gain = program.goal + 0.7 * (0.75 * program.whole_before - program.goal_before)
+    rows, zeros, whole = program.rows, np.zeros(program.rows.shape[0]), program.whole[None, :]
+    value = -linprog(-gain, A_ub=rows, b_ub=zeros, A_eq=whole, b_eq=[1.0], bounds=(0, None)).fun
+    found = program.at(0.75, 0.7, 60.0)
+    assert found is not None
+    assert value <= found.bound <= value * (1 + 1e-6)
     draw = np.random.default_rng(0)
     for size, guess in itertools.product((0.0, 1e-3, 1.0), (0.0, 0.5, value)):
         prices = size * draw.random(program.rows.shape[0])
@@ -157,28 +157,82 @@ def test_no_price_of_a_solver_is_trusted() -> None:
     for unknown in (0, 1, program.goal.size // 2):
         aim = np.zeros(program.goal.size)
         aim[unknown] = 1.0
-        rows, zeros = program.rows, np.zeros(program.rows.shape[0])
-        most = -linprog(-aim, A_ub=rows, b_ub=zeros, A_eq=program.whole[None, :], b_eq=[1.0], bounds=(0, None)).fun
+        most = -linprog(-aim, A_ub=rows, b_ub=zeros, A_eq=whole, b_eq=[1.0], bounds=(0, None)).fun
         assert program.most[unknown] >= most * (1 - 1e-9)
         assert unknown > 1 or program.most[unknown] <= 2.5 * most  # for a cell itself it is what a peak there reaches
 
 
-def test_both_ends_prove_what_lies_between() -> None:
+def test_the_best_price_is_the_best() -> None:
     program = program_of(gp.within(X, 1) | gp.within(Y, 1), MIDDLE, 0.8, 3.0, 16)
-    found = [program.proven(p, 0.7, 60.0) for p in (0.7, 0.74, 0.78, 0.86)]
-    rises = [answer[0] - p for answer, p in zip(found, (0.7, 0.74, 0.78, 0.86), strict=True) if answer is not None]
-    assert max(rises[1:3]) <= max(rises[0], rises[3])
-    assert proven(program) >= Search(replace(program, beliefs=(0.7, 0.75)), 60.0, time.monotonic).most_risen(0.0) * 0.99
+    best = program.best(0.78, 60.0)
+    assert best is not None
+    for factor in (0.7, 0.95, 1.0, 1.05, 1.4):
+        other = program.at(0.78, best.price * factor, 60.0)
+        assert other is not None
+        assert best.bound <= other.bound * (1 + 1e-9)
+        assert factor != 1 or best.bound == pytest.approx(other.bound, rel=1e-6)
+
+
+def test_both_ends_prove_what_lies_between() -> None:
+    """Nodes with different prices, against the program's own answer at beliefs between them."""
+    program = program_of(gp.within(X, 1) | gp.within(Y, 1), MIDDLE, 0.8, 3.0, 16)
+    low, high = program.best(0.7, 60.0), program.best(0.86, 60.0)
+    assert low is not None
+    assert high is not None
+    assert low.price > 1.2 * high.price
+    inner = [program.best(p, 60.0) for p in (0.74, 0.78, 0.82)]
+    most, _ = low.between(high)
+    rises = [node.rise for node in inner if node is not None]
+    assert len(rises) == 3
+    assert max(rises) <= most <= 1.2 * max(rises)
+    part = Search(program, 60.0, time.monotonic, 0.7, 0.75).most_risen(0.0)
+    assert rises[0] <= part <= proven(program) * 1.01
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_two_nodes_say_no_more_than_they_know(seed: int) -> None:
+    """after + π·(q − p)·z ≤ B at both, for any z: the largest after − p of all such is what is said, and where."""
+    draw = np.random.default_rng(seed)
+    first = Node(0.4, float(draw.uniform(0.1, 3)), float(draw.uniform(0.45, 0.6)))
+    second = Node(0.6, float(draw.uniform(0.1, 3)), float(draw.uniform(0.5, 0.85)))
+    most, at = first.between(second)
+    p, z = np.linspace(0.4, 0.6, 401)[:, None], np.concatenate([-np.logspace(4, -4, 3000), np.logspace(-4, 4, 3000)])
+    allowed = [node.bound + node.price * (p - node.belief) * z for node in (first, second)]
+    after = np.max(np.minimum(*allowed), axis=1)
+    rises = after - p[:, 0]
+    assert float(np.max(rises)) == pytest.approx(most, abs=2e-3)
+    assert np.max(rises) <= most
+    assert rises[np.argmin(np.abs(p[:, 0] - at))] == pytest.approx(most, abs=4e-3)
+
+
+def test_a_finer_program_is_asked_only_where_it_is_needed() -> None:
+    """What is proven of some beliefs stays; the others are named, and both together are all."""
+    program = program_of(gp.within(X, 1) | gp.within(Y, 1), MIDDLE, 0.8, 3.0, 16)
+    search = Search(program, 60.0, time.monotonic, *program.beliefs)
+    whole = proven(program)
+    enough = 0.95 * whole
+    most = search.most_risen(enough, finer=True)
+    left, rest = search.above(enough)
+    assert left is not None
+    assert program.beliefs[0] <= left[0] < left[1] <= program.beliefs[1]
+    assert left[1] - left[0] < 0.8 * (program.beliefs[1] - program.beliefs[0])
+    assert rest <= enough < whole <= most * 1.01
+    beside = [node.rise for node in search.nodes if not left[0] < node.belief < left[1]]
+    assert max(beside) <= rest
+    assert Search(program, 60.0, time.monotonic, *left).most_risen(0.0) == pytest.approx(whole, rel=0.02)
+    assert search.above(1.0) == (None, most)
 
 
 def test_a_bracket_is_narrowed_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Either number near its truth: by odds alone the bound is far above what is reached; a limit allows a larger ε."""
     monkeypatch.setattr(answer, "_CELLS", (100, 100))
     monkeypatch.setattr(alternating, "_CELLS", 100)
+    monkeypatch.setattr(alternating, "_FINER", 4)
+    monkeypatch.setattr(alternating, "_BOXES", 20_000)
     x, y = (gp.Attribute(name, prior=gp.normal(0, sd)) for name, sd in (("x", 2), ("y", 3)))
     strict = gp.Attack(gp.within(x, 1) | gp.within(y, 1), at=MIDDLE, prior_factor=1.5)
     quick = strict.advantage(0.3)
-    close = strict.advantage(0.3, tolerance=0.35, time_limit=60)
+    close = strict.advantage(0.3, tolerance=0.25, time_limit=60)
     assert 1.04 * float(quick.attack) < float(close.attack) < float(close.bound) < 0.87 * float(quick.bound)
 
 
@@ -226,10 +280,13 @@ class Stub:
     lines: Any
     beliefs: tuple[float, float] = (0.3, 0.7)
 
-    def proven(self, p: float, price: float, _seconds: float) -> tuple[float, tuple[float, float, float]]:
-        values = self.lines[:, 0] + price * (p * self.lines[:, 2] - self.lines[:, 1])
-        best = int(np.argmax(values))
-        return float(values[best]), tuple(self.lines[best])
+    def at(self, p: float, price: float, _seconds: float) -> Node:
+        return Node(p, price, float(np.max(self.lines[:, 0] + price * (p * self.lines[:, 2] - self.lines[:, 1]))))
+
+    def best(self, p: float, seconds: float) -> Node | None:
+        if p in self.beliefs:
+            return None
+        return min((self.at(p, price, seconds) for price in np.linspace(0.05, 8, 400)), key=lambda node: node.bound)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -240,8 +297,34 @@ def test_intervals_and_prices_lose_nothing(seed: int) -> None:
     rise = draw.uniform(0.02, 0.05, size=12)
     rise[draw.integers(12)] = 0.1
     lines = np.stack([before + rise, before * whole, whole], axis=1)
-    found = Search(Stub(lines), 60.0, time.monotonic).most_risen(0.0)  # pyright: ignore[reportArgumentType]
-    assert 0.1 * (1 - 1e-9) <= found <= 0.125
+    stub: Any = Stub(lines)
+    found = Search(stub, 60.0, time.monotonic, *stub.beliefs).most_risen(0.0)
+    assert 0.1 * (1 - 1e-9) <= found <= 0.11
+
+
+def test_what_one_stage_settles_is_no_less_after_the_next() -> None:
+    """Two attacks, from 0.5 and from 0.35: the finer program knows better of the first, and is not asked of the other.
+
+    It claims that nothing rises at all; what the coarse one proved of the other still counts.
+    """
+    lines = np.array([[0.7, 0.5, 1.0], [0.42, 0.35, 1.0], [0.3, 0.3, 1.0], [0.7, 0.7, 1.0]])
+    coarse, fine, asked = Stub(lines), Stub(lines[2:]), list[float]()
+    best = fine.best
+    fine.best = lambda p, seconds: asked.append(p) or best(p, seconds)
+    stages: Any = [(coarse, False), (fine, True)]
+    found = stage_by_stage(stages, 0.15, 60.0, time.monotonic)
+    assert 0.07 <= found <= 0.15
+    assert min(asked) > 0.3
+    assert stage_by_stage(stages[:1], 0.15, 60.0, time.monotonic) >= 0.2
+    assert stage_by_stage([], 0.15, 60.0, time.monotonic) == 1.0
+
+
+def test_without_time_nothing_is_proven() -> None:
+    stub: Any = Stub(np.array([[0.6, 0.5, 1.0]]))
+    clock = iter(range(100))
+    late = Search(stub, 2.5, lambda: float(next(clock)), *stub.beliefs)
+    assert late.most_risen(0.0) == 1.0
+    assert late.nodes == []
 
 
 def test_a_fall_is_the_rest_that_rises(monkeypatch: pytest.MonkeyPatch) -> None:

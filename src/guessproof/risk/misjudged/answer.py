@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -235,21 +235,21 @@ def _by_products(engine: JointEngine) -> Callable[[float, float, Move, float, fl
         world, goal = engine.joint_attack, engine.goal
         if factor <= 1 or len(world.members(goal)) != 2 or not can_cut(world, goal) or isinstance(goal, Conditional):
             return 1.0
-        from guessproof.risk.misjudged.products import Search, products  # only where a bracket is narrowed
+        from guessproof.risk.misjudged.products import Products, products, stage_by_stage  # only to narrow a bracket
 
-        end, search, found = _clock.now() + seconds, None, 1.0
-        for target, rings in zip(_CELLS, _RINGS, strict=True):
-            cells, _ = cut(world, goal, epsilon, target)
-            correct = _wholly(cells, goal, world, move)
-            if correct is None or (search is not None and search.program.rows.shape[0] > _SMALL):
-                break
-            program = products(cells, edges_between(cells, epsilon), correct, epsilon, factor, rings)
-            left = end - _clock.now()
-            search = Search(program, left, _clock.now) if search is None else search.finer(program, left)
-            found = min(found, search.most_risen(enough))
-            if found <= enough:
-                break
-        return found
+        def programs() -> Iterator[tuple[Products, bool]]:
+            for target, rings in zip(_CELLS, _RINGS, strict=True):
+                cells, _ = cut(world, goal, epsilon, target)
+                correct = _wholly(cells, goal, world, move)
+                if correct is None:
+                    return
+                found = products(cells, edges_between(cells, epsilon), correct, epsilon, factor, rings)
+                is_last = target == _CELLS[-1] or found.rows.shape[0] > _SMALL
+                yield found, is_last
+                if is_last:
+                    return
+
+        return stage_by_stage(programs(), enough, seconds, _clock.now)
 
     return closer
 

@@ -8,14 +8,17 @@ m_i(j) = θ_i·M_j. As θ_i ≥ 0 and 1 − θ_i ≥ 0, every inequality of M ho
 
 Of the cell itself, u_i = E[(h−1)·L | cell i]/(κ−1) is θ_i·M_i up to how unevenly L lies there: a share s holds at most
 α + β·s of it (`cell_shares`), so u_i ≤ α·M_i + β·m_i(i) in the goal, and M_i − u_i ≤ α·M_i + β·(M_i − m_i(i)) outside.
-The belief after is Σ_goal F·(M + (κ−1)u) over the same sum of all cells. That the belief before is p says
-Σ_goal F·H = p·Σ F·H, also times M_o, the mean of M over some middle cells. With any price π of this equation, what the
-program allows is
+The belief after is Σ_goal F·(M + (κ−1)u) over the same sum of all cells, which is set to 1. That the belief before is p
+says Σ_goal F·H = p·Σ F·H, also times M_o, the mean of M over some middle cells. With z = Σ F·H·M_o, any price π and any
+q, what the program allows bounds every attack from any belief p:
 
-    B(p) = max Σ_goal F·(M + (κ−1)u) + π·(p·Σ F·H·M_o − Σ_goal F·H·M_o)   where Σ F·(M + (κ−1)u) = 1,
+    after + π·(q − p)·z ≤ B(q, π) = max Σ_goal F·(M + (κ−1)u) + π·(q·Σ F·H·M_o − Σ_goal F·H·M_o).
 
-a maximum of functions linear in p, hence convex: **B(p) − p at both ends of an interval bounds all p between.** The
-program is homogeneous in L, so that a likelihood beside the same one at another scale gains nothing. Products with
+**Two beliefs q₁ < q₂ with their prices prove all p between**: weights λ and 1 − λ with λ·π₁·(p − q₁) =
+(1 − λ)·π₂·(q₂ − p) remove z, and after ≤ λ·B₁ + (1 − λ)·B₂. In p this is a fraction of linear functions, whose largest
+distance from p is a formula. The best price of one belief is the program's own, where the equation is one of its rows.
+
+The program is homogeneous in L, so that a likelihood beside the same one at another scale gains nothing. Products with
 cells near i and with the middle are enough; leaving the others out only loosens the bound. Where masses and goal are
 their own mirror images, unknowns are means over the mirror images.
 
@@ -28,8 +31,8 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,12 +46,12 @@ from guessproof.world.checks import Array, Mask
 Index = NDArray[np.int64]
 _LIGHT = 0.03  # of the mass, in the lightest cells, is only multiplied with the middle
 _SAME = 1e-12  # masses of mirror images
-_PRICE = 0.8  # at which a belief after rises about as fast as the one before
-_PARTS = 3  # intervals of beliefs to begin with
-_FACTORS = np.exp(np.linspace(-0.5, 0.5, 201))  # of a price, in one step
-_PRICES = np.linspace(0.0, 8.0, 801)
-_CLOSE = 0.01  # of a rise: an interval is cut where no price proves that much more
+_LEAST_PRICE = 0.02
+_AT_END = 1e-6  # so near the least or largest belief the equation is met by one prior only, and is no row
+_CLOSE = 2e-3  # of a rise: intervals are cut until they prove that nearly what their ends do
 _NARROW = 1e-3  # an interval that is not cut further
+_FRAMES = 8  # intervals, about, that say where a finer program is needed
+_INNER = 0.2  # of an interval, on either side, is left where it is cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,30 @@ def _alike(one: Array, other: Array) -> bool:
     return bool(np.allclose(one, other, rtol=1e-9, atol=1e-12))
 
 
+@dataclass(frozen=True)
+class Node:
+    """B(belief, price), or more."""
+
+    belief: float
+    price: float
+    bound: float
+
+    @property
+    def rise(self) -> float:
+        return self.bound - self.belief
+
+    def between(self, other: Node) -> tuple[float, float]:
+        """The most that beliefs between this and a higher one rise by, and the one that does."""
+        wide, more = other.belief - self.belief, other.bound - self.bound
+        bend, ends = self.price - other.price, [0.0, 1.0]
+        if more > 0 and bend != 0:
+            steep = math.sqrt(more * self.price * other.price / wide)
+            ends.append(min(max((steep - other.price) / bend, 0.0), 1.0))
+        found = [self.rise + more * self.price * t / (other.price + bend * t) - t * wide for t in ends]
+        place = int(np.argmax(found))
+        return found[place] + 1e-12, self.belief + ends[place] * wide
+
+
 @dataclass(frozen=True, eq=False)
 class Products:
     """The program: rows·v ≤ 0, what is believed, all of it, the goal's prior times M_o, and all of that."""
@@ -90,22 +117,43 @@ class Products:
     most: Array  # of each unknown, where `whole` is 1
     beliefs: tuple[float, float]  # before, under any prior within the factor
 
-    def proven(self, p: float, price: float, seconds: float) -> tuple[float, tuple[float, float, float]] | None:
-        """B(p), and what the solver's answer is made of (it is below B for any p and price); None without an answer."""
+    def best(self, belief: float, seconds: float) -> Node | None:
+        """The least B there, with its price; None without an answer."""
+        low, high = self.beliefs
+        if not low + _AT_END < belief < high - _AT_END:
+            return None
+        found = self._solved(self.goal, [self.whole, self.goal_before - belief * self.whole_before], seconds)
+        if found is None:
+            return None
+        value, prices, (_, price) = found
+        if price < _LEAST_PRICE:
+            return self.at(belief, _LEAST_PRICE, seconds)
+        return Node(belief, price, self.certified(self._gain(belief, price), prices, value))
+
+    def at(self, belief: float, price: float, seconds: float) -> Node | None:
+        """B there at a price; None without an answer."""
+        gain = self._gain(belief, price)
+        found = self._solved(gain, [self.whole], seconds)
+        return None if found is None else Node(belief, price, self.certified(gain, found[1], found[0]))
+
+    def _gain(self, belief: float, price: float) -> Array:
+        return self.goal + price * (belief * self.whole_before - self.goal_before)
+
+    def _solved(self, gain: Array, equations: list[Array], seconds: float) -> tuple[float, Array, Array] | None:
+        """What the solver says: the value, the prices of all rows, and those of the equations (of which one is 1)."""
         from scipy.optimize import linprog  # heavy, and only needed where a bracket is narrowed
 
-        gain = self.goal + price * (p * self.whole_before - self.goal_before)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found: Any = linprog(
-                -gain, A_ub=self.rows, b_ub=np.zeros(self.rows.shape[0]), A_eq=self.whole[None, :], b_eq=[1.0],
-                bounds=(0, None), method="highs-ipm", options={"time_limit": max(seconds, 0.05)},
+                -gain, A_ub=self.rows, b_ub=np.zeros(self.rows.shape[0]), A_eq=np.stack(equations),
+                b_eq=np.eye(len(equations))[0], bounds=(0, None), method="highs-ipm",
+                options={"time_limit": max(seconds, 0.05)},
             )  # fmt: skip
         if found.x is None or found.ineqlin is None or found.ineqlin.marginals is None:
             return None
-        v = np.asarray(found.x)
-        bound = self.certified(gain, np.maximum(-np.asarray(found.ineqlin.marginals), 0.0), float(-found.fun))
-        return bound, (float(self.goal @ v), float(self.goal_before @ v), float(self.whole_before @ v))
+        prices = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
+        return float(-found.fun), prices, -np.asarray(found.eqlin.marginals, dtype=np.float64)
 
     def certified(self, gain: Array, prices: Array, guess: float) -> float:
         """What `gain` never exceeds where `whole` is 1, whatever prices ≥ 0 these are."""
@@ -277,85 +325,95 @@ class _Program:
         return Products(rows, sums[0], sums[2], sums[1], sums[3], most[self.cell_of], (float(low), float(high)))
 
 
-@dataclass(frozen=True)
-class _Interval:
-    """Beliefs before, what is proven of the rise from there, and at which price."""
-
-    low: float
-    high: float
-    most: float
-    price: float
-
-    def halves(self) -> list[_Interval]:
-        """What is proven of the whole is proven of both."""
-        middle = 0.5 * (self.low + self.high)
-        return [replace(self, high=middle), replace(self, low=middle)]
-
-
 @dataclass(eq=False)
 class Search:
-    """Interval by interval of beliefs before, with the prices that prove most: those are found from earlier answers."""
+    """Some beliefs with their best prices, and more of them where what they prove of those between is furthest off."""
 
     program: Products
     seconds: float
     clock: Callable[[], float]
-    answers: dict[tuple[float, float], float] = field(default_factory=dict[tuple[float, float], float])
-    cuts: list[tuple[float, float, float]] = field(default_factory=list[tuple[float, float, float]])
-    intervals: list[_Interval] = field(default_factory=list[_Interval])
+    low: float
+    high: float
+    nodes: list[Node] = field(default_factory=list[Node])
 
-    def finer(self, program: Products, seconds: float) -> Search:
-        """The same intervals, with what is proven of them and the prices that did, in a program of more cells."""
-        return Search(program, seconds, self.clock, intervals=list(self.intervals))
+    def most_risen(self, enough: float, *, finer: bool = False) -> float:
+        """What no belief rises by: until that is `enough`, time is up, or hardly less can be proven; 1 without time.
 
-    def most_risen(self, enough: float) -> float:
-        """What no belief rises by: until that is `enough`, time is up, or no price and no cut proves much less."""
-        end, intervals = self.clock() + self.seconds, self.intervals
-        if not intervals:
-            low, high = self.program.beliefs
-            ends = itertools.pairwise(np.linspace(low, high, _PARTS + 1).tolist())
-            intervals += [_Interval(a, b, math.inf, _PRICE) for a, b in ends]
-            self._answer(0.5 * (low + high), _PRICE, end)
+        With a `finer` program to come, intervals are not cut further than to say which ones it is needed for.
+        """
+        end = self.clock() + self.seconds
+        narrow = (self.high - self.low) / _FRAMES if finer else _NARROW
+        if not self._begun(end):
+            return 1.0
         while True:
-            worst = max(intervals, key=lambda i: i.most)
-            possible = max(self._possible(worst.low), self._possible(worst.high))
-            if worst.most <= max(enough, possible * (1 + _CLOSE)) or worst.high - worst.low < _NARROW:
-                return worst.most
-            price, least = self._best_price(worst)
-            rise = math.inf
-            if worst.most > least * (1 + _CLOSE):
-                found = [self._answer(p, price, end) for p in (worst.low, worst.high)]
-                if None in found:
-                    return worst.most
-                rise = max(self.answers[p, price] - p for p in (worst.low, worst.high))
-            intervals.remove(worst)
-            better = rise < worst.most * (1 - 0.2 * _CLOSE)
-            intervals += [replace(worst, most=rise, price=price)] if better else worst.halves()
+            open_ = [
+                (*one.between(other), other)
+                for one, other in itertools.pairwise(self.nodes)
+                if other.belief - one.belief > narrow
+            ]
+            settled = enough if finer else max(enough, *(node.rise * (1 + _CLOSE) for node in self.nodes[1:-1]))
+            rise, belief, above = max(open_, key=lambda found: found[0], default=(0.0, 0.0, None))
+            if rise <= settled or above is None or not self._cut(belief, above, end):
+                return max(one.between(other)[0] for one, other in itertools.pairwise(self.nodes))
 
-    def _answer(self, p: float, price: float, end: float) -> float | None:
-        """B(p), remembered; None where time is up."""
-        if (p, price) not in self.answers:
-            left = end - self.clock()
-            found = self.program.proven(p, price, left) if left > 0 else None
-            if found is None:
-                return None
-            self.answers[p, price], cut = found
-            self.cuts.append(cut)
-        return self.answers[p, price]
+    def above(self, enough: float) -> tuple[tuple[float, float] | None, float]:
+        """Between which beliefs more than `enough` is left open, and what is proven of all others."""
+        pairs = list(itertools.pairwise(self.nodes))
+        rises = [one.between(other)[0] for one, other in pairs]
+        left = [k for k, rise in enumerate(rises) if rise > enough]
+        if not left:
+            return None, max(rises)
+        rest = max((r for k, r in enumerate(rises) if k < left[0] or k > left[-1]), default=0.0)
+        return (pairs[left[0]][0].belief, pairs[left[-1]][1].belief), rest
 
-    def _possible(self, p: float) -> float:
-        """Below this the program proves no rise from p, whatever the price."""
-        if not self.cuts:
-            return 0.0
-        goal, before, whole = np.array(self.cuts).T[:, :, None]
-        return float(np.min(np.max(goal + _PRICES * (p * whole - before) - p, axis=0)))
+    def _begun(self, end: float) -> bool:
+        """The middle and both ends."""
+        middle = self.program.best(0.5 * (self.low + self.high), end - self.clock())
+        if middle is None:
+            return False
+        ends = [self._end(belief, middle.price, end) for belief in (self.low, self.high)]
+        if ends[0] is None or ends[1] is None:
+            return False
+        self.nodes = [ends[0], middle, ends[1]]
+        return True
 
-    def _best_price(self, interval: _Interval) -> tuple[float, float]:
-        """The price at which what is known to be possible is least at the worse end, and how much that is."""
-        if not self.cuts:
-            return interval.price, -math.inf
-        prices = interval.price * _FACTORS  # not too far from where answers are known
-        goal, before, whole = np.array(self.cuts).T[:, :, None]
-        rises = [goal + prices * (p * whole - before) - p for p in (interval.low, interval.high)]
-        highest = np.max(np.concatenate(rises), axis=0)
-        place = int(np.argmin(highest))
-        return float(prices[place]), float(highest[place]) if 0 < place < prices.size - 1 else -math.inf
+    def _end(self, belief: float, price: float, end: float) -> Node | None:
+        """At its best price, or at a given one where there is none."""
+        left = end - self.clock()
+        if left <= 0:
+            return None
+        return self.program.best(belief, left) or self.program.at(belief, price, end - self.clock())
+
+    def _cut(self, belief: float, above: Node, end: float) -> bool:
+        """One more belief below `above`, not too near to its neighbours; False where time is up."""
+        at = self.nodes.index(above)
+        below = self.nodes[at - 1]
+        inner = _INNER * (above.belief - below.belief)
+        belief, left = min(max(belief, below.belief + inner), above.belief - inner), end - self.clock()
+        found = self.program.best(belief, left) if left > 0 else None
+        if found is None:
+            return False
+        self.nodes.insert(at, found)
+        # An end without a best price of its own takes that of its new neighbour.
+        if self.nodes[1] is found and below.belief == self.program.beliefs[0]:
+            again = self._end(below.belief, found.price, end)
+            self.nodes[0] = below if again is None else min(below, again, key=lambda n: n.between(found))
+        if self.nodes[-2] is found and above.belief == self.program.beliefs[1]:
+            again = self._end(above.belief, found.price, end)
+            self.nodes[-1] = above if again is None else min(above, again, key=lambda n: found.between(n))
+        return True
+
+
+def stage_by_stage(
+    programs: Iterable[tuple[Products, bool]], enough: float, seconds: float, clock: Callable[[], float]
+) -> float:
+    """What no belief rises by: each program (and whether it is the last) is asked what the one before left open."""
+    end, found, left, settled = clock() + seconds, 1.0, None, 0.0
+    for program, is_last in programs:
+        search = Search(program, end - clock(), clock, *(left or program.beliefs))
+        found = min(found, max(settled, search.most_risen(enough, finer=not is_last)))
+        if found <= enough or not search.nodes:
+            break
+        left, rest = search.above(enough)
+        settled = max(settled, rest)
+    return found
