@@ -42,8 +42,10 @@ from guessproof.world.line_form import LineForm
 MOST_TRUTHS = 300  # true values that are asked one by one
 _MOST_COMBINATIONS = 400  # of which all distances are looked at
 _UP, _ROUNDS = 1.25, 6  # of searches for a larger ε
-_CELLS, _RINGS = (250, 800), ((1, 2), (2, 4))  # of a program of products, and of a finer one
-_SMALL = 15_000  # rows of the first, so that the finer one is worth its time
+_CELLS = (250, 800)  # of a program of products, and of a finer one
+_RINGS = ((1, 2), (1,)), ((2, 4), (2, 4))  # of its products, with mirror images and without
+_MORE_RINGS = (1, 2), (1, 2)  # where finer cells would take too long
+_SMALL = 15_000  # rows of the first, so that finer cells do not
 
 
 @dataclass(frozen=True)
@@ -237,17 +239,22 @@ def _by_products(engine: JointEngine) -> Callable[[float, float, Move, float, fl
             return 1.0
         from guessproof.risk.misjudged.products import Products, products, stage_by_stage  # only to narrow a bracket
 
+        def program(target: int, rings: tuple[tuple[int, ...], tuple[int, ...]]) -> Products | None:
+            cells, _ = cut(world, goal, epsilon, target)
+            correct = _wholly(cells, goal, world, move)
+            if correct is None:
+                return None
+            return products(cells, edges_between(cells, epsilon), correct, epsilon, factor, rings)
+
         def programs() -> Iterator[tuple[Products, bool]]:
-            for target, rings in zip(_CELLS, _RINGS, strict=True):
-                cells, _ = cut(world, goal, epsilon, target)
-                correct = _wholly(cells, goal, world, move)
-                if correct is None:
-                    return
-                found = products(cells, edges_between(cells, epsilon), correct, epsilon, factor, rings)
-                is_last = target == _CELLS[-1] or found.rows.shape[0] > _SMALL
-                yield found, is_last
-                if is_last:
-                    return
+            first = program(_CELLS[0], _RINGS[0])
+            if first is None:
+                return
+            yield first, False
+            large = first.rows.shape[0] > _SMALL
+            second = program(_CELLS[0], _MORE_RINGS) if large else program(_CELLS[1], _RINGS[1])
+            if second is not None:
+                yield second, True
 
         return stage_by_stage(programs(), enough, seconds, _clock.now)
 

@@ -50,7 +50,7 @@ _LEAST_PRICE = 0.02
 _AT_END = 1e-6  # so near the least or largest belief the equation is met by one prior only, and is no row
 _CLOSE = 2e-3  # of a rise: intervals are cut until they prove that nearly what their ends do
 _NARROW = 1e-3  # an interval that is not cut further
-_FRAMES = 8  # intervals, about, that say where a finer program is needed
+_FRAMES = 6  # intervals, about, that say where a finer program is needed
 _INNER = 0.2  # of an interval, on either side, is left where it is cut
 
 
@@ -164,11 +164,16 @@ class Products:
 
 
 def products(
-    cells: Lattice, edges: Edges, correct: Mask, epsilon: float, factor: float, rings: tuple[int, ...]
+    cells: Lattice,
+    edges: Edges,
+    correct: Mask,
+    epsilon: float,
+    factor: float,
+    rings: tuple[tuple[int, ...], tuple[int, ...]],
 ) -> Products:
     """The program of some cells, each correct or wrong as a whole, with products at so many cells from each.
 
-    Without mirror images only the first ring counts.
+    `rings` says at how many: where there are mirror images, and where there are none.
     """
     way = _ways(cells.mass.size, edges)
     mirrored = Mirrored.of(cells, correct, way)
@@ -177,8 +182,8 @@ def products(
     way = np.max([way[np.ix_(image, image)] for image in mirrored.images], axis=0)
     build = _Program(mirrored, way, mass, correct, factor)
     build.private(edges)
-    kept = rings if len(mirrored.images) > 1 else rings[:1]  # further ones hardly prove more, in twice the time
-    build.multiplied(_sites(cells, mirrored, mass, kept), _middle(cells, mirrored))
+    around = rings[0] if len(mirrored.images) > 1 else rings[1]
+    build.multiplied(_sites(cells, mirrored, mass, around), _middle(cells, mirrored))
     build.uneven(lines_above(cells, epsilon))
     return build.done()
 
@@ -339,19 +344,22 @@ class Search:
     def most_risen(self, enough: float, *, finer: bool = False) -> float:
         """What no belief rises by: until that is `enough`, time is up, or hardly less can be proven; 1 without time.
 
-        With a `finer` program to come, intervals are not cut further than to say which ones it is needed for.
+        With a `finer` program to come, intervals are not cut further than to say which ones it is needed for, and not
+        where it is needed at both ends.
         """
         end = self.clock() + self.seconds
         narrow = (self.high - self.low) / _FRAMES if finer else _NARROW
         if not self._begun(end):
             return 1.0
         while True:
+            inner = self.nodes[1:-1]  # at their best prices
             open_ = [
                 (*one.between(other), other)
                 for one, other in itertools.pairwise(self.nodes)
                 if other.belief - one.belief > narrow
+                and not (finer and one in inner and other in inner and min(one.rise, other.rise) > enough)
             ]
-            settled = enough if finer else max(enough, *(node.rise * (1 + _CLOSE) for node in self.nodes[1:-1]))
+            settled = enough if finer else max(enough, *(node.rise * (1 + _CLOSE) for node in inner))
             rise, belief, above = max(open_, key=lambda found: found[0], default=(0.0, 0.0, None))
             if rise <= settled or above is None or not self._cut(belief, above, end):
                 return max(one.between(other)[0] for one, other in itertools.pairwise(self.nodes))
