@@ -26,7 +26,7 @@ _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself ca
 _LEVEL = 1e-12  # a rise, as a share of the limit, that is none
 _LARGEST = 1e100  # a limit that holds even here is one that nothing can break
 
-_COSTLY, _LOOKS = 1e-4, 16  # bounds that are not worth a closer search take long: they are asked as seldom as can be
+_COSTLY, _LOOKS = (1e-4, 1e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
 _POWER = 0.7  # of ε in a bound, before two looks tell
 
 Excess = Callable[[Array], Array]
@@ -199,7 +199,7 @@ def largest_epsilon(
             return bound(epsilon.reshape(shape)).ravel() - limit
 
     ready = (limit > 0) & np.isfinite(limit)
-    if relative >= _COSTLY and limit.size == 1 and ready.all():
+    if _COSTLY[0] <= relative <= _COSTLY[1] and limit.size == 1 and ready.all():
         found = _by_few_looks(lambda e: float(bound(np.full(shape, e)).item()), float(limit[0]), start, relative)
         if found is not None:
             return np.full(shape, found * (1 - _BACK))
@@ -216,23 +216,27 @@ def _by_few_looks(bound: Callable[[float], float], limit: float, start: float, r
     Over short ways a bound is about a power of ε: the last two looks say which, and where it reaches the limit. The
     next look goes a little below, so that it is the last one if that is right.
     """
-    low, looks = 0.0, list[tuple[float, float]]()
+    low, high, looks = 0.0, math.inf, list[tuple[float, float]]()
     for _ in range(_LOOKS):
         at = start if not looks else math.exp(_reached(looks) - 0.3 * relative)
-        if low and at <= low * (1 + 0.1 * relative):
+        if low and (at <= low * (1 + 0.1 * relative) or high <= low):
             return low
         found = bound(at)
         if not 0 < found < math.inf:
             return None
-        low = max(low, at) if found <= limit else low
+        low, high = (max(low, at), high) if found <= limit else (low, min(high, at))
         looks.append((math.log(at), math.log(found / limit)))
     return None
 
 
 def _reached(looks: list[tuple[float, float]]) -> float:
-    """Where the power of ε through the two looks that are nearest to the limit reaches it, as ln ε."""
-    (x, y), *others = sorted(looks, key=lambda look: abs(look[1]))
-    power = (others[0][1] - y) / (others[0][0] - x) if others and others[0][0] != x else _POWER
+    """Where a power of ε reaches the limit, as ln ε: through the nearest looks on both sides of it, or on one."""
+    kept, broken = ([look for look in looks if (look[1] <= 0) == below] for below in (True, False))
+    nearest = [*sorted(kept)[-1:], *sorted(broken)[:1]]
+    if len(nearest) == 1:
+        nearest = sorted(looks, key=lambda look: abs(look[1]))[:2]
+    (x, y), *other = nearest
+    power = (other[0][1] - y) / (other[0][0] - x) if other and other[0][0] != x else _POWER
     return x - float(np.clip(y / min(max(power, 0.2), 5.0), -2.0, 2.0))
 
 

@@ -26,7 +26,8 @@ from guessproof.world.goals import Norm, combine
 
 Climb = tuple[tuple[float, int], ...]
 _SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
-_SHARPEST: Climb = ((400.0, 30), (1200.0, 30))
+_SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
+ROUND: Climb = _SHARPEST[1:]  # around a disc, whose rough climb leads as far already
 _OFFERS = 12  # anchors that a tile may be handed to
 _PAIRS = 40  # others that an anchor is compared with, by nearness and by how much that binds
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
@@ -187,7 +188,7 @@ def anchored_bound(
     norm: Norm,
     epsilon: float,
     log_w: Array,
-    steps: Climb = _SHARPEST,
+    steps: Climb | None = None,
     stray: float = np.inf,
     offers: int = _OFFERS,
 ) -> Anchored:
@@ -197,7 +198,7 @@ def anchored_bound(
     """
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
-    sides = _offers(tiles, anchors, norm, epsilon, log_w, offers)
+    sides, steps = _offers(tiles, anchors, norm, epsilon, log_w, offers), steps or _SHARPEST
     for sharpness, count in steps:
         log_w = _uphill(sides, log_w, sharpness, count, stray)
     right, wrong = (side.handed(log_w, steps[-1][0]) for side in sides)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.several.anchors import Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import ROUND, Tiles, anchored_bound, climbed
 from guessproof.risk.several.cells import fixed_points, leaves
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
@@ -75,7 +75,8 @@ def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float) 
     rough, tiles = (plane.with_tails(still, boxes, epsilon) for still, boxes in kept[key])
     anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
     start = climbed(rough, anchors, joint_attack.norm, epsilon)
-    found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
+    disc = isinstance(goal.part if isinstance(goal, Not) else goal, Near)
+    found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start, ROUND if disc else None)
     return Edged(found.bound, tiles, anchors, found.log_w)
 
 
