@@ -162,6 +162,18 @@ def test_no_price_of_a_solver_is_trusted() -> None:
         assert unknown > 1 or program.most[unknown] <= 2.5 * most  # for a cell itself it is what a peak there reaches
 
 
+@pytest.mark.parametrize("at", [(0.0, 0.0), (0.0, -1.0)], ids=["mirrored", "not"])
+def test_products_around_a_cell_prove_more(at: tuple[float, float]) -> None:
+    goal, place = gp.within(X, 1) | gp.within(Y, 1), dict(zip("xy", at, strict=True))
+    cells, correct = cells_of(goal, place, 0.8, 36)
+    edges, rises = edges_between(cells, 0.8), list[float]()
+    for rings in (((), ()), ((1,), (1,))):
+        found = products(cells, edges, correct, 0.8, 3.0, rings).best(0.7, 60.0)
+        assert found is not None
+        rises.append(found.rise)
+    assert rises[1] < 0.99 * rises[0]
+
+
 def test_the_best_price_is_the_best() -> None:
     program = program_of(gp.within(X, 1) | gp.within(Y, 1), MIDDLE, 0.8, 3.0, 16)
     best = program.best(0.78, 60.0)
