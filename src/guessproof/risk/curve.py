@@ -38,9 +38,9 @@ class Curve:
 
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
-    how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor and a stated true value
-    it ends where it would not be as close, far above usual limits; with a factor and the worst true value it has few
-    knots and takes longer. Limits and ε far outside the usual range, and `exact=True`, ask the attack itself.
+    how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
+    not be as close, above usual limits, and with a factor and the worst true value it takes seconds. Limits and ε far
+    outside the usual range, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -162,6 +162,10 @@ class Curve:
             worst = _WorstTruths(attack, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
+        if misjudged and _moves_on_a_line(attack):
+            truths = _MisjudgedTruths(attack, direction)
+            made = Rising.through(truths.measure, truths.room, typical, _SOME, _LEVEL, truths.rough)
+            return made.close_part(_CLOSE)
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures
@@ -186,6 +190,17 @@ def _by_tents(attack: Attack) -> bool:
     if form is None or not math.isinf(form.cap) or form.is_flat:
         return False
     return len(attack.goal.edges(np.asarray(0.0))) == 1
+
+
+def _moves_on_a_line(attack: Attack) -> bool:
+    """Whether the true value is unknown and moves a goal of one width, under a distance that does not jump.
+
+    Where integrals are quadratures, boxes would take too long.
+    """
+    if not _by_tents(attack) or attack.known_truth:
+        return False
+    search = attack.truth_search
+    return search.fixed_radius and not search.prior.by_quadrature and not any(search.form.jumps)
 
 
 def _typical(attack: Attack) -> float:
@@ -365,3 +380,26 @@ class _WorstTruths:
         np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], sign))
         belief = bound if self.direction == "posterior" else np.minimum(bound + self.before, 1.0)
         return np.where(beyond < value, gap * belief, np.inf)
+
+
+class _MisjudgedTruths:
+    """The same under a prior that may be wrong."""
+
+    def __init__(self, attack: Attack, direction: Direction) -> None:
+        from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths  # only where a prior may be wrong
+
+        self.search, self.factor = attack.truth_search, attack.prior_factor
+        self.move: Move = -1 if direction == "fall" else 1
+        self.along = MisjudgedAlongTruths(self.search, self.factor, self.move)
+        self.world = self.along.world
+        declared = worst_true_value(self.search, 0.0, "posterior").bound
+        self.before = 1.0 if direction == "fall" else float(with_odds_of(declared, self.factor))
+        self.measure, self.rough = self.along.measure, self.along.rough
+
+    def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
+        low, high, beyond = np.array([self.along.ranges[float(e)] for e in second]).T
+        peaks = self.search.edges(low)[0], self.search.edges(high)[1]
+        bottom, top = (np.clip(p, *self.search.prior.support) for p in peaks)
+        gap = gap_of_tents(self.world, bottom, top, first, second, self.move, self.factor)
+        belief = np.minimum(bounds[1] + self.before, 1.0)
+        return np.where(beyond <= bounds[0], gap * belief, np.inf)

@@ -5,11 +5,18 @@ with N = ∫_G e^{εs}f and Z = ∫ e^{εs}f; the logarithms of both are convex 
 
     N ≤ N₁^{1−θ}·N₂^θ     and     Z ≥ e^{−γ}·Z₁^{1−θ}·Z₂^θ,     hence     N/Z ≤ e^γ·((1−θ)·N₁/Z₁ + θ·N₂/Z₂)
 
-where γ is how far ln Z lies below its own chord at most. A convex function that lies g below its chord in the middle
-lies at most 2g below it anywhere. With two independent copies of s, e^{2g} = E[cosh(δ(s₁ − s₂))] in the middle, δ being
-half of ε₂ − ε₁. For tents that peak at most h apart, s differs by h and the weights by e^{2εh}, which bounds all peaks
-from a few; a step w on top adds w to what s differs by and e^{εw} to the weights. Where s varies by R at most, its
-variance is at most R²/4 and γ ≤ (ε₂ − ε₁)²R²/32.
+where γ is how far ln Z lies below its own chord at most. Let δ be half of ε₂ − ε₁, take means in the middle, and let m
+be the mean of s there. With x = δ(s − m), by the means of two numbers and as E[e^{yx}] ≥ 1 for every y,
+
+    e^γ − 1 ≤ E[sup over θ of (1−θ)e^{−x} + θe^x − e^{(2θ−1)x}] ≤ E[c + c²/9],     c = cosh x − 1:
+
+the supremum is cosh x + u·(ln u − 1) with u = sinh(x)/x, at most c + (u − 1)², and u − 1 ≤ c/3 term by term. Two
+copies of s, independent, tell E[c] without m: M₊ = E[e^x] and M₋ = E[e^{−x}] are 1 at least, so that
+(M₊ + M₋)/2 − 1 ≤ (M₊M₋ − 1)/2, which is q₁ = E[sinh²(δ(s₁−s₂)/2)]. As c² = sinh²x − 2c, and E[sinh²x] ≤ q₂/2 with q₂
+the same for 2δ, what is left is 7q₁/9 + q₂/18, about q₁. (A convex function that lies g below its chord in the middle
+lies at most 2g below it anywhere: e^γ − 1 ≤ 2q₁, which says more where q₂ is large.) For tents that peak at most h
+apart, s differs by h and the weights by e^{2εh}, which bounds all peaks from a few; a step w on top adds w to what s
+differs by and e^{εw} to the weights. Where s varies by R at most, its variance is at most R²/4 and γ ≤ (ε₂ − ε₁)²R²/32.
 
 The same for what is not in G, with M = Z − N instead of Z: ln(N/M) lies at most γ above its own chord. That says more
 where little is left to believe.
@@ -18,7 +25,7 @@ Let the prior be wrong: h·f with 1 ≤ h ≤ κ. At ε = (1−θ)ε₁ + θε�
 
     E[e^{−θΔs}]^{1−θ}·E[e^{(1−θ)Δs}]^θ ≤ 1 + E[φ(s−m)],     φ(u) = (1−θ)e^{−θΔu} + θe^{(1−θ)Δu} − 1 ≥ 0,
 
-for any m, and equal to it for the best one. The mean of φ under h·f is at most κ times that under f: so is e^γ − 1.
+for any m. The mean of φ under h·f is at most κ times that under f: so is what bounds e^γ − 1.
 """
 
 from __future__ import annotations
@@ -74,17 +81,21 @@ def _gap_of_peaks(
     share, (first, second) = np.linspace(0.0, 1.0, count)[:, None], rates
     peaks = (1 - share) * range_[0] + share * range_[1]
     apart = 0.5 * np.max(np.diff(world.form.psi(peaks), axis=0), axis=0)
-    middle, half = 0.5 * (first + second), 0.5 * np.abs(second - first)
+    middle, half = 0.5 * (first + second), 0.5 * (second - first)
     with np.errstate(invalid="ignore", over="ignore"):
-        ends = [total(peaks, k) for k in (first, middle, second)]
-        below = np.max(0.5 * (ends[0] + ends[2]) - ends[1], axis=0)
-        below = np.maximum(below, 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=(0, 1)))
-        spread = np.sqrt(0.5 * np.expm1(2 * below))
-        reach = half * (apart + 0.5 * step)
-        spread = np.exp(np.abs(second) * (2 * apart + step)) * (
-            np.cosh(reach) * spread + np.sinh(reach) * np.sqrt(1 + spread * spread)
-        )
-        found = 2 * np.square(spread)
+        there = total(peaks, middle)
+
+        def spread(half: Array) -> Array:
+            """E[sinh²] for copies of s that are weighed as in the middle, for every peak."""
+            ends = np.stack([total(peaks, middle - half), total(peaks, middle + half), there])
+            below = np.max(0.5 * (ends[0] + ends[1]) - ends[2], axis=0)
+            below = np.maximum(below, 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=(0, 1)))
+            root, reach = np.sqrt(0.5 * np.expm1(2 * below)), np.abs(half) * (apart + 0.5 * step)
+            grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
+            return np.square(np.exp(np.abs(second) * (2 * apart + step)) * grown)
+
+        near, far = spread(half), spread(2 * half)
+        found = np.fmin(2 * near, 7 / 9 * near + far / 18)
     return np.where(np.isfinite(found), found, np.inf)
 
 

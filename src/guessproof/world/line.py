@@ -93,6 +93,11 @@ class LinePrior(ABC):
         shape = np.broadcast_shapes(np.shape(a), np.shape(b))
         return np.zeros(shape), np.full(shape, np.inf)
 
+    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        """The least and the largest slope of the density between a and b; −∞ … ∞ where it jumps or is not known."""
+        shape = np.broadcast_shapes(np.shape(a), np.shape(b))
+        return np.full(shape, -np.inf), np.full(shape, np.inf)
+
     @property
     def breaks(self) -> tuple[float, ...]:
         """Where the density jumps or bends, inside its support."""
@@ -224,6 +229,18 @@ class Truncated(LinePrior):
         scale = np.exp(-self._log_mass)
         return np.where(beyond, 0.0, low * scale), np.where(apart, 0.0, high * scale)
 
+    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+        scale, apart = np.exp(-self._log_mass), (b <= self.low) | (a >= self.high)
+        inside = (a >= self.low) & (b <= self.high)
+        ends = np.clip(a, self.low, self.high), np.clip(b, self.low, self.high)
+        slopes = (
+            np.where(inside, scale * v, o)
+            for v, o in zip(self.base.density_slopes(*ends), (-np.inf, np.inf), strict=True)
+        )
+        low, high = (np.where(apart, 0.0, v) for v in slopes)
+        return low, high
+
     def quantile(self, u: ArrayLike) -> Array:
         below = self.base.cdf(self.low)
         return np.clip(self.base.quantile(below + np.asarray(u) * np.exp(self._log_mass)), self.low, self.high)
@@ -289,6 +306,14 @@ class Normal(LinePrior):
         ends = np.exp(self.log_density(a)), np.exp(self.log_density(b))
         top = np.exp(self.log_density(np.clip(self.mean, a, b)))
         return np.minimum(*ends), top
+
+    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        turns = (
+            np.clip(self.mean + side * self.sd, a, b) for side in (-1, 1)
+        )  # beyond them it is curved the other way
+        places = np.stack(np.broadcast_arrays(a, b, *turns))
+        slopes = (self.mean - places) / self.sd**2 * np.exp(self.log_density(places))
+        return np.min(slopes, axis=0), np.max(slopes, axis=0)
 
     def quantile(self, u: ArrayLike) -> Array:
         return self.mean + self.sd * special.ndtri(u)

@@ -65,6 +65,13 @@ class Mixture(LinePrior):
         )
         return np.asarray(low), np.asarray(high)
 
+    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        ranges = [part.density_slopes(a, b) for part in self.parts]
+        low, high = (
+            sum(share * np.asarray(r[side]) for share, r in zip(self.shares, ranges, strict=True)) for side in (0, 1)
+        )
+        return np.asarray(low), np.asarray(high)
+
     def log_tilt(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike = 0.0) -> Array:
         tilts = np.stack([part.log_tilt(k, a, b, ref) for part in self.parts])
         return log_sum(np.moveaxis(tilts + self._log_shares(tilts.ndim - 1), 0, -1))

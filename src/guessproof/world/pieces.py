@@ -81,6 +81,23 @@ class LogLinear(LinePrior):
         beyond = (a[..., 0] < self.left[0]) | (b[..., 0] > self.right[-1])
         return np.where(beyond, 0.0, least), most
 
+    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        a, b = (np.asarray(v, dtype=np.float64)[..., None] for v in (a, b))
+        low, high = np.maximum(a, self.left), np.minimum(b, self.right)
+        with np.errstate(invalid="ignore", over="ignore"):
+            sides = [np.exp(self.height + self.slope * (e - self.anchor)) for e in (self.left, self.right)]
+            slopes = [self.slope * np.exp(self.height + self.slope * (e - self.anchor)) for e in (low, high)]
+        some = high > low
+        least = np.min(np.where(some, np.minimum(*slopes), np.inf), axis=-1)
+        most = np.max(np.where(some, np.maximum(*slopes), -np.inf), axis=-1)
+        before, after = np.append(0.0, sides[1]), np.append(sides[0], 0.0)  # at each end of a piece
+        edges = np.append(self.left, self.right[-1])
+        jumps = edges[np.isfinite(edges) & ~np.isclose(before, after, rtol=1e-13, atol=0.0)]
+        jumped = np.any((a < jumps) & (jumps < b), axis=-1)
+        outside = (b[..., 0] <= self.left[0]) | (a[..., 0] >= self.right[-1])
+        least, most = np.where(jumped, -np.inf, least), np.where(jumped, np.inf, most)
+        return np.where(outside, 0.0, least), np.where(outside, 0.0, most)
+
     def quantile(self, u: ArrayLike) -> Array:
         u = np.asarray(u, dtype=np.float64)
         with np.errstate(invalid="ignore"):  # pieces that hold nothing

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
+from guessproof.risk.misjudged.turns import NEXT, Turned, TurnedPart, best_turns, dense, newton_turns, risen
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
@@ -35,7 +36,6 @@ _PEAKS, _TURNS = 17, 13  # where a search for attacks begins
 _CLIMBS, _FIRST_STEP, _SHRINK = 5, 0.04, 0.4
 _PEAKS_AT_FIRST, _RADII = 12, 7  # points of a grid around an attack
 _STEPS, _STEPS_BETWEEN = 3, 1  # from the radii of an attack to those of a peak, or from those of its neighbours
-_NEXT, _FAR = 1e-4, 0.3  # shares: the step of a derivative, and of Newton's method at most
 _NARROW, _NARROWER = 0.01, (0.003,)  # the share of a range in which it is even, at first and looking again
 _BULKY = 3.0  # times where most of the prior lies: a range for which that share is meant
 _AGAIN, _BETTER = 3, 1e-7  # times that a grid may show a better attack, and by how much
@@ -138,7 +138,7 @@ class PeakGrid:
 
         Peaks are added until the bound is close enough.
         """
-        shares = _dense(self.attacks[0], _PEAKS_AT_FIRST, _NARROW)
+        shares = dense(self.attacks[0], _PEAKS_AT_FIRST, _NARROW)
         which = np.repeat(np.arange(self.epsilon.size), shares.shape[1])
         rows = self._at(which, shares.ravel(), self.attacks[1:, which], _STEPS, enough)
         rows = self._with_gaps(rows, np.arange(rows.which.size), enough)
@@ -228,11 +228,11 @@ class PeakGrid:
     def _block(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, narrow: float) -> _PeakRows:
         tents = _PeakTents.of(self.ranges, self.move, self.epsilon[which], self._peak(share))
         turns = tents.nearer(turns, steps)
-        inside, outside = _dense(turns[0], _RADII, narrow), _dense(turns[1], _RADII, narrow * tents.bulky)
+        inside, outside = dense(turns[0], _RADII, narrow), dense(turns[1], _RADII, narrow * tents.bulky)
         outside = outside[:, ::-1]
         target, rest = tents.parts(inside, outside)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            value, at = _best(target, rest)
+            value, at = best_turns(target, rest)
             upper, lower = target.polygon(1), rest.polygon(-1)
         none, every = np.zeros((2, which.size)), np.arange(which.size)
         bound, at = _most_between(upper, lower, none), at if self.move > 0 else at[::-1]
@@ -268,17 +268,17 @@ class _PeakTents:
         edges = float(lo), float(hi)
         return cls(ranges, move, epsilon, c, edges, np.maximum(*sides), np.minimum(*sides), np.maximum(*outer), end)
 
-    def parts(self, inside: Array, outside: Array) -> tuple[_TurnedPart, _TurnedPart]:
+    def parts(self, inside: Array, outside: Array) -> tuple[TurnedPart, TurnedPart]:
         """What is raised and what it is compared with, for radii."""
         k = self.move * self.epsilon[:, None]
         cut_in, cut_out = self.reach[:, None] * inside, self.near[:, None] + (self.far - self.near)[:, None] * outside
         cut_out = np.concatenate([self.end[:, None], cut_out], axis=1)  # at first h is 1 everywhere outside
         lo, hi = (np.asarray(e) for e in self.edges)
-        found: list[_TurnedPart] = []
+        found: list[TurnedPart] = []
         with np.errstate(over="ignore", invalid="ignore"):
             for cut, is_in in ((cut_in, True), (cut_out, False)):
                 mass, told = self.ranges.masses(lo, hi, self.c, cut, k, inside=is_in)
-                found.append(_TurnedPart(np.exp(mass), np.exp(told), np.exp(-k * cut)))
+                found.append(TurnedPart(np.exp(mass), np.exp(told), np.exp(-k * cut)))
             target, rest = found if self.move > 0 else found[::-1]
             raised = np.exp(self.epsilon * self.ranges.goal.world.form.step)[:, None]
         return target.raised(raised), rest
@@ -299,17 +299,17 @@ class _PeakTents:
         order = slice(None, None, self.move)  # target and rest, or inside and outside
         steep = -self.move * self.epsilon * np.stack([self.reach, self.far - self.near])[order]
         for _ in range(steps):
-            ahead = np.where(turns > 0.5, -_NEXT, _NEXT)
-            own, other = (_Turned.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
+            ahead = np.where(turns > 0.5, -NEXT, NEXT)
+            own, other = (Turned.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
             with np.errstate(all="ignore"):
-                turns = _newton_turns(own, other, turns[order], ahead[order], steep)[order]
+                turns = newton_turns(own, other, turns[order], ahead[order], steep)[order]
         return turns
 
     def reached(self, turns: Array) -> Array:
         """How far the belief moves with such turns."""
         target, rest = self.parts(*turns[..., None])
         with np.errstate(all="ignore"):
-            found = _risen(*(v[:, -1] for v in (target.mass, target.told, rest.mass, rest.told)))
+            found = risen(*(v[:, -1] for v in (target.mass, target.told, rest.mass, rest.told)))
         return np.where(np.isnan(found), -np.inf, found)
 
 
@@ -354,82 +354,8 @@ class _PeakRows:
         self.turns[:, places[better]], self.value[places[better]] = again.turns[:, better], again.value[better]
 
 
-@dataclass(frozen=True, eq=False)
-class _Turned:
-    """∫hf, ∫Lhf and L at one turn, in rows, and how the first changes a little further on."""
-
-    mass: Array
-    told: Array
-    slope: Array
-    change: Array
-
-    @classmethod
-    def of(cls, part: _TurnedPart) -> _Turned:
-        return cls(part.mass[:, -2], part.told[:, -2], part.slope[:, -2], part.mass[:, -1] - part.mass[:, -2])
-
-
-def _newton_turns(own: _Turned, other: _Turned, turns: Array, ahead: Array, steep: Array) -> Array:
-    """The turns of target and rest after a step; `steep` is how ln L changes along a share.
-
-    Where one of them comes to an end of its range, the other goes where it is best with that.
-    """
-    (a, into), (b, out) = (own.mass, own.told), (other.mass, other.told)
-    total, before = into + out, a + b
-    level = 2 * np.log(total / before)
-    off = np.log(own.slope * out / b) - level, np.log(other.slope * into / a) - level
-    grows = own.change / ahead[0], other.change / ahead[1]
-    pull = [2 * part.slope / total - 2 / before for part in (own, other)]
-    first = steep[0] - grows[0] * pull[0], -grows[1] * (1 / b - other.slope / out + pull[1])
-    second = -grows[0] * (1 / a - own.slope / into + pull[0]), steep[1] - grows[1] * pull[1]
-    det = first[0] * second[1] - first[1] * second[0]
-    free = _moved(
-        turns, np.stack([first[1] * off[1] - second[1] * off[0], second[0] * off[0] - first[0] * off[1]]) / det
-    )
-    ends, step = (free <= 0) | (free >= 1), free - turns
-    alone = np.stack([-(off[0] + first[1] * step[1]) / first[0], -(off[1] + second[0] * step[0]) / second[1]])
-    return np.where(ends[::-1] & ~ends, _moved(turns, alone), free)
-
-
-def _moved(turns: Array, step: Array) -> Array:
-    return np.clip(turns + np.where(np.isfinite(step), np.clip(step, -_FAR, _FAR), 0.0), 0.0, 1.0)
-
-
 def _row_axis(array: NDArray[Any]) -> int:
     return min(array.ndim - 1, 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _TurnedPart:
-    """∫hf, ∫Lhf and L where h turns, for radii along which h becomes κ further and further."""
-
-    mass: Array
-    told: Array
-    slope: Array
-
-    def raised(self, by: Array) -> _TurnedPart:
-        return _TurnedPart(self.mass, self.told * by, self.slope * by)
-
-    def polygon(self, way: Move) -> Array:
-        """Masses and values of corners whose polygon bounds ∫Lhf: above it where that is concave (1), below it (−1).
-
-        Two tangents meet in each corner. Wherever they are said to meet, the one that says less holds for both sides.
-        """
-        step, climb = np.diff(self.mass), np.diff(self.told)
-        meet = (climb - self.slope[:, 1:] * step) / (self.slope[:, :-1] - self.slope[:, 1:])
-        meet = np.clip(np.where(np.isnan(meet), 0.0, meet), 0.0, step)
-        left = self.told[:, :-1] + np.where(meet > 0, self.slope[:, :-1] * meet, 0.0)
-        right = self.told[:, 1:] - np.where(meet < step, self.slope[:, 1:] * (step - meet), 0.0)
-        corner = np.maximum(left, right) if way > 0 else np.minimum(left, right)
-        mass = np.concatenate([self.mass[:, :1], self.mass[:, :-1] + meet, self.mass[:, -1:]], axis=1)
-        return np.stack([mass, np.concatenate([self.told[:, :1], corner, self.told[:, -1:]], axis=1)])
-
-
-def _best(target: _TurnedPart, rest: _TurnedPart) -> tuple[Array, tuple[NDArray[np.int64], ...]]:
-    """The largest A/(A+B) − a/(a+b) at the radii themselves, in each row, and at which."""
-    values = _risen(target.mass[:, :, None], target.told[:, :, None], rest.mass[:, None, :], rest.told[:, None, :])
-    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), -1)
-    best = np.argmax(flat, axis=1)
-    return flat[np.arange(len(flat)), best], np.unravel_index(best, values.shape[1:])
 
 
 def _most_between(upper: Array, lower: Array, more: Array) -> Array:
@@ -442,10 +368,6 @@ def _most_between(upper: Array, lower: Array, more: Array) -> Array:
         # What varies along an edge comes last; the rest falls by what the target rises.
         found = np.maximum(_along_edges(target, rest, 1), _along_edges(rest, target, -1))
     return np.where(np.isnan(found) | np.any(rest[1] < 0, axis=1), 1.0, found) + _ROUNDING
-
-
-def _risen(a: Array, into: Array, b: Array, out: Array) -> Array:
-    return (into * b - out * a) / ((into + out) * (a + b))
 
 
 def _along_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: Move) -> Array:
@@ -461,21 +383,9 @@ def _along_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: M
     root_b, pull = np.sqrt(b), np.sqrt(slope) * np.sqrt(out)
     ahead = (root_b * (value + out) - pull * (start + b)) / (pull - slope * root_b)
     ahead = np.clip(np.where(np.isnan(ahead), 0.0, ahead), 0.0, step)
-    inner = way * _risen(start + ahead, value + np.where(ahead > 0, slope * ahead, 0.0), b, out)
-    ends = way * _risen(mass, told, b, out)
+    inner = way * risen(start + ahead, value + np.where(ahead > 0, slope * ahead, 0.0), b, out)
+    ends = way * risen(mass, told, b, out)
     return np.maximum(np.max(inner, axis=(1, 2)), np.max(ends, axis=(1, 2)))
-
-
-def _dense(centre: Array, count: int, narrow: float | Array) -> Array:
-    """Shares from 0 to 1 that are dense around each centre and ever wider further away, in rows.
-
-    An odd number of them has the centre itself, an even number lies beside it.
-    """
-    narrow = np.reshape(narrow, (-1, 1))
-    away = np.sinh(np.linspace(-1.0, 1.0, count) * np.arcsinh(1 / narrow)) * narrow
-    made = np.clip(centre[:, None] + away, 0.0, 1.0)
-    made[:, 0], made[:, -1] = 0.0, 1.0
-    return made
 
 
 def _newton(found: Array, centre: Array, step: float, there: Array) -> Array:

@@ -1,0 +1,105 @@
+"""Where a wrong prior turns: what is raised and what it is compared with, along the radii at which h becomes κ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.misjudged.tents import Move
+from guessproof.world.checks import Array
+
+NEXT = 1e-4  # a share: the step of a derivative
+_FAR = 0.3  # a share: the step of Newton's method at most
+
+
+@dataclass(frozen=True, eq=False)
+class TurnedPart:
+    """∫hf, ∫Lhf and L where h turns, for radii along which h becomes κ further and further."""
+
+    mass: Array
+    told: Array
+    slope: Array
+
+    def raised(self, by: Array) -> TurnedPart:
+        return TurnedPart(self.mass, self.told * by, self.slope * by)
+
+    def polygon(self, way: Move) -> Array:
+        """Masses and values of corners whose polygon bounds ∫Lhf: above it where that is concave (1), below it (−1).
+
+        Two tangents meet in each corner. Wherever they are said to meet, the one that says less holds for both sides.
+        """
+        step, climb = np.diff(self.mass), np.diff(self.told)
+        meet = (climb - self.slope[:, 1:] * step) / (self.slope[:, :-1] - self.slope[:, 1:])
+        meet = np.clip(np.where(np.isnan(meet), 0.0, meet), 0.0, step)
+        left = self.told[:, :-1] + np.where(meet > 0, self.slope[:, :-1] * meet, 0.0)
+        right = self.told[:, 1:] - np.where(meet < step, self.slope[:, 1:] * (step - meet), 0.0)
+        corner = np.maximum(left, right) if way > 0 else np.minimum(left, right)
+        mass = np.concatenate([self.mass[:, :1], self.mass[:, :-1] + meet, self.mass[:, -1:]], axis=1)
+        return np.stack([mass, np.concatenate([self.told[:, :1], corner, self.told[:, -1:]], axis=1)])
+
+
+def best_turns(target: TurnedPart, rest: TurnedPart) -> tuple[Array, tuple[NDArray[np.int64], ...]]:
+    """The largest A/(A+B) − a/(a+b) at the radii themselves, in each row, and at which."""
+    values = risen(target.mass[:, :, None], target.told[:, :, None], rest.mass[:, None, :], rest.told[:, None, :])
+    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), -1)
+    best = np.argmax(flat, axis=1)
+    return flat[np.arange(len(flat)), best], np.unravel_index(best, values.shape[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """∫hf, ∫Lhf and L at one turn, in rows, and how the first changes a little further on."""
+
+    mass: Array
+    told: Array
+    slope: Array
+    change: Array
+
+    @classmethod
+    def of(cls, part: TurnedPart) -> Turned:
+        return cls(part.mass[:, -2], part.told[:, -2], part.slope[:, -2], part.mass[:, -1] - part.mass[:, -2])
+
+
+def newton_turns(own: Turned, other: Turned, turns: Array, ahead: Array, steep: Array) -> Array:
+    """The turns of target and rest after a step; `steep` is how ln L changes along a share.
+
+    Where one of them comes to an end of its range, the other goes where it is best with that.
+    """
+    (a, into), (b, out) = (own.mass, own.told), (other.mass, other.told)
+    total, before = into + out, a + b
+    level = 2 * np.log(total / before)
+    off = np.log(own.slope * out / b) - level, np.log(other.slope * into / a) - level
+    grows = own.change / ahead[0], other.change / ahead[1]
+    pull = [2 * part.slope / total - 2 / before for part in (own, other)]
+    first = steep[0] - grows[0] * pull[0], -grows[1] * (1 / b - other.slope / out + pull[1])
+    second = -grows[0] * (1 / a - own.slope / into + pull[0]), steep[1] - grows[1] * pull[1]
+    det = first[0] * second[1] - first[1] * second[0]
+    free = _moved(
+        turns, np.stack([first[1] * off[1] - second[1] * off[0], second[0] * off[0] - first[0] * off[1]]) / det
+    )
+    ends, step = (free <= 0) | (free >= 1), free - turns
+    alone = np.stack([-(off[0] + first[1] * step[1]) / first[0], -(off[1] + second[0] * step[0]) / second[1]])
+    return np.where(ends[::-1] & ~ends, _moved(turns, alone), free)
+
+
+def _moved(turns: Array, step: Array) -> Array:
+    return np.clip(turns + np.where(np.isfinite(step), np.clip(step, -_FAR, _FAR), 0.0), 0.0, 1.0)
+
+
+def risen(a: Array, into: Array, b: Array, out: Array) -> Array:
+    """A/(A+B) − a/(a+b)."""
+    return (into * b - out * a) / ((into + out) * (a + b))
+
+
+def dense(centre: Array, count: int, narrow: float | Array) -> Array:
+    """Shares from 0 to 1 that are dense around each centre and ever wider further away, in rows.
+
+    An odd number of them has the centre itself, an even number lies beside it.
+    """
+    narrow = np.reshape(narrow, (-1, 1))
+    away = np.sinh(np.linspace(-1.0, 1.0, count) * np.arcsinh(1 / narrow)) * narrow
+    made = np.clip(centre[:, None] + away, 0.0, 1.0)
+    made[:, 0], made[:, -1] = 0.0, 1.0
+    return made

@@ -1,0 +1,200 @@
+"""The worst true value under a prior that may be wrong: boxes of true values and peaks bound all attacks at every ε."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.risk import rising
+from guessproof.risk.curve import _MisjudgedTruths
+from guessproof.risk.gaps import gap_of_tents
+from guessproof.risk.misjudged import along_truths
+from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
+from guessproof.risk.misjudged.tents import MisjudgedGoal, TentRanges
+from guessproof.risk.misjudged.truth_boxes import most_risen
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.world.line_form import LineForm
+
+STRAIGHT, STEP = LineForm(slopes=(1.0,)), LineForm(slopes=(1.0,), step=0.5)
+BENT = LineForm((0.5, 4.0), (0.0, 1.0, 0.3), (0.0, 0.0))
+PRIORS: dict[str, Any] = {
+    "normal": gp.normal(2, 3),
+    "bounded": gp.normal(2, 3).given(-1, 6),
+    "uniform": gp.uniform(-4, 7),
+    "laplace": gp.laplace(1, 2).given(-4, 9),
+    "histogram": gp.histogram([-3, -1, 0, 4, 5], [0.1, 0.4, 0.2, 0.3]),
+}
+
+
+def drawn(name: str, radius: float, factor: float, move: Any, form: LineForm = STRAIGHT) -> MisjudgedAlongTruths:
+    search = gp.Attack(gp.within(gp.Attribute("x", PRIORS[name]), radius)).truth_search
+    low = search.low if form.is_straight else PRIORS[name].support[0]
+    return MisjudgedAlongTruths(replace(search, form=form, low=low), factor, move)
+
+
+@pytest.mark.parametrize("move", [1, -1])
+def test_no_true_value_peak_or_wrong_prior_exceeds_a_bound_and_it_is_close(move: Any) -> None:
+    rng = np.random.default_rng(3)
+    for name, form in (("normal", STEP), ("bounded", STRAIGHT), ("uniform", STRAIGHT), ("normal", BENT)):
+        factor, radius = float(rng.choice([1.2, 1.5, 4.0])), float(rng.uniform(0.5, 1.5))
+        along = drawn(name, radius, factor, move, form)
+        epsilon = np.array([10.0 ** rng.uniform(-2.5, -0.3)])
+        value, bound = along.measure(epsilon)
+        assert value[0] <= bound[0] <= value[0] * 1.0005, (name, value, bound)
+        goal = MisjudgedGoal(along.world, along.search.edges, *along.attacked, factor)
+        axes = [rng.uniform(0, 1, n) for n in (25, 7, 9, 9)]
+        axes[2][:2], axes[3][:2] = (0.0, 1.0), (0.0, 1.0)
+        assert np.max(TentRanges.of(goal).advantages(axes, float(epsilon[0]), move)) <= bound[0]
+
+
+@pytest.mark.parametrize("move", [1, -1])
+@pytest.mark.parametrize("radii", [3, 25], ids=["few radii", "many radii"])
+def test_a_wide_box_bounds_every_true_value_and_peak_in_it(
+    move: Any, radii: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wide enough that every term of second order counts, and peaks at the edges of goals and beside them."""
+    monkeypatch.setattr(along_truths, "_RADII", radii)
+    rng, n = np.random.default_rng(5), 96
+    for name, form in (*((n, STRAIGHT) for n in PRIORS), ("normal", STEP), ("bounded", BENT)):
+        factor = float(rng.choice([1.3, 6.0, 30.0]))
+        along = drawn(name, float(rng.uniform(0.4, 1.5)), factor, move, form)
+        t1 = rng.uniform(*PRIORS[name].quantile([0.03, 0.97]), n)
+        t2 = np.minimum(t1 + rng.choice([1e-3, 0.1, 0.5], n), along.search.high)
+        low, high = along._peaks(t1, t2)
+        c = low + rng.choice([0.0, 0.02, 0.5, 1.0], n) * (high - low)
+        peaks, epsilon = (
+            np.stack([c, np.minimum(c + rng.choice([0.0, 0.3, 1.0], n), high)]),
+            10.0 ** rng.uniform(-2, 0.3, n),
+        )
+        turns, share = rng.uniform(0.2, 1, (2, n)), np.linspace(0, 1, 5)[:, None, None]
+        boxes = along_truths._TruthBoxes(np.arange(n), np.stack([t1, t2]), peaks, turns, np.zeros(n, dtype=np.int64))
+        asked = along._asked(boxes, epsilon, np.zeros(n))
+        inner = t1 + share * (t2 - t1) + np.zeros((1, 3, 1))
+        at = peaks[0] + np.linspace(0, 1, 3)[:, None] * (peaks[1] - peaks[0]) + 0 * inner
+        rows = along._rows(np.broadcast_to(epsilon, at.shape).ravel(), (inner.ravel(), inner.ravel()), at.ravel())
+        starts = np.broadcast_to(turns[:, None, None], (2, *at.shape)).reshape(2, -1)
+        best = np.maximum(rows.reached(rows.nearer(starts, 3)), rows.reached(starts)).reshape(at.shape)
+        assert np.all(best <= asked.most + 1e-13), (name, form, factor)
+
+
+def test_nothing_between_two_ends_of_a_box_exceeds_what_both_say() -> None:
+    """Polygons that keep their slopes while their corners move, drawn: a fine grid comes near and not above."""
+    rng, share = np.random.default_rng(4), np.linspace(0, 1, 21)[:, None, None]
+    apart: list[float] = []
+    for _ in range(300):
+        slopes = np.stack([-np.sort(-rng.uniform(0.3, 2, 3)), np.sort(rng.uniform(0.02, 1, 3))])
+        # Target or rest, end of the box, corner: far from each other, or hardly.
+        steps = rng.uniform(0, 1, (2, 2, 3)) * rng.choice([1e-3, 0.3])
+        start, height = 10 ** rng.uniform(-2, 0, (2, 2, 1)), 10 ** rng.uniform(-2, 0, (2, 2, 1))
+        mass, told = (
+            first + np.concatenate([np.zeros((2, 2, 1)), np.cumsum(by, axis=2)], axis=2)
+            for first, by in ((start, steps), (height, slopes[:, None] * steps))
+        )
+        upper, lower = (np.stack([mass[i], told[i]])[:, :, None] for i in (0, 1))
+        bound = most_risen(upper, lower, np.zeros((2, 1)))[0]
+        along = np.linspace(0, 3, 13)
+        (a, into), (b, out) = (
+            [np.stack([np.interp(along, np.arange(4), v[i, end]) for end in (0, 1)]) for v in (mass, told)]
+            for i in (0, 1)
+        )
+        moved = [(1 - share) * v[0] + share * v[1] for v in (a[:, :, None], into[:, :, None], b[:, None], out[:, None])]
+        top = float(np.max(moved[1] / (moved[1] + moved[3]) - moved[0] / (moved[0] + moved[2])))
+        assert top <= bound
+        ends = [most_risen(upper[:, [e, e]], lower[:, [e, e]], np.zeros((2, 1)))[0] for e in (0, 1)]
+        apart.append((top - max(ends)) / max(bound - max(ends), 1e-12))
+    assert max(apart) > 0.6  # what is added for the way between the ends is needed
+
+
+def test_few_ends_of_boxes_and_true_values_far_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the last box the declared belief with larger odds is below the attack; boxes that stay open count."""
+    along = drawn("normal", 0.7, 2.0, 1)
+    for epsilon, value in ((0.05, 0.02), (0.5, 0.2)):
+        low, high, beyond = along._range(epsilon, value)
+        t = high + np.array([0.0, 0.5, 3.0])
+        rows = along._rows(np.full(3, epsilon), (t, t), t - 0.3)
+        assert np.max(rows.reached(rows.nearer(np.full((2, 3), 0.5), 3))) <= beyond <= value
+        assert low == PRIORS["normal"].mean
+    boxes = along_truths._TruthBoxes(
+        np.zeros(4, dtype=np.int64),
+        np.array([[3.0], [4.0]]) + np.zeros(4),
+        np.array([[2.0, 2.0, 4.0, 4.8], [2.2, 3.0, 5.0, 5.5]]),
+        np.zeros((2, 4)),
+        np.zeros(4, dtype=np.int64),
+    )
+    kept = along._within(boxes).peaks  # peaks of these goals lie between 2.3 and 4.7
+    assert kept == pytest.approx(np.array([[2.3, 4.0], [3.0, 4.7]]))
+    monkeypatch.setattr(along_truths, "_ROUNDS", 1)
+    value, bound = drawn("normal", 0.7, 2.0, 1).measure(np.array([0.1]))
+    assert value[0] > 0.02
+    assert bound[0] == 1.0
+
+
+def test_slopes_of_a_density() -> None:
+    rng = np.random.default_rng(2)
+    mixed = gp.mixture((0.4, gp.normal(0, 1)), (0.6, gp.laplace(2, 3)))
+    for prior in (*PRIORS.values(), gp.laplace(1, 2), mixed):
+        for a, b in np.sort(rng.uniform(-5, 8, (12, 2)), axis=1):
+            least, most = (float(v) for v in prior.density_slopes(a, b))
+            x = np.linspace(a, b, 400)
+            slopes = np.diff(np.exp(prior.log_density(x))) / np.diff(x)
+            assert least <= np.min(slopes) + 1e-9
+            assert most >= np.max(slopes) - 1e-9
+    assert [float(v) for v in PRIORS["uniform"].density_slopes(-4, 7)] == [0, 0]
+    assert np.isinf(PRIORS["uniform"].density_slopes(-4.1, 7)).all()
+    assert np.isinf(PRIORS["histogram"].density_slopes(-0.5, 0.5)).all()
+    least, most = PRIORS["normal"].density_slopes(-20, 20)
+    assert most == pytest.approx(np.exp(-0.5) / np.sqrt(2 * np.pi) / 9)
+    assert least == -most
+
+
+def test_the_gap_below_a_chord_is_enough_at_every_place_of_it() -> None:
+    """One peak: what is allowed for, and what is nearly all of it; lopsided, and with wide intervals."""
+    for prior in (gp.normal(0, 1), gp.exponential(1), gp.uniform(0, 3)):
+        world = TiltedIntegrals(prior, STRAIGHT)
+        for peak in (0.1, 2.0):
+            for first, second in ((0.3, 0.5), (0.5, 2.0), (1.0, 4.0)):
+                at, ends = np.array([peak]), (np.array([first]), np.array([second]))
+                gap = float(gap_of_tents(world, at, at, *ends, 1)[0])
+                share = np.linspace(0, 1, 21)
+                k = (1 - share) * first + share * second
+                left = world.log_tilt(k, np.full(21, -np.inf), np.full(21, peak), at)
+                total = np.logaddexp(left, world.log_tilt(-k, np.full(21, peak), np.full(21, np.inf), at))
+                below = float(np.max(np.expm1((1 - share) * total[0] + share * total[-1] - total)))
+                assert below <= gap
+                assert second > 0.5 or gap <= 1.1 * below + 1e-9
+
+
+@pytest.mark.parametrize("direction", ["rise", "fall"])
+def test_between_two_knots(direction: Any) -> None:
+    """The line through two bounds and some room above it bound what lies between; the line alone does not."""
+    attack = gp.Attack(gp.within(gp.Attribute("x", PRIORS["normal"]), 0.7), prior_factor=1.5)
+    truths = _MisjudgedTruths(attack, direction)
+    epsilon = np.array([0.3, 0.4, 0.5])
+    value, bound = truths.measure(epsilon)
+    line = 0.5 * (bound[0] + bound[2])
+    room = truths.room(epsilon[:1], epsilon[2:], (bound[:1], bound[2:]))
+    assert line < value[1] <= line + room[0] < 1
+
+
+def test_a_curve_for_the_worst_true_value_of_a_wrong_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With few knots: never below what an attack reaches, and an ε that is found keeps its limit."""
+    monkeypatch.setattr(rising, "_FIRST", 5)
+    monkeypatch.setattr(rising, "CLOSE", 4e-2)
+    monkeypatch.setattr(rising, "_LEAST", 5e-2)
+    attack = gp.Attack(gp.within(gp.Attribute("x", PRIORS["uniform"]), 1.0), prior_factor=1.5)
+    monkeypatch.setattr("guessproof.risk.curve._CLOSE", 5e-2)
+    curve = gp.Curve(attack)
+    assert curve.within <= 5e-2
+    along = drawn("uniform", 1.0, 1.5, 1)
+    low, high = curve.rise.epsilon[[0, -1]]
+    inner = np.geomspace(low, high, 7)[1:-1]
+    value = along._climbed(along._first(inner)[1], inner)[0]
+    for epsilon, reached in zip(inner, value, strict=True):
+        assert reached <= curve.advantage(float(epsilon)) <= reached * 1.08
+    for more, limit in ((1.0, 0.08), (1.06, -0.08)):
+        found = more * np.array([curve.epsilon(advantage=0.08)])
+        assert np.sign(limit) * along._climbed(along._first(found)[1], found)[0][0] <= limit
