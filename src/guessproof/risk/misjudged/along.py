@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
-from guessproof.risk.misjudged.turns import NEXT, Turned, TurnedPart, best_turns, dense, newton_turns, risen
+from guessproof.risk.misjudged.turns import NEXT, TurnAhead, TurnedPart, best_turns, dense, newton_turns, risen
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
@@ -300,7 +300,7 @@ class _PeakTents:
         steep = -self.move * self.epsilon * np.stack([self.reach, self.far - self.near])[order]
         for _ in range(steps):
             ahead = np.where(turns > 0.5, -NEXT, NEXT)
-            own, other = (Turned.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
+            own, other = (TurnAhead.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
             with np.errstate(all="ignore"):
                 turns = newton_turns(own, other, turns[order], ahead[order], steep)[order]
         return turns

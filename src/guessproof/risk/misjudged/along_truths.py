@@ -17,7 +17,7 @@ from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.quick import aim
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, PeakedGoals, most_risen
-from guessproof.risk.misjudged.turns import NEXT, Turned, TurnedPart, best_turns, dense, newton_turns, risen
+from guessproof.risk.misjudged.turns import NEXT, TurnAhead, TurnedPart, best_turns, dense, newton_turns, risen
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
@@ -393,7 +393,7 @@ class _TruthRows:
         steep = -self.goals.rate * np.stack([reach, far - near])[order]
         for _ in range(steps):
             ahead = np.where(turns > 0.5, -NEXT, NEXT)
-            own, other = (Turned.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
+            own, other = (TurnAhead.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
             with np.errstate(all="ignore"):
                 turns = newton_turns(own, other, turns[order], ahead[order], steep)[order]
         return turns

@@ -49,7 +49,7 @@ def best_turns(target: TurnedPart, rest: TurnedPart) -> tuple[Array, tuple[NDArr
 
 
 @dataclass(frozen=True, eq=False)
-class Turned:
+class TurnAhead:
     """∫hf, ∫Lhf and L at one turn, in rows, and how the first changes a little further on."""
 
     mass: Array
@@ -58,11 +58,11 @@ class Turned:
     change: Array
 
     @classmethod
-    def of(cls, part: TurnedPart) -> Turned:
+    def of(cls, part: TurnedPart) -> TurnAhead:
         return cls(part.mass[:, -2], part.told[:, -2], part.slope[:, -2], part.mass[:, -1] - part.mass[:, -2])
 
 
-def newton_turns(own: Turned, other: Turned, turns: Array, ahead: Array, steep: Array) -> Array:
+def newton_turns(own: TurnAhead, other: TurnAhead, turns: Array, ahead: Array, steep: Array) -> Array:
     """The turns of target and rest after a step; `steep` is how ln L changes along a share.
 
     Where one of them comes to an end of its range, the other goes where it is best with that.
