@@ -28,6 +28,7 @@ _LARGEST = 1e100  # a limit that holds even here is one that nothing can break
 
 _COSTLY, _LOOKS = (1e-4, 1e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
 _POWER = 0.7  # of ε in a bound, before two looks tell
+_SHY = 0.05  # how far below the limit a look stays, as a share of how close the answer is wanted
 
 Excess = Callable[[Array], Array]
 Gain = Callable[[Array], tuple[Array, Array]]
@@ -218,8 +219,8 @@ def _by_few_looks(bound: Callable[[float], float], limit: float, start: float, r
     """
     low, high, looks = 0.0, math.inf, list[tuple[float, float]]()
     for _ in range(_LOOKS):
-        at = start if not looks else math.exp(_reached(looks) - 0.3 * relative)
-        if low and (at <= low * (1 + 0.1 * relative) or high <= low):
+        at = start if not looks else math.exp(_reached(looks) - _SHY * relative)
+        if low and (at <= low * (1 + _SHY * relative) or high <= low):
             return low
         found = bound(at)
         if not 0 < found < math.inf:
