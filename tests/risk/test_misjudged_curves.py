@@ -198,3 +198,24 @@ def test_a_curve_for_the_worst_true_value_of_a_wrong_prior(monkeypatch: pytest.M
     for more, limit in ((1.0, 0.08), (1.06, -0.08)):
         found = more * np.array([curve.epsilon(advantage=0.08)])
         assert np.sign(limit) * along._climbed(along._first(found)[1], found)[0][0] <= limit
+
+
+def test_single_terms_of_a_box() -> None:
+    """What an edge adds where the density is steepest, what a step raises between peaks, and the ends of all radii."""
+    along, epsilon = drawn("normal", 0.7, 2.0, 1), np.array([0.3])
+    t, half = np.array([-0.3]), np.array([0.2])  # the lower edge is one standard deviation below the mean
+    rows = along._rows(epsilon, (t - half, t + half), t)
+    strip = rows.goals.strips()[0]
+    off = strip.off(np.ones((1, 1)), half, np.ones(1), 2.0)[0] + strip.holds
+    true = 2 * (PRIORS["normal"].mass(-1.0, -0.8) - half * np.exp(PRIORS["normal"].log_density(-1.0))) / half**2
+    assert true <= off <= 1.1 * true
+    boxes = along_truths._TruthBoxes(np.array([0]), np.stack([t, t]), np.stack([t, t + 0.3]), t, np.array([0]))
+    plain, stepped = (drawn("normal", 0.7, 2.0, 1, form)._more(boxes, epsilon)[0, 0] for form in (STRAIGHT, STEP))
+    assert stepped == pytest.approx(plain * np.exp(0.3 * 0.5))
+    peaks = (
+        drawn("bounded", 0.7, 2.0, 1, BENT)
+        ._rows(epsilon, (t - 1e-7, t + 1e-7), t)
+        .looked(np.full((2, 1), 0.5), np.array([0.03]))
+    )
+    for corners in (peaks.upper, peaks.lower):  # where ψ is flat too, h is 1 everywhere at first and κ at last
+        assert corners[..., -1] == pytest.approx(2 * corners[..., 0], rel=1e-5)
