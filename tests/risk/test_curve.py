@@ -315,6 +315,23 @@ def test_what_is_added_of_the_least_sum_is_enough() -> None:
         assert exact <= rows.bound_with(np.array([0]), np.array(more))[0]
 
 
+@pytest.mark.parametrize("goal", [(-3.0, 0.5), (1.0, 5.0), (-1.0, 0.5), (-0.5, 3.0)])
+def test_grids_of_radii_reach_from_no_wrong_odds_to_all(goal: tuple[float, float]) -> None:
+    """Where ψ is flat many values are equally far away: a radius of 0, or the largest, takes none or all of them."""
+    x = gp.Attribute("x", gp.normal(0, 2), metric=gp.Clamped(-1, 2))
+    prior, form = x.prior, x.distance.line_form
+    world = TiltedIntegrals(prior, form)  # pyright: ignore[reportArgumentType]
+    clamped = MisjudgedGoal(world, lambda t: (goal[0] + 0 * t, goal[1] + 0 * t), 0.0, 0.0, 1.5)
+    chance = float(prior.mass(*goal))
+    for peak in (goal[0], 0.5 * (goal[0] + goal[1]), goal[1]):
+        tents = along._PeakTents.of(TentRanges.of(clamped), 1, np.array([0.4]), np.array([peak]))
+        radii = np.linspace(0.0, 1.0, 5)[None]
+        parts = tents.parts(radii, radii[:, ::-1], from_one=True)
+        for part, share in zip(parts, (chance, 1 - chance), strict=True):
+            assert part.mass[0, [0, -1]] == pytest.approx([share, 1.5 * share], rel=1e-9)
+            assert np.all(np.diff(part.mass[0]) >= -1e-12)
+
+
 def test_turns_come_near_the_best_ones() -> None:
     """Three steps of Newton's method from anywhere near leave little to gain for that peak."""
     rng = np.random.default_rng(6)

@@ -16,7 +16,7 @@ from guessproof.auditing.wrong_priors import worst_beliefs
 from guessproof.risk.misjudged import alternating, answer
 from guessproof.risk.misjudged import products as module
 from guessproof.risk.misjudged.cell_shares import lines_above
-from guessproof.risk.misjudged.products import Node, Products, Search, products, stage_by_stage
+from guessproof.risk.misjudged.products import PricedBelief, Products, Search, products, stage_by_stage
 from guessproof.risk.several.cells import cut
 from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares
 
@@ -205,8 +205,8 @@ def test_both_ends_prove_what_lies_between() -> None:
 def test_two_nodes_say_no_more_than_they_know(seed: int) -> None:
     """after + π·(q − p)·z ≤ B at both, for any z: the largest after − p of all such is what is said, and where."""
     draw = np.random.default_rng(seed)
-    first = Node(0.4, float(draw.uniform(0.1, 3)), float(draw.uniform(0.45, 0.6)))
-    second = Node(0.6, float(draw.uniform(0.1, 3)), float(draw.uniform(0.5, 0.85)))
+    first = PricedBelief(0.4, float(draw.uniform(0.1, 3)), float(draw.uniform(0.45, 0.6)))
+    second = PricedBelief(0.6, float(draw.uniform(0.1, 3)), float(draw.uniform(0.5, 0.85)))
     most, at = first.between(second)
     p, z = np.linspace(0.4, 0.6, 401)[:, None], np.concatenate([-np.logspace(4, -4, 3000), np.logspace(-4, 4, 3000)])
     allowed = [node.bound + node.price * (p - node.belief) * z for node in (first, second)]
@@ -292,10 +292,10 @@ class Stub:
     lines: Any
     beliefs: tuple[float, float] = (0.3, 0.7)
 
-    def at(self, p: float, price: float, _seconds: float) -> Node:
-        return Node(p, price, float(np.max(self.lines[:, 0] + price * (p * self.lines[:, 2] - self.lines[:, 1]))))
+    def at(self, p: float, price: float, _seconds: float) -> PricedBelief:
+        return PricedBelief(p, price, float(np.max(self.lines[:, 0] + price * (p * self.lines[:, 2] - self.lines[:, 1]))))
 
-    def best(self, p: float, seconds: float) -> Node | None:
+    def best(self, p: float, seconds: float) -> PricedBelief | None:
         if p in self.beliefs:
             return None
         return min((self.at(p, price, seconds) for price in np.linspace(0.05, 8, 400)), key=lambda node: node.bound)

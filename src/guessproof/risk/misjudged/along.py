@@ -230,7 +230,7 @@ class PeakGrid:
         turns = tents.nearer(turns, steps)
         inside, outside = dense(turns[0], _RADII, narrow), dense(turns[1], _RADII, narrow * tents.bulky)
         outside = outside[:, ::-1]
-        target, rest = tents.parts(inside, outside)
+        target, rest = tents.parts(inside, outside, from_one=True)
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             value, at = best_turns(target, rest)
             upper, lower = target.polygon(1), rest.polygon(-1)
@@ -268,7 +268,7 @@ class _PeakTents:
         edges = float(lo), float(hi)
         return cls(ranges, move, epsilon, c, edges, np.maximum(*sides), np.minimum(*sides), np.maximum(*outer), end)
 
-    def parts(self, inside: Array, outside: Array) -> tuple[TurnedPart, TurnedPart]:
+    def parts(self, inside: Array, outside: Array, *, from_one: bool = False) -> tuple[TurnedPart, TurnedPart]:
         """What is raised and what it is compared with, for radii."""
         k = self.move * self.epsilon[:, None]
         cut_in, cut_out = self.reach[:, None] * inside, self.near[:, None] + (self.far - self.near)[:, None] * outside
@@ -277,7 +277,7 @@ class _PeakTents:
         found: list[TurnedPart] = []
         with np.errstate(over="ignore", invalid="ignore"):
             for cut, is_in in ((cut_in, True), (cut_out, False)):
-                mass, told = self.ranges.masses(lo, hi, self.c, cut, k, inside=is_in)
+                mass, told = self.ranges.masses(lo, hi, self.c, cut, k, inside=is_in, from_one=from_one)
                 found.append(TurnedPart(np.exp(mass), np.exp(told), np.exp(-k * cut)))
             target, rest = found if self.move > 0 else found[::-1]
             raised = np.exp(self.epsilon * self.ranges.goal.world.form.step)[:, None]

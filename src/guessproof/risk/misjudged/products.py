@@ -82,7 +82,7 @@ def _alike(one: Array, other: Array) -> bool:
 
 
 @dataclass(frozen=True)
-class Node:
+class PricedBelief:
     """B(belief, price), or more."""
 
     belief: float
@@ -93,7 +93,7 @@ class Node:
     def rise(self) -> float:
         return self.bound - self.belief
 
-    def between(self, other: Node) -> tuple[float, float]:
+    def between(self, other: PricedBelief) -> tuple[float, float]:
         """The most that beliefs between this and a higher one rise by, and the one that does."""
         wide, more = other.belief - self.belief, other.bound - self.bound
         bend, ends = self.price - other.price, [0.0, 1.0]
@@ -117,7 +117,7 @@ class Products:
     most: Array  # of each unknown, where `whole` is 1
     beliefs: tuple[float, float]  # before, under any prior within the factor
 
-    def best(self, belief: float, seconds: float) -> Node | None:
+    def best(self, belief: float, seconds: float) -> PricedBelief | None:
         """The least B there, with its price; None without an answer."""
         low, high = self.beliefs
         if not low + _AT_END < belief < high - _AT_END:
@@ -128,13 +128,13 @@ class Products:
         value, prices, (_, price) = found
         if price < _LEAST_PRICE:
             return self.at(belief, _LEAST_PRICE, seconds)
-        return Node(belief, price, self.certified(self._gain(belief, price), prices, value))
+        return PricedBelief(belief, price, self.certified(self._gain(belief, price), prices, value))
 
-    def at(self, belief: float, price: float, seconds: float) -> Node | None:
+    def at(self, belief: float, price: float, seconds: float) -> PricedBelief | None:
         """B there at a price; None without an answer."""
         gain = self._gain(belief, price)
         found = self._solved(gain, [self.whole], seconds)
-        return None if found is None else Node(belief, price, self.certified(gain, found[1], found[0]))
+        return None if found is None else PricedBelief(belief, price, self.certified(gain, found[1], found[0]))
 
     def _gain(self, belief: float, price: float) -> Array:
         return self.goal + price * (belief * self.whole_before - self.goal_before)
@@ -339,7 +339,7 @@ class Search:
     clock: Callable[[], float]
     low: float
     high: float
-    nodes: list[Node] = field(default_factory=list[Node])
+    nodes: list[PricedBelief] = field(default_factory=list[PricedBelief])
 
     def most_risen(self, enough: float, *, finer: bool = False) -> float:
         """What no belief rises by: until that is `enough`, time is up, or hardly less can be proven; 1 without time.
@@ -385,14 +385,14 @@ class Search:
         self.nodes = [ends[0], middle, ends[1]]
         return True
 
-    def _end(self, belief: float, price: float, end: float) -> Node | None:
+    def _end(self, belief: float, price: float, end: float) -> PricedBelief | None:
         """At its best price, or at a given one where there is none."""
         left = end - self.clock()
         if left <= 0:
             return None
         return self.program.best(belief, left) or self.program.at(belief, price, end - self.clock())
 
-    def _cut(self, belief: float, above: Node, end: float) -> bool:
+    def _cut(self, belief: float, above: PricedBelief, end: float) -> bool:
         """One more belief below `above`, not too near to its neighbours; False where time is up."""
         at = self.nodes.index(above)
         below = self.nodes[at - 1]

@@ -145,8 +145,14 @@ class TentRanges:
         possible = goal.world.prior.log_density(self.truth(axes[0])) > -np.inf
         return np.where(np.isnan(found) | ~possible[:, None, None, None], -np.inf, found)
 
-    def masses(self, lo: Array, hi: Array, c: Array, cut: Array, k: float | Array, *, inside: bool) -> Pair:
-        """ln ∫hf and ln ∫Lhf inside or outside the goal, for each place where h turns."""
+    def masses(
+        self, lo: Array, hi: Array, c: Array, cut: Array, k: float | Array, *, inside: bool, from_one: bool = False
+    ) -> Pair:
+        """ln ∫hf and ln ∫Lhf inside or outside the goal, for each place where h turns.
+
+        With `from_one` h is 1 everywhere at the first place and κ at the last: where ψ is flat, many values are equally
+        far from the peak, and a radius says too little.
+        """
         world, (lo, hi, c) = self.goal.world, (v[..., None] for v in np.broadcast_arrays(lo, hi, c))
         psi, inverse = world.form.psi, world.form.inverse
         left, right = inverse(psi(c) - cut), inverse(psi(c) + cut)
@@ -165,6 +171,8 @@ class TentRanges:
         rates = np.stack([np.zeros((2, *a1.shape)), np.stack([rate, -rate])])
         tilts = world.log_tilt(*np.broadcast_arrays(rates, *sides, c))
         whole, turned = tilts[..., :1], tilts[..., 1:]
+        if from_one:
+            turned[..., 0], turned[..., -1] = -np.inf, whole[..., 0]
         terms = np.broadcast_to(whole, turned.shape)
         if self.goal.factor > 1:
             terms = np.concatenate([terms, turned + np.log(self.goal.factor - 1)], axis=1)
