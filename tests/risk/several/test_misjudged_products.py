@@ -293,7 +293,8 @@ class Stub:
     beliefs: tuple[float, float] = (0.3, 0.7)
 
     def at(self, p: float, price: float, _seconds: float) -> PricedBelief:
-        return PricedBelief(p, price, float(np.max(self.lines[:, 0] + price * (p * self.lines[:, 2] - self.lines[:, 1]))))
+        goal, before, whole = self.lines.T
+        return PricedBelief(p, price, float(np.max(goal + price * (p * whole - before))))
 
     def best(self, p: float, seconds: float) -> PricedBelief | None:
         if p in self.beliefs:
