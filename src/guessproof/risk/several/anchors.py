@@ -126,13 +126,12 @@ class _Offers:
         worth = tiles.worth(anchors, norm, epsilon, sign, anchor)
         return cls(np.ascontiguousarray(worth.T), np.ascontiguousarray(anchor.T), count, sign)
 
-    def soft(self, log_w: Array, sharpness: float, kind: type[np.floating[Any]]) -> tuple[Array, Array]:
-        """The least (+) or largest (−) over anchors, smoothed, and each one's share in it, in numbers of some kind."""
+    def soft(self, log_w: Array, sharpness: float) -> tuple[Array, Array]:
+        """The least (+) or largest (−) over anchors, smoothed, and each one's share in it."""
         share = self.worth + (log_w[:, None] if self.anchor is None else log_w[self.anchor])
         share *= -self.sign * sharpness
         top = np.max(share, axis=0)
         share -= top
-        share = share.astype(kind, copy=False)
         np.exp(share, out=share)
         total = np.sum(share, axis=0)
         share /= total
@@ -145,20 +144,17 @@ class _Offers:
         return np.asarray(np.bincount(self.anchor.ravel(), amounts.ravel(), self.count), dtype=np.float64)
 
     def summed(self, log_w: Array, sharpness: float) -> tuple[float, Array]:
-        """ln of the smoothed total, and its slope in every ln w.
-
-        What is climbed by is a hint: exponentials of seven digits take a third of the time.
-        """
-        logs, share = self.soft(log_w, sharpness, np.float32)
+        """ln of the smoothed total, and its slope in every ln w."""
+        logs, share = self.soft(log_w, sharpness)
         top = float(np.max(logs))
         parts = np.exp(logs - top)
         total = float(np.sum(parts))
-        share *= (parts / total).astype(share.dtype)
+        share *= parts / total
         return top + float(np.log(total)), self.gathered(share)
 
     def handed(self, log_w: Array, sharpness: float) -> Array:
         """ln of what each anchor is handed."""
-        _, share = self.soft(log_w, sharpness, np.float64)
+        _, share = self.soft(log_w, sharpness)
         top = float(np.max(self.worth))
         with np.errstate(divide="ignore"):
             return np.log(self.gathered(share * np.exp(self.worth - top))) + top
