@@ -13,7 +13,7 @@ BROWSER := command -v chromium >/dev/null || command -v chromium-browser >/dev/n
 export PYTHONDONTWRITEBYTECODE :=
 PIP     := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile --constraint constraints.txt
 
-# Two readers of types beside each other take half as long as one: numbers, and all the rest.
+# Two readers of types beside each other, on two cores: numbers, and all the rest.
 NUMBERS := $(addprefix src/guessproof/,risk world)
 REST    := $(filter-out $(NUMBERS) %/__pycache__ %/py.typed,$(wildcard src/guessproof/*))
 TYPES   := $(BIN)/basedpyright --pythonpath $(BIN)/python

@@ -26,10 +26,8 @@ _HALVINGS = 2.0 ** -np.arange(1, 61)
 _LOG_CONCAVE = ("norm", "expon", "uniform", "laplace", "logistic", "gumbel_r", "gumbel_l")
 _REACH = 80.0  # e^{−80} of a tilted integrand is left out
 _BLOCK = 128  # integrals made at a time
-_RATES, _WORTH = (
-    6,
-    8,
-)  # different rates in one question for which tables are made, or integrals of each that are worth it
+_RATES = 6  # different rates in one question for which tables are made
+_WORTH = 8  # integrals at each rate for which more of them are
 _MOST_TABLES = 64  # that are kept
 _MOST_PANELS = 600
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
-from guessproof.risk.misjudged.turns import NEXT, TurnAhead, TurnedPart, best_turns, dense, newton_turns, risen
+from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by, risen
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
@@ -292,25 +292,13 @@ class _PeakTents:
             return np.clip(_BULKY * (high - low) / (self.far - self.near), 1e-3, 1.0)
 
     def nearer(self, turns: Array, steps: int) -> Array:
-        """Turns that are nearer to the best ones of each peak: Newton's steps to where the derivatives vanish.
-
-        That is where ln L at the turns is ln(b/B), for the target, and ln(a/A), for the rest, plus 2·ln((A+B)/(a+b)).
-        """
-        order = slice(None, None, self.move)  # target and rest, or inside and outside
-        steep = -self.move * self.epsilon * np.stack([self.reach, self.far - self.near])[order]
-        for _ in range(steps):
-            ahead = np.where(turns > 0.5, -NEXT, NEXT)
-            own, other = (TurnAhead.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
-            with np.errstate(all="ignore"):
-                turns = newton_turns(own, other, turns[order], ahead[order], steep)[order]
-        return turns
+        """Turns that are nearer to the best ones of each peak."""
+        steep = -self.move * self.epsilon * np.stack([self.reach, self.far - self.near])
+        return nearer_turns(self.parts, turns, self.move, steep, steps)
 
     def reached(self, turns: Array) -> Array:
         """How far the belief moves with such turns."""
-        target, rest = self.parts(*turns[..., None])
-        with np.errstate(all="ignore"):
-            found = risen(*(v[:, -1] for v in (target.mass, target.told, rest.mass, rest.told)))
-        return np.where(np.isnan(found), -np.inf, found)
+        return reached_by(self.parts, turns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.quick import aim
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, PeakedGoals, most_risen
-from guessproof.risk.misjudged.turns import NEXT, TurnAhead, TurnedPart, best_turns, dense, newton_turns, risen
+from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
@@ -388,22 +388,14 @@ class _TruthRows:
         return target.raised(self.raised[:, None]), rest
 
     def nearer(self, turns: Array, steps: int) -> Array:
-        """Turns that are nearer to the best ones of each peak (as in `along`)."""
-        order, (reach, near, far) = slice(None, None, self.goals.move), self.reaches
-        steep = -self.goals.rate * np.stack([reach, far - near])[order]
-        for _ in range(steps):
-            ahead = np.where(turns > 0.5, -NEXT, NEXT)
-            own, other = (TurnAhead.of(part) for part in self.parts(*np.stack([turns, turns + ahead], axis=-1)))
-            with np.errstate(all="ignore"):
-                turns = newton_turns(own, other, turns[order], ahead[order], steep)[order]
-        return turns
+        """Turns that are nearer to the best ones of each peak."""
+        reach, near, far = self.reaches
+        steep = -self.goals.rate * np.stack([reach, far - near])
+        return nearer_turns(self.parts, turns, self.goals.move, steep, steps)
 
     def reached(self, turns: Array) -> Array:
         """How far the belief moves with such turns."""
-        target, rest = self.parts(*turns[..., None])
-        with np.errstate(all="ignore"):
-            found = risen(*(v[:, -1] for v in (target.mass, target.told, rest.mass, rest.told)))
-        return np.where(np.isnan(found), -np.inf, found)
+        return reached_by(self.parts, turns)
 
     def looked(self, turns: Array, narrow: Array) -> _TruthPeaks:
         """What bounds every row, with radii that are dense around the best turns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,6 +61,32 @@ class TurnAhead:
     @classmethod
     def of(cls, part: TurnedPart) -> TurnAhead:
         return cls(part.mass[:, -2], part.told[:, -2], part.slope[:, -2], part.mass[:, -1] - part.mass[:, -2])
+
+
+Parts = Callable[[Array, Array], tuple[TurnedPart, TurnedPart]]  # radii inside and outside → target and rest
+
+
+def nearer_turns(parts: Parts, turns: Array, move: Move, steep: Array, steps: int) -> Array:
+    """Turns that are nearer to the best ones of each peak: Newton's steps to where the derivatives vanish.
+
+    That is where ln L at the turns is ln(b/B), for the target, and ln(a/A), for the rest, plus 2·ln((A+B)/(a+b)).
+    `steep` is how ln L changes along a share, inside and outside.
+    """
+    order = slice(None, None, move)  # target and rest, or inside and outside
+    for _ in range(steps):
+        ahead = np.where(turns > 0.5, -NEXT, NEXT)
+        own, other = (TurnAhead.of(part) for part in parts(*np.stack([turns, turns + ahead], axis=-1)))
+        with np.errstate(all="ignore"):
+            turns = newton_turns(own, other, turns[order], ahead[order], steep[order])[order]
+    return turns
+
+
+def reached_by(parts: Parts, turns: Array) -> Array:
+    """How far the belief moves with such turns; −∞ where that is not a number."""
+    target, rest = parts(*turns[..., None])
+    with np.errstate(all="ignore"):
+        found = risen(*(v[:, -1] for v in (target.mass, target.told, rest.mass, rest.told)))
+    return np.where(np.isnan(found), -np.inf, found)
 
 
 def newton_turns(own: TurnAhead, other: TurnAhead, turns: Array, ahead: Array, steep: Array) -> Array:
