@@ -15,7 +15,7 @@ import guessproof as gp
 from guessproof.calculate import Limits
 from guessproof.errors import GoalError, InfeasibleError
 from guessproof.exposure import Attacker, Exposure
-from guessproof.exposure.views import CombinationView, views
+from guessproof.exposure.views import AttackView, CombinationView, views
 from guessproof.guarantee import VALUES, Guarantee
 from guessproof.world.metrics import Matrix
 
@@ -148,3 +148,19 @@ def test_of_alternatives_that_are_each_protected_the_most_exposed_counts() -> No
     assert float(both.posterior(1.0).bound) == max(float(one.posterior(1.0).bound) for one in alone)
     limits = Limits(advantage=0.05)
     assert both.epsilon(limits) == min(one.epsilon(limits) for one in alone)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("rounding", [0.0, 1e-2])
+@pytest.mark.parametrize("wide", [1, 5])
+def test_limits_are_kept_just_where_the_bound_says_so(wide: float, rounding: float, both: bool) -> None:
+    """Whether a limit is kept is asked of bounds alone: it must be what the whole bracket says, to the last digits."""
+    x, y = gp.Attribute("x", gp.normal(0, 2)), gp.Attribute("y", gp.normal(0, 3))
+    goal = gp.within(x, wide) & gp.within(y, wide)  # a belief in the wide one falls further than it rises
+    view = AttackView(False, rounding, gp.Attack(goal, at={"x": 0.5, "y": 0}), 0.7)
+    assert view.attack.bounds_only is not None
+    rise, high = (float(b.bound) for b in (view.advantage(0.4, both), view.posterior(0.4)))
+    for room, kept in ((1e-7, True), (-1e-7, False)):
+        assert view.keeps(0.4, Limits(advantage=rise * (1 + room), both=both)) is kept
+        assert view.keeps(0.4, Limits(posterior=high * (1 + room))) is kept
+        assert view.keeps(0.4, Limits(advantage=1.0, posterior=high * (1 + room), both=both)) is kept
