@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 
 from guessproof.auditing import Audit
+from guessproof.charts.rows import data_of
 from guessproof.outputs import Kept, check_output, write_output
 
 INK, QUIET, SAFE, ALARM = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d"
@@ -61,11 +62,9 @@ def _x(title: str) -> Any:
 def _against(rows: list[dict[str, Any]]) -> Any:
     x, colour = _x("predicted"), _colour(rows)
     y = alt.Y("measured:Q", title="measured", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
-    ends = alt.Data(values=[{"predicted": 0, "measured": 0}, {"predicted": 1, "measured": 1}])
+    ends = data_of([{"predicted": 0, "measured": 0}, {"predicted": 1, "measured": 1}])
     line = alt.Chart(ends).mark_line(color=QUIET, strokeDash=[4, 4], strokeWidth=1).encode(x=x, y=y)
-    points = (
-        alt.Chart(alt.Data(values=rows)).mark_point(filled=True, size=45, opacity=0.9).encode(x=x, y=y, color=colour)
-    )
+    points = alt.Chart(data_of(rows)).mark_point(filled=True, size=45, opacity=0.9).encode(x=x, y=y, color=colour)
     return (line + points).properties(width=SIZE, height=SIZE)
 
 
@@ -76,15 +75,15 @@ def _difference(rows: list[dict[str, Any]]) -> Any:
     axis = alt.Axis(format="+.2~%", tickCount=6)
     title = "measured − predicted, with 99 % interval"
     y = alt.Y("off:Q", title=title, scale=scale, axis=axis)
-    data = alt.Data(values=rows)
-    zero = alt.Chart(alt.Data(values=[{"off": 0}])).mark_rule(color=QUIET, strokeDash=[4, 4]).encode(y=y)
+    data = data_of(rows)
+    zero = alt.Chart(data_of([{"off": 0}])).mark_rule(color=QUIET, strokeDash=[4, 4]).encode(y=y)
     bars = (
         alt.Chart(data)
         .mark_rule(strokeWidth=1.5)
         .encode(x=x, y=alt.Y("off_low:Q", scale=scale, title=title, axis=axis), y2="off_high:Q", color=colour)
     )
     points = alt.Chart(data).mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y, color=colour)
-    return (zero + bars + points).properties(width=SIZE, height=SIZE)
+    return alt.layer(zero, bars, points).properties(width=SIZE, height=SIZE)
 
 
 def check_chart(path: str, kept: Iterable[Kept] = ()) -> Path:

@@ -11,6 +11,7 @@ import numpy as np
 from guessproof.charts.live import beliefs, shares
 from guessproof.charts.numbers import density_rows, is_one_number, share_rows, value_chart
 from guessproof.charts.places import GOAL, INK, axis_of, line_of, place_map, window
+from guessproof.charts.rows import data_of
 from guessproof.risk.attack import Attack
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.finite import Finite
@@ -79,7 +80,7 @@ def _table(attack: Attack, width: int, named: Callable[[str], str]) -> Any:
         "x:N", title=named(first.name), sort=None, axis=alt.Axis(labelAngle=0, orient="top", domain=False, ticks=False)
     )
     y = alt.Y("y:N", title=named(second.name), sort=None, axis=alt.Axis(domain=False, ticks=False, labelPadding=8))
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(data_of(rows))
     cells = base.mark_rect(stroke="white", strokeWidth=3).encode(
         x=x,
         y=y,
@@ -123,12 +124,12 @@ def _strips(attack: Attack, points: int, width: int, named: Callable[[str], str]
         scale=alt.Scale(domain=[low, high], nice=False, clamp=True),
     )
     y = alt.Y("label:N", title=named(label.name), sort=None, axis=alt.Axis(domain=False, ticks=False, labelLimit=110))
-    shade = alt.Chart(alt.Data(values=rows)).mark_rect(strokeWidth=0)
+    shade = alt.Chart(data_of(rows)).mark_rect(strokeWidth=0)
     drawn = shade.encode(x=x, x2="x2:Q", y=y, color=alt.Color("colour:N", scale=None))
     layers = [drawn]
     if number.name in truth and label.name in truth:
         point = [{"x": float(truth[number.name]), "label": str(finite.values[finite.index(truth[label.name])])}]
-        mark = alt.Chart(alt.Data(values=point)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
+        mark = alt.Chart(data_of(point)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
         layers.append(mark.encode(x=x, y=y))
     return alt.layer(*layers).properties(width=width, height=44 * len(values))
 

@@ -13,6 +13,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from guessproof.charts.rows import data_of
 from guessproof.mechanisms import Mechanism
 
 INK, QUIET, SAFE, ALARM, PALE = "#1f3a5f", "#8a94a3", "#2a9d8f", "#c8553d", "#d9dfe3"
@@ -53,7 +54,7 @@ def _emptied(value: Any, rows: dict[str, list[Row]]) -> Any:
 
 
 def _rows(name: str, rows: Sequence[Row]) -> Any:
-    return alt.InlineData(values=list(rows), name=name)
+    return data_of(rows, name=name)
 
 
 def _chart(name: str, rows: Sequence[Row]) -> Any:

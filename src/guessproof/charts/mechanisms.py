@@ -8,6 +8,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from guessproof.charts.rows import data_of
 from guessproof.mechanisms import MECHANISMS, Mechanism
 from guessproof.rounded import down, up
 
@@ -41,10 +42,10 @@ def _curve(mechanism: Any, error: float, end: float, x: Any) -> Any:
     rows = [{"z": float(a), "density": float(d)} for a, d in zip(z, mechanism.density(z), strict=True)]
     inside = [row for row in rows if abs(row["z"]) <= error]
     y = alt.Y("density:Q", title="density", axis=alt.Axis(tickCount=4))
-    band = alt.Chart(alt.Data(values=inside)).mark_area(color=SAFE, opacity=0.25).encode(x=x, y=y)
-    edges = alt.Chart(alt.Data(values=[inside[0], inside[-1]])).mark_rule(color=SAFE).encode(x=x, y=y)
-    line = alt.Chart(alt.Data(values=rows)).mark_line(color=INK, strokeWidth=2.5).encode(x=x, y=y)
-    return band + edges + line
+    band = alt.Chart(data_of(inside)).mark_area(color=SAFE, opacity=0.25).encode(x=x, y=y)
+    edges = alt.Chart(data_of([inside[0], inside[-1]])).mark_rule(color=SAFE).encode(x=x, y=y)
+    line = alt.Chart(data_of(rows)).mark_line(color=INK, strokeWidth=2.5).encode(x=x, y=y)
+    return alt.layer(band, edges, line)
 
 
 def _bars(mechanism: Any, error: float, end: float, x: Any) -> Any:
@@ -56,7 +57,7 @@ def _bars(mechanism: Any, error: float, end: float, x: Any) -> Any:
     colour = alt.condition("datum.inside", alt.value(SAFE), alt.value(QUIET))
     size = max(1.0, 0.7 * WIDTH / len(rows))
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_bar(size=size)
         .encode(x=x, y=alt.Y("mass:Q", title="probability", axis=alt.Axis(tickCount=4)), color=colour)
     )
@@ -94,7 +95,7 @@ def error_curves(
         scale=alt.Scale(domain=names, range=SHADES[: len(names)]),
         legend=alt.Legend(orient="top-right", fillColor="white", padding=6, symbolStrokeWidth=3),
     )
-    lines = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour)
+    lines = alt.Chart(data_of(rows)).mark_line(strokeWidth=2.5).encode(x=x, y=y, color=colour)
     whole = [name for name, (kind, _) in kinds.items() if kind.is_whole]
     layers = [lines.transform_filter(alt.FieldOneOfPredicate("noise", [n for n in names if n not in whole]))]
     if whole:
@@ -118,7 +119,7 @@ def _kinds(sensitivity: float, delta: float) -> dict[str, tuple[Any, dict[str, f
 
 
 def _wanted(within: float, left: float, x: Any, y: Any) -> list[Any]:
-    data = alt.Data(values=[{"error": within, "epsilon": left, "text": f"wanted: within {within:g}"}])
+    data = data_of([{"error": within, "epsilon": left, "text": f"wanted: within {within:g}"}])
     rule = alt.Chart(data).mark_rule(color=QUIET, strokeDash=[4, 4]).encode(y=y)
     label = alt.Chart(data).mark_text(color=QUIET, align="left", dx=6, dy=-8).encode(x=x, y=y, text="text:N")
     return [rule, label]
@@ -146,12 +147,12 @@ def feasible_interval(*, accuracy: float, risk: float, chosen: float | None = No
     low, high = min(accuracy, risk), max(accuracy, risk) if limited else 30 * accuracy
     x = _log("x", "epsilon", "ε", (low / 3, high * 3 if limited else high))
     colour = SAFE if fits else ALARM
-    band = alt.Data(values=[{"epsilon": low, "to": high}])
+    band = data_of([{"epsilon": low, "to": high}])
     room = alt.Chart(band).mark_rect(color=colour, opacity=0.25).encode(x=x, x2="to:Q")
     ends = [{"epsilon": accuracy, "text": f"accuracy needs ≥ {up(accuracy, 3)}"}]
     if limited:
         ends.append({"epsilon": risk, "text": f"risk allows ≤ {down(risk, 3)}"})
-    rules = alt.Chart(alt.Data(values=ends)).mark_rule(color=colour, strokeWidth=2).encode(x=x)
+    rules = alt.Chart(data_of(ends)).mark_rule(color=colour, strokeWidth=2).encode(x=x)
     roomy = high > 6 * low  # then the words stand inside the band
     layers = [room, rules]
     for row in ends:
@@ -167,14 +168,14 @@ def feasible_interval(*, accuracy: float, risk: float, chosen: float | None = No
 def _end_label(row: dict[str, Any], before: bool, x: Any, colour: str, height: float) -> Any:
     side, gap = ("right", -6) if before else ("left", 6)
     return (
-        alt.Chart(alt.Data(values=[row]))
+        alt.Chart(data_of([row]))
         .mark_text(color=colour, align=side, dx=gap, fontWeight="bold")
         .encode(x=x, y=alt.value(height), text="text:N")
     )
 
 
 def _chosen(epsilon: float, x: Any) -> list[Any]:
-    data = alt.Data(values=[{"epsilon": epsilon, "text": f"chosen {epsilon:.3g}"}])
+    data = data_of([{"epsilon": epsilon, "text": f"chosen {epsilon:.3g}"}])
     rule = alt.Chart(data).mark_rule(color=INK, strokeWidth=2.5).encode(x=x)
     label = (
         alt.Chart(data)

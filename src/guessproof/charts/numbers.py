@@ -14,6 +14,7 @@ import altair as alt
 import numpy as np
 
 from guessproof.charts.live import ALARM, INK
+from guessproof.charts.rows import data_of
 from guessproof.errors import GuessproofError
 from guessproof.risk.attack import Attack
 from guessproof.world.attributes import Attribute, joint_of
@@ -94,10 +95,10 @@ def value_chart(attack: Attack, width: int, height: int) -> Any:
     x = alt.X("x:Q", title=_name(goal), axis=AXIS, scale=alt.Scale(nice=False, zero=False))
     y = alt.Y("density:Q", title=None, axis=alt.Axis(labels=False, ticks=False, domain=False, grid=False))
     colour = alt.condition("datum.inside", alt.value(ALARM), alt.value(PLAIN))
-    bars = alt.Chart(alt.Data(values=rows)).mark_rect(strokeWidth=0.6)  # hides the seams between them
+    bars = alt.Chart(data_of(rows)).mark_rect(strokeWidth=0.6)  # hides the seams between them
     layers = [bars.encode(x=x, x2="x2:Q", y=y, y2=alt.datum(0), fill=colour, stroke=colour)]
     if truth is not None:
-        rule = alt.Chart(alt.Data(values=[{"x": truth}])).mark_rule(color=INK, strokeWidth=2)
+        rule = alt.Chart(data_of([{"x": truth}])).mark_rule(color=INK, strokeWidth=2)
         layers.append(rule.encode(x="x:Q"))
     return alt.layer(*layers).properties(width=width, height=height)
 

@@ -9,6 +9,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
+from guessproof.charts.rows import data_of
 from guessproof.errors import ParameterError
 from guessproof.papers import figures
 
@@ -29,7 +30,7 @@ def slides_plot() -> Any:
         "prior:N", title="prior", sort=order, scale=alt.Scale(domain=order, range=[ALARM, *reversed(SHADES)])
     )
     return (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_line(strokeWidth=2, clip=True)
         .encode(
             x=alt.X("advantage:Q", title="advantage allowed", scale=alt.Scale(domain=[0, 1])),
@@ -45,7 +46,7 @@ def _boxes(rows: list[figures.Row], domain: list[float], parts: list[str], colou
     """Rectangles on a square canvas without axes."""
     scale = alt.Scale(domain=domain, nice=False)
     return (
-        alt.Chart(alt.Data(values=rows), title=title)
+        alt.Chart(data_of(rows), title=title)
         .mark_rect(stroke="white", strokeWidth=1)
         .encode(
             x=alt.X("x:Q", axis=None, scale=scale),
@@ -71,14 +72,12 @@ def lp_figure_1() -> Any:
         drawing = _boxes(boxes, [-0.06, 1.06], parts, colours, f"true value {point['place']}")
         scale = alt.Scale(domain=[-0.06, 1.06], nice=False)
         x, y = alt.X("x:Q", axis=None, scale=scale), alt.Y("y:Q", axis=None, scale=scale)
-        dot = (
-            alt.Chart(alt.Data(values=[point])).mark_point(filled=True, color=INK, size=70, opacity=1).encode(x=x, y=y)
-        )
-        reach = alt.Chart(alt.Data(values=[point])).mark_rule(color=ALARM, strokeWidth=2).encode(x=x, x2="far:Q", y=y)
+        dot = alt.Chart(data_of([point])).mark_point(filled=True, color=INK, size=70, opacity=1).encode(x=x, y=y)
+        reach = alt.Chart(data_of([point])).mark_rule(color=ALARM, strokeWidth=2).encode(x=x, x2="far:Q", y=y)
         words = "a" if point["distance"] < 0.4 else "2a"
         middle = [{"x": (point["x"] + point["far"]) / 2, "y": point["y"], "text": words}]
         label = (
-            alt.Chart(alt.Data(values=middle))
+            alt.Chart(data_of(middle))
             .mark_text(color=ALARM, dy=-9, fontSize=13, fontWeight="bold")
             .encode(x=x, y=y, text="text:N")
         )
@@ -126,7 +125,7 @@ def kr_figure_1() -> Any:
         lower = _curve(rows, mark, x, alt.Y("epsilon:Q", title="ε implied", scale=alt.Scale(domain=[0, 4])))
         words = [{**mark, "text": f"ε = {mark['epsilon']:.2f}"}]
         label = (
-            alt.Chart(alt.Data(values=words))
+            alt.Chart(data_of(words))
             .mark_text(color=SAFE, align="left", dx=8, dy=14, fontWeight="bold")
             .encode(x="prior:Q", y="epsilon:Q", text="text:N")
         )
@@ -137,8 +136,8 @@ def kr_figure_1() -> Any:
 
 
 def _curve(rows: list[figures.Row], mark: figures.Row, x: Any, y: Any) -> Any:
-    line = alt.Chart(alt.Data(values=rows)).mark_line(color=INK, strokeWidth=2.5, clip=True).encode(x=x, y=y)
-    point = alt.Chart(alt.Data(values=[mark])).mark_point(color=SAFE, filled=True, size=90, opacity=1).encode(x=x, y=y)
+    line = alt.Chart(data_of(rows)).mark_line(color=INK, strokeWidth=2.5, clip=True).encode(x=x, y=y)
+    point = alt.Chart(data_of([mark])).mark_point(color=SAFE, filled=True, size=90, opacity=1).encode(x=x, y=y)
     return (line + point).properties(width=260, height=150)
 
 
@@ -173,8 +172,8 @@ def _coloured(data: dict[str, list[figures.Row]], prior: str, asks: str) -> Any:
         rows = [row for row in data["curves"] if row["agency"] == mark["agency"] and row["ratio"] <= top]
         free, bound = ([row for row in rows if (row["epsilon"] is None) is idle] for idle in (True, False))
         ends = [{"prior": row["end"], "ratio": row["to"]} for row in free[-1:]]
-        grey = alt.Chart(alt.Data(values=free + ends)).mark_line(color=QUIET, strokeWidth=4).encode(x=x, y=y)
-        pieces = alt.Chart(alt.Data(values=bound)).mark_rule(strokeWidth=4, strokeCap="round", clip=True)
+        grey = alt.Chart(data_of(free + ends)).mark_line(color=QUIET, strokeWidth=4).encode(x=x, y=y)
+        pieces = alt.Chart(data_of(bound)).mark_rule(strokeWidth=4, strokeCap="round", clip=True)
         line = pieces.encode(x=x, x2="end:Q", y=y, y2="to:Q", color=colour)
         panels.append((grey + line + _binding(mark, x, y)).properties(width=200, height=220, title=_agency(mark, asks)))
     drawn = alt.hconcat(*panels).resolve_scale(color="shared")
@@ -189,7 +188,7 @@ def _agency(mark: figures.Row, asks: str) -> Any:
 
 def _binding(mark: figures.Row, x: Any, y: Any) -> Any:
     """The point that binds, with its ε as the table prints it."""
-    place = alt.Chart(alt.Data(values=[{**mark, "text": f"ε = {mark['epsilon']:.2f}"}])).encode(x=x, y=y)
+    place = alt.Chart(data_of([{**mark, "text": f"ε = {mark['epsilon']:.2f}"}])).encode(x=x, y=y)
     left = mark["prior"] > 0.5
     words = place.mark_text(
         color=ALARM, fontWeight="bold", align="right" if left else "left", dx=-8 if left else 9, dy=14
@@ -202,13 +201,13 @@ def mxk_figure_1() -> Any:
     data = figures.mxk_figure_1()
     x = alt.X("p:Q", title="confidence wanted, p", scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("ratio:Q", title="ε₂ / ε₃", scale=alt.Scale(domain=[0, 1.8]))
-    line = alt.Chart(alt.Data(values=data["ratio"])).mark_line(color=INK, strokeWidth=2.5, clip=True).encode(x=x, y=y)
+    line = alt.Chart(data_of(data["ratio"])).mark_line(color=INK, strokeWidth=2.5, clip=True).encode(x=x, y=y)
     mark = data["threshold"]
-    level = alt.Chart(alt.Data(values=mark)).mark_rule(color=QUIET, strokeDash=[4, 4]).encode(y=y)
-    point = alt.Chart(alt.Data(values=mark)).mark_point(color=ALARM, filled=True, size=90, opacity=1).encode(x=x, y=y)
+    level = alt.Chart(data_of(mark)).mark_rule(color=QUIET, strokeDash=[4, 4]).encode(y=y)
+    point = alt.Chart(data_of(mark)).mark_point(color=ALARM, filled=True, size=90, opacity=1).encode(x=x, y=y)
     words = [{**mark[0], "text": f"p = {mark[0]['p']:.4f}"}]
     label = (
-        alt.Chart(alt.Data(values=words))
+        alt.Chart(data_of(words))
         .mark_text(color=ALARM, align="right", dx=-10, dy=-10, fontWeight="bold")
         .encode(x=x, y=y, text="text:N")
     )
@@ -216,9 +215,9 @@ def mxk_figure_1() -> Any:
     shown = [row for row in data["delivered"] if row["p"] >= 0.8]
     near = alt.X("p:Q", title="confidence wanted, p", scale=alt.Scale(domain=[0.8, 1], nice=False))
     up = alt.Y("delivered:Q", title="confidence delivered", scale=alt.Scale(domain=[0.8, 1], nice=False))
-    given = alt.Chart(alt.Data(values=shown)).mark_line(color=ALARM, strokeWidth=2.5).encode(x=near, y=up)
+    given = alt.Chart(data_of(shown)).mark_line(color=ALARM, strokeWidth=2.5).encode(x=near, y=up)
     wanted = (
-        alt.Chart(alt.Data(values=[{"p": 0.8, "delivered": 0.8}, {"p": 1.0, "delivered": 1.0}]))
+        alt.Chart(data_of([{"p": 0.8, "delivered": 0.8}, {"p": 1.0, "delivered": 1.0}]))
         .mark_line(color=QUIET, strokeDash=[4, 4])
         .encode(x=near, y=up)
     )

@@ -14,6 +14,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from guessproof.charts.rows import data_of
 from guessproof.risk.attack import Attack
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.slices import marks, sections
@@ -64,9 +65,9 @@ def _truth(attack: Attack, first: Attribute, second: Attribute, x: Any, y: Any) 
     at = {key: (attack.at or {}).get(a.name) for key, a in (("x", first), ("y", second))}
     found = [{key: float(value) for key, value in at.items() if value is not None}]
     if len(found[0]) == 2:
-        mark = alt.Chart(alt.Data(values=found)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
+        mark = alt.Chart(data_of(found)).mark_point(shape="cross", color=INK, filled=True, opacity=1, size=90)
         return [mark.encode(x=x, y=y)]
-    line = alt.Chart(alt.Data(values=found)).mark_rule(color=INK, strokeDash=[4, 3])
+    line = alt.Chart(data_of(found)).mark_rule(color=INK, strokeDash=[4, 3])
     return [line.encode(**{key: x if key == "x" else y}) for key in found[0]]
 
 
@@ -126,7 +127,7 @@ def _joins(before: Parts, after: Parts, far: float = np.inf) -> bool:
 
 def _drawn(rows: list[Row], x: Any, y: Any, colour: str, opacity: float) -> Any:
     short = [{k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in row.items()} for row in rows]
-    shape = alt.Chart(alt.Data(values=short)).mark_area(color=colour, opacity=opacity, clip=True)
+    shape = alt.Chart(data_of(short)).mark_area(color=colour, opacity=opacity, clip=True)
     return shape.encode(x=x, y=y, y2="y2:Q", detail="area:N")
 
 

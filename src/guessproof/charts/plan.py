@@ -18,6 +18,7 @@ import altair as alt
 import vl_convert
 
 from guessproof.charts import mechanisms, profiles
+from guessproof.charts.rows import data_of
 from guessproof.errors import GuessproofError
 from guessproof.noise import Noise
 from guessproof.plain import plain
@@ -156,13 +157,13 @@ def bars(before: float, after: float, limit: float | None, width: int) -> Any:
         axis=alt.Axis(format=".2~%", tickCount=4 if width < 500 else 7),
     )
     colour = alt.Color("what:N", scale=alt.Scale(domain=["today", "after, at most"], range=[INK, ACCENT]), legend=None)
-    drawn = alt.Chart(alt.Data(values=rows)).mark_bar(height=22).encode(x=x, y=y, color=colour)
+    drawn = alt.Chart(data_of(rows)).mark_bar(height=22).encode(x=x, y=y, color=colour)
     layers = [drawn]
     if limit is not None:
         place = [{"belief": limit, "text": "allowed"}]
-        layers.append(alt.Chart(alt.Data(values=place)).mark_rule(color=ALARM, strokeWidth=1.5).encode(x="belief:Q"))
+        layers.append(alt.Chart(data_of(place)).mark_rule(color=ALARM, strokeWidth=1.5).encode(x="belief:Q"))
         layers.append(
-            alt.Chart(alt.Data(values=place))
+            alt.Chart(data_of(place))
             .mark_text(color=ALARM, align="left", dx=5, dy=-2, baseline="top")
             .encode(x="belief:Q", y=alt.value(0), text="text:N")
         )
@@ -199,17 +200,17 @@ def spans(rows: Sequence[Span], chosen: float | None, width: int, *, feasible: b
     ]
     y = alt.Y("top:Q", axis=None, scale=alt.Scale(domain=[len(rows), 0], nice=False))
     colour = ACCENT if feasible else ALARM
-    base = alt.Chart(alt.Data(values=[{**b, "top": b["row"] + 0.5, "bottom": b["row"] + 0.82} for b in bars]))
+    base = alt.Chart(data_of([{**b, "top": b["row"] + 0.5, "bottom": b["row"] + 0.82} for b in bars]))
     allowed = base.transform_filter("datum.from < datum.to").mark_rect(color=TINT if feasible else PALE)
     layers = [
         allowed.encode(x=x, x2="to:Q", y=y, y2="bottom:Q"),
-        alt.Chart(alt.Data(values=list(_edges(rows, low, high))))
+        alt.Chart(data_of(list(_edges(rows, low, high))))
         .mark_rule(color=colour, strokeWidth=2.5)
         .encode(x="from:Q", y="top:Q", y2="bottom:Q"),
     ]
     if chosen is not None:
         marks = [{"from": chosen, "top": i + 0.42, "bottom": i + 0.96} for i in range(len(rows))]  # never through words
-        rule = alt.Chart(alt.Data(values=marks)).mark_rule(color=INK, strokeWidth=1.5, strokeDash=[4, 3])
+        rule = alt.Chart(data_of(marks)).mark_rule(color=INK, strokeWidth=1.5, strokeDash=[4, 3])
         layers.append(rule.encode(x="from:Q", y="top:Q", y2="bottom:Q"))
     words = base.transform_calculate(middle="datum.row + 0.24")
     halos: list[dict[str, Any]] = [{"stroke": "white", "strokeWidth": 5, "color": "white"}, {"color": INK}]
@@ -302,7 +303,7 @@ def budget(parts: Sequence[tuple[str, float, str]], whole: float, width: int) ->
     colour = alt.Color(
         "kind:N", scale=alt.Scale(domain=["spent", "this", "left"], range=[QUIET, ACCENT, "#eef1f3"]), legend=None
     )
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(data_of(rows))
     return (
         base.mark_rect(stroke="white", strokeWidth=1.5)
         .encode(x=x, x2="to:Q", color=colour, y=alt.value(0), y2=alt.value(26))

@@ -13,6 +13,7 @@ import altair as alt
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.charts.rows import data_of
 from guessproof.errors import ParameterError
 from guessproof.risk.profile import Binding, RiskProfile
 from guessproof.risk.profile.points import PointProfile
@@ -117,7 +118,7 @@ def profile_chart(
         axis=alt.Axis(format="~g", values=_round_ratios(top)),
     )
     rows = _rows(curve, top)
-    above = alt.Chart(alt.Data(values=rows))
+    above = alt.Chart(data_of(rows))
     allowed = above.mark_line(color=INK, strokeWidth=2.5, clip=True).encode(x=curve.x(labels=False), y=y)
     certain = above.mark_line(color=QUIET, strokeDash=[4, 4], clip=True).encode(
         x=curve.x(labels=False), y=alt.Y("certain:Q", scale=alt.Scale(type="log", domain=[1, top], nice=False))
@@ -132,7 +133,7 @@ def profile_chart(
         axis=alt.Axis(tickCount=5),
     )
     implied = (
-        alt.Chart(alt.Data(values=[row for row in rows if row["epsilon"] is not None]))
+        alt.Chart(data_of([row for row in rows if row["epsilon"] is not None]))
         .mark_line(color=INK, strokeWidth=2.5, clip=True)
         .encode(x=curve.x(), y=y)
     )
@@ -173,7 +174,7 @@ def profile_curve(
         scale=alt.Scale(type="log", domain=[1, top], nice=False),
         axis=alt.Axis(format="~g", values=_round_ratios(top)),
     )
-    base = alt.Chart(alt.Data(values=segments)).mark_rule(strokeWidth=4, strokeCap="round")
+    base = alt.Chart(data_of(segments)).mark_rule(strokeWidth=4, strokeCap="round")
     places: dict[str, Any] = {"x": curve.x(), "x2": "end:Q", "y": y, "y2": "to:Q"}
     free = base.transform_filter("datum.epsilon === null").encode(color=alt.value(QUIET), **places)
     bound = base.transform_filter("datum.epsilon !== null").encode(
@@ -205,7 +206,7 @@ def epsilon_map(profile: RiskProfile, *, title: str | None = None, count: int = 
     top = min(float(finite.max()), 4 * lowest + 0.5) if finite.size else 1.0
     x = alt.X("p:Q", title=_WORDS["p"], scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=6, grid=False))
     y = alt.Y("q:Q", title=_WORDS["q"], scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(tickCount=6, grid=False))
-    base = alt.Chart(alt.Data(values=cells)).mark_rect()
+    base = alt.Chart(data_of(cells)).mark_rect()
     places: dict[str, Any] = {"x": x, "x2": "p2:Q", "y": y, "y2": "q2:Q"}
     free = base.transform_filter("datum.epsilon === null").encode(color=alt.value(NOTHING), **places)
     bound = base.transform_filter("datum.epsilon !== null").encode(color=_colour(lowest, top), **places)
@@ -214,7 +215,7 @@ def epsilon_map(profile: RiskProfile, *, title: str | None = None, count: int = 
     if binding is not None:
         left = binding.p > 0.5
         place = [{"p": binding.p, "q": binding.q, "text": f"ε = {down(profile.epsilon(), 4)}"}]
-        mark = alt.Chart(alt.Data(values=place)).encode(x=x, y=y)
+        mark = alt.Chart(data_of(place)).encode(x=x, y=y)
         layers += mark.mark_point(color="white", fill=ALARM, size=130, strokeWidth=2, opacity=1, clip=False)
         words: dict[str, Any] = {
             "fontSize": 13,
@@ -278,7 +279,7 @@ def _on(line: _Line, binding: Binding) -> bool:
 
 def _no_limit(curve: _Curve) -> Any:
     place = [{"at": float(curve.at[-1]), "epsilon": 0.5, "text": "no ε is too large here"}]
-    label = alt.Chart(alt.Data(values=place)).mark_text(color=QUIET, fontSize=13, align="right", dx=-8)
+    label = alt.Chart(data_of(place)).mark_text(color=QUIET, fontSize=13, align="right", dx=-8)
     return label.encode(x=alt.X("at:Q"), y=alt.Y("epsilon:Q"), text="text:N")
 
 
@@ -291,7 +292,7 @@ def _certainty(curve: _Curve, top: float) -> Any:
     ends_high = bool(curve.certain[inside[-1]] > 1.5)
     at = int(inside[-1] if ends_high else inside[0])
     place = [{"at": float(curve.at[at]), "ratio": float(curve.certain[at]), "text": "certainty"}]
-    base = alt.Chart(alt.Data(values=place)).encode(x=alt.X("at:Q"), y=alt.Y("ratio:Q"), text="text:N")
+    base = alt.Chart(data_of(place)).encode(x=alt.X("at:Q"), y=alt.Y("ratio:Q"), text="text:N")
     end: dict[str, Any] = (
         {"align": "right", "dx": -4, "dy": -12} if ends_high else {"align": "left", "dx": 10, "dy": -2}
     )
@@ -319,7 +320,7 @@ def _marks(curve: _Curve, field: str, text: str | None) -> Any:
         share = position
     height = binding.ratio if field == "ratio" else curve.lowest
     place = [{"at": position, field: height, "text": text or ""}]
-    base = alt.Chart(alt.Data(values=place))
+    base = alt.Chart(data_of(place))
     x, y = alt.X("at:Q"), alt.Y(f"{field}:Q")
     layers = base.mark_rule(color=SAFE, strokeDash=[2, 3]).encode(x=x)
     if field == "epsilon":

@@ -6,6 +6,7 @@ from typing import Any
 
 import altair as alt
 
+from guessproof.charts.rows import data_of
 from guessproof.scanning.result import Scan
 
 INK, ALARM, QUIET = "#1f3a5f", "#d1495b", "#8a94a3"
@@ -31,7 +32,7 @@ def exposure_histogram(found: Scan) -> Any:
     peak = max((r["count"] for r in rows), default=1)
     y = alt.Y("count:Q", title="records", scale=alt.Scale(domain=[0, peak * 1.15], nice=False))
     bars = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_bar(stroke="white", strokeWidth=0.5)
         .encode(
             x=x,
@@ -57,7 +58,7 @@ def exposure_histogram(found: Scan) -> Any:
 
 
 def _limit(limit: float, x: Any, near_zero: bool) -> list[Any]:
-    data = alt.Data(values=[{"low": limit, "text": f"limit {limit:.3g}"}])
+    data = data_of([{"low": limit, "text": f"limit {limit:.3g}"}])
     rule = alt.Chart(data).mark_rule(color=ALARM, strokeWidth=2).encode(x=x)
     label = (
         alt.Chart(data)

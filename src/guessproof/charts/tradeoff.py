@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 
 from guessproof.charts.mechanisms import HEIGHT, INK, QUIET, SAFE, SHADES, WIDTH
+from guessproof.charts.rows import data_of
 from guessproof.mechanisms.words import OtherWords
 from guessproof.rounded import percent_up
 
@@ -24,7 +25,7 @@ def tradeoff_curves(words: Mapping[str, OtherWords], *, title: str = "", width: 
     >>> from guessproof.mechanisms.words import other_words
     >>> chart = tradeoff_curves({"this release": other_words([Laplace(1, 0.5)])})
     >>> len(chart.to_dict()["layer"])
-    5
+    8
     """
     rates = np.geomspace(LEAST, 1.0, POINTS)
     rows = [{"fpr": float(a), "tpr": w.tpr(float(a)), "of": n} for n, w in words.items() for a in rates]
@@ -32,30 +33,31 @@ def tradeoff_curves(words: Mapping[str, OtherWords], *, title: str = "", width: 
     kinds = alt.Scale(domain=list(words), range=[INK, SAFE, *SHADES[2:]][: len(words)])
     legend = alt.Legend(title=None, orient="top-left", symbolType="stroke") if len(words) > 1 else None
     lines = (
-        alt.Chart(alt.Data(values=rows))
+        alt.Chart(data_of(rows))
         .mark_line(strokeWidth=2.5)
         .encode(x=x, y=y, color=alt.Color("of:N", scale=kinds, legend=legend))
     )
     guess = [{"fpr": LEAST, "tpr": LEAST}, {"fpr": 1.0, "tpr": 1.0}]
-    blind = alt.Chart(alt.Data(values=guess)).mark_line(color=QUIET, strokeDash=[4, 4]).encode(x=x, y=y)
+    blind = alt.Chart(data_of(guess)).mark_line(color=QUIET, strokeDash=[4, 4]).encode(x=x, y=y)
     named = (
-        alt.Chart(alt.Data(values=[{"fpr": 2 * LEAST, "tpr": 2 * LEAST, "text": "a guess without the release"}]))
+        alt.Chart(data_of([{"fpr": 2 * LEAST, "tpr": 2 * LEAST, "text": "a guess without the release"}]))
         .mark_text(color=QUIET, align="left", dx=8, dy=10)
         .encode(x=x, y=y, text="text:N")
     )
     first = next(iter(words.values()))
     marks = [{"fpr": a, "tpr": first.tpr(a), "text": f"{percent_up(first.tpr(a), 2)} at {100 * a:g} %"} for a in MARKED]
-    points = alt.Chart(alt.Data(values=marks)).encode(x=x, y=y).mark_point(color=INK, filled=True, size=70, opacity=1)
-    labels = alt.layer(*(_told(mark, x, y, 13 + 16 * (len(marks) - 1 - i)) for i, mark in enumerate(marks)))
+    points = alt.Chart(data_of(marks)).encode(x=x, y=y).mark_point(color=INK, filled=True, size=70, opacity=1)
+    labels = [layer for i, mark in enumerate(marks) for layer in _told(mark, x, y, 13 + 16 * (len(marks) - 1 - i))]
     heading = alt.TitleParams(title or "What a test can tell", anchor="start")
-    return (blind + named + lines + labels + points).properties(width=width, height=HEIGHT, title=heading)
+    layers = (blind, named, lines, *labels, points)
+    return alt.layer(*layers).properties(width=width, height=HEIGHT, title=heading)
 
 
-def _told(mark: dict[str, Any], x: Any, y: Any, below: int) -> Any:
+def _told(mark: dict[str, Any], x: Any, y: Any, below: int) -> tuple[Any, Any]:
     """A rate beside its point, each on a line of its own; white behind it, for the dashed line may be near."""
-    base = alt.Chart(alt.Data(values=[mark])).encode(x=x, y=y, text="text:N")
+    base = alt.Chart(data_of([mark])).encode(x=x, y=y, text="text:N")
     place: dict[str, Any] = {"align": "left", "dx": 9, "dy": below}
-    return base.mark_text(color="white", stroke="white", strokeWidth=5, **place) + base.mark_text(color=INK, **place)
+    return base.mark_text(color="white", stroke="white", strokeWidth=5, **place), base.mark_text(color=INK, **place)
 
 
 def _axis(channel: str, field: str, title: str) -> Any:

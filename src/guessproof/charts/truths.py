@@ -11,6 +11,7 @@ import altair as alt
 import numpy as np
 
 from guessproof.charts.plan import ACCENT, ALARM, INK, QUIET, TINT
+from guessproof.charts.rows import data_of
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.exposure import Exposure
@@ -134,14 +135,14 @@ def _along(found: Truths, chosen: Any, width: int) -> Any:
     x = alt.X("t:Q", title=None, scale=alt.Scale(nice=False), axis=alt.Axis(labels=False, ticks=False, grid=False))
     scale = alt.Scale(domain=[0, top], nice=False)
     y = alt.Y("before:Q", title="belief in a right guess", scale=scale, axis=alt.Axis(format="~%", tickCount=5))
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(data_of(rows))
     room = base.mark_area(color=TINT).encode(x=x, y=y, y2="after:Q")
     was = base.mark_line(color=INK, strokeWidth=1.5, strokeDash=[4, 3]).encode(x=x, y=y)
     may = base.mark_line(color=ACCENT, strokeWidth=2.5).encode(x=x, y=alt.Y("after:Q"))
     layers = [room, was, may]
     if isinstance(chosen, (int, float)) and min(found.values) <= chosen <= max(found.values):
         mark = [{"t": float(chosen)}]
-        layers.append(alt.Chart(alt.Data(values=mark)).mark_rule(color=QUIET, strokeDash=[2, 2]).encode(x="t:Q"))
+        layers.append(alt.Chart(data_of(mark)).mark_rule(color=QUIET, strokeDash=[2, 2]).encode(x="t:Q"))
     upper = alt.layer(*layers).properties(width=width - 70, height=190)
     return alt.vconcat(upper, _rise(found, below, width), spacing=14).resolve_scale(x="shared")
 
@@ -158,10 +159,10 @@ def _rise(found: Truths, x: Any, width: int) -> Any:
         scale=alt.Scale(domain=[0, top], nice=False),
         axis=alt.Axis(tickCount=3, format=",~f"),
     )
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(data_of(rows))
     layers = [base.mark_area(color=TINT, line={"color": ACCENT, "strokeWidth": 2}).encode(x=x, y=y)]
     if limit:
-        mark = alt.Chart(alt.Data(values=[{"rise": limit}]))
+        mark = alt.Chart(data_of([{"rise": limit}]))
         layers.append(mark.mark_rule(color=ALARM, strokeWidth=1.5).encode(y="rise:Q"))
     return alt.layer(*layers).properties(width=width - 70, height=80)
 
@@ -178,7 +179,7 @@ def _one_by_one(found: Truths, width: int) -> Any:
         scale=alt.Scale(domain=[0, top], nice=False),
         axis=alt.Axis(format="~%", tickCount=4 if width < 500 else 8),
     )
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(data_of(rows))
     gap = base.mark_rule(color=ACCENT, strokeWidth=3).encode(y=y, x=x, x2="after:Q")
     was = base.mark_point(filled=True, fill="white", stroke=INK, strokeWidth=1.5, size=60, opacity=1).encode(y=y, x=x)
     may = base.mark_point(filled=True, color=ACCENT, size=70, opacity=1).encode(y=y, x="after:Q")

@@ -32,8 +32,8 @@ def in_other_words(facts: Facts) -> Markup:
     first = found[next(iter(found))]
     caption = "How often a test is right, at most, against how often it raises a false alarm; dashed: by guessing."
     label = f"{caption} At a false positive rate of 1 % it is at most {percent_up(first.tpr(0.01))}."
-    drawn = tradeoff_curves(found)
-    picture = figure("tests", lambda width: drawn.properties(width=width - _MARGIN, title=""), label, caption)
+    drawn = tradeoff_curves(found).to_dict(validate=False)
+    picture = figure("tests", lambda width: {**drawn, "width": width - _MARGIN, "title": ""}, label, caption)
     return join([paragraph(lead), table("At most", heads, rows, numbers=numbers), picture])
 
 
