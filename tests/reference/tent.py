@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mpmath import mp, mpf
+from scipy.optimize import minimize_scalar
 
 Number = float | mpf
 DIGITS = 16  # as many as a float holds
 GUARD_DIGITS = 15
 PEAKS = 24
+PLACE = 1e-10  # of the way from peak to peak
 
 
 class Prior(Protocol):
@@ -334,23 +336,24 @@ def _maximum(value: Callable[[mpf], mpf], tried: list[mpf], refine: bool) -> mpf
     for k, here in enumerate(values):
         left, right = max(k - 1, 0), min(k + 1, len(values) - 1)
         if here >= values[left] and here >= values[right]:
-            best = max(best, _golden_section(value, tried[left], tried[right]))
+            best = max(best, _climb(value, tried[left], tried[right]))
     return best
 
 
-def _golden_section(value: Callable[[mpf], mpf], low: mpf, high: mpf) -> mpf:
-    """The maximum is flat: half the digits in its place, and two to spare, give all the digits in its value."""
-    shrink = (mp.sqrt(5) - 1) / 2
-    a, b = high - shrink * (high - low), low + shrink * (high - low)
-    at_a, at_b = value(a), value(b)
-    steps = int((max(DIGITS, mp.dps - GUARD_DIGITS) / 2 + 2) / -mp.log10(shrink)) + 1
-    for _ in range(steps):
-        if at_a < at_b:
-            low, a, at_a = a, b, at_b
-            b = low + shrink * (high - low)
-            at_b = value(b)
-        else:
-            high, b, at_b = b, a, at_a
-            a = high - shrink * (high - low)
-            at_a = value(a)
-    return max(at_a, at_b)
+def _climb(value: Callable[[mpf], mpf], low: mpf, high: mpf) -> mpf:
+    """Brent's search finds the place; the maximum is flat there, so half the digits in it give all of its value.
+
+    Where all values are nearly one, only their differences tell: these are taken in many digits, and then scaled.
+    """
+    ends = value(low), value(high)
+    least, spread = min(ends), max(abs(value((low + high) / 2) - min(ends)), abs(ends[0] - ends[1]))
+    if spread == 0:
+        return max(ends)
+    best = list(ends)
+
+    def fallen(share: float) -> float:
+        best.append(value(low + (high - low) * mpf(share)))
+        return float((least - best[-1]) / spread)
+
+    minimize_scalar(fallen, bounds=(0, 1), method="bounded", options={"xatol": PLACE, "maxiter": 200})
+    return max(best)
