@@ -11,7 +11,7 @@ import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
-from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
+from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
@@ -29,6 +29,7 @@ _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a sha
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
 _SOME, _LEVEL = 128, 1.25  # knots of a prior that may be wrong, and near which level they end
 _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
+_STRETCHES = 64  # of true values, in which it is told what is believed before
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
 
@@ -292,7 +293,7 @@ class _RoomOfTents:
         low, high = np.full(first.shape, self.low), np.full(first.shape, self.high)
         parts, factor = (self.world, low, high, first, second, self.sign), self.attack.prior_factor
         before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
-        whole = gap_of_tents(*parts, factor) * np.minimum(before[1] + bound[1], most[1])
+        whole = room_by_ratio(gap_of_tents(*parts, factor), before[1], bound)
         gap = gap_of_tents(*parts, factor, (self.low, self.high))
         ends = np.linspace(*before, _STARTS if factor > 1 else 2)[:, None]
         return np.minimum(whole, np.max(room_by_odds(gap, (ends[:-1], ends[1:]), bound, most), axis=0))
@@ -368,7 +369,6 @@ class _WorstTruths:
         return Known(above, np.where(after, values[before], 0.0), close)
 
     def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
-        bound = bounds[1]
         boxes = np.array([self.found[float(e)][0] for e in second])
         value = np.array([self.found[float(e)][1] for e in first])
         beyond = np.array([self.found[float(e)][2] for e in second])
@@ -378,8 +378,8 @@ class _WorstTruths:
         sign = -1 if self.direction == "fall" else 1
         gap = np.zeros(first.shape)
         np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], sign))
-        belief = bound if self.direction == "posterior" else np.minimum(bound + self.before, 1.0)
-        return np.where(beyond < value, gap * belief, np.inf)
+        before = 0.0 if self.direction == "posterior" else self.before
+        return np.where(beyond < value, room_by_ratio(gap, before, bounds), np.inf)
 
 
 class _MisjudgedTruths:
@@ -397,9 +397,19 @@ class _MisjudgedTruths:
         self.measure, self.rough = self.along.measure, self.along.rough
 
     def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
-        low, high, beyond = np.array([self.along.ranges[float(e)] for e in second]).T
+        beyond = np.array([self.along.ranges[float(e)][2] for e in second])
+        low, high = np.array([self.along.worse_than(float(e), b) for e, b in zip(second, bounds[0], strict=True)]).T
         peaks = self.search.edges(low)[0], self.search.edges(high)[1]
         bottom, top = (np.clip(p, *self.search.prior.support) for p in peaks)
         gap = gap_of_tents(self.world, bottom, top, first, second, self.move, self.factor)
-        belief = np.minimum(bounds[1] + self.before, 1.0)
-        return np.where(beyond <= bounds[0], gap * belief, np.inf)
+        return np.where(beyond <= bounds[0], room_by_ratio(gap, self._before(low, high), bounds), np.inf)
+
+    def _before(self, low: Array, high: Array) -> Array:
+        """What is believed before the release at most, for true values from low to high."""
+        share = np.linspace(0.0, 1.0, _STRETCHES + 1)[:, None]
+        t = (1 - share) * low + share * high
+        if self.move > 0:
+            most = np.max(self.search.prior.mass(self.search.edges(t[:-1])[0], self.search.edges(t[1:])[1]), axis=0)
+        else:
+            most = 1 - np.min(self.search.prior.mass(self.search.edges(t[1:])[0], self.search.edges(t[:-1])[1]), axis=0)
+        return np.minimum(with_odds_of(most, self.factor), self.before)

@@ -52,6 +52,9 @@ class MisjudgedAlongTruths:
         default_factory=dict[float, tuple[float, float, float]], repr=False, compare=False
     )
 
+    # By ε: the boxes of the proof, true values from and to and what bounds them.
+    proofs: dict[float, Array] = field(default_factory=dict[float, Array], repr=False, compare=False)
+
     @cached_property
     def world(self) -> TiltedIntegrals:
         """The prior's integrals in the metric's own units."""
@@ -86,6 +89,13 @@ class MisjudgedAlongTruths:
     def rough(self, epsilon: Array) -> Array:
         """About what attacks reach: a coarse grid of them."""
         return self._first(epsilon)[0]
+
+    def worse_than(self, epsilon: float, limit: float) -> tuple[float, float]:
+        """Between which true values the belief may move further than a limit, of those in the range of boxes."""
+        first, last, bound = self.proofs[epsilon]
+        some = bound > limit
+        low, high, _ = self.ranges[epsilon]
+        return (float(np.min(first[some])), float(np.max(last[some]))) if some.any() else (low, low)
 
     def _near(self, epsilon: float) -> Array:
         return self.known[min(self.known, key=lambda e: abs(np.log(e / epsilon)))]
@@ -148,7 +158,7 @@ class MisjudgedAlongTruths:
     def _bound(self, epsilon: Array, places: Array, reached: Array, enough: Array) -> tuple[Array, Array, Array]:
         """What no true value and no wrong prior exceeds, for each ε, and the best attack that boxes came upon."""
         bound, boxes = self._first_boxes(epsilon, places, reached)
-        value, there = np.full(epsilon.size, -np.inf), places.copy()
+        value, there, settled = np.full(epsilon.size, -np.inf), places.copy(), list[Array]()
         for _ in range(_ROUNDS):
             looked = self._asked(boxes, epsilon, enough)
             self._keep_best(boxes, looked, value, there)
@@ -156,10 +166,14 @@ class MisjudgedAlongTruths:
             crowd = np.bincount(boxes.which[open_], minlength=epsilon.size)
             open_ &= crowd[boxes.which] <= _MOST
             np.maximum.at(bound, boxes.which[~open_], looked.most[~open_])
+            settled.append(np.stack([boxes.which, *boxes.truths, looked.most])[:, ~open_])
             boxes = self._within(replace(boxes, turns=looked.turns).cut(looked, open_))
             if not boxes.which.size:
                 break
         bound[boxes.which] = 1.0  # what is still open
+        which, *proof = np.concatenate([*settled, np.stack([boxes.which, *boxes.truths, np.ones(boxes.which.size)])], 1)
+        for i, e in enumerate(epsilon):
+            self.proofs[float(e)] = np.stack(proof)[:, which == i]
         return np.minimum(bound, 1.0), value, there
 
     def _keep_best(self, boxes: _TruthBoxes, looked: _LookedBoxes, value: Array, there: Array) -> None:
