@@ -28,30 +28,33 @@ P₁^{1−θ}·P₂^θ rises with both, and from a belief before it p on, with P
 p does: so the largest p and what bounds the rises at the two ends bound the rise between them.
 
 The same for what is not in G, with M = Z − N instead of Z: ln(N/M) lies at most γ above its own chord. That says more
-where little is left to believe. With v = P(1−P) and L what the log-odds climb by, P along that chord of log-odds has the
-second derivative L²·v(1−2P): its chord lies above it where P < 1/2, and below it beyond.
+where little is left to believe. With v = P(1−P) and L what the log-odds climb by, P along that chord of log-odds has
+the second derivative L²·v(1−2P): its chord lies above it where P < 1/2, and below it beyond.
 
 Let the prior be wrong: h·f with 1 ≤ h ≤ κ. At ε = (1−θ)ε₁ + θε₂, with Δ = ε₂ − ε₁ and means taken at ε, e^γ is
 
     E[e^{−θΔs}]^{1−θ}·E[e^{(1−θ)Δs}]^θ ≤ 1 + E[φ(s−m)],     φ(u) = (1−θ)e^{−θΔu} + θe^{(1−θ)Δu} − 1 ≥ 0,
 
-for any m, and under f itself they are equal for the m that makes the two means equal. The mean of φ under h·f is at most
-κ times that under f: so e^γ − 1 is at most κ times what it is under f.
+for any m, and under f itself they are equal for the m that makes the two means equal. The mean of φ under h·f is at
+most κ times that under f: so e^γ − 1 is at most κ times what it is under f.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
-_PEAKS = (33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
+_PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
 _NEAR = 40  # the same for each unit of ε times distance that they reach
 _MOST_BENT = 0.5 + 0.5 / np.sqrt(3)  # where P(1−P)(1−2P) is least
+_BESIDE = 1e-9  # of the way between two peaks: rounding of where one lies
 _OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
 
 
@@ -80,11 +83,43 @@ def gap_of_tents(
     for size in np.unique(enough):
         rows = enough == size
         a, b, left, right = (np.broadcast_to(e, rows.shape)[rows] for e in (low, high, first, second))
-        found[rows] = factor * _gap_of_peaks(world, total, step, _PEAKS[size], (a, b), (sign * left, sign * right))
+        each = _gaps_of_peaks(world, total, step, _PEAKS[size], (a, b), (sign * left, sign * right))
+        found[rows] = factor * np.max(each, axis=0)
     return found
 
 
-def _gap_of_peaks(
+@dataclass(frozen=True, eq=False)
+class PeakGaps:
+    """The same by parts of the peaks: for each of many that are evenly spaced, and half way to its neighbours."""
+
+    low: Array
+    high: Array
+    found: Array
+
+    @classmethod
+    def of(
+        cls, world: TiltedIntegrals, ends: tuple[Array, Array], first: Array, second: Array, sign: int, factor: float
+    ) -> PeakGaps:
+        """For tents or valleys that peak between two ends, for each two ε."""
+        climb = float(np.max(second * (world.form.psi(ends[1]) - world.form.psi(ends[0])), initial=0.0))
+        count = _PEAKS[int(np.searchsorted(_PEAKS[:-1], _NEAR * climb))]
+        rates = sign * first, sign * second
+        each = _gaps_of_peaks(world, partial(_log_total, world), world.form.step, count, ends, rates)
+        return cls(*ends, factor * each)
+
+    def between(self, row: NDArray[np.int64], peaks: Array) -> Array:
+        """The largest one for the peaks of boxes, each in one row."""
+        last, spread = len(self.found) - 1, (self.high - self.low)[row]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            places = np.where(spread > 0, last * (peaks - self.low[row]) / spread, 0.0)
+        first = np.clip(np.floor(places[0] + 0.5 - _BESIDE), 0, last).astype(np.int64)
+        after = np.clip(np.floor(places[1] + 0.5 + _BESIDE), first, last).astype(np.int64) + 1
+        flat = np.append(self.found.T.ravel(), 0.0)  # of each row one peak after the other
+        ends = np.stack([first, after], axis=1) + (row * (last + 1))[:, None]
+        return np.maximum.reduceat(flat, ends.ravel())[::2]
+
+
+def _gaps_of_peaks(
     world: TiltedIntegrals,
     total: Total,
     step: float,
@@ -99,8 +134,7 @@ def _gap_of_peaks(
     reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
     with np.errstate(invalid="ignore", over="ignore"):
         ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
-        below = np.max(0.5 * (ends[0] + ends[1]) - ends[2], axis=0)
-        below = np.maximum(below, 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=(0, 1)))
+        below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
         root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
         grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
         found = _OF_SINH * np.square(np.exp(widened) * grown)
@@ -127,6 +161,16 @@ def room_by_ratio(gap: Array, before: Array | float, climbs: tuple[Array, Array]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = gap * second - first * np.square(np.log(second / first)) / 8
     return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
+
+
+def room_below(room: Array, short: Array) -> Array:
+    """What is left of a room 4θ(1−θ)·room where the second end of the chord lies so much lower, θ·short between them.
+
+    The largest of 4θ(1−θ)·room − θ·short is room·(1 − short/(4·room))², or 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = room * np.square(np.maximum(1 - short / (4 * room), 0.0))
+    return np.where(short > 0, np.where(np.isnan(left), 0.0, left), room)
 
 
 def room_by_odds(
