@@ -203,6 +203,10 @@ def test_gaps_by_parts_of_the_peaks() -> None:
         assert np.all(alone <= found * (1 + 1e-9))
     assert np.all(found <= 1.1 * whole[row])
     assert found.min() < 0.7 * whole[0]
+    grid = np.linspace(-3.0, 9.0, len(gaps_of.found))
+    nearest = np.argmin(np.abs(grid[:, None] - peaks[0, :40]), axis=0)
+    alone = gaps_of.between(row[:40], np.stack([peaks[0, :40], peaks[0, :40]]))
+    assert np.array_equal(alone, gaps_of.found[nearest, 0])
 
 
 def test_rooms_are_enough_for_every_belief_before() -> None:

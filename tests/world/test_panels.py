@@ -61,6 +61,9 @@ def test_a_table_ends_where_it_would_need_too_many_panels() -> None:
     far = table.edges[-1] + 1
     held = table.holds(np.array([0.0, far, 0.0, -np.inf]), np.array([1.0, far + 1, far, np.inf]))
     assert held.tolist() == [True, False, False, True]
+    left, near = np.array([-np.inf]), table.edges[:1] + 0.01  # most of this lies beyond the table
+    slow = heavy.log_tilt_slowly(np.array([2.0]), left, near)
+    assert table.log_tilt(np.zeros(1, dtype=np.int64), left, near) == pytest.approx(slow, rel=1e-12)
     assert PanelTables.build(heavy, heavy.panel_ends, np.array([1e9])) is None
 
 
