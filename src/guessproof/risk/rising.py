@@ -80,13 +80,13 @@ class Rising:
             epsilon = np.union1d(epsilon, switches(epsilon))
         made = cls._at(measure, room, epsilon)
         for _ in range(_ROUNDS):
-            # A knot whose bound is far from its attack is not mended by others: the curve ends before it.
-            made = made._up_to(made._share_of_step(made._apart) > most_lost)
+            # A knot whose bound is far from its attack is not mended by others.
+            made = made._without(made._share_of_step(made._apart) > most_lost)
             wide = np.flatnonzero(made._lost_about > most_lost)[: max(epsilon.size + most // 2 - made.epsilon.size, 0)]
             if not wide.size:
                 break
             made = made._refined(wide, np.full(wide.size, 2), measure, room)
-        return made._up_to(made._lost_about > most_lost)
+        return made._without(made._lost_about > most_lost)
 
     @classmethod
     def _at(cls, measure: Measure, room: Room, epsilon: Array) -> Rising:
@@ -113,10 +113,15 @@ class Rising:
         reached = np.maximum.accumulate(np.insert(self.value, place + 1, value))
         return Rising(epsilon, reached, bound, rooms)
 
-    def _up_to(self, loose: NDArray[np.bool_]) -> Rising:
-        """Up to the first knot after which an interval is loose; all of it where the first one is."""
-        last = int(np.argmax(loose)) or self.room.size
-        return Rising(self.epsilon[: last + 1], self.value[: last + 1], self.bound[: last + 1], self.room[:last])
+    def _without(self, loose: NDArray[np.bool_]) -> Rising:
+        """The part between loose intervals along which it rises most; all of it where every one is loose."""
+        marks = np.concatenate([[True], loose, [True]])
+        first, last = np.flatnonzero(marks[:-1] & ~marks[1:]), np.flatnonzero(~marks[:-1] & marks[1:])
+        if not first.size:
+            return self
+        best = int(np.argmax(self.bound[last] - self.bound[first]))
+        a, b = int(first[best]), int(last[best])
+        return Rising(self.epsilon[a : b + 1], self.value[a : b + 1], self.bound[a : b + 1], self.room[a:b])
 
     def shifted(self, by: float) -> Rising:
         """The same function plus a constant."""
