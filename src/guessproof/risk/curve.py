@@ -27,7 +27,8 @@ from guessproof.world.line import LinePrior
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
-_SOME, _SOME_OF_TRUTHS = 128, 40  # knots of a prior that may be wrong, at one true value and at the worst one
+# Knots of a prior that may be wrong, at one true value and at the worst one.
+_SOME, _SOME_BY_QUADRATURE, _SOME_OF_TRUTHS = 128, 72, 40
 _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
@@ -39,8 +40,8 @@ class Curve:
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
     how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
-    not be as close, above usual limits, and with a factor and the worst true value it takes seconds. Limits and ε far
-    outside the usual range, and `exact=True`, ask the attack itself.
+    not be as close, above usual limits, and with a factor and the worst true value it takes about a second. Limits and
+    ε far outside the usual range, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -170,7 +171,9 @@ class Curve:
         if measures is not None:
             measure, rough = measures
             room = _room(attack, direction)
-            return Rising.planned(measure, room, rough, room, typical, _SOME, _CLOSE)
+            prior = attack.attribute.prior
+            some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
+            return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
         most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
 
