@@ -11,7 +11,7 @@ import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
-from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
+from guessproof.risk.gaps import PeakGaps, gap_across, gap_of_tents, room_below, room_by_odds, room_by_ratio
 from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
@@ -27,7 +27,8 @@ from guessproof.world.line import LinePrior
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
-_SOME, _LEVEL = 128, 1.25  # knots of a prior that may be wrong, and near which level they end
+# Knots of a prior that may be wrong, at one true value and at the worst one.
+_SOME, _SOME_BY_QUADRATURE, _SOME_OF_TRUTHS = 128, 72, 40
 _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
@@ -39,8 +40,8 @@ class Curve:
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
     how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
-    not be as close, above usual limits, and with a factor and the worst true value it takes seconds. Limits and ε far
-    outside the usual range, and `exact=True`, ask the attack itself.
+    not be as close, above usual limits, and with a factor and the worst true value it takes about a second. Limits and
+    ε far outside the usual range, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -162,15 +163,17 @@ class Curve:
             worst = _WorstTruths(attack, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
-        if misjudged and _moves_on_a_line(attack):
+        if misjudged and _moves_on_a_line(attack, direction):
             truths = _MisjudgedTruths(attack, direction)
-            made = Rising.through(truths.measure, truths.room, typical, _SOME, _LEVEL, truths.rough)
-            return made.close_part(_CLOSE)
+            looks = truths.measure, truths.room, truths.rough, truths.needs
+            return Rising.planned(*looks, typical, _SOME_OF_TRUTHS, _CLOSE, truths.along.switches)
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures
-            made = Rising.through(measure, _room(attack, direction), typical, _SOME, _LEVEL, rough)
-            return made.close_part(_CLOSE)
+            room = _room(attack, direction)
+            prior = attack.attribute.prior
+            some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
+            return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
         most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
 
@@ -192,15 +195,21 @@ def _by_tents(attack: Attack) -> bool:
     return len(attack.goal.edges(np.asarray(0.0))) == 1
 
 
-def _moves_on_a_line(attack: Attack) -> bool:
+def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
     """Whether the true value is unknown and moves a goal of one width, under a distance that does not jump.
 
-    Where integrals are quadratures, boxes would take too long.
+    Where integrals are quadratures, boxes are worth their time only if the density and its slope are known everywhere;
+    and in tails that are heavy a valley has no integral.
     """
     if not _by_tents(attack) or attack.known_truth:
         return False
     search = attack.truth_search
-    return search.fixed_radius and not search.prior.by_quadrature and not any(search.form.jumps)
+    if not search.fixed_radius or any(search.form.jumps):
+        return False
+    prior = search.prior
+    known = [prior.density_range(*prior.support)[1], *prior.density_slopes(*prior.quantile([0.1, 0.9]))]
+    known += [np.asarray(prior.support)] if direction == "fall" else []
+    return not prior.by_quadrature or all(np.all(np.isfinite(v)) for v in known)
 
 
 def _typical(attack: Attack) -> float:
@@ -292,7 +301,7 @@ class _RoomOfTents:
         low, high = np.full(first.shape, self.low), np.full(first.shape, self.high)
         parts, factor = (self.world, low, high, first, second, self.sign), self.attack.prior_factor
         before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
-        whole = gap_of_tents(*parts, factor) * np.minimum(before[1] + bound[1], most[1])
+        whole = room_by_ratio(gap_of_tents(*parts, factor), before[1], bound)
         gap = gap_of_tents(*parts, factor, (self.low, self.high))
         ends = np.linspace(*before, _STARTS if factor > 1 else 2)[:, None]
         return np.minimum(whole, np.max(room_by_odds(gap, (ends[:-1], ends[1:]), bound, most), axis=0))
@@ -368,7 +377,6 @@ class _WorstTruths:
         return Known(above, np.where(after, values[before], 0.0), close)
 
     def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
-        bound = bounds[1]
         boxes = np.array([self.found[float(e)][0] for e in second])
         value = np.array([self.found[float(e)][1] for e in first])
         beyond = np.array([self.found[float(e)][2] for e in second])
@@ -378,8 +386,8 @@ class _WorstTruths:
         sign = -1 if self.direction == "fall" else 1
         gap = np.zeros(first.shape)
         np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], sign))
-        belief = bound if self.direction == "posterior" else np.minimum(bound + self.before, 1.0)
-        return np.where(beyond < value, gap * belief, np.inf)
+        before = 0.0 if self.direction == "posterior" else self.before
+        return np.where(beyond < value, room_by_ratio(gap, before, bounds), np.inf)
 
 
 class _MisjudgedTruths:
@@ -397,9 +405,34 @@ class _MisjudgedTruths:
         self.measure, self.rough = self.along.measure, self.along.rough
 
     def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
-        low, high, beyond = np.array([self.along.ranges[float(e)] for e in second]).T
-        peaks = self.search.edges(low)[0], self.search.edges(high)[1]
-        bottom, top = (np.clip(p, *self.search.prior.support) for p in peaks)
-        gap = gap_of_tents(self.world, bottom, top, first, second, self.move, self.factor)
-        belief = np.minimum(bounds[1] + self.before, 1.0)
-        return np.where(beyond <= bounds[0], gap * belief, np.inf)
+        """Box by box of the proof at the second ε: what bounds a box there takes from the room that it needs."""
+        beyond = np.array([self.along.ranges[float(e)][2] for e in second])
+        proofs = [self.along.proofs[float(e)] for e in second]
+        row, boxes = np.repeat(np.arange(first.size), [p.shape[1] for p in proofs]), np.concatenate(proofs, axis=1)
+        some = boxes[4] > bounds[0][row]  # others stay below the line
+        row, (t1, t2, c1, c2, most) = row[some], boxes[:, some]
+        low, high = np.full(first.size, np.inf), np.full(first.size, -np.inf)
+        np.minimum.at(low, row, c1)
+        np.maximum.at(high, row, c2)
+        low, high = (np.where(np.isfinite(end), end, self.search.prior.quantile(0.5)) for end in (low, high))
+        gaps = PeakGaps.of(self.world, (low, high), first, second, self.move, self.factor)
+        most = np.minimum(most, bounds[1][row])
+        room = room_by_ratio(gaps.between(row, np.stack([c1, c2])), self._before(t1, t2), (bounds[0][row], most))
+        needed = np.zeros(first.size)
+        np.maximum.at(needed, row, room_below(room, bounds[1][row] - most))
+        return np.where(beyond <= bounds[0], needed, np.inf)
+
+    def needs(self, first: Array, second: Array, values: tuple[Array, Array]) -> Array:
+        """About the same for two ε that are close, told from the attack alone."""
+        t, share = np.stack([self.along.known[float(e)][:2] for e in first], axis=1)
+        low, high = self.along.peaks(t, t)
+        peak = low + share * (high - low)
+        gap = gap_of_tents(self.world, peak, peak, first, second, self.move, self.factor)
+        return room_by_ratio(gap, self._before(t, t), values)
+
+    def _before(self, t1: Array, t2: Array) -> Array:
+        """What is believed before the release at most, or not believed for a fall, for true values from t1 to t2."""
+        (lo1, hi1), (lo2, hi2) = self.search.edges(t1), self.search.edges(t2)
+        mass = self.search.prior.mass
+        most = mass(lo1, hi2) if self.move > 0 else 1 - mass(lo2, np.maximum(lo2, hi1))
+        return np.minimum(with_odds_of(most, self.factor), self.before)

@@ -5,40 +5,57 @@ with N = ∫_G e^{εs}f and Z = ∫ e^{εs}f; the logarithms of both are convex 
 
     N ≤ N₁^{1−θ}·N₂^θ     and     Z ≥ e^{−γ}·Z₁^{1−θ}·Z₂^θ,     hence     N/Z ≤ e^γ·((1−θ)·N₁/Z₁ + θ·N₂/Z₂)
 
-where γ is how far ln Z lies below its own chord at most. Let δ be half of ε₂ − ε₁, take means in the middle, and let m
-be the mean of s there. With x = δ(s − m), by the means of two numbers and as E[e^{yx}] ≥ 1 for every y,
+where γ(θ) is how far ln Z lies below its own chord. Let δ be half of ε₂ − ε₁, take means in the middle, and let m be
+the mean of s there. With x = δ(s − m) and τ = 2θ − 1, by the means of two numbers and as E[e^{yx}] ≥ 1 for every y,
 
-    e^γ − 1 ≤ E[sup over θ of (1−θ)e^{−x} + θe^x − e^{(2θ−1)x}] ≤ E[c + c²/9],     c = cosh x − 1:
+    e^γ − 1 ≤ E[cosh x + τ·sinh x − e^{τx}] ≤ (1 − τ²)·E[(|x|·e^{|x|} − sinh |x|)/2]:
 
-the supremum is cosh x + u·(ln u − 1) with u = sinh(x)/x, at most c + (u − 1)², and u − 1 ≤ c/3 term by term. Two
-copies of s, independent, tell E[c] without m: M₊ = E[e^x] and M₋ = E[e^{−x}] are 1 at least, so that
-(M₊ + M₋)/2 − 1 ≤ (M₊M₋ − 1)/2, which is q₁ = E[sinh²(δ(s₁−s₂)/2)]. As c² = sinh²x − 2c, and E[sinh²x] ≤ q₂/2 with q₂
-the same for 2δ, what is left is 7q₁/9 + q₂/18, about q₁. (A convex function that lies g below its chord in the middle
-lies at most 2g below it anywhere: e^γ − 1 ≤ 2q₁, which says more where q₂ is large.) For tents that peak at most h
-apart, s differs by h and the weights by e^{2εh}, which bounds all peaks from a few; a step w on top adds w to what s
-differs by and e^{εw} to the weights. Where s varies by R at most, its variance is at most R²/4 and γ ≤ (ε₂ − ε₁)²R²/32.
+term by term, 1 − τⁿ ≤ (1−τ²)·n/2 for even n, and |τ − τⁿ| ≤ (1−τ²)·(n−1)/2 for odd ones. What is in the brackets is at
+most 0.566·sinh²x. Two copies of s, independent, tell that without m: M₊ = E[e^{2x}] and M₋ = E[e^{−2x}] are 1 at least,
+so that 2·E[sinh²x] = (M₊ + M₋)/2 − 1 ≤ (M₊M₋ − 1)/2, which is q = E[sinh²(δ(s₁−s₂))]. So
+
+    e^γ − 1 ≤ 4θ(1−θ)·g,     g = 0.283·q.
+
+(About (ε₂−ε₁)²/8 times the variance of s, and an eighth more.) For tents that peak at most h apart, s differs by h and
+the weights by e^{2εh}, which bounds all peaks from a few; a step w on top adds w to what s differs by and e^{εw} to the
+weights. Where s varies by R at most, its variance is at most R²/4 and γ ≤ (ε₂ − ε₁)²R²/32.
+
+A chord of logarithms lies below a chord: with P₁ < P₂ the beliefs at the two ends and ρ = ln(P₂/P₁),
+
+    P₁^{1−θ}·P₂^θ ≤ (1−θ)·P₁ + θ·P₂ − θ(1−θ)/2·P₁·ρ²,     hence     N/Z ≤ (1−θ)·P₁ + θ·P₂ + max(0, g·P₂ − P₁·ρ²/8).
+
+P₁^{1−θ}·P₂^θ rises with both, and from a belief before it p on, with P = p + (what it rises by), by at least as much as
+p does: so the largest p and what bounds the rises at the two ends bound the rise between them.
 
 The same for what is not in G, with M = Z − N instead of Z: ln(N/M) lies at most γ above its own chord. That says more
-where little is left to believe.
+where little is left to believe. With v = P(1−P) and L what the log-odds climb by, P along that chord of log-odds has
+the second derivative L²·v(1−2P): its chord lies above it where P < 1/2, and below it beyond.
 
 Let the prior be wrong: h·f with 1 ≤ h ≤ κ. At ε = (1−θ)ε₁ + θε₂, with Δ = ε₂ − ε₁ and means taken at ε, e^γ is
 
     E[e^{−θΔs}]^{1−θ}·E[e^{(1−θ)Δs}]^θ ≤ 1 + E[φ(s−m)],     φ(u) = (1−θ)e^{−θΔu} + θe^{(1−θ)Δu} − 1 ≥ 0,
 
-for any m. The mean of φ under h·f is at most κ times that under f: so is what bounds e^γ − 1.
+for any m, and under f itself they are equal for the m that makes the two means equal. The mean of φ under h·f is at
+most κ times that under f: so e^γ − 1 is at most κ times what it is under f.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
-_PEAKS = (33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
+_PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
+_NEAR = 40  # the same for each unit of ε times distance that they reach
+_MOST_BENT = 0.5 + 0.5 / np.sqrt(3)  # where P(1−P)(1−2P) is least
+_BESIDE = 1e-9  # of the way between two peaks: rounding of where one lies
+_OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
 
 
 Total = Callable[[Array, Array], Array]  # peaks and rates → ln ∫ e^{εs} f over all values, or some
@@ -54,23 +71,55 @@ def gap_of_tents(
     factor: float = 1.0,
     goal: tuple[float, float] | None = None,
 ) -> Array:
-    """e^γ − 1 at most, for tents (sign +1) or valleys (−1) that peak between low and high, for each two ε.
+    """g, with e^γ − 1 ≤ 4θ(1−θ)·g, for tents (sign +1) or valleys (−1) that peak between low and high, for each two ε.
 
     With a goal: of what its belief is compared with, the rest for tents and the goal itself for valleys.
     """
     total = partial(_log_total, world) if goal is None else partial(_log_rest, world, *goal, sign)
     step = world.form.step if goal is None else 0.0  # on the rest, or on the goal, it is the same everywhere
     climb = second * (world.form.psi(high) - world.form.psi(low))
-    enough = np.searchsorted(_PEAKS[:-1], 6 * climb)  # further apart, their gaps say little
+    enough = np.searchsorted(_PEAKS[:-1], _NEAR * climb)  # further apart, their gaps say little
     found = np.zeros(np.shape(first))
     for size in np.unique(enough):
         rows = enough == size
         a, b, left, right = (np.broadcast_to(e, rows.shape)[rows] for e in (low, high, first, second))
-        found[rows] = factor * _gap_of_peaks(world, total, step, _PEAKS[size], (a, b), (sign * left, sign * right))
+        each = _gaps_of_peaks(world, total, step, _PEAKS[size], (a, b), (sign * left, sign * right))
+        found[rows] = factor * np.max(each, axis=0)
     return found
 
 
-def _gap_of_peaks(
+@dataclass(frozen=True, eq=False)
+class PeakGaps:
+    """The same by parts of the peaks: for each of many that are evenly spaced, and half way to its neighbours."""
+
+    low: Array
+    high: Array
+    found: Array
+
+    @classmethod
+    def of(
+        cls, world: TiltedIntegrals, ends: tuple[Array, Array], first: Array, second: Array, sign: int, factor: float
+    ) -> PeakGaps:
+        """For tents or valleys that peak between two ends, for each two ε."""
+        climb = float(np.max(second * (world.form.psi(ends[1]) - world.form.psi(ends[0])), initial=0.0))
+        count = _PEAKS[int(np.searchsorted(_PEAKS[:-1], _NEAR * climb))]
+        rates = sign * first, sign * second
+        each = _gaps_of_peaks(world, partial(_log_total, world), world.form.step, count, ends, rates)
+        return cls(*ends, factor * each)
+
+    def between(self, row: NDArray[np.int64], peaks: Array) -> Array:
+        """The largest one for the peaks of boxes, each in one row."""
+        last, spread = len(self.found) - 1, (self.high - self.low)[row]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            places = np.where(spread > 0, last * (peaks - self.low[row]) / spread, 0.0)
+        first = np.clip(np.floor(places[0] + 0.5 - _BESIDE), 0, last).astype(np.int64)
+        after = np.clip(np.floor(places[1] + 0.5 + _BESIDE), first, last).astype(np.int64) + 1
+        flat = np.append(self.found.T.ravel(), 0.0)  # of each row one peak after the other
+        ends = np.stack([first, after], axis=1) + (row * (last + 1))[:, None]
+        return np.maximum.reduceat(flat, ends.ravel())[::2]
+
+
+def _gaps_of_peaks(
     world: TiltedIntegrals,
     total: Total,
     step: float,
@@ -82,20 +131,13 @@ def _gap_of_peaks(
     peaks = (1 - share) * range_[0] + share * range_[1]
     apart = 0.5 * np.max(np.diff(world.form.psi(peaks), axis=0), axis=0)
     middle, half = 0.5 * (first + second), 0.5 * (second - first)
+    reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
     with np.errstate(invalid="ignore", over="ignore"):
-        there = total(peaks, middle)
-
-        def spread(half: Array) -> Array:
-            """E[sinh²] for copies of s that are weighed as in the middle, for every peak."""
-            ends = np.stack([total(peaks, middle - half), total(peaks, middle + half), there])
-            below = np.max(0.5 * (ends[0] + ends[1]) - ends[2], axis=0)
-            below = np.maximum(below, 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=(0, 1)))
-            root, reach = np.sqrt(0.5 * np.expm1(2 * below)), np.abs(half) * (apart + 0.5 * step)
-            grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
-            return np.square(np.exp(np.abs(second) * (2 * apart + step)) * grown)
-
-        near, far = spread(half), spread(2 * half)
-        found = np.fmin(2 * near, 7 / 9 * near + far / 18)
+        ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
+        below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
+        root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
+        grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
+        found = _OF_SINH * np.square(np.exp(widened) * grown)
     return np.where(np.isfinite(found), found, np.inf)
 
 
@@ -113,23 +155,43 @@ def _log_rest(world: TiltedIntegrals, lo: float, hi: float, sign: int, peaks: Ar
     return np.logaddexp(world.log_tilt(k, *left, peaks), world.log_tilt(-k, *right, peaks))
 
 
+def room_by_ratio(gap: Array, before: Array | float, climbs: tuple[Array, Array]) -> Array:
+    """How far a rise can lie above its chord where the belief before it is at most so much: g·P₂ − P₁·ρ²/8, or 0."""
+    first, second = (before + climb for climb in climbs)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = gap * second - first * np.square(np.log(second / first)) / 8
+    return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
+
+
+def room_below(room: Array, short: Array) -> Array:
+    """What is left of a room 4θ(1−θ)·room where the second end of the chord lies so much lower, θ·short between them.
+
+    The largest of 4θ(1−θ)·room − θ·short is room·(1 − short/(4·room))², or 0.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        left = room * np.square(np.maximum(1 - short / (4 * room), 0.0))
+    return np.where(short > 0, np.where(np.isnan(left), 0.0, left), room)
+
+
 def room_by_odds(
     gap: Array, before: tuple[Array, Array], climbs: tuple[Array, Array], most: tuple[Array, Array]
 ) -> Array:
-    """How far a rise A can lie above its chord where ln of the odds lies at most γ above its own (gap = e^γ − 1).
+    """How far a rise can lie above its chord where ln of the odds lies at most ln(1 + 4θ(1−θ)g) above its own.
 
-    The belief P starts anywhere between two beliefs p. It ends at p + A at most, and at `most`; with P(1−P) = v and D
-    the climb of P, the chord of the log-odds lies at most D²/8·(2P−1)/v above that of P, and γ adds at most gap·v.
+    The belief P starts anywhere between two beliefs p. It ends at p + (what it rises by) at most, and at `most`. Along
+    the chord of the log-odds, which climb by L, P lies at most −θ(1−θ)/2·L²·(least v(1−2P)) above its own chord, and
+    what is added to them adds at most 4θ(1−θ)g·v.
     """
-    climb = np.maximum(climbs[1] - climbs[0], most[1] - most[0])
+    both = climbs[1] - climbs[0], most[1] - most[0]
     low, high = np.minimum(before[0] + climbs[0], most[0]), np.minimum(before[1] + climbs[1], most[1])
-    ends = low * (1 - low), high * (1 - high)
-    least, nearest = np.minimum(*ends), np.clip(0.5, low, high)
-    largest = nearest * (1 - nearest)
+    nearest = np.clip(0.5, low, high)
+    least, largest = np.minimum(low * (1 - low), high * (1 - high)), nearest * (1 - nearest)
+    bends = (p * (1 - p) * (1 - 2 * p) for p in (low, high, np.clip(_MOST_BENT, low, high)))
+    bend = np.minimum.reduce([*bends])
     with np.errstate(divide="ignore", invalid="ignore"):
-        bend = np.square(climb / least) / 8 * largest * np.maximum(2 * high - 1, 0.0)
-        found = np.where(high > 0.5, bend, 0.0) + gap * largest
-    return np.where(np.isnan(found), np.inf, found)
+        climb = np.where(bend > 0, np.maximum(np.minimum(*both), 0.0) / largest, np.maximum(*both) / least)
+        found = gap * largest - np.square(climb) / 8 * bend
+    return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
 
 
 def gap_across(across: float, first: Array, second: Array) -> Array:

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from guessproof.world.checks import Array
 
 Measure = Callable[[Array], tuple[Array, Array]]  # ε → (attack, bound)
-Rough = Callable[[Array], Array]  # ε → about the same
+Rough = Callable[[Array], Array]  # ε → about the same, or other ε
 Room = Callable[[Array, Array, tuple[Array, Array]], Array]  # two ε and the bounds there → how far above the line
 
 CLOSE = 6.5e-4  # how much of ε an answer may lose between two knots
 _FIRST = 32  # knots to begin with
-_LEAST, _LEAST_OF_SLOW, _MOST = 1e-4, 1e-2, 1e4  # times a typical ε: how far the knots reach
+_LEAST, _LEAST_OF_SLOW, _LARGEST = 1e-4, 1e-2, 1e4  # times a typical ε: how far the knots reach
 _HIGH, LEVEL = 0.9, 1.02  # they end at such a bound, or where four times the ε raises it by no more than this factor
+_FROM, _TO, _LOOKS = 2e-2, 60.0, 14  # times a typical ε: where it is looked for how many knots are needed
+_NARROW, _CAREFUL, _WIDEST = 0.05, 0.8, 1.4  # a step of ln ε for that, the share of what may be lost, the widest step
 _ROUNDS = 16
 _MOST_PARTS = 4  # where intervals are wide, what they lose says little
 _BACK = 1e-12  # rounding in the look-up itself
@@ -37,26 +39,16 @@ class Rising:
     room: Array
 
     @classmethod
-    def through(
-        cls, measure: Measure, room: Room, typical: float, most: int, level: float = LEVEL, rough: Rough | None = None
-    ) -> Rising:
+    def through(cls, measure: Measure, room: Room, typical: float, most: int) -> Rising:
         """Knots around a typical ε, at most so many unless the first ones are more.
 
-        They end where four times the ε raises the bound by no more than the factor `level`. If the bound takes long,
-        `rough` tells about where that is, and they end where all would not be enough.
+        They end where four times the ε hardly raises the bound any more.
         """
-        slow_bound = rough is not None
-        rough = rough if rough is not None else lambda epsilon: measure(epsilon)[1]
         slow = most < 2 * _FIRST
         least, first = (_LEAST_OF_SLOW, most // 2) if slow else (_LEAST, _FIRST)
-        epsilon = np.geomspace(typical * least, _top(rough, typical, 2 if slow else 7, level), first)
-        value, bound = measure(epsilon)
-        bound = _rising(bound)
-        made = cls(
-            epsilon, np.maximum.accumulate(value), bound, room(epsilon[:-1], epsilon[1:], (bound[:-1], bound[1:]))
-        )
+        top = _top(lambda epsilon: measure(epsilon)[1], typical, 2 if slow else 7)
+        made = cls._at(measure, room, np.geomspace(typical * least, top, first))
         for _ in range(_ROUNDS):
-            made = made._affordable(most) if slow_bound else made
             lost = made.lost
             wide = np.argsort(-lost)[: max(most - made.epsilon.size, 0)]
             wide = np.sort(wide[lost[wide] > CLOSE])
@@ -64,6 +56,45 @@ class Rising:
                 return made
             made = made._refined(wide, _parts(lost[wide]), measure, room)
         return made
+
+    @classmethod
+    def planned(
+        cls,
+        measure: Measure,
+        room: Room,
+        rough: Rough,
+        needs: Room,
+        typical: float,
+        most: int,
+        most_lost: float,
+        switches: Rough | None = None,
+    ) -> Rising:
+        """The same where a bound takes long: knots lie where a rough look at attacks says that they are needed.
+
+        `rough` is about what attacks reach and `needs` about the room between two ε that are close to each other. Knots
+        end where so many are about enough, and where a look-up would lose more than a share of ε. `switches` tells at
+        which ε between knots what is measured has a kink.
+        """
+        epsilon = _planned(rough, needs, typical, most)
+        if switches is not None:
+            epsilon = np.union1d(epsilon, switches(epsilon))
+        made = cls._at(measure, room, epsilon)
+        for _ in range(_ROUNDS):
+            # A knot whose bound is far from its attack is not mended by others.
+            made = made._without(made._share_of_step(made._apart) > most_lost)
+            wide = np.flatnonzero(made._lost_about > most_lost)[: max(epsilon.size + most // 2 - made.epsilon.size, 0)]
+            if not wide.size:
+                break
+            made = made._refined(wide, np.full(wide.size, 2), measure, room)
+        return made._without(made._lost_about > most_lost)
+
+    @classmethod
+    def _at(cls, measure: Measure, room: Room, epsilon: Array) -> Rising:
+        value, bound = measure(epsilon)
+        bound = _rising(bound)
+        return cls(
+            epsilon, np.maximum.accumulate(value), bound, room(epsilon[:-1], epsilon[1:], (bound[:-1], bound[1:]))
+        )
 
     def _refined(self, wide: NDArray[np.int64], parts: NDArray[np.int64], measure: Measure, room: Room) -> Rising:
         """The same with some intervals cut into so many parts."""
@@ -82,20 +113,15 @@ class Rising:
         reached = np.maximum.accumulate(np.insert(self.value, place + 1, value))
         return Rising(epsilon, reached, bound, rooms)
 
-    def close_part(self, most: float) -> Rising:
-        """Up to the first knot after which a look-up may lose more than this share of ε; all of it where none would."""
-        loose = np.flatnonzero(self._lost_in_all > most)
-        return self._first_part(int(loose[0]) if loose.size else self.room.size)
-
-    def _affordable(self, most: int) -> Rising:
-        """Up to where so many knots are about enough: what is lost falls with the square of their number."""
-        parts = np.maximum(np.sqrt(self.lost / CLOSE), 1.0)
-        return self._first_part(int(np.searchsorted(np.cumsum(parts), most)))
-
-    def _first_part(self, last: int) -> Rising:
-        if last == 0:
+    def _without(self, loose: NDArray[np.bool_]) -> Rising:
+        """The part between loose intervals along which it rises most; all of it where every one is loose."""
+        marks = np.concatenate([[True], loose, [True]])
+        first, last = np.flatnonzero(marks[:-1] & ~marks[1:]), np.flatnonzero(~marks[:-1] & marks[1:])
+        if not first.size:
             return self
-        return Rising(self.epsilon[: last + 1], self.value[: last + 1], self.bound[: last + 1], self.room[:last])
+        best = int(np.argmax(self.bound[last] - self.bound[first]))
+        a, b = int(first[best]), int(last[best])
+        return Rising(self.epsilon[a : b + 1], self.value[a : b + 1], self.bound[a : b + 1], self.room[a:b])
 
     def shifted(self, by: float) -> Rising:
         """The same function plus a constant."""
@@ -113,8 +139,23 @@ class Rising:
 
     @property
     def _lost_in_all(self) -> Array:
-        apart = np.maximum(self.bound - self.value, 0.0)[1:]
-        return self._share_of_step(np.minimum(self.room, np.diff(self.bound)) + apart)
+        return self._share_of_step(np.minimum(self.room, np.diff(self.bound)) + self._apart)
+
+    @property
+    def _lost_about(self) -> Array:
+        """The same with how far chords lie above what attacks reach between knots, about: where that is convex."""
+        if self.room.size < 2:
+            return self._lost_in_all
+        step = np.diff(self.epsilon)
+        bends = np.diff(np.diff(self.value) / step) / (0.5 * (step[1:] + step[:-1]))
+        bent = np.maximum(np.maximum(np.append(bends[:1], bends), np.append(bends, bends[-1:])), 0.0)
+        height = np.minimum(self.room, np.diff(self.bound)) + self._apart + bent * np.square(step) / 8
+        return self._share_of_step(height)
+
+    @property
+    def _apart(self) -> Array:
+        """How far bound and attack are apart at the second knot of each interval."""
+        return np.maximum(self.bound - self.value, 0.0)[1:]
 
     def _share_of_step(self, height: Array) -> Array:
         step, climb = np.diff(self.epsilon) / self.epsilon[:-1], np.diff(self.bound)
@@ -150,17 +191,40 @@ def _parts(lost: Array) -> NDArray[np.int64]:
     return np.clip(np.ceil(wanted), 2, _MOST_PARTS).astype(np.int64)
 
 
-def _top(rough: Rough, typical: float, count: int, level: float) -> float:
+def _top(rough: Rough, typical: float, count: int) -> float:
     """An ε from which on there is little left to learn."""
     epsilon, last, bound = typical, 0.0, 0.0
-    while epsilon < _MOST * typical:
+    while epsilon < _LARGEST * typical:
         bound = float(rough(np.array([epsilon]))[0])
-        if bound >= _HIGH or bound <= level * last:
+        if bound >= _HIGH or bound <= LEVEL * last:
             break
         epsilon, last = 4 * epsilon, bound
     between = np.geomspace(epsilon / 16, epsilon, 2 * count - 1)
-    enough = rough(between) >= min(_HIGH, bound / level)
+    enough = rough(between) >= min(_HIGH, bound / LEVEL)
     return float(between[int(np.argmax(enough))])
+
+
+def _planned(rough: Rough, needs: Room, typical: float, most: int) -> Array:
+    """Knots such that an interval between two of them loses about what it may, but for the last one."""
+    sizes = np.geomspace(_FROM, _TO, _LOOKS)
+    value = np.maximum.accumulate(rough(typical * sizes))
+    high = np.flatnonzero((value >= _HIGH) | (np.arange(_LOOKS) >= _LOOKS - 1))[0]
+    sizes, value = sizes[: high + 1], value[: high + 1]
+    with np.errstate(all="ignore"):
+        rise = np.gradient(np.log(value), np.log(sizes))  # 1 where an advantage is about a share of ε
+        room = needs(typical * sizes, typical * sizes * (1 + _NARROW), (value, value * (1 + _NARROW * rise)))
+        bent = np.gradient(np.gradient(value, sizes), sizes) * np.square(sizes)
+        lost = (room + np.maximum(bent, 0.0) * _NARROW**2 / 8) / (rise * value)
+        step = _NARROW * np.sqrt(_CAREFUL * CLOSE / lost)
+    step = np.clip(np.where(np.isnan(step), _WIDEST, step), 1e-3, _WIDEST)
+    # What is lost for a given ratio of two ε is about a share of ε where ε is small.
+    below = np.geomspace(_LEAST, _FROM, _LOOKS)[:-1]
+    at, steps = np.concatenate([below, sizes]), np.concatenate([step[0] * np.sqrt(_FROM / below), step])
+    logs = np.linspace(np.log(at[0]), np.log(at[-1]), 64 * _LOOKS)
+    steps = np.minimum(np.exp(np.interp(logs, np.log(at), np.log(steps))), _WIDEST)
+    count = np.concatenate([[0.0], np.cumsum(np.diff(logs) * 0.5 * (1 / steps[1:] + 1 / steps[:-1]))])
+    last = min(most, int(np.ceil(count[-1])))
+    return typical * np.exp(np.interp(np.linspace(0.0, min(count[-1], last), last + 1), count, logs))
 
 
 def _rising(bound: Array) -> Array:

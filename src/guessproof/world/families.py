@@ -43,6 +43,16 @@ class LogNormal(QuadraturePrior):
     def turns(self) -> tuple[float, ...]:
         return (self.median * float(np.exp(-(self.sd_log**2))),)
 
+    @property
+    def bends(self) -> tuple[float, ...]:
+        # With u = 1 + z/sd_log the slope of ln f is −u/x, and f'' = 0 where u² + u = 1/sd_log².
+        root = float(np.sqrt(0.25 + self.sd_log**-2.0))
+        low, high = (self.median * float(np.exp(self.sd_log**2 * (u - 1))) for u in (-0.5 - root, -0.5 + root))
+        return low, high
+
+    def log_slope(self, x: Array) -> Array:
+        return -(1 + self._z(x) / self.sd_log) / x
+
     def _z(self, x: ArrayLike) -> Array:
         with np.errstate(divide="ignore"):
             return (np.log(np.maximum(x, 0.0)) - np.log(self.median)) / self.sd_log
@@ -99,6 +109,14 @@ class Gamma(QuadraturePrior):
     @property
     def turns(self) -> tuple[float, ...]:
         return ((self.shape - 1) * self.scale,) if self.shape > 1 else ()
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        more = self.shape - 1
+        return () if more <= 0 else tuple(self.scale * (more + side * float(np.sqrt(more))) for side in (-1, 1))
+
+    def log_slope(self, x: Array) -> Array:
+        return (self.shape - 1) / x - 1 / self.scale
 
     def log_density(self, x: ArrayLike) -> Array:
         z = np.asarray(x, dtype=np.float64) / self.scale
@@ -161,6 +179,19 @@ class Beta(QuadraturePrior):
             return ()
         return (self.low + (self.high - self.low) * (self.a - 1) / (self.a + self.b - 2),)
 
+    @property
+    def bends(self) -> tuple[float, ...]:
+        # f'' = 0 where p(p−1)(1−z)² − 2pq·z(1−z) + q(q−1)z² = 0, with p = a − 1, q = b − 1 and z from 0 to 1.
+        p, q = self.a - 1, self.b - 1
+        roots = np.roots([p * (p - 1) + 2 * p * q + q * (q - 1), -2 * p * (p - 1) - 2 * p * q, p * (p - 1)])
+        inside = [float(z.real) for z in roots if abs(z.imag) <= 1e-9 and 0 < z.real < 1]
+        return tuple(self.low + (self.high - self.low) * z for z in inside)
+
+    def log_slope(self, x: Array) -> Array:
+        left, right = self._shares(x)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return ((self.a - 1) / left - (self.b - 1) / right) / (self.high - self.low)
+
     def _shares(self, x: ArrayLike) -> tuple[Array, Array]:
         x, width = np.asarray(x, dtype=np.float64), self.high - self.low
         return np.clip((x - self.low) / width, 0.0, 1.0), np.clip((self.high - x) / width, 0.0, 1.0)
@@ -220,6 +251,16 @@ class StudentT(QuadraturePrior):
     @property
     def turns(self) -> tuple[float, ...]:
         return (self.mean,)
+
+    @property
+    def bends(self) -> tuple[float, ...]:
+        away = self.scale * float(np.sqrt(self.df / (self.df + 2)))
+        return self.mean - away, self.mean + away
+
+    def log_slope(self, x: Array) -> Array:
+        z = self._z(x)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return -(self.df + 1) * z / (self.df + z * z) / self.scale
 
     def _z(self, x: ArrayLike) -> Array:
         return (np.asarray(x, dtype=np.float64) - self.mean) / self.scale

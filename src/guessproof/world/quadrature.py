@@ -14,11 +14,12 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from guessproof.errors import PriorError
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import NODE_WEIGHTS, NODES, LinePrior, log_sum
+from guessproof.world.panels import PanelTables
 
 _TAIL = 10.0 ** -np.arange(14, 1, -1)
 _LEVELS = np.concatenate([_TAIL, np.arange(1, 20) / 20, 1 - _TAIL[::-1]])
@@ -26,10 +27,8 @@ _HALVINGS = 2.0 ** -np.arange(1, 61)
 _LOG_CONCAVE = ("norm", "expon", "uniform", "laplace", "logistic", "gumbel_r", "gumbel_l")
 _REACH = 80.0  # e^{−80} of a tilted integrand is left out
 _BLOCK = 128  # integrals made at a time
-_RATES = 6  # different rates in one question for which tables are made
-_WORTH = 8  # integrals at each rate for which more of them are
-_MOST_TABLES = 64  # that are kept
-_MOST_PANELS = 600
+_WORTH = 3  # integrals at each rate for which tables are made
+_MOST_RATES = 2048  # whose tables are kept
 
 
 class QuadraturePrior(LinePrior):
@@ -72,6 +71,29 @@ class QuadraturePrior(LinePrior):
                 )
         return low, high
 
+    @property
+    def bends(self) -> tuple[float, ...] | None:
+        """Where the slope of the density turns from rising to falling, or back; None where that is not known."""
+        return None
+
+    def log_slope(self, x: Array) -> Array:
+        """The slope of ln f, where `bends` is known."""
+        return np.full(x.shape, np.nan)
+
+    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        if self.bends is None:
+            return super().density_slopes(a, b)
+        a, b = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+        start, end = self.support
+        places = np.stack([a, b, *(np.clip(x, a, b) for x in self.bends)])
+        with np.errstate(all="ignore"):
+            slopes = np.exp(self.log_density(places)) * self.log_slope(places)
+        low, high = np.min(slopes, axis=0), np.max(slopes, axis=0)
+        unknown = ~(np.isfinite(low) & np.isfinite(high)) | (a < start) | (b > end)
+        low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
+        beside = (b < start) | (a > end)
+        return np.where(beside, 0.0, low), np.where(beside, 0.0, high)
+
     def quick_mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         with np.errstate(all="ignore"):
             left, right = self.below(b) - self.below(a), self.above(a) - self.above(b)
@@ -107,25 +129,37 @@ class QuadraturePrior(LinePrior):
         diverges = tilted & self._diverges(k, a, b)
         out[diverges] = np.inf
         rest = np.flatnonzero(tilted & ~diverges)
-        rates = np.unique(k[rest])
-        worth = rates.size <= _RATES or rest.size >= _WORTH * rates.size
-        for rate in rates if worth else ():
-            table = self._table(float(rate))
-            if table is not None:
-                own = rest[(k[rest] == rate) & table.holds(a[rest], b[rest])]
-                out[own] = table.log_tilt(a[own], b[own]) - rate * ref[own]
-                rest = np.setdiff1d(rest, own, assume_unique=True)
-        out[rest] = self._slow_tilt(k[rest], a[rest], b[rest], ref[rest])
-        return out.reshape(shape)
+        rest = self._by_tables(k, a, b, rest, out)
+        out[rest] = self._slow_tilt(k[rest], a[rest], b[rest], np.zeros(rest.size))
+        with np.errstate(invalid="ignore"):
+            shift = np.where(tilted & ~diverges, k * ref, 0.0)
+        return (out - shift).reshape(shape)
 
-    def log_tilt_slowly(self, k: float, a: Array, b: Array) -> Array:
-        """The same at one rate, without a table."""
-        (rates, a, b, ref), _ = self._flat(k, a, b, 0.0)
-        some, diverges = b > a, self._diverges(rates, a, b)
+    def log_tilt_slowly(self, k: ArrayLike, a: Array, b: Array) -> Array:
+        """The same without a table."""
+        (k, a, b, ref), _ = self._flat(k, a, b, 0.0)
+        some, diverges = b > a, self._diverges(k, a, b)
         out = np.where(some & diverges, np.inf, -np.inf)
         rest = np.flatnonzero(some & ~diverges)
-        out[rest] = self._slow_tilt(rates[rest], a[rest], b[rest], ref[rest])
+        out[rest] = self._slow_tilt(k[rest], a[rest], b[rest], ref[rest])
         return out
+
+    def _by_tables(self, k: Array, a: Array, b: Array, rest: NDArray[np.int64], out: Array) -> NDArray[np.int64]:
+        """Fill in what tables tell, where there are enough integrals to make them; which ones are left."""
+        rates, inverse = np.unique(k[rest], return_inverse=True)
+        if rest.size < _WORTH * rates.size:
+            return rest
+        places = self._places(rates)
+        left = [rest[(places[inverse, 0] < 0)]]
+        for batch in np.unique(places[:, 0]):
+            if batch < 0:
+                continue
+            table, own = self._tables[batch], np.flatnonzero(places[inverse, 0] == batch)
+            held = table.holds(a[rest[own]], b[rest[own]])
+            left.append(rest[own[~held]])
+            own = own[held]
+            out[rest[own]] = table.log_tilt(places[inverse[own], 1], a[rest[own]], b[rest[own]])
+        return np.concatenate(left)
 
     def _slow_tilt(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
         """Each integral on panels of its own."""
@@ -137,16 +171,33 @@ class QuadraturePrior(LinePrior):
         return out
 
     @cached_property
-    def _tables(self) -> dict[float, PanelTable | None]:
+    def _tables(self) -> list[PanelTables]:
+        return []
+
+    @cached_property
+    def _known_rates(self) -> dict[float, tuple[int, int]]:
         return {}
 
-    def _table(self, k: float) -> PanelTable | None:
-        """The tilted mass of every panel at one rate, kept: a search asks for many intervals at few rates."""
-        if k not in self._tables:
-            if len(self._tables) >= _MOST_TABLES:
-                self._tables.clear()
-            self._tables[k] = PanelTable.build(self, k)
-        return self._tables[k]
+    def _places(self, rates: Array) -> NDArray[np.int64]:
+        """In which table each rate is, and where in it; −1 where it would need too many panels.
+
+        Tables are kept: a search asks for many intervals at the same rates.
+        """
+        known = self._known_rates
+        if len(known) + rates.size > _MOST_RATES:
+            known.clear()
+            self._tables.clear()
+        new = np.array([rate for rate in rates if float(rate) not in known])
+        widest = float(np.max(np.diff(self.panel_ends)))
+        octaves = np.ceil(np.log2(np.maximum(np.abs(new) * widest / 2, 1.0)))
+        for octave in np.unique(octaves):
+            some = new[octaves == octave]
+            table = PanelTables.build(self, self.panel_ends, some)
+            if table is not None:
+                self._tables.append(table)
+            batch = -1 if table is None else len(self._tables) - 1
+            known.update({float(rate): (batch, i) for i, rate in enumerate(some)})
+        return np.array([known[float(rate)] for rate in rates], dtype=np.int64).reshape(-1, 2)
 
     def excess(self, k: ArrayLike, a: ArrayLike, b: ArrayLike, ref: ArrayLike) -> Array:
         (k, a, b, ref), shape = self._flat(k, a, b, ref)
@@ -165,12 +216,15 @@ class QuadraturePrior(LinePrior):
 
     def _log_mass(self, a: Array, b: Array) -> Array:
         """ln P(a ≤ X ≤ b) from whichever of the two tails is the smaller; by quadrature where both cancel."""
+        value, size, before = np.empty(a.shape), np.empty(a.shape), self.below(a)
+        upper = before > 0.5
+        lower = ~upper
         with np.errstate(all="ignore"):
-            upper = self.below(a) > 0.5
-            value = np.where(upper, self.above(a) - self.above(b), self.below(b) - self.below(a))
-            size = np.where(upper, self.above(a), self.below(b))
+            size[upper], size[lower] = self.above(a[upper]), self.below(b[lower])
+            value[upper], value[lower] = size[upper] - self.above(b[upper]), size[lower] - before[lower]
             out = np.log(value)
         close = np.flatnonzero(value < 1e-3 * size)
+        close = self._by_tables(np.zeros(a.shape), a, b, close, out)
         for i in (close[j : j + _BLOCK] for j in range(0, close.size, _BLOCK)):
             out[i] = log_sum(self.log_terms(np.zeros(i.size), a[i], b[i])[1])
         return out
@@ -245,61 +299,6 @@ class QuadraturePrior(LinePrior):
             shape = np.where(known, shape, np.log(NODE_WEIGHTS / 2))
             weight = np.where(close[..., None], mass[..., None] + shape, weight)
         return weight
-
-
-@dataclass(frozen=True)
-class PanelTable:
-    """∫ e^{kx} f over panels that cover the bulk, at one rate k, and beyond them on either side."""
-
-    prior: QuadraturePrior
-    k: float
-    edges: Array
-    full: Array  # by panel; the first and the last are what lies beyond the edges
-
-    @classmethod
-    def build(cls, prior: QuadraturePrior, k: float) -> PanelTable | None:
-        """None where the rate would need too many panels."""
-        low, high = prior.support
-        ends = np.unique(np.concatenate([prior.panel_ends, [e for e in (low, high) if np.isfinite(e)]]))
-        parts = np.ceil(abs(k) * np.diff(ends) / 2).astype(int)
-        if np.sum(np.maximum(parts, 1)) > _MOST_PANELS:
-            return None
-        cut = [np.linspace(a, b, max(n, 1) + 1)[:-1] for a, b, n in zip(ends[:-1], ends[1:], parts, strict=True)]
-        edges = np.concatenate([*cut, ends[-1:]])
-        bare = cls(prior, k, edges, np.empty(0))
-        beyond = prior.log_tilt_slowly(k, np.array([-np.inf, edges[-1]]), np.array([edges[0], np.inf]))
-        return cls(prior, k, edges, np.concatenate([beyond[:1], bare.panels(edges[:-1], edges[1:]), beyond[1:]]))
-
-    def holds(self, a: Array, b: Array) -> Mask:
-        """Which intervals it answers: their ends lie among the panels, or at infinity."""
-        first, last = self.edges[0], self.edges[-1]
-        return (np.isneginf(a) | (a >= first)) & (np.isposinf(b) | (b <= last)) & (b >= first) & (a <= last)
-
-    def log_tilt(self, a: Array, b: Array) -> Array:
-        """Whole panels from the table, and a part of one at each end."""
-        i = np.searchsorted(self.edges, a, side="left")  # the first edge at or after a
-        j = np.searchsorted(self.edges, b, side="right") - 1  # the last edge at or before b
-        last = self.edges.size - 1
-        inside = i > j  # both ends in one panel
-        start, end = np.isneginf(a), np.isposinf(b)
-        here = np.arange(self.full.size)
-        whole = (here > np.where(start, -1, i)[:, None]) & (here <= np.where(end, last + 1, j)[:, None])
-        total = log_sum(np.where(whole & ~inside[:, None], self.full, -np.inf))
-        left = self.panels(
-            np.where(start, b, a), np.where(start, b, np.where(inside, b, self.edges[np.minimum(i, last)]))
-        )
-        right = self.panels(np.where(end | inside, b, self.edges[np.maximum(j, 0)]), b)
-        return log_sum(np.stack([total, left, right], axis=-1))
-
-    def panels(self, a: Array, b: Array) -> Array:
-        """ln ∫ e^{kx} f over intervals that lie in one panel each."""
-        safe = np.where(b > a, a, self.edges[0]), np.where(b > a, b, self.edges[0])
-        half = (safe[1] - safe[0])[:, None] / 2
-        x = safe[0][:, None] + half * (1 + NODES)
-        with np.errstate(divide="ignore"):
-            weight = np.log(half * NODE_WEIGHTS) + np.where(half > 0, self.prior.log_density(x), -np.inf)
-        weight = self.prior.exact_at_ends(np.stack(safe, axis=-1), weight[:, None, :])[:, 0]
-        return log_sum(weight + self.k * x)
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,7 @@ class MisjudgedAlong:
                 break
             # The grid has a better attack, and with it a bound that may be closer: from there on again.
             value[todo], shares[:, todo] = self._climbed(ranges, shares[:, todo], epsilon[todo])
-        for e, share in zip(epsilon, shares.T, strict=True):
-            self.known[float(e)] = share
+        self._keep(epsilon, shares)
         return np.minimum(np.maximum(value, 0.0), bound), bound
 
     def _enough(self, grid: PeakGrid, value: Array) -> Array:
@@ -86,8 +85,14 @@ class MisjudgedAlong:
         return self.known[min(self.known, key=lambda e: abs(np.log(e / epsilon)))]
 
     def rough(self, epsilon: Array) -> Array:
-        """About what attacks reach: a coarse grid of them."""
-        return self._first(TentRanges.of(self.goal), epsilon)[0]
+        """About what attacks reach; what follows starts from there."""
+        ranges = TentRanges.of(self.goal)
+        value, shares = self._climbed(ranges, self._first(ranges, epsilon)[1], epsilon)
+        self._keep(epsilon, shares)
+        return value
+
+    def _keep(self, epsilon: Array, shares: Array) -> None:
+        self.known.update({float(e): share for e, share in zip(epsilon, shares.T, strict=True)})
 
     def _first(self, ranges: TentRanges, epsilon: Array) -> Pair:
         """The best of a grid of peaks, with about the best turns for each, and where it is."""

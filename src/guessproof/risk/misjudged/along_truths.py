@@ -7,7 +7,7 @@ range of true values the declared belief, with odds κ times as large, is below 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.quick import aim
 from guessproof.risk.misjudged.tents import Move, Pair
-from guessproof.risk.misjudged.truth_boxes import MovedPolygon, PeakedGoals, most_risen
-from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by
+from guessproof.risk.misjudged.truth_boxes import PeakedGoals
+from guessproof.risk.misjudged.truth_rows import DEEP, LookedBoxes, TruthBoxes, TruthPeaks, TruthRows, blocks
+from guessproof.risk.misjudged.turns import best_turns, dense
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
@@ -25,18 +26,19 @@ from guessproof.world.checks import Array
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
 _CLOSEST = 1e-6  # the same as a share of the attack, at least
 _TRUTHS, _PEAKS, _TURNS = 17, 7, 5  # where a search for attacks begins
-_FARTHEST = 1e-9  # of the prior: beyond, no attack is looked for
+_FARTHEST = 1e-9  # of the prior: beyond, no attack is looked for, and no radius ends
 _CLIMBS, _FIRST_STEP, _SHRINK = 6, 0.08, 0.4
-_FIRST_STEPS, _CLIMB_STEPS, _STEPS = 3, 2, 1  # of Newton's method, to the best turns
+_SWITCHES = 4  # looks for where an attack becomes another one
+_SAME = 0.3  # of shares: attacks that are no further apart are taken for one that moves with ε
+_NEAR_A_KINK = 0.1  # of the true values that attacks are looked for among
+_FIRST_STEPS, _CLIMB_STEPS = 3, 2  # of Newton's method, to the best turns
 _TAILS = (3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11, 1e-14)  # of the prior: where true values may end
 _WELL_BELOW = 0.5  # of an attack: what is left beyond such an end
 _BOX_TRUTHS, _BOX_PEAKS, _DENSE = 5, 5, 0.03  # ends of the first boxes, and how dense they are around the attack
-_RADII, _NARROW, _NARROWER, _DEEP = 5, 0.03, 0.01, 3  # the same of radii, at first and in boxes cut so many times
-_BULKY = 3.0  # times where most of the prior lies: a range of radii for which that share is meant
-_BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
+_NARROW, _NARROWER = 0.03, 0.01  # the same of radii, at first and in boxes cut some times
 _AGAIN, _BETTER = 3, 1e-7  # times that boxes may show a better attack, and by how much
-_ROUNDS, _MOST = 16, 1500  # of cutting boxes, and open ones of one ε at a time
-_BLOCK = 512  # rows worked on at a time, so that they stay in the cache
+_MUCH_BETTER = 1e-4  # the same: where an attack is so much better, boxes are not cut for the one before
+_ROUNDS, _MOST = 16, 150  # of cutting boxes, and open ones of one ε at a time
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,9 @@ class MisjudgedAlongTruths:
         default_factory=dict[float, tuple[float, float, float]], repr=False, compare=False
     )
 
+    # By ε: the boxes of the proof, true values and peaks from and to, and what bounds them.
+    proofs: dict[float, Array] = field(default_factory=dict[float, Array], repr=False, compare=False)
+
     @cached_property
     def world(self) -> TiltedIntegrals:
         """The prior's integrals in the metric's own units."""
@@ -65,8 +70,7 @@ class MisjudgedAlongTruths:
 
     def measure(self, epsilon: Array) -> Pair:
         """(attack, bound) for each ε."""
-        starts = np.stack([self._near(e) for e in epsilon], axis=1) if self.known else self._first(epsilon)[1]
-        value, places = self._climbed(starts, epsilon)
+        value, places = self._followed(epsilon)
         bound, todo = np.ones(epsilon.size), np.arange(epsilon.size)
         for _ in range(_AGAIN):
             enough = self._enough(places[:, todo], epsilon[todo], value[todo])
@@ -79,16 +83,68 @@ class MisjudgedAlongTruths:
                 break
             # Some box has a better attack, and with it a bound that may be closer: from there on again.
             value[todo], places[:, todo] = self._climbed(places[:, todo], epsilon[todo])
-        for e, place in zip(epsilon, places.T, strict=True):
-            self.known[float(e)] = place
+        self._keep(epsilon, places)
         return np.minimum(np.maximum(value, 0.0), bound), bound
 
     def rough(self, epsilon: Array) -> Array:
-        """About what attacks reach: a coarse grid of them."""
-        return self._first(epsilon)[0]
+        """About what attacks reach; what follows starts from there."""
+        value, places = self._climbed(self._first(epsilon)[1], epsilon)
+        self._keep(epsilon, places)
+        return value
 
-    def _near(self, epsilon: float) -> Array:
-        return self.known[min(self.known, key=lambda e: abs(np.log(e / epsilon)))]
+    def switches(self, epsilon: Array) -> Array:
+        """Between which of some ε the best attack becomes another one: where both reach the same, about.
+
+        There what attacks reach has a kink, and a chord across it would lie far above.
+        """
+        self._keep(epsilon, self._followed(epsilon)[1])
+        left, right = (np.stack([self.known[float(e)] for e in side], axis=1) for side in (epsilon[:-1], epsilon[1:]))
+        some = np.flatnonzero(~self._is_same(left, right))
+        low, high, left, right = np.log(epsilon[some]), np.log(epsilon[some + 1]), left[:, some], right[:, some]
+        if not some.size:
+            return np.empty(0)
+        ahead = [self._ahead(left, right, np.exp(at)) for at in (low, high)]
+        for _ in range(_SWITCHES):
+            with np.errstate(all="ignore"):
+                share = np.clip(ahead[0] / (ahead[0] - ahead[1]), 0.05, 0.95)
+            middle = low + np.where(np.isnan(share), 0.5, share) * (high - low)
+            found = self._ahead(left, right, np.exp(middle))
+            low, high = np.where(found > 0, middle, low), np.where(found > 0, high, middle)
+            ahead = [np.where(found > 0, found, ahead[0]), np.where(found > 0, ahead[1], found)]
+        return np.exp(np.where(np.abs(ahead[0]) < np.abs(ahead[1]), low, high))
+
+    def _ahead(self, left: Array, right: Array, epsilon: Array) -> Array:
+        """By how much the one attack reaches further than the other."""
+        return self._climbed(left, epsilon)[0] - self._climbed(right, epsilon)[0]
+
+    def _followed(self, epsilon: Array) -> Pair:
+        """Attacks, from those that are known: what they reach, and where they are."""
+        places = self._near(epsilon) if self.known else self._first(epsilon)[1]
+        value = self._attacks(places, epsilon).reached(places[2:])
+        new = np.flatnonzero([float(e) not in self.known for e in epsilon])
+        if new.size:
+            value[new], places[:, new] = self._climbed(places[:, new], epsilon[new])
+        return value, places
+
+    def _keep(self, epsilon: Array, places: Array) -> None:
+        self.known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
+
+    def _near(self, epsilon: Array) -> Array:
+        """Where attacks begin: between those of the two ε around that are known."""
+        known = np.array(sorted(self.known))
+        after = np.clip(np.searchsorted(known, epsilon), 1, max(known.size - 1, 1))
+        if known.size == 1:
+            return np.repeat(self.known[float(known[0])][:, None], epsilon.size, axis=1)
+        ends = [np.stack([self.known[float(e)] for e in known[i]], axis=1) for i in (after - 1, after)]
+        left, right = known[after - 1], known[after]
+        share = np.clip(np.log(epsilon / left) / np.log(right / left), 0.0, 1.0)
+        nearer, between = np.where(share < 0.5, *ends), (1 - share) * ends[0] + share * ends[1]
+        return np.where(self._is_same(*ends), between, nearer)
+
+    def _is_same(self, left: Array, right: Array) -> NDArray[np.bool_]:
+        """Whether attacks at two ε are one that moves with ε, or two."""
+        (low, high), apart = self.attacked, np.abs(left - right)
+        return (apart[0] <= _NEAR_A_KINK * (high - low)) & np.all(apart[1:] <= _SAME, axis=0)
 
     def _enough(self, places: Array, epsilon: Array, value: Array) -> Array:
         """How far above the attack is close enough: what a little more of ε adds to it."""
@@ -97,8 +153,8 @@ class MisjudgedAlongTruths:
 
     # Attacks: true value, peak as a share of the goal, and two turns, in rows.
 
-    def _attacks(self, places: Array, epsilon: Array) -> _TruthRows:
-        low, high = self._peaks(places[0], places[0])
+    def _attacks(self, places: Array, epsilon: Array) -> TruthRows:
+        low, high = self.peaks(places[0], places[0])
         return self._rows(epsilon, (places[0], places[0]), low + places[1] * (high - low))
 
     def _possible(self, t: Array) -> NDArray[np.bool_]:
@@ -123,23 +179,44 @@ class MisjudgedAlongTruths:
         return value[best], np.concatenate([np.stack([t, share])[:, best], turns[:, best]])
 
     def _climbed(self, start: Array, epsilon: Array) -> Pair:
-        """Newton's steps in true value and peak, on a small grid that shrinks; turns follow."""
+        """Attacks climbed in true value and peak, and those near a kink along the peak at the kink itself.
+
+        Where an edge of the goal meets a jump of the density the best true value is often just there, and an attack
+        beside it, however close, leaves boxes open that cutting does not close.
+        """
+        (low, high), every = self.attacked, np.arange(epsilon.size)
+        value, best = self._climb(start, epsilon, np.array([(high - low) / 4, 1.0]))
+        kinks = self._kinks[(self._kinks >= low) & (self._kinks <= high)]
+        if not kinks.size:
+            return value, best
+        away = np.abs(kinks[:, None] - best[0])
+        which = np.argmin(away, axis=0)
+        near = np.flatnonzero(away[which, every] <= _NEAR_A_KINK * (high - low))
+        there = np.concatenate([kinks[which[near]][None], best[1:, near]])
+        found, there = self._climb(there, epsilon[near], np.array([0.0, 1.0]))
+        better = near[found > value[near]]
+        best[:, better], value[better] = there[:, found > value[near]], found[found > value[near]]
+        return value, best
+
+    def _climb(self, start: Array, epsilon: Array, scale: Array) -> Pair:
+        """Newton's steps in true value and peak, or in one of them, on a small grid that shrinks; turns follow."""
         (low, high), every, step = self.attacked, np.arange(epsilon.size), _FIRST_STEP
         best, value, centre = start.copy(), np.full(epsilon.size, -np.inf), start.copy()
-        shifts = np.stack(np.meshgrid([-1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], indexing="ij")).reshape(2, 1, 9)
-        shifts = shifts * np.array([(high - low) / 4, 1.0])[:, None, None]
+        ways = [np.array([-1.0, 0.0, 1.0]) if size else np.zeros(1) for size in scale]
+        shifts = np.stack(np.meshgrid(*ways, indexing="ij")).reshape(2, 1, -1) * scale[:, None, None]
+        count, parabola = shifts.shape[2], _parabola if np.all(scale) else _parabola_of_peaks
         for _ in range(_CLIMBS):
             around = centre[:2, :, None] + step * shifts
             around = np.stack([np.clip(around[0], low, high), np.clip(around[1], 0.0, 1.0)])
-            rows = self._attacks(around.reshape(2, -1), np.repeat(epsilon, 9))
-            turns = rows.nearer(np.repeat(centre[2:], 9, axis=1), _CLIMB_STEPS)
-            found = np.where(self._possible(around[0]), rows.reached(turns).reshape(-1, 9), -np.inf)
+            rows = self._attacks(around.reshape(2, -1), np.repeat(epsilon, count))
+            turns = rows.nearer(np.repeat(centre[2:], count, axis=1), _CLIMB_STEPS)
+            found = np.where(self._possible(around[0]), rows.reached(turns).reshape(-1, count), -np.inf)
             place = np.argmax(found, axis=1)
-            there, top = np.concatenate([around, turns.reshape(2, -1, 9)])[:, every, place], found[every, place]
+            there, top = np.concatenate([around, turns.reshape(2, -1, count)])[:, every, place], found[every, place]
             better = top > value
             best, value = np.where(better, there, best), np.where(better, top, value)
             centre = best.copy()
-            centre[:2] = np.where(better, _parabola(found, around, best[:2]), best[:2])
+            centre[:2] = np.where(better, parabola(found, around, best[:2]), best[:2])
             step *= _SHRINK
         return value, best
 
@@ -148,33 +225,39 @@ class MisjudgedAlongTruths:
     def _bound(self, epsilon: Array, places: Array, reached: Array, enough: Array) -> tuple[Array, Array, Array]:
         """What no true value and no wrong prior exceeds, for each ε, and the best attack that boxes came upon."""
         bound, boxes = self._first_boxes(epsilon, places, reached)
-        value, there = np.full(epsilon.size, -np.inf), places.copy()
+        value, there, settled = np.full(epsilon.size, -np.inf), places.copy(), list[Array]()
         for _ in range(_ROUNDS):
-            looked = self._asked(boxes, epsilon, enough)
+            looked = self._asked(boxes, epsilon)
             self._keep_best(boxes, looked, value, there)
             open_ = looked.most > enough[boxes.which]
+            open_ &= value[boxes.which] <= (1 + _MUCH_BETTER) * reached[boxes.which]  # else from the better one again
             crowd = np.bincount(boxes.which[open_], minlength=epsilon.size)
             open_ &= crowd[boxes.which] <= _MOST
             np.maximum.at(bound, boxes.which[~open_], looked.most[~open_])
+            settled.append(boxes.proof(looked.most)[:, ~open_])
             boxes = self._within(replace(boxes, turns=looked.turns).cut(looked, open_))
             if not boxes.which.size:
                 break
         bound[boxes.which] = 1.0  # what is still open
+        settled.append(boxes.proof(np.ones(boxes.which.size)))
+        which, *proof = np.concatenate(settled, axis=1)
+        for i, e in enumerate(epsilon):
+            self.proofs[float(e)] = np.stack(proof)[:, which == i]
         return np.minimum(bound, 1.0), value, there
 
-    def _keep_best(self, boxes: _TruthBoxes, looked: _LookedBoxes, value: Array, there: Array) -> None:
+    def _keep_best(self, boxes: TruthBoxes, looked: LookedBoxes, value: Array, there: Array) -> None:
         order = np.argsort(looked.reached)
         order = order[looked.reached[order] > value[boxes.which[order]]]
         which, t = boxes.which[order], boxes.middle[order]
-        low, high = self._peaks(t, t)
+        low, high = self.peaks(t, t)
         with np.errstate(all="ignore"):
             share = np.clip((looked.peak[order] - low) / (high - low), 0.0, 1.0)
         value[which] = looked.reached[order]  # the last one that is written is the largest
         there[:, which] = np.stack([t, share, *looked.turns[:, order]])
 
-    def _first_boxes(self, epsilon: Array, places: Array, reached: Array) -> tuple[Array, _TruthBoxes]:
+    def _first_boxes(self, epsilon: Array, places: Array, reached: Array) -> tuple[Array, TruthBoxes]:
         """Boxes that are dense around each attack, and what bounds the true values beyond them."""
-        beyond, parts = np.zeros(epsilon.size), list[_TruthBoxes]()
+        beyond, parts = np.zeros(epsilon.size), list[TruthBoxes]()
         for i, (e, value) in enumerate(zip(epsilon, reached, strict=True)):
             low, high, beyond[i] = self.ranges[float(e)] = self._range(float(e), float(value))
             share = np.clip((places[:1, i] - low) / (high - low), 0.0, 1.0)
@@ -182,13 +265,13 @@ class MisjudgedAlongTruths:
             t = t[(t >= low) & (t <= high)]
             some = self.search.prior.mass(t[:-1], t[1:]) > 0
             t1, t2 = t[:-1][some], t[1:][some]
-            first, last = (p[:, None] for p in self._peaks(t1, t2))
+            first, last = (p[:, None] for p in self.peaks(t1, t2))
             c = first + dense(np.repeat(places[1, i], t1.size), _BOX_PEAKS, _DENSE) * (last - first)
             n = _BOX_PEAKS - 1
             truths, peaks = np.repeat([t1, t2], n, axis=1), np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()])
             which, turns = np.full(t1.size * n, i), np.repeat(places[2:, i : i + 1], t1.size * n, axis=1)
-            parts.append(_TruthBoxes(which, truths, peaks, turns, np.zeros(which.size, dtype=np.int64)))
-        return beyond, _TruthBoxes.joined(parts)
+            parts.append(TruthBoxes(which, truths, peaks, turns, np.zeros(which.size, dtype=np.int64)))
+        return beyond, TruthBoxes.joined(parts)
 
     @cached_property
     def _kinks(self) -> Array:
@@ -220,49 +303,48 @@ class MisjudgedAlongTruths:
         """What a belief is at most if the prior is wrong."""
         return float(with_odds_of(declared, self.factor)) if declared > 0 else 0.0
 
-    def _peaks(self, t1: Array, t2: Array) -> Pair:
+    def peaks(self, t1: Array, t2: Array) -> Pair:
         """Between which values tents peak, for true values from t1 to t2: in the goal, and where the prior is."""
         support = self.search.prior.support
         return np.clip(self.search.edges(t1)[0], *support), np.clip(self.search.edges(t2)[1], *support)
 
-    def _within(self, boxes: _TruthBoxes) -> _TruthBoxes:
+    def _within(self, boxes: TruthBoxes) -> TruthBoxes:
         """Boxes without the peaks that lie in no goal of theirs."""
-        first, last = self._peaks(*boxes.truths)
+        first, last = self.peaks(*boxes.truths)
         some = np.flatnonzero((boxes.peaks[1] >= first) & (boxes.peaks[0] <= last))
         return replace(boxes, peaks=np.clip(boxes.peaks, first, last)).pick(some)
 
-    def _rows(self, epsilon: Array, truths: Pair, c: Array) -> _TruthRows:
+    def _rows(self, epsilon: Array, truths: Pair, c: Array) -> TruthRows:
         t1, t2 = truths
         lo, hi = self.search.edges(0.5 * t1 + 0.5 * t2)
         half = 0.5 * (t2 - t1) * (1 + 1e-15)
-        return _TruthRows(PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, half, c), self._bulk)
+        return TruthRows(PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, half, c), self._bulk)
 
     @cached_property
     def _bulk(self) -> Pair:
         """Where radii may end."""
         prior = self.search.prior
-        bulk, ends = prior.quantile([1e-15, 1 - 1e-15]), np.asarray(prior.support)
+        bulk, ends = prior.quantile([_FARTHEST, 1 - _FARTHEST]), np.asarray(prior.support)
         low, high = np.where(np.isfinite(ends), ends, bulk)
         return np.asarray(low), np.asarray(high)
 
-    def _asked(self, boxes: _TruthBoxes, epsilon: Array, enough: Array) -> _LookedBoxes:
-        """What bounds each box: what bounds both peaks at its ends, and how much more there may be between them."""
+    def _asked(self, boxes: TruthBoxes, epsilon: Array) -> LookedBoxes:
+        """What bounds each box: what bounds both peaks at its ends, with how much more there may be between them."""
         keys = np.stack([boxes.which, *boxes.truths, boxes.depth])
         keys = np.concatenate([np.tile(keys, 2), boxes.peaks.reshape(1, -1)])
         unique, index, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
         which, t1, t2, depth, c = unique
         rows, turns = self._rows(epsilon[which.astype(np.int64)], (t1, t2), c), np.tile(boxes.turns, 2)[:, index]
-        narrow = np.where(depth >= _DEEP, _NARROWER, _NARROW)
-        peaks = _TruthPeaks.joined([rows.pick(b).looked(turns[:, b], narrow[b]) for b in _blocks(np.arange(c.size))])
+        narrow, sides = np.where(depth >= DEEP, _NARROWER, _NARROW), inverse.reshape(2, -1)
+        peaks = TruthPeaks.joined([rows.pick(b).looked(turns[:, b], narrow[b]) for b in blocks(np.arange(c.size))])
         value = np.where(self._possible(0.5 * t1 + 0.5 * t2), peaks.value, -np.inf)
-        more, sides = self._more(boxes, epsilon[boxes.which]), inverse.reshape(2, -1)
-        most = np.max([peaks.bound_with(side, more, enough[boxes.which]) for side in sides], axis=0)
+        more = self._more(boxes, epsilon[boxes.which])
+        most = np.max(peaks.bounds(sides, more, self.move), axis=0)
         better = np.where(value[sides[0]] >= value[sides[1]], *sides)
-        own = np.max(peaks.bound[sides], axis=0)
-        return _LookedBoxes(most, own, value[better], c[better], peaks.turns[:, better])
+        return LookedBoxes(most, more * peaks.pull[better], value[better], c[better], peaks.turns[:, better])
 
-    def _more(self, boxes: _TruthBoxes, epsilon: Array) -> Array:
-        """How much a tent with its peak between two others holds more than a mixture of theirs, of target and rest.
+    def _more(self, boxes: TruthBoxes, epsilon: Array) -> Array:
+        """How much a tent with its peak between two others holds more than a mixture of theirs, a valley less.
 
         Some of what lies between the peaks may be in no goal: that would only lower the belief.
         """
@@ -273,153 +355,7 @@ class MisjudgedAlongTruths:
         mass = np.fmin(prior.mass(left, right), most if form.is_straight else np.inf)
         with np.errstate(over="ignore", invalid="ignore"):
             more = np.where(mass > 0, self.factor * np.sinh(apart) * mass, 0.0)
-            raised = np.exp(epsilon * form.step)
-        return np.stack([more * raised, 0 * more]) if self.move > 0 else np.stack([0 * more, -more])
-
-
-@dataclass(frozen=True, eq=False)
-class _TruthBoxes:
-    """Of each box: its ε, true values and peaks from and to, about the best turns, and how often it was cut."""
-
-    which: NDArray[np.int64]
-    truths: Array
-    peaks: Array
-    turns: Array
-    depth: NDArray[np.int64]
-
-    @classmethod
-    def joined(cls, parts: list[_TruthBoxes]) -> _TruthBoxes:
-        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
-        return cls(*(np.concatenate(each, axis=-1) for each in arrays))
-
-    @property
-    def middle(self) -> Array:
-        return 0.5 * self.truths[0] + 0.5 * self.truths[1]
-
-    def pick(self, some: NDArray[np.int64]) -> _TruthBoxes:
-        return _TruthBoxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
-
-    def cut(self, looked: _LookedBoxes, open_: NDArray[np.bool_]) -> _TruthBoxes:
-        """Open boxes cut in two, by what is loosest: true values (and radii), or peaks; or in four."""
-        by_truth, by_peak = looked.own - looked.reached, looked.most - looked.own
-        both = np.minimum(by_truth, by_peak) > _BOTH * np.maximum(by_truth, by_peak)
-        kinds = both, ~both & (by_truth >= by_peak), ~both & (by_truth < by_peak)
-        four, truths, peaks = (self.pick(np.flatnonzero(open_ & kind)) for kind in kinds)
-        halves = four._halved("truths")._halved("peaks"), truths._halved("truths"), peaks._halved("peaks")
-        return _TruthBoxes.joined(list(halves))
-
-    def _halved(self, ends: str) -> _TruthBoxes:
-        a, b = getattr(self, ends)
-        middle = 0.5 * a + 0.5 * b
-        parts = [np.stack(part) for part in ((a, middle), (middle, b))]
-        return _TruthBoxes.joined([replace(self, depth=self.depth + 1, **{ends: part}) for part in parts])
-
-
-@dataclass(frozen=True, eq=False)
-class _LookedBoxes:
-    """Of each box: what bounds it, what bounds the peaks at its ends, and the better attack at one of them."""
-
-    most: Array
-    own: Array
-    reached: Array
-    peak: Array
-    turns: Array
-
-
-@dataclass(frozen=True, eq=False)
-class _TruthPeaks:
-    """Of goals and peaks, in rows: what bounds them, the best attack on the grid of radii, and the polygons."""
-
-    bound: Array
-    value: Array
-    turns: Array
-    upper: Array
-    lower: Array
-
-    @classmethod
-    def joined(cls, parts: list[_TruthPeaks]) -> _TruthPeaks:
-        axes = 0, 0, 1, 2, 2
-        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
-        return cls(*(np.concatenate(each, axis=axis) for each, axis in zip(arrays, axes, strict=True)))
-
-    def bound_with(self, places: NDArray[np.int64], more: Array, enough: Array) -> Array:
-        """The bound of some rows where A or B is changed: at most by what that is of the least A + B, at h = 1."""
-        least = np.min(self.upper[1, :, places, 0] + self.lower[1, :, places, 0], axis=1) + more[1]
-        with np.errstate(all="ignore"):
-            found = self.bound[places] + (more[0] - more[1]) / least
-        found = np.where(least > 0, np.fmin(found, 1.0), 1.0)
-        for part in _blocks(np.flatnonzero(found > enough)):
-            upper, lower = self.upper[:, :, places[part]], self.lower[:, :, places[part]]
-            found[part] = np.minimum(found[part], most_risen(upper, lower, more[:, part]))
-        return found
-
-
-@dataclass(frozen=True, eq=False)
-class _TruthRows:
-    """Goals with their peaks; radii are shares of how far they can reach."""
-
-    goals: PeakedGoals
-    bulk: Pair
-
-    def pick(self, some: NDArray[np.int64]) -> _TruthRows:
-        return _TruthRows(self.goals.pick(some), self.bulk)
-
-    @cached_property
-    def reaches(self) -> tuple[Array, Array, Array]:
-        """How far from its peak a goal reaches, how near what lies outside comes, and how far that reaches."""
-        return self.goals.reaches(self.bulk)
-
-    @cached_property
-    def raised(self) -> Array:
-        """By how much the step of the distance raises what is in the target."""
-        with np.errstate(over="ignore"):
-            return np.exp(self.goals.epsilon * self.goals.world.form.step)
-
-    def parts(self, inside: Array, outside: Array, *, from_one: bool = False) -> tuple[TurnedPart, TurnedPart]:
-        """What is raised and what it is compared with, for radii; outside, h is 1 everywhere at first."""
-        goals, (reach, near, far) = self.goals, (r[:, None] for r in self.reaches)
-        psi, support, k = goals.world.form.psi, goals.world.prior.support, goals.rate[:, None]
-        end = np.maximum(psi(support[1]) - psi(goals.c), psi(goals.c) - psi(support[0]))
-        cut_in, cut_out = reach * inside, np.concatenate([end[:, None], near + (far - near) * outside], axis=1)
-        with np.errstate(over="ignore", invalid="ignore"):
-            within = TurnedPart(*goals.inside(cut_in, from_one=from_one), np.exp(-k * cut_in))
-            beside = TurnedPart(*goals.outside(cut_out, from_one=from_one), np.exp(-k * cut_out))
-        target, rest = (within, beside) if goals.move > 0 else (beside, within)
-        return target.raised(self.raised[:, None]), rest
-
-    def nearer(self, turns: Array, steps: int) -> Array:
-        """Turns that are nearer to the best ones of each peak."""
-        reach, near, far = self.reaches
-        steep = -self.goals.rate * np.stack([reach, far - near])
-        return nearer_turns(self.parts, turns, self.goals.move, steep, steps)
-
-    def reached(self, turns: Array) -> Array:
-        """How far the belief moves with such turns."""
-        return reached_by(self.parts, turns)
-
-    def looked(self, turns: Array, narrow: Array) -> _TruthPeaks:
-        """What bounds every row, with radii that are dense around the best turns."""
-        goals, every = self.goals, np.arange(self.goals.c.size)
-        inside, outside = self._radii(self.nearer(turns, _STEPS), narrow)
-        target, rest = self.parts(inside, outside, from_one=True)
-        with np.errstate(all="ignore"):
-            value, at = best_turns(target, rest)
-            upper = MovedPolygon.of(target, goals, goals.move, 1, self.raised).corners
-            lower = MovedPolygon.of(rest, goals, -goals.move, -1, np.ones_like(self.raised)).corners
-        bound, at = most_risen(upper, lower, np.zeros((2, every.size))), at if goals.move > 0 else at[::-1]
-        best = np.stack([inside[every, at[0]], outside[every, np.maximum(at[1] - 1, 0)]])
-        return _TruthPeaks(bound, value, best, upper, lower)
-
-    def _radii(self, turns: Array, narrow: Array) -> Pair:
-        world, (_, near, far) = self.goals.world, self.reaches
-        low, high = world.form.psi(world.prior.quantile([0.1, 0.9]))
-        with np.errstate(divide="ignore"):
-            bulky = np.clip(_BULKY * (high - low) / (far - near), 1e-3, 1.0)
-        return dense(turns[0], _RADII, narrow), dense(turns[1], _RADII, narrow * bulky)[:, ::-1]
-
-
-def _blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    return [rows[i : i + _BLOCK] for i in range(0, rows.size, _BLOCK)] or [rows]
+            return more * np.exp(epsilon * form.step) if self.move > 0 else more
 
 
 def _parabola(found: Array, around: Array, there: Array) -> Array:
@@ -434,3 +370,13 @@ def _parabola(found: Array, around: Array, there: Array) -> Array:
         step = 0.5 * np.stack([at[0, :, 2, 1] - at[0, :, 0, 1], at[1, :, 1, 2] - at[1, :, 1, 0]])
         top = (det > 0) & (own < 0) & np.all(np.abs(move) <= 2, axis=0)
         return np.where(top, at[:, :, 1, 1] + step * move, there)
+
+
+def _parabola_of_peaks(found: Array, around: Array, there: Array) -> Array:
+    """The same for three values at one true value."""
+    with np.errstate(all="ignore"):
+        first, own = 0.5 * (found[:, 2] - found[:, 0]), found[:, 2] + found[:, 0] - 2 * found[:, 1]
+        move = -first / own
+        top = (own < 0) & (np.abs(move) <= 2)
+        peak = around[1, :, 1] + 0.5 * (around[1, :, 2] - around[1, :, 0]) * move
+    return np.stack([there[0], np.where(top, peak, there[1])])

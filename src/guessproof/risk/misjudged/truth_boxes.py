@@ -24,6 +24,7 @@ Between two peaks the same holds as at one true value: A is larger by κ·sinh(�
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,7 @@ class PeakedGoals:
         equally far from the peak, and a radius says too little.
         """
         lo, hi, c = (v[:, None] for v in (self.lo, self.hi, self.c))
+        cut = cut[:, 1:-1] if from_one else cut
         left, right = self._around(c, cut)
         left = np.where(self.world.form.psi(c) - self.world.form.psi(lo) <= cut, lo, left)
         left = np.concatenate([lo, np.maximum(left, lo)], axis=1), np.minimum(c, hi)
@@ -101,6 +103,7 @@ class PeakedGoals:
     def outside(self, cut: Array, *, from_one: bool = False) -> Pair:
         """The same outside, h being κ from such radii on."""
         lo, hi, c = (v[:, None] for v in (self.lo, self.hi, self.c))
+        cut = cut[:, 1:-1] if from_one else cut
         left, right = self._around(c, cut)
         ends = np.full_like(c, -np.inf), np.full_like(c, np.inf)
         pieces = [
@@ -135,9 +138,10 @@ class PeakedGoals:
         ref = self.c[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             tilts = np.sum(np.exp(self.world.log_tilt(*np.broadcast_arrays(rates, a, b, ref))), axis=1)
-        weighed = tilts[..., :1] + (self.factor - 1) * tilts[..., 1:]
+        whole = tilts[..., :1]
+        weighed = whole + (self.factor - 1) * tilts[..., 1:]
         if from_one:
-            weighed[..., 0], weighed[..., -1] = tilts[..., 0], self.factor * tilts[..., 0]
+            weighed = np.concatenate([whole, weighed, self.factor * whole], axis=-1)
         return weighed[0], weighed[1]
 
     def strips(self) -> tuple[Strip, Strip]:
@@ -235,53 +239,87 @@ def most_risen(upper: Array, lower: Array, more: Array) -> Array:
     To A and B something may be added.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        a, b, into = upper[0], lower[0], upper[1] + more[0][:, None]
-        out = lower[1] + more[1][:, None]
-        turn, rest = (a, into), (b, out)
-        # What varies along an edge comes last; the rest falls by what the target rises.
-        ends = risen(a[..., None, :], into[..., None, :], b[..., :, None], out[..., :, None])
-        along = _along_edges(turn, rest, ends, 1), _along_edges(rest, turn, -np.swapaxes(ends, 2, 3), -1)
-        bent = _bent(turn, rest)
-        most = np.maximum(*(np.max(np.max(v, axis=0) + e, axis=(1, 2)) for v, e in zip(along, bent, strict=True)))
-    wrong = np.isnan(most) | np.any((out < 0) | (b < 0), axis=(0, 2)) | np.any((a < 0) | (into < 0), axis=(0, 2))
+        target, rest = (upper[0], upper[1] + more[0][:, None]), (lower[0], lower[1] + more[1][:, None])
+        corners = _Corners.of(target, rest)
+        most = np.maximum(*(_most_along(corners, way) for way in (1, -1)))
+    below = [np.any(v < 0, axis=(0, 2)) for v in (*target, *rest)]
+    wrong = np.isnan(most) | np.any(below, axis=0)
     return np.where(wrong, 1.0, np.minimum(most, 1.0)) + _ROUNDING
 
 
-def _bent(target: Pair, rest: Pair) -> tuple[Array, Array]:
-    """(β − α)·(P₁ − P₂) at most along each edge: between corners of the target, and of the rest.
+@dataclass(frozen=True, eq=False)
+class _Corners:
+    """Of each end of a box, row, corner of the target and corner of the rest: a + b, A + B and the rise."""
 
-    Both have S₁T₂ − S₂T₁ and A₁B₂ − A₂B₁ as factors, which are linear along an edge: its slope is the same at both ends
-    of the box.
+    target: Pair
+    rest: Pair
+    before: Array
+    after: Array
+    risen: Array
+
+    @classmethod
+    def of(cls, target: Pair, rest: Pair) -> _Corners:
+        (a, into), (b, out) = ((v[..., :, None] for v in target), (v[..., None, :] for v in rest))
+        before, after = a + b, into + out
+        return cls(target, rest, before, after, (into * b - out * a) / (before * after))
+
+    @cached_property
+    def twisted(self) -> Array:
+        """|S₁T₂ − S₂T₁| and |A₁B₂ − A₂B₁|, the factors of (β − α)·(P₁ − P₂)."""
+        (into, out), (t, s) = (self.target[1], self.rest[1]), (self.before, self.after)
+        apart = into[0][..., :, None] * out[1][..., None, :] - into[1][..., :, None] * out[0][..., None, :]
+        return np.abs(np.stack([s[0] * t[1] - s[1] * t[0], apart]))
+
+
+def _most_along(corners: _Corners, way: Move) -> Array:
+    """The largest value along all edges of the target (1) or of the rest (−1), at the corners of the other one.
+
+    What S, T and the factors of (β − α)·(P₁ − P₂) are at the ends of an edge bounds them along it: they are linear
+    there, since its slope is the same at both ends of the box.
     """
-    (a, into), (b, out) = ((v[..., :, None] for v in target), (v[..., None, :] for v in rest))
-    before, after = a + b, into + out
-    uneven = np.abs(after[0] * before[1] - after[1] * before[0])
-    apart = np.abs(into[0] * out[1] - into[1] * out[0])
-    found: list[Array] = []
-    for axis in (1, 2):
-        least = np.sqrt(np.prod([_either(v, axis, np.minimum) for v in (*before, *after)], axis=0))
-        both = _either(after[0], axis, np.minimum) * _either(after[1], axis, np.minimum)
-        found.append(_either(uneven, axis, np.maximum) * _either(apart, axis, np.maximum) / (4 * least * both))
-    return np.swapaxes(found[0], 1, 2), found[1]
+    axis = 2 if way > 0 else 3
+    first, second = _ends(corners.risen, axis)
+    value = np.max(np.maximum(first, second), axis=0)
+    inner = _inner_tops(corners, way)
+    if inner is not None:
+        (_, row, i, j), found = inner
+        np.maximum.at(value, (row, i, j), found)
+    before, after = (np.minimum(*_ends(v, axis)) for v in (corners.before, corners.after))
+    twisted, both = np.maximum(*_ends(corners.twisted, axis)), after[0] * after[1]
+    bent = twisted[0] * twisted[1] / (4 * both * np.sqrt(both * before[0] * before[1]))
+    return np.max(value + bent, axis=(1, 2))
 
 
-def _either(values: Array, axis: int, choose: np.ufunc) -> Array:
-    """One of two neighbours along an axis."""
-    return choose(values[:, :-1], values[:, 1:]) if axis == 1 else choose(values[..., :-1], values[..., 1:])
+def _ends(values: Array, axis: int) -> Pair:
+    """What corners at the two ends of each edge have."""
+    return (values[:, :, :-1], values[:, :, 1:]) if axis == 2 else (values[..., :-1], values[..., 1:])
 
 
-def _along_edges(varies: Pair, fixed: Pair, ends: Array, way: Move) -> Array:
-    """The largest value along each edge between two corners of one polygon, at each corner of the other.
+def _inner_tops(corners: _Corners, way: Move) -> tuple[tuple[NDArray[np.int64], ...], Array] | None:
+    """Edges along which the rise may have its top inside, and what it is there.
 
-    With A = α + sa its derivative vanishes where √(sB)·(a+b) = √b·(A+B), which is one place.
+    With A = α + sa the rise grows along the target while sB·(a+b)² > b·(A+B)², and with B = β + sb along the rest while
+    sA·(a+b)² < a·(A+B)²: both change but once, where √(sB)·(a+b) = √b·(A+B), or the like.
     """
-    mass, told = (v[..., None, :] for v in varies)
-    b, out = (v[..., :, None] for v in fixed)
-    step = np.diff(mass, axis=-1)
-    slope = np.maximum(np.diff(told, axis=-1) / step, 0.0)
-    start, value = mass[..., :-1], told[..., :-1]
-    root_b, pull = np.sqrt(b), np.sqrt(slope) * np.sqrt(out)
-    ahead = (root_b * (value + out) - pull * (start + b)) / (pull - slope * root_b)
+    (mass, told), (held, kept) = (corners.target, corners.rest) if way > 0 else (corners.rest, corners.target)
+    slope = np.maximum(np.diff(told) / np.diff(mass), 0.0)
+    share = np.square(corners.before / corners.after)
+    if way > 0:
+        pull = slope[..., :, None] * (kept / held)[..., None, :]
+        first, second = _ends(share, 2)
+        some = np.nonzero((pull * first > 1) != (pull * second > 1))
+        end, row, edge, corner = some
+    else:
+        pull = (kept / held)[..., :, None] * slope[..., None, :]
+        first, second = _ends(share, 3)
+        some = np.nonzero((pull * first > 1) != (pull * second > 1))
+        end, row, corner, edge = some
+    if not end.size:
+        return None
+    start, value, s = mass[end, row, edge], told[end, row, edge], slope[end, row, edge]
+    b, out = held[end, row, corner], kept[end, row, corner]
+    root, drawn = np.sqrt(b), np.sqrt(s) * np.sqrt(out)
+    ahead = (root * (value + out) - drawn * (start + b)) / (drawn - s * root)
+    step = mass[end, row, edge + 1] - start
     ahead = np.where(np.isnan(ahead), 0.0, np.clip(ahead, np.minimum(step, 0.0), np.maximum(step, 0.0)))
-    inner = way * risen(start + ahead, value + np.where(ahead != 0, slope * ahead, 0.0), b, out)
-    return np.maximum(inner, np.maximum(way * ends[..., :-1], way * ends[..., 1:]))
+    return some, way * risen(start + ahead, value + np.where(ahead != 0, s * ahead, 0.0), b, out)
