@@ -26,7 +26,8 @@ _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself ca
 _LEVEL = 1e-12  # a rise, as a share of the limit, that is none
 _LARGEST = 1e100  # a limit that holds even here is one that nothing can break
 _LEAST = 1e-200  # one that is broken even here is kept by 0 alone: some bounds stay above what is believed before
-_STUCK, _DOWN = 0.01, 1e-20  # a fall, as a share of the bound, that is hardly one where ε is halved; the step that is next
+_STUCK = 0.01  # a fall, as a share of the bound, that is hardly one where ε is halved
+_DOWN = 1e-20  # the step that is tried then
 
 _COSTLY, _LOOKS = (1e-4, 1e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
 _POWER = 0.7  # of ε in a bound, before two looks tell
