@@ -29,7 +29,8 @@ _LEAST = 1e-200  # one that is broken even here is kept by 0 alone: some bounds 
 _STUCK = 0.01  # a fall, as a share of the bound, that is hardly one where ε is halved
 _DOWN = 1e-20  # the step that is tried then
 
-_COSTLY, _LOOKS = (1e-4, 1e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
+_COSTLY, _LOOKS = (1e-4, 3e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
+_ENOUGH = 4  # looks after which what is asked for is enough, and no more is hoped for
 _POWER = 0.7  # of ε in a bound, before two looks tell
 _SHY = 0.05  # how far below the limit a look stays, as a share of how close the answer is wanted
 
@@ -226,6 +227,10 @@ def _by_few_looks(bound: Callable[[float], float], limit: float, start: float, r
         at = start if not looks else math.exp(_reached(looks) - _SHY * relative)
         if low and (at <= low * (1 + _SHY * relative) or high <= low):
             return low
+        if low and len(looks) >= _ENOUGH and high <= low * (1 + relative):  # a bound that is rough is no power of ε
+            return low
+        if not low < at < high:
+            at = math.sqrt(low * high)
         found = bound(at)
         if not 0 < found < math.inf:
             return None
