@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -126,3 +127,19 @@ def test_what_lies_beyond_the_tiles_counts_wherever_it_is(epsilon: float, beyond
     fall = min(best(+1, wrong, right, float(p)) for p in places) - (1 - before)
     assert said.advantage(epsilon, False, None) <= max(rise, 0.0) + 1e-12
     assert said.advantage(epsilon, True, None) <= max(rise, fall, 0.0) + 1e-12
+
+
+def test_what_the_goals_edge_leaves_open_counts_against_the_attacker_before_and_after() -> None:
+    """Tiles of which a tenth may be correct or not: neither a rise nor a fall is told larger than it may be."""
+    way = np.array([0.2, 0.9, 1.7, 2.6, 3.0])
+    right, wrong = np.array([0.3, 0.2, 0.0, 0.0, 0.1]), np.array([0.05, 0.1, 0.1, 0.1, 0.05])
+    shares = (0.9 * right, right), (wrong, wrong + 0.1 * right)
+    said = OwnAttack(*shares, np.ones((5, 1)), way[:, None], 0.0, most=4.0)
+    for epsilon, share in itertools.product((0.3, 1.0, 2.0), (0.9, 0.95, 1.0)):
+        true = share * right
+        before, reached = float(true.sum()), [0.0]
+        for peak, sign in itertools.product(np.quantile(way[right > 0], np.linspace(0, 1, 48)), (-1, 1)):
+            likely = np.exp(sign * epsilon * np.abs(way - peak))
+            after = float(true @ likely / ((right + wrong) @ likely))
+            reached.append(after - before if sign < 0 else before - after)
+        assert said.advantage(epsilon, True, None) <= max(reached) + 1e-12
