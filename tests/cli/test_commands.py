@@ -12,7 +12,9 @@ import pytest
 from commands import run
 
 import guessproof as gp
+from guessproof.cli.commands import HOMES, Commands
 
+ROOT = Path(__file__).parents[2]
 CHOOSE = ("choose", "--prior", "normal(20, 6.28)", "--goal", "within 2")
 
 
@@ -148,6 +150,30 @@ def test_help_loads_no_mathematics() -> None:
     code = "import sys; from guessproof.cli import app; print([m for m in ('numpy', 'scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_command_reads_neither_other_commands_nor_what_only_a_release_needs() -> None:
+    """The cats need no SciPy, no engine, and no command but their own."""
+    code = (
+        "import sys; sys.argv = ['guessproof', 'choose', 'examples/cats/plan.toml', '--json']\n"
+        "from guessproof.cli.app import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "rooms = ('scipy', 'duckdb', 'guessproof.engines', 'guessproof.sql.targets', 'guessproof.releasing')\n"
+        "commands = [f'guessproof.cli.{name}' for name in ('audit', 'init', 'ledger', 'releasing', 'report', 'scan')]\n"
+        "print([m for m in (*rooms, *commands) if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stderr.strip().endswith("[]")
+
+
+def test_every_command_is_listed_once_and_made_when_it_is_asked_for() -> None:
+    made = Commands()
+    assert list(made) == list(HOMES)
+    assert all(made[name].name == name for name in made)
+    assert made["choose"] is made["choose"]
+    assert "no-such-command" not in made
+    assert made.get("no-such-command") is None
 
 
 SEVERAL = ("choose", "--prior", "rent: normal(700, 200)", "--prior", "loan: normal(300, 150)")

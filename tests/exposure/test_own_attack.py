@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from scipy.stats import norm
 
 from guessproof.choosing import Chooser, asked
 from guessproof.exposure import Exposure
-from guessproof.exposure.own import own_attack
+from guessproof.exposure.own import OwnAttack, own_attack
 from guessproof.world.checks import Array
 
 SD, BOUND = (3.0, 5.0), 60.0
@@ -99,3 +100,46 @@ def test_one_number_with_a_jump_is_attacked_too() -> None:
     risen = exposure.advantage(2.0)
     shown, _ = exposure.attacked(2.0, False, risen, None)
     assert 0.5 * float(shown.bound) < float(shown.attack) <= float(shown.bound)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+@pytest.mark.parametrize("beyond", [0.01, 0.2])
+def test_what_lies_beyond_the_tiles_counts_wherever_it_is(epsilon: float, beyond: float) -> None:
+    """Handed out anywhere, as correct or wrong guesses, it leaves the attacker at least what is said of him."""
+    way = np.array([0.2, 0.9, 1.7, 2.6, 3.0])
+    right = np.array([0.3, 0.1, 0.0, 0.0, 0.05]) * (1 - beyond)
+    wrong = np.array([0.05, 0.1, 0.2, 0.1, 0.1]) * (1 - beyond)
+    one = np.ones((5, 1))
+    said = OwnAttack((right, right), (wrong, wrong), one, way[:, None], beyond, most=4.0)
+
+    def best(sign: int, sought: np.ndarray, rest: np.ndarray, place: float) -> float:
+        """Of all peaks, where what lies beyond is not what is sought."""
+        found = []
+        for peak in np.unique(np.quantile(way[right > 0], np.linspace(0, 1, 48))):
+            likely, far = (np.exp(sign * epsilon * np.abs(w - peak)) for w in (way, place))
+            found.append(float(sought @ likely / ((sought + rest) @ likely + beyond * far)))
+        return max(found)
+
+    places = np.linspace(0.0, 4.0, 401)
+    assert said.belief(epsilon) <= min(best(-1, right, wrong, float(p)) for p in places) * (1 + 1e-12)
+    before = float(right.sum())
+    rise = min(best(-1, right, wrong, float(p)) for p in places) - (before + beyond)
+    fall = min(best(+1, wrong, right, float(p)) for p in places) - (1 - before)
+    assert said.advantage(epsilon, False, None) <= max(rise, 0.0) + 1e-12
+    assert said.advantage(epsilon, True, None) <= max(rise, fall, 0.0) + 1e-12
+
+
+def test_what_the_goals_edge_leaves_open_counts_against_the_attacker_before_and_after() -> None:
+    """Tiles of which a tenth may be correct or not: neither a rise nor a fall is told larger than it may be."""
+    way = np.array([0.2, 0.9, 1.7, 2.6, 3.0])
+    right, wrong = np.array([0.3, 0.2, 0.0, 0.0, 0.1]), np.array([0.05, 0.1, 0.1, 0.1, 0.05])
+    shares = (0.9 * right, right), (wrong, wrong + 0.1 * right)
+    said = OwnAttack(*shares, np.ones((5, 1)), way[:, None], 0.0, most=4.0)
+    for epsilon, share in itertools.product((0.3, 1.0, 2.0), (0.9, 0.95, 1.0)):
+        true = share * right
+        before, reached = float(true.sum()), [0.0]
+        for peak, sign in itertools.product(np.quantile(way[right > 0], np.linspace(0, 1, 48)), (-1, 1)):
+            likely = np.exp(sign * epsilon * np.abs(way - peak))
+            after = float(true @ likely / ((right + wrong) @ likely))
+            reached.append(after - before if sign < 0 else before - after)
+        assert said.advantage(epsilon, True, None) <= max(reached) + 1e-12

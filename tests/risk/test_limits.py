@@ -66,3 +66,25 @@ def test_a_bound_that_rests_and_rises_again_is_followed() -> None:
     found = largest_epsilon(bound, limits)
     assert np.all(bound(found) <= limits)
     assert np.all(bound(found * (1 + 3e-11)) > limits)
+
+
+@pytest.mark.parametrize("start", [1e-6, 1.0, 1e6])
+def test_a_bound_that_stays_above_the_limit_is_given_up_soon(start: float) -> None:
+    """Cells on the edge of a goal are counted for both sides: such a bound does not fall to 0 with ε."""
+    looks = 0
+
+    def bound(epsilon: np.ndarray) -> np.ndarray:
+        nonlocal looks
+        looks += 1
+        return 0.2 + epsilon
+
+    found = largest_epsilon(bound, np.array([0.1, 0.3]), start=start)
+    assert found[0] == 0
+    assert found[1] == pytest.approx(0.1, rel=1e-10)
+    assert found[1] <= 0.1
+    assert looks < 80
+
+
+def test_a_bound_that_falls_slowly_is_followed() -> None:
+    found = largest_epsilon(lambda e: e**0.01, np.array([0.5, 0.1]))
+    assert found == pytest.approx([0.5**100, 0.1**100], rel=1e-9)

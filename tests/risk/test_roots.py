@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit
 
 from guessproof.risk.finite import _components  # pyright: ignore[reportPrivateUsage]
-from guessproof.risk.roots import crossing, root
+from guessproof.risk.roots import crossing, lowest, root
 from guessproof.world import line
 
 SHAPES: list[Callable[[float, float, float, float], float]] = [
@@ -65,3 +65,20 @@ def test_beliefs_from_odds_are_scipys() -> None:
     odds = np.concatenate([np.linspace(-800, 800, 4001), [-np.inf, np.inf, -1e300, 1e300]])
     assert np.allclose(line.expit(odds), expit(odds), rtol=4e-16, atol=0)
     assert np.isnan(line.expit(np.nan))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_bottom_is_that_of_the_bounded_search_to_the_last_bit(
+    shape: Callable[[float, float, float, float], float],
+) -> None:
+    random = np.random.default_rng(12)
+    for _ in range(100):
+        a, b, c = random.normal(size=3).tolist()
+        low, high = sorted((5 * random.normal(size=2)).tolist())
+
+        def function(x: float, own: tuple[float, float, float] = (a, b, c)) -> float:
+            return math.hypot(shape(x, *own), 0.1 * x)
+
+        for xtol in (1e-5, 1e-9):
+            wanted = minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": xtol})
+            assert lowest(function, low, high, xtol=xtol) == wanted.x

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from guessproof.checking.concern import Checked, Concern
-from guessproof.engines.files import is_text_table
 from guessproof.names import folded, suggest_name
 from guessproof.plan.places import Key
 from guessproof.sql import AnalyzedQuery
@@ -32,6 +31,8 @@ def column_is_missing(case: Checked) -> Iterator[Concern]:
     found = case.names if case.opens else None
     if found is None or isinstance(found, str):
         return
+    from guessproof.engines.files import is_text_table  # only who opens the table needs it
+
     known = {folded(name) for name in found}
     wanted: dict[str, Key] = {}
     for question, part in zip(plan.questions, case.asked.parts, strict=True):

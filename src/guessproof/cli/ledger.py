@@ -20,6 +20,7 @@ ledger_app = typer.Typer(
     help="The budget: set it once, see what was spent, check that nobody edited it.",
     epilog="Exit codes: 0 done, 2 a value that cannot be meant, 4 refused or no ledger, 6 verification failed.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )

@@ -7,7 +7,7 @@ triangle inequality, so that for any values c the likelihoods e^{±ε·|b(x, c) 
 
 Their masses are summed over tiles by two rules, the mean of the corners and what lies at the tile's mean, both off by
 second order in the tiles' size: the one that suits the attacker less is taken, and of tiles on the goal's edge the
-least that can be what he is after.
+least that can be what he is after. What lies beyond the tiles counts against him, as likely as anything can be there.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class OwnAttack:
     wrong: tuple[Array, Array]
     weight: Array  # tile × corner, at the tile's mean
     way: Array  # tile × corner
+    beyond: float  # the probability of values in no tile
+    most: float  # no way is longer
 
     @cached_property
     def _peaks(self) -> Array:
@@ -56,18 +58,23 @@ class OwnAttack:
 
     def advantage(self, epsilon: float, both: bool, prior: float | None) -> float:
         """The largest rise of it that was found, or with both the largest move."""
-        before = float(np.sum(self.right[1])) if prior is None else prior
-        rise = self.belief(epsilon) - before
+        least, most = (float(np.sum(side)) for side in self.right) if prior is None else (prior, prior)
+        rise = self.belief(epsilon) - (most if prior is not None else most + self.beyond)
         if not both:
             return max(rise, 0.0)
         missed = max(self._reached(epsilon, peak, self.wrong[0], self.right[1]) for peak in self._peaks.tolist())
-        return max(rise, missed - (1 - before), 0.0)
+        return max(rise, missed - (1 - least), 0.0)
 
     def _reached(self, slope: float, peak: float, sought: Array, rest: Array) -> float:
         logs = slope * np.abs(self.way - peak)
-        logs = logs - np.max(logs)
+        far = slope * max(peak, self.most - peak) if slope > 0 else 0.0  # ln of the largest likelihood that there is
+        if far == np.inf:
+            return 0.0
+        logs, far = logs - np.max(logs), far - float(np.max(logs))
         rules = np.sum(self.weight * np.exp(logs), axis=1), np.exp(np.sum(self.weight * logs, axis=1))
-        inside, outside = float(sought @ np.minimum(*rules)), float(rest @ np.maximum(*rules))
+        with np.errstate(over="ignore"):
+            against = self.beyond * float(np.exp(far))
+        inside, outside = float(sought @ np.minimum(*rules)), float(rest @ np.maximum(*rules)) + against
         return inside / (inside + outside) if inside else 0.0
 
 
@@ -116,11 +123,9 @@ def _on_line(goal: Goal, attribute: Attribute, guarantee: Guarantee, truth: dict
     correct = np.any([(middle > a) & (middle < b) for a, b in ends], axis=0) * mass
     inside = (right - left) * _INSIDE
     places = np.stack([left + inside, right - inside], axis=1)[..., None]
-    beyond = 1.0 - float(np.sum(mass))  # what is left out counts as wrong, as likely as anything
-    wrong = mass - correct
-    weight = np.full((mass.size, 2), 0.5)
+    wrong, weight = mass - correct, np.full((mass.size, 2), 0.5)
     way = _ways(guarantee, [name], truth, places)
-    return OwnAttack((correct, correct), (wrong, wrong + beyond / wrong.size), weight, way)
+    return OwnAttack((correct, correct), (wrong, wrong), weight, way, _beyond(mass), guarantee.change)
 
 
 def _on_plane(
@@ -133,10 +138,17 @@ def _on_plane(
     plane = plane_of(joint_attack, goal)
     if plane is None or guarantee.slope is None:  # where an answer jumps tiles say too little
         return None
-    tiles, _ = plane.still(*cut_in_boxes(joint_attack, goal, plane, Detail(*_PIECES)))
-    way = _ways(guarantee, [a.name for a in plane.members], truth, tiles.corners)
-    right, wrong = ((tiles.mass * least, tiles.mass * most) for least, most in (tiles.right, tiles.wrong))
-    return OwnAttack(right, wrong, tiles.weight, way)
+    tiles, boxes = plane.still(*cut_in_boxes(joint_attack, goal, plane, Detail(*_PIECES)))
+    some = boxes.is_finite  # of the others nothing is known but where they begin
+    mass, corners = tiles.mass[some], tiles.corners[some]
+    way = _ways(guarantee, [a.name for a in plane.members], truth, corners)
+    right, wrong = ((mass * least[some], mass * most[some]) for least, most in (tiles.right, tiles.wrong))
+    return OwnAttack(right, wrong, tiles.weight[some], way, _beyond(mass), guarantee.change)
+
+
+def _beyond(mass: Array) -> float:
+    """The probability that is left beside tiles, rounding included."""
+    return max(1.0 - float(np.sum(mass)), 0.0) + 1e-12
 
 
 def _ways(guarantee: Guarantee, names: list[str], truth: dict[str, float], places: Array) -> Array:

@@ -273,17 +273,24 @@ def _distances(rows: list[dict[str, Any]], guarantee: Guarantee) -> Array:
 
 
 def _by_column(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeView]:
+    """Along a straight line, and column by column; the one with the shorter distances first, since the second is only
+    searched where it allows more."""
     read = [n for n in attacker.names if n in guarantee.columns]
     single, numbers = len(attacker.names) == 1, [n for n in read if n in guarantee.lines]
+    straight: list[GuaranteeView] = []
     if not single and guarantee.slope is not None and len(numbers) == len(attacker.names):
         slopes: dict[str, Metric] = {n: Absolute(1 / guarantee.slope) for n in numbers} if guarantee.slope else {}
-        yield _attacked(attacker, slopes, "l2", tight=False, rounding=guarantee.rounding)
-        if isinstance(attacker.goal, Near):
-            return
+        straight.append(_attacked(attacker, slopes, "l2", tight=False, rounding=guarantee.rounding))
+    if straight and isinstance(attacker.goal, Near):
+        yield from straight
+        return
     tight = single and guarantee.tight.issuperset(read)
-    yield _attacked(attacker, {n: guarantee.columns[n] for n in read}, "l1", tight=tight)
+    apart: list[GuaranteeView] = [_attacked(attacker, {n: guarantee.columns[n] for n in read}, "l1", tight=tight)]
     if len(numbers) == len(read) and any(_is_capped(guarantee.columns[n]) for n in read):
-        yield _attacked(attacker, {n: _uncapped(guarantee.lines[n]) for n in numbers}, "l1", tight=False)
+        apart.append(_attacked(attacker, {n: _uncapped(guarantee.lines[n]) for n in numbers}, "l1", tight=False))
+    # Σ cᵢ|Δᵢ| is at most ‖c‖₂·‖Δ‖₂, and as much somewhere.
+    shorter = straight and math.hypot(*(guarantee.slopes[n] for n in numbers)) <= (guarantee.slope or 0.0)
+    yield from (*apart, *straight) if shorter else (*straight, *apart)
 
 
 def _is_capped(metric: Metric) -> bool:

@@ -26,6 +26,7 @@ from guessproof.mechanisms.base import Mechanism, checked_positive, checked_prob
 from guessproof.mechanisms.integrals import ABOVE, BELOW, GOAL, integrals
 from guessproof.mechanisms.response import Linear, identity
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.roots import lowest
 
 MOST_CELLS = 6000
 
@@ -199,16 +200,12 @@ class Awareness:
 
     def _polished(self, at: float, edges: Any) -> float:
         """The largest log-odds near an output."""
-        from scipy.optimize import minimize_scalar  # heavy, and often not needed
-
         width = float(np.max(np.diff(edges)))
-        found = minimize_scalar(
-            lambda y: -float(self._log_odds(np.array([y]))[0]),
-            bounds=(max(edges[0], at - width), min(edges[-1], at + width)),
-            method="bounded",
-            options={"xatol": 1e-9 * width},
-        )
-        return -float(found.fun)
+
+        def loss(y: float) -> float:
+            return -float(self._log_odds(np.array([y]))[0])
+
+        return -loss(lowest(loss, max(edges[0], at - width), min(edges[-1], at + width), xtol=1e-9 * width))
 
     def _start(self) -> Any:
         """Edges of the first cells: the answers' range, and beyond where outputs there can tell more."""

@@ -36,6 +36,7 @@ from guessproof.mechanisms.base import (
     smallest_good,
     store,
 )
+from guessproof.risk.roots import lowest
 from guessproof.world import special
 
 # A few roundings separate the computed b from the true one; this factor puts it on the private side.
@@ -323,13 +324,10 @@ def _log_abs(z: Any, scale: float) -> Any:
 
 def _least(loss: Callable[[float], float], low: float, high: float, points: int = 24) -> float:
     """Minimise over an interval: a coarse geometric grid, then a bounded search around its best point."""
-    from scipy.optimize import minimize_scalar  # heavy, and often not needed
-
     grid = np.geomspace(low, high, points)
     best = int(np.argmin([loss(float(x)) for x in grid]))
     ends = float(grid[max(0, best - 1)]), float(grid[min(points - 1, best + 1)])
-    found: Any = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-7 * ends[1]})
-    return float(min((found.x, grid[best]), key=loss))
+    return float(min((lowest(loss, *ends, xtol=1e-7 * ends[1]), grid[best]), key=loss))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ class PlanTable(BaseModel):
         extra="forbid",
         strict=True,
         allow_inf_nan=False,
+        defer_build=True,
         model_title_generator=lambda table: table.__name__.removesuffix("Table"),
     )
 

@@ -9,7 +9,6 @@ outside ≥ μ·inside for every feasible L, checked by these few multiplication
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from guessproof.errors import GoalError
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.edge_program import EdgeProgram
 from guessproof.risk.limits import (
     Belief,
     advantage_bracket,
@@ -379,33 +379,8 @@ def _solve(
     cost: Array, fixed: Array, rows: Any, cols: Any, ratio: Array, room: Array, *, free: bool = False
 ) -> tuple[Array, Array] | None:
     """min cost·m with fixed·m = 1 (0 when free) and ratio·m_row − m_col ≤ room; (m, duals ≥ 0)."""
-    from scipy.optimize import linprog  # heavy, and often not needed
-    from scipy.sparse import coo_array
-
-    n, e = cost.size, len(rows)
-    index = np.arange(e)
-    matrix = coo_array(
-        (
-            np.concatenate([ratio, -np.ones(e)]),
-            (np.concatenate([index, index]), np.concatenate([rows, cols])),
-        ),
-        shape=(e, n),
-    ).tocsr()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = linprog(
-            cost,
-            A_ub=matrix,
-            b_ub=room,
-            A_eq=fixed[None, :],
-            b_eq=[0.0 if free else 1.0],
-            bounds=(None, None) if free else (0, None),
-            method="highs",
-            options=_OPTIONS,
-        )
-    if found.x is None or found.ineqlin is None:
-        return None
-    return np.asarray(found.x), np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
+    program = EdgeProgram(cost, fixed, rows, cols, ratio, room, 0.0 if free else 1.0, free)
+    return program.solved("choose", _OPTIONS)
 
 
 def _log_dot(mass: Array, log_likelihood: Array) -> Any:

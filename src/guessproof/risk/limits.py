@@ -25,8 +25,12 @@ RELATIVE = 1e-11  # how close to the true root the answer is driven
 _BACK = 4e-12  # taken off at the end: more than rounding in the limit itself can hide
 _LEVEL = 1e-12  # a rise, as a share of the limit, that is none
 _LARGEST = 1e100  # a limit that holds even here is one that nothing can break
+_LEAST = 1e-200  # one that is broken even here is kept by 0 alone: some bounds stay above what is believed before
+_STUCK = 0.01  # a fall, as a share of the bound, that is hardly one where ε is halved
+_DOWN = 1e-20  # the step that is tried then
 
-_COSTLY, _LOOKS = (1e-4, 1e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
+_COSTLY, _LOOKS = (1e-4, 3e-3), 12  # how close bounds that take long are looked for: more would be noise, less is quick
+_ENOUGH = 4  # looks after which what is asked for is enough, and no more is hoped for
 _POWER = 0.7  # of ε in a bound, before two looks tell
 _SHY = 0.05  # how far below the limit a look stays, as a share of how close the answer is wanted
 
@@ -205,9 +209,10 @@ def largest_epsilon(
         if found is not None:
             return np.full(shape, found * (1 - _BACK))
     low, high, f_low, f_high = _bracket(excess, limit, ready, start)
-    closed = ready & np.isfinite(high)
+    broken = ready & (high <= _LEAST)
+    closed = ready & np.isfinite(high) & ~broken
     low = _close_in(excess, low, high, f_low, f_high, closed, relative)
-    epsilon = np.where(closed, low * (1 - _BACK), np.where(limit > 0, np.inf, 0.0))
+    epsilon = np.where(closed, low * (1 - _BACK), np.where((limit > 0) & ~broken, np.inf, 0.0))
     return epsilon.reshape(shape)
 
 
@@ -222,6 +227,10 @@ def _by_few_looks(bound: Callable[[float], float], limit: float, start: float, r
         at = start if not looks else math.exp(_reached(looks) - _SHY * relative)
         if low and (at <= low * (1 + _SHY * relative) or high <= low):
             return low
+        if low and len(looks) >= _ENOUGH and high <= low * (1 + relative):  # a bound that is rough is no power of ε
+            return low
+        if not low < at < high:
+            at = math.sqrt(low * high)
         found = bound(at)
         if not 0 < found < math.inf:
             return None
@@ -247,7 +256,7 @@ def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[A
     f_low, f_high = -limit, np.full(limit.shape, np.inf)
     trial = np.full(limit.shape, start)
     for _ in range(200):
-        open_ = ready & (np.isinf(high) | (low == 0)) & (low < _LARGEST)
+        open_ = ready & (np.isinf(high) | (low == 0)) & (low < _LARGEST) & (high > _LEAST)
         if not open_.any():
             break
         f = excess(trial)
@@ -255,12 +264,13 @@ def _bracket(excess: Excess, limit: Array, ready: Mask, start: float) -> tuple[A
         # The bound is roughly proportional to ε at first, which tells about where the limit is reached.
         with np.errstate(divide="ignore", invalid="ignore"):
             level = kept & (low > 0) & (f - f_low <= _LEVEL * limit)
+            stuck = broken & np.isfinite(high) & (f_high - f <= _STUCK * (f + limit))
             share = np.nan_to_num(limit / (f + limit), nan=1.0, posinf=1e6)
         # One that stands still will hardly move again.
         up = np.minimum(np.where(level, 1e6, np.clip(1.3 * share, 2.0, 1e6)) * trial, _LARGEST)
         low, f_low = np.where(kept, trial, low), np.where(kept, f, f_low)
         high, f_high = np.where(broken, trial, high), np.where(broken, f, f_high)
-        down = np.clip(0.7 * share, 1e-9, 0.5) * trial
+        down = np.where(stuck, _DOWN, np.clip(0.7 * share, 1e-9, 0.5)) * trial
         trial = np.where(open_, np.where(np.isinf(high), up, down), trial)
     return low, high, f_low, f_high
 

@@ -1,6 +1,6 @@
-"""One root of a function that changes sign at most once.
+"""One root of a function that changes sign at most once, and the bottom of one valley.
 
-Brent's method (1973); tests hold it to SciPy's, which takes longer to import than most questions take to answer.
+Brent's methods (1973); tests hold it to SciPy's, which takes longer to import than most questions take to answer.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 _MOST_STEPS = 500
 _FINEST = 8.9e-16  # relative: no float is nearer
+_GOLDEN, _ROOT_OF_FINEST = 0.5 * (3.0 - math.sqrt(5.0)), math.sqrt(2.2e-16)
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
@@ -79,3 +80,46 @@ def _steps(
         below = far * slope * (f2 - f0)
         step = -f1 * (f2 * far - f0 * slope) / below if below else math.inf
     return (last, step) if 2 * abs(step) < min(abs(before), 3 * abs(half) - nearest) else (half, half)
+
+
+def lowest(function: Callable[[float], float], low: float, high: float, *, xtol: float = 1e-5) -> float:
+    """Where a function with one valley between two ends is lowest: parabolas where they help, else the golden section.
+
+    >>> round(lowest(lambda x: (x - 2) ** 2, 0.0, 5.0), 6)
+    2.0
+    """
+    a, b = float(low), float(high)
+    best = second = third = a + _GOLDEN * (b - a)
+    at_best = at_second = at_third = float(function(best))
+    step = before = 0.0
+    for _ in range(_MOST_STEPS):
+        middle = 0.5 * (a + b)
+        near = _ROOT_OF_FINEST * abs(best) + xtol / 3
+        if abs(best - middle) <= 2 * near - 0.5 * (b - a):
+            break
+        across = None
+        if abs(before) > near:
+            r, q = (best - second) * (at_best - at_third), (best - third) * (at_best - at_second)
+            p, q = (best - third) * q - (best - second) * r, 2 * (q - r)
+            p, q = (-p if q > 0 else p), abs(q)
+            if abs(p) < abs(0.5 * q * before) and q * (a - best) < p < q * (b - best):
+                across = p / q
+            before = step
+        if across is None:
+            before = a - best if best >= middle else b - best
+            step = _GOLDEN * before
+        else:
+            beside_an_end = best + across - a < 2 * near or b - best - across < 2 * near
+            step = (near if middle >= best else -near) if beside_an_end else across
+        here = best + (max(abs(step), near) if step >= 0 else -max(abs(step), near))
+        at_here = float(function(here))
+        if at_here <= at_best:
+            a, b = (best, b) if here >= best else (a, best)
+            third, at_third, second, at_second, best, at_best = second, at_second, best, at_best, here, at_here
+            continue
+        a, b = (here, b) if here < best else (a, here)
+        if at_here <= at_second or second == best:
+            third, at_third, second, at_second = second, at_second, here, at_here
+        elif at_here <= at_third or third in (best, second):
+            third, at_third = here, at_here
+    return best

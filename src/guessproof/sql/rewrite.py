@@ -15,7 +15,6 @@ from typing import Any
 from sqlglot import Expr, exp
 
 from guessproof.errors import SourceError
-from guessproof.sql import targets
 from guessproof.sql.declared import DeclaredTable
 from guessproof.sql.formula import Key
 from guessproof.sql.measurement import Measurement
@@ -36,10 +35,12 @@ def find_target(dialect: str, stored: Mapping[str, str]) -> SqlTarget:
     ...
     guessproof.errors.SourceError: no SQL is written for oracle; use one of duckdb, postgres, spark
     """
-    for target in targets.TARGETS:
+    from guessproof.sql.targets import TARGETS  # only who sends a query needs them
+
+    for target in TARGETS:
         if target.dialect == dialect:
             return target(stored)
-    raise SourceError(f"no SQL is written for {dialect}; use one of {', '.join(t.dialect for t in targets.TARGETS)}")
+    raise SourceError(f"no SQL is written for {dialect}; use one of {', '.join(t.dialect for t in TARGETS)}")
 
 
 Rows = Sequence[tuple[object, ...]]

@@ -162,3 +162,45 @@ def test_a_curved_formula_is_answered_closely_and_above_likelihoods_that_climb_a
     odds = [float(p) / (1 - float(p)) for p in (found.attack, found.bound)]
     assert reached <= float(found.bound) * (1 + 1e-3)
     assert odds[0] <= odds[1] <= (1 + wide) * odds[0]
+
+
+@pytest.mark.parametrize("ways", ["linf", "l1", "l2"])
+@pytest.mark.parametrize("sign", [+1, -1])
+def test_a_known_total_is_answered_closely_and_above_likelihoods_on_a_grid(ways: str, sign: int) -> None:
+    """Cones around points inside and outside the goal, summed on a fine grid of what is not ruled out."""
+    at, epsilon = {"rent": 700.0, "loan": 300.0}, 0.005
+    attack = gp.Attack(gp.within(RENT - LOAN, 50), at=at, knows={RENT + LOAN: (900, 1100)}, norm=ways)
+    found = attack.posterior(epsilon, "upper" if sign > 0 else "lower")
+    edges = np.linspace(-100, 1500, 641), np.linspace(-300, 900, 481)
+    mass = np.outer(np.diff(norm.cdf(edges[0], 700, 200)), np.diff(norm.cdf(edges[1], 300, 150)))
+    x, y = np.meshgrid(*(0.5 * (e[1:] + e[:-1]) for e in edges), indexing="ij")
+    right, mass = np.abs(x - y - 400) <= 50, mass * (np.abs(x + y - 1000) <= 100)
+    join = {"linf": np.maximum, "l1": np.add, "l2": np.hypot}[ways]
+    reached = []
+    for a, b in itertools.product((500, 600, 675, 725, 800, 900), (100, 200, 275, 325, 400, 500)):
+        after = mass * np.exp(-epsilon * join(np.abs(x - a), np.abs(y - b)))
+        reached.append(float(after[right].sum() / after.sum()))
+    if sign > 0:
+        assert max(reached) <= float(found.bound) * (1 + 2e-3)
+    else:
+        assert min(reached) >= float(found.bound) * (1 - 2e-3)
+    odds = sorted(float(p) / (1 - float(p)) for p in (found.attack, found.bound))
+    assert odds[1] <= 1.55 * odds[0]
+
+
+def test_a_small_rise_beside_a_known_total_is_allowed_something() -> None:
+    attack = gp.Attack(gp.within(RENT - LOAN, 50), at={"rent": 700, "loan": 300}, knows={RENT + LOAN: (900, 1100)})
+    epsilon = attack.epsilon(advantage=0.05)
+    assert 0.002 < epsilon < 0.004  # a cone reaches 0.05 there
+    assert attack.advantage(epsilon).bound <= 0.05
+
+
+def test_a_known_total_of_some_of_three_numbers() -> None:
+    """Parts of what is known and asked that speak of different attributes are joined."""
+    extra = gp.Attribute("extra", gp.normal(100, 50))
+    at = {"rent": 700, "loan": 300, "extra": 100}
+    attack = gp.Attack(gp.within(RENT + LOAN + extra, 100), at=at, knows={RENT + LOAN: (900, 1100)})
+    x = np.linspace(900, 1100, 2001)
+    weight = norm.pdf(x, 1000, 250)
+    inside = norm.cdf(1200 - x, 100, 50) - norm.cdf(1000 - x, 100, 50)
+    assert attack.prior == pytest.approx(float(weight @ inside / weight.sum()), abs=2e-3)

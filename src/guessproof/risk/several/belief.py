@@ -7,6 +7,7 @@
 | the same in ℓ1                            | product rule                                | product: exact        |
 | a location, or a box of two numbers       | least of anchors, rays, Fréchet, ...        | the cells' own, cone  |
 | a curved formula of two numbers           | least of anchors, coarse cells              | that of more cells    |
+| two numbers of which a formula is known   | least of anchors, coarse cells              | the best of both      |
 | another block of 2–3 attributes           | least of coarse cells, Fréchet, ...         | the cells' own        |
 | anything about 2–3 attributes, refined    | certified cells, never worse than the above | the cells' own        |
 """
@@ -244,6 +245,8 @@ def _how(engine: JointEngine, effort: Effort | None) -> str:
         )
     if _is_formula(engine.goal):
         return "the formula's value as one number where it is a sum, else anchors on its edge, and certified cells"
+    if isinstance(engine.goal, Conditional):
+        return "anchors on the goal's edge and coarse certified cells, bound re-checked from the dual"
     if is_round(engine.goal):
         return "rays and anchors on the goal's edge, bound re-checked from the dual"
     return "rays and coarse certified cells, bound re-checked from the dual"
@@ -281,7 +284,8 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
         attack, bound = alone or (attack, bound)
         curved = alone is None and _lines(joint_attack, goal) == 2
     dependent = any(joint_of(a) is not None for a in joint_attack.members(goal))
-    if bound - attack > _EXACT and (dependent or curved or is_round(goal)):
+    known = isinstance(goal, Conditional) and _lines(joint_attack, goal) == 2
+    if bound - attack > _EXACT and (dependent or curved or known or is_round(goal)):
         reached, most = _by_edge(joint_attack, goal, epsilon, look)
         attack, bound = max(attack, reached - base), min(bound, most - base)
         if most < np.inf and is_round(goal):

@@ -101,7 +101,10 @@ def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> t
     each = target / max(1, int(np.prod([t.size for t in tables.values()])))
     widest = max((len(fixed[a.name]) for a in lines), default=0)
     tail = _tail(joint_attack, goal, lines, epsilon)
-    width = _width(lines, fixed, joint is not None, max(each, widest + 1.0), tail) if lines else 1.0
+    key, kept = (goal, "width", target, tail), joint_attack.shares
+    if key not in kept:  # the same at every ε with this tail
+        kept[key] = _width(lines, fixed, joint is not None, max(each, widest + 1.0), tail) if lines else 1.0
+    width = kept[key]
     offsets = 3 if joint_attack.norm not in ("l1", "linf") and len(lines) == 2 else 1
     if tables and joint_attack.norm != "l1":
         jump = max(float(np.max(t.table, initial=0.0, where=np.isfinite(t.table))) for t in tables.values())  # pyright: ignore[reportArgumentType, reportCallIssue]

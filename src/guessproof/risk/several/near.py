@@ -53,7 +53,7 @@ def ray_bound(joint_attack: JointAttack, goal: Near, epsilon: float) -> float:
         return np.inf
     sd, offset, scale, n = world
     a, b = float(np.max(sd**-2.0)), float(np.linalg.norm(offset / sd**2))
-    inside, outside = _radial(a, b, epsilon / scale, n, goal.radius)
+    inside, outside = (part.item() for part in _radial(np.array([a]), np.array([b]), epsilon / scale, n, goal.radius))
     return float(np.log(inside) - np.log(outside)) + 1e-10
 
 
@@ -66,8 +66,7 @@ def cone_attack(joint_attack: JointAttack, goal: Near, epsilon: float) -> float:
     angles = (np.arange(128) + 0.5) * (2 * np.pi / 128)
     ways = np.stack([np.cos(angles), np.sin(angles)])
     a, b = np.sum((ways / sd[:, None]) ** 2, axis=0), np.sum(ways * (offset / sd**2)[:, None], axis=0)
-    sums = np.array([_radial(float(u), float(v), epsilon / scale, 2, goal.radius) for u, v in zip(a, b, strict=True)])
-    inside, outside = sums.sum(axis=0)
+    inside, outside = (np.sum(part) for part in _radial(a, b, epsilon / scale, 2, goal.radius))
     return float(np.log(inside) - np.log(outside)) - 1e-9
 
 
@@ -89,15 +88,18 @@ def _round(joint_attack: JointAttack, goal: Near) -> tuple[Array, Array, float, 
     return np.array([p.sd for p in priors]), offset, 1 / slopes.pop(), len(members)
 
 
-def _radial(a: float, b: float, rate: float, n: int, radius: float) -> tuple[float, float]:
-    """∫ r^{n−1} e^{−(b + rate) r − a r²/2} from 0 to the radius, and from there on."""
-    pull = b + rate
-    peak = max(0.0, -pull / a)
-    end = max(radius, peak) + 12 / np.sqrt(a)
-    edges = np.unique(np.concatenate([np.linspace(0, radius, 9), np.linspace(radius, end, 33)]))
-    half = np.diff(edges)[:, None] / 2
-    r = (edges[:-1, None] + half * (1 + _NODES)).ravel()
+def _radial(a: Array, b: Array, rate: float, n: int, radius: float) -> tuple[Array, Array]:
+    """∫ r^{n−1} e^{−(b + rate) r − a r²/2} from 0 to the radius, and from there on; for each a and b."""
+    pull = (b + rate)[:, None]
+    a = a[:, None]
+    peak = np.maximum(0.0, -pull / a)
+    end = np.maximum(radius, peak) + 12 / np.sqrt(a)
     top = pull * peak + a * peak * peak / 2
-    value = (half * _WEIGHTS).ravel() * r ** (n - 1) * np.exp(-pull * r - a * r * r / 2 + top)
-    inner = r < radius
-    return float(value[inner].sum() * np.exp(-top)), float(value[~inner].sum() * np.exp(-top))
+
+    def between(low: Array, high: Array, panels: int) -> Array:
+        half = (high - low) / (2 * panels)
+        r = low + half * (2 * np.repeat(np.arange(panels), _NODES.size) + np.tile(1 + _NODES, panels))
+        value = r ** (n - 1) * np.exp(-pull * r - a * r * r / 2 + top) @ np.tile(_WEIGHTS, panels)
+        return half[:, 0] * value * np.exp(-top[:, 0])
+
+    return between(np.zeros_like(end), np.full_like(end, radius), 8), between(np.full_like(end, radius), end, 32)

@@ -8,13 +8,12 @@ multiplications. Prices that miss it by rounding are first mended along a tree t
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.edge_program import EdgeProgram
 from guessproof.world.checks import Array
 
 Index = NDArray[np.int64]
@@ -63,14 +62,21 @@ def best_odds(inside: Array, outside: Array, edges: Edges, seconds: float = 600.
 
 def reference(inside: Array, edges: Edges) -> Array:
     """ln of a feasible likelihood: minus the shortest way to the goal."""
-    from scipy.sparse import csr_array  # heavy, and often not needed
-    from scipy.sparse.csgraph import dijkstra
-
-    n = inside.size
     # A step along an edge from its column to its row may lose at most the edge's cost, in both directions alike.
-    graph = csr_array((np.maximum(edges.cost, 1e-300), (edges.rows, edges.cols)), shape=(n, n))
-    way = dijkstra(graph, directed=False, indices=np.flatnonzero(inside > 0), min_only=True)
-    return np.maximum(-np.asarray(way), _FLOOR)
+    n, cost = inside.size, np.maximum(edges.cost, 1e-300)
+    if n > _SIMPLEX_UP_TO:
+        from scipy.sparse import csr_array  # heavy, and often not needed
+        from scipy.sparse.csgraph import dijkstra
+
+        graph = csr_array((cost, (edges.rows, edges.cols)), shape=(n, n))
+        way = np.asarray(dijkstra(graph, directed=False, indices=np.flatnonzero(inside > 0), min_only=True))
+    else:
+        way, before = np.where(inside > 0, 0.0, np.inf), None
+        while before is None or np.any(way < before):
+            before = way.copy()
+            np.minimum.at(way, edges.rows, before[edges.cols] + cost)
+            np.minimum.at(way, edges.cols, before[edges.rows] + cost)
+    return np.maximum(-way, _FLOOR)
 
 
 def certify(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> float:
@@ -84,51 +90,45 @@ def certify(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> fl
 
 def _mended(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> Array:
     """Prices whose small violations are carried along a tree to the heaviest cell of the goal."""
-    from scipy.sparse import csr_array  # heavy, and often not needed
-    from scipy.sparse.csgraph import breadth_first_order
-
     n, root = a.size, int(np.argmax(a))
     moved = np.bincount(edges.rows, ratio * prices, n) - np.bincount(edges.cols, prices, n)
     some = a > 0.01 * np.max(a)
     level = float(np.min((o + moved)[some] / a[some]))
-    usable = ratio > 1e-12
-    graph = csr_array((np.ones(int(usable.sum())), (edges.cols[usable], edges.rows[usable])), shape=(n, n))
-    order, parent = breadth_first_order(graph, root, directed=True)
-    by_pair = {pair: e for e, pair in enumerate(zip(edges.rows.tolist(), edges.cols.tolist(), strict=True))}
+    order, upwards = _tree(n, root, edges, np.flatnonzero(ratio > 1e-12))
     slack = o + moved - level * a
     # Rounding of the sums themselves; a hair more than that is carried so that the check below cannot fail on it.
     hair = 1e-15 * (o + np.bincount(edges.rows, ratio * prices, n) + np.bincount(edges.cols, prices, n))
     prices = prices.copy()
-    for k in order[::-1].tolist():
-        if k == root or slack[k] >= hair[k]:
+    for k in order[:0:-1]:
+        if slack[k] >= hair[k]:
             continue
-        up = int(parent[k])
-        e = by_pair[(k, up)]
+        e = upwards[k]
+        up = int(edges.cols[e])
         more = (hair[k] - slack[k]) / ratio[e]
         prices[e] += more
         slack[up] -= more
     return prices
 
 
-def _solve(o: Array, a: Array, edges: Edges, ratio: Array, seconds: float) -> tuple[Array, Array] | None:
-    from scipy.optimize import linprog  # heavy, and often not needed
-    from scipy.sparse import coo_array
+def _tree(n: int, root: int, edges: Edges, usable: Index) -> tuple[list[int], dict[int, int]]:
+    """Cells from which edges lead to the root, the nearest first, and the first edge on the way from each."""
+    sources: list[list[tuple[int, int]]] = [[] for _ in range(n)]
+    for e, row, col in zip(usable.tolist(), edges.rows[usable].tolist(), edges.cols[usable].tolist(), strict=True):
+        sources[col].append((row, e))
+    order, upwards = [root], {root: -1}
+    for k in order:  # it grows meanwhile
+        for row, e in sources[k]:
+            if row not in upwards:
+                upwards[row] = e
+                order.append(row)
+    return order, upwards
 
-    n, e = o.size, edges.rows.size
-    index = np.arange(e)
-    entries = np.concatenate([ratio, -np.ones(e)])
-    places = (np.concatenate([index, index]), np.concatenate([edges.rows, edges.cols]))
-    matrix = coo_array((entries, places), shape=(e, n)).tocsr()
+
+def _solve(o: Array, a: Array, edges: Edges, ratio: Array, seconds: float) -> tuple[Array, Array] | None:
+    program = EdgeProgram(o, a, edges.rows, edges.cols, ratio, np.zeros(edges.rows.size))
     limit = {"time_limit": max(seconds, 0.05)}
-    for method, options in (("highs-ds" if n <= _SIMPLEX_UP_TO else "highs-ipm", _TIGHT), ("highs", {})):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found: Any = linprog(
-                o, A_ub=matrix, b_ub=np.zeros(e), A_eq=a[None, :], b_eq=[1.0], bounds=(0, None),
-                method=method, options={**options, **limit},
-            )  # fmt: skip
-        if found.x is not None and found.ineqlin is not None and found.ineqlin.marginals is not None:
-            return np.asarray(found.x), np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
-        if found.status == 1:  # out of time
-            break
-    return None
+    try:
+        found = program.solved("simplex" if o.size <= _SIMPLEX_UP_TO else "ipm", {**_TIGHT, **limit})
+        return found if found is not None else program.solved("choose", limit)
+    except TimeoutError:
+        return None

@@ -203,7 +203,7 @@ def leaf_goals(goal: Goal) -> list[Goal]:
 def _meets(joint_attack: JointAttack, goal: Goal, values: dict[str, Any]) -> Any:
     """Which points meet a goal."""
     if isinstance(goal, Compound):
-        parts = [_meets(joint_attack, part, values) for part in goal.parts]
+        parts = np.broadcast_arrays(*(_meets(joint_attack, part, values) for part in goal.parts))
         if isinstance(goal, Not):
             return ~parts[0]
         return np.all(parts, axis=0) if isinstance(goal, And) else np.any(parts, axis=0)
