@@ -46,12 +46,14 @@ class Pieces:
 
     @classmethod
     def of(cls, prior: LinePrior) -> Pieces | None:
-        """None where the density has more than edges."""
+        """None where the density has more than edges, or a gap, in which nobody can be."""
         base, low, high = (prior.base, prior.low, prior.high) if isinstance(prior, Truncated) else (prior, -np.inf, np.inf)
         if isinstance(base, LogLinear):
             some = (base.right > low) & (base.left < high)
             left, right = np.maximum(base.left[some], low), np.minimum(base.right[some], high)
             slope, height, anchor = base.slope[some], base.height[some], base.anchor[some]
+            if np.isneginf(height).any():
+                return None
             with np.errstate(invalid="ignore"):
                 ends = [np.where(np.isinf(x), 0.0, np.exp(height + slope * (x - anchor))) for x in (left, right)]
             slopes = slope, slope

@@ -61,6 +61,11 @@ class Moving:
         """How many numbers there are."""
         return self.mean.size
 
+    def place(self, way: Array) -> Array:
+        """The place at the end of a way: none outside of the prior, rounding apart."""
+        ends = [a.prior.support for a in self.attributes.values() if isinstance(a.prior, LinePrior)]
+        return np.clip(way + self.mean, [e[0] for e in ends], [e[1] for e in ends])
+
     @property
     def is_normal(self) -> bool:
         """Whether all numbers are."""
@@ -198,7 +203,8 @@ def _edged(
 
     def prior_of(place: Sequence[float], radius: float) -> float:
         assert disc is not None
-        found = disc_prior(JointAttack(world, dict(zip(world, place, strict=True)), norm), replace(disc, radius=radius))
+        inside = (min(max(t, p.support[0]), p.support[1]) for t, p in zip(place, priors, strict=True))
+        found = disc_prior(JointAttack(world, dict(zip(world, inside, strict=True)), norm), replace(disc, radius=radius))
         assert found is not None
         return float(np.exp(found[0]))
 

@@ -47,6 +47,7 @@ class WorstFound:
     bound: float
     place: Array
     value: float
+    way: Array  # to that place, or to a mirrored one
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class WorstPlace:
         """What no place exceeds; where `enough` is given, no closer than to show that it is kept, or not."""
         misses, after = aim == "fall", aim == "posterior"
         if epsilon == 0 and not after:
-            return WorstFound(0.0, self.world.mean, 0.0)
+            return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean)
         tolerance = _USUAL if effort is None else effort.tolerance
         left = self._allowance(effort)
         low, high, far = self._range(epsilon, misses, after, enough)
@@ -118,7 +119,7 @@ class WorstPlace:
                 continue
             for half in self._halves(a, b, epsilon, misses):
                 heappush(boxes, (-min(bounded(*half), top), next(ticket), *half))
-        return WorstFound(max(far, -boxes[0][0] if boxes else -np.inf), place + self.world.mean, value)
+        return WorstFound(max(far, -boxes[0][0] if boxes else -np.inf), self._declared(place), value, place)
 
     def _allowance(self, effort: Effort | None) -> Callable[[int], bool]:
         """Whether there is time left for another box."""
@@ -151,7 +152,7 @@ class WorstPlace:
             if effort is not None and effort.clock() - began > effort.seconds:
                 trial *= 0.7
             elif found.value > limit:
-                better = self._epsilon_at(found.place - self.world.mean, limit, aim, trial)
+                better = self._epsilon_at(found.way, limit, aim, trial)
                 trial = min(better, trial) * (1 - _SLACK)
             else:
                 trial *= max(0.8, limit / found.bound) * (1 - _SLACK / 4)
@@ -207,6 +208,13 @@ class WorstPlace:
             return edge_bound(engine.joint_attack, ~self.goal if misses else self.goal, epsilon)
         carried = self._frames(misses)
         return None if carried is None else carried.bound(place, epsilon)
+
+    def _declared(self, way: Array) -> Array:
+        """The place at the end of a way, or the one mirrored in the mean that people can have."""
+        low, high = (np.array([a.range[e] for a in self.attributes.values()]) for e in (0, 1))
+        place, mirror = self.world.place(way), self.world.place(-way)
+        apart = [np.maximum(np.maximum(low - p, p - high), 0.0) for p in (place, mirror)]
+        return np.where(np.array(self.world.mirrored) & (apart[1] < apart[0]), mirror, place)
 
     def named(self, place: Array) -> dict[str, Any]:
         """A place as true values."""
@@ -299,14 +307,14 @@ class WorstPlace:
         key = (tuple(np.round(way / self.world.sd, 9).tolist()), epsilon, misses)
         known = self._corners.get(key) or self._first(way, epsilon, misses)
         carried = self._frames(misses)
-        while carried is not None and known.looks < looks:
-            seen = carried.bound(way + self.world.mean, epsilon, known.seen)
+        while carried is not None and epsilon and known.looks < looks:
+            seen = carried.bound(self.world.place(way), epsilon, known.seen)
             known = replace(known, odds=min(known.odds, seen.bound), looks=known.looks + 1, seen=seen)
         self._corners[key] = known
         return known
 
     def _first(self, way: Array, epsilon: float, misses: bool) -> _Corner:
-        place, sign = way + self.world.mean, -1.0 if misses else 1.0
+        place, sign = self.world.place(way), -1.0 if misses else 1.0
         engine = JointEngine(JointAttack(self.world.attributes, self.named(place), self.norm), self.goal)
         prior = engine.prior()
         p, q = (prior.log_q, prior.log_p) if misses else (prior.log_p, prior.log_q)
