@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.risk.several.bends import least_spread, spread
 from guessproof.risk.several.carried import leant
 from guessproof.risk.several.joint_attack import JointAttack
-from guessproof.risk.several.bends import least_spread, spread
 from guessproof.risk.several.moving import BoxBeliefs, moving
 from guessproof.risk.several.plane import Boxes2, plane_of
 from guessproof.risk.several.worst_place import WorstPlace

@@ -7,8 +7,8 @@ L averaged over the rest is Lipschitz in it: moving s by 1 moves z by e_i/τ². 
 from which the variance is at most τ²·V(e), V(e) = 1 + e·(e + φ(e)/Φ(e)), e = ε·d(0, e_i)/τ. Independent numbers have
 less: of all L that agree on G the one that lies lowest elsewhere gains most, and it falls from G on in every direction,
 so that it can pull away from the prior's mean no further than to the far end of G. Within G the variance is at most the
-square of Σ_j |Σ⁻¹|_ij r_j where G reaches r_j along every axis. And it is at least v(e)·τ², v² − (2 + e²)v + 1 = 0, since
-for the density h of s/τ, ln h = −s²/2 + g, Cramér and Rao say Var ≥ 1/E[(s − g')²], and
+square of Σ_j |Σ⁻¹|_ij r_j where G reaches r_j along every axis. And everywhere it is at least v(e)·τ², with
+v² − (2 + e²)v + 1 = 0, since for the density h of s/τ, ln h = −s²/2 + g, Cramér and Rao say Var ≥ 1/E[(s − g')²], and
 E[(s − g')²] = 2 + E[g'²] − E[s²].
 """
 

@@ -1,7 +1,7 @@
 """Tiles and anchors around the true place, carried to other true places.
 
 Seen from the true place, correct guesses, tiles and anchors are the same everywhere where distances are straight; only
-the prior's mass in the tiles is another. So they are cut once for many places.
+the prior's mass in the tiles is another. So they are cut once for many places, unless the prior has edges of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm
 from guessproof.world.line import expit
 
-_DETAIL, _DETAIL_ONCE = Detail(24, 1, 0.05, 1.15), Detail(24, 1, 0.2, 1.25)  # of tiles that are carried, and others
+_CARRIED = ROUGH, Detail(24, 1, 0.05, 1.15)
+_ONCE = Detail(6, 1, 0.3, 1.5), Detail(24, 1, 0.2, 1.25)  # of tiles that cannot be carried, so that there are fewer
 _CLIMBS: tuple[Climb, Climb] = (((300.0, 16), (1000.0, 20)), ((400.0, 30), (1200.0, 40)))  # a close look, a closer one
 _NEAR = 0.6  # standard deviations over which tiles are carried
 
@@ -86,8 +87,8 @@ class Carried:
     def _frame(self, place: Array) -> Frame:
         near = min(self.frames, key=lambda f: self._apart(f.place, place), default=None)
         if near is None or self._apart(near.place, place) > (_NEAR if self.is_movable else 0.0):
-            here, detail = self._joint_attack(place), _DETAIL if self.is_movable else _DETAIL_ONCE
-            near = Frame(place, *(cut_in_boxes(here, self.goal, self.plane, d) for d in (ROUGH, detail)))
+            here, details = self._joint_attack(place), _CARRIED if self.is_movable else _ONCE
+            near = Frame(place, *(cut_in_boxes(here, self.goal, self.plane, detail) for detail in details))
             self.frames.append(near)
         return near
 

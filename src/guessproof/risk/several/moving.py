@@ -1,15 +1,15 @@
 """Moving the true place is moving the prior: what holds between places whose beliefs are known.
 
 Where distances are straight and correct guesses lie around the true place t, the world seen from t is the same for
-every t, but for its prior. With corners t_i of a box and weights θ_i of a place t in it, N(t) = ∫_G Lf ≤ e^{γ}Π N(t_i)^{θ_i}
-for every likelihood L, and Z(t) = ∫ Lf ≥ e^{−γ'} Π Z(t_i)^{θ_i}, where γ and γ' add up w²/8 times the largest −(ln N)'' and
-(ln Z)'' along each side of length w (`bends`, `edged_bends`). Hence
+every t, but for its prior. With corners t_i of a box and weights θ_i of a place t in it, N(t) = ∫_G Lf is at most
+e^γ Π N(t_i)^{θ_i} for every likelihood L, and Z(t) = ∫ Lf at least e^{−γ'} Π Z(t_i)^{θ_i}, where γ and γ' add up w²/8
+times the largest −(ln N)'' and (ln Z)'' along each side of length w (`bends`, `edged_bends`). Hence
 
     belief(t) ≤ e^{γ+γ'} Π belief(t_i)^{θ_i}
 
-for the supremum over L as well: second order in the box's size. The same holds before the release, without L, from which
-belief after : before exceeds what lies between its corners by no more than what both bend apart. For the smallest belief
-in G exchange N's and Z's sides.
+for the supremum over L as well: second order in the box's size. The same holds before the release, without L, so that
+belief after : before exceeds what lies between its corners by no more than what both bend apart. For the smallest
+belief in G exchange N's and Z's sides.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from guessproof.risk.several.bends import Bends, NormalBends
-from guessproof.risk.several.edged_bends import Axis, EdgedBends, Pieces
+from guessproof.risk.several.edged_axis import Axis, Pieces
+from guessproof.risk.several.edged_bends import EdgedBends
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.near import disc_prior
 from guessproof.world.attributes import Attribute, joint_of
@@ -198,13 +199,17 @@ def _edged(
         return None
     mirrors = [prior.mirror for prior in priors]
     origin = np.array([float(p.quantile(0.5)) if m is None else m for p, m in zip(priors, mirrors, strict=True)])
-    axes = tuple(Axis(*one) for one in zip(priors, origin.tolist(), slopes.tolist(), reach.tolist(), pieces, strict=True))
+    axes = tuple(
+        Axis(*one) for one in zip(priors, origin.tolist(), slopes.tolist(), reach.tolist(), pieces, strict=True)
+    )
     disc = goal if isinstance(goal, Near) and goal.by != "linf" else None
 
     def prior_of(place: Sequence[float], radius: float) -> float:
         assert disc is not None
         inside = (min(max(t, p.support[0]), p.support[1]) for t, p in zip(place, priors, strict=True))
-        found = disc_prior(JointAttack(world, dict(zip(world, inside, strict=True)), norm), replace(disc, radius=radius))
+        found = disc_prior(
+            JointAttack(world, dict(zip(world, inside, strict=True)), norm), replace(disc, radius=radius)
+        )
         assert found is not None
         return float(np.exp(found[0]))
 

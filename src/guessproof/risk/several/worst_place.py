@@ -1,4 +1,4 @@
-"""The worst true place of several normal numbers, by branch and bound over boxes of places (`moving`).
+"""The worst true place of several numbers, by branch and bound over boxes of places (`moving`).
 
 A box is bounded from its corners, first with bounds that cost nothing; only corners of boxes that may hold the worst
 place are looked at with anchors. Places far out are bounded by the half-line beyond which their guesses lie. Where the
@@ -32,6 +32,7 @@ _WIDE = 0.1  # a box whose γ is larger is cut before its corners are looked at 
 _CLOSE_LOOKS = 60  # with anchors, where no time was given
 _LOOKS, _ROUNDS_ONCE = 160, 1000  # looks where tiles are cut for every place, and boxes
 _MOST_BOXES = 4000
+_FARTHEST, _FAR = 1e6, 32.0  # standard deviations
 _UNEVEN = 1.0  # change of ln p in a box that is cut for that alone
 _NEAR_ENOUGH = 0.02  # in odds, between attack and bound at the place found
 _ENDLESS = 1e6  # log-odds that are as good as infinite, with which weights can still be multiplied
@@ -196,7 +197,7 @@ class WorstPlace:
             followed = self._followed(engine, epsilon, sign < 0, place)
             if followed is not None:
                 odds = max(odds, edge_attack(followed, self.norm, epsilon))
-            if not self.world.is_normal:
+            if followed is not None and not self.world.is_normal:
                 side = ~self.goal if sign < 0 else self.goal
                 odds = max(odds, looked_at_twice(engine.joint_attack, side, epsilon, _NEAR_ENOUGH)[0])
         belief = float(np.exp(-np.logaddexp(0.0, -odds)))
@@ -227,7 +228,8 @@ class WorstPlace:
         """Whether all places equally far from the mean are alike."""
         world, free = self.world, all(np.isinf(a.range).all() for a in self.attributes.values())
         even = len({*world.sd.tolist()}) == 1 and len({*world.slopes.tolist()}) == 1 and all(world.mirrored)
-        return world.is_normal and free and even and self.norm == "l2" and isinstance(self.goal, Near) and self.goal.by == "l2"
+        disc = isinstance(self.goal, Near) and self.goal.by == "l2"
+        return world.is_normal and free and even and disc and self.norm == "l2"
 
     def _range(self, epsilon: float, misses: bool, after: bool, enough: float) -> tuple[Array, Array, float]:
         """The box of places to look at, as ways from the mean, and what lies beyond it cannot exceed."""
@@ -244,12 +246,12 @@ class WorstPlace:
         far = 0.0
         for axis in range(world.count):
             rate = 0.0 if misses else epsilon
-            cut = _beyond(lambda at, i=axis, e=rate: world.bends.beyond(i, at, e), float(world.sd[axis]), small)
+            most = _FARTHEST if world.is_normal else _FAR  # a tail that ε outweighs never gets small
+            cut = _beyond(lambda at, i=axis, e=rate: world.bends.beyond(i, at, e), float(world.sd[axis]), small, most)
             nearest = max(float(low[axis]), -float(high[axis]), 0.0)
             cut = max(cut, nearest + float(world.sd[axis]))
             if max(float(high[axis]), -float(low[axis])) > cut:
-                end = world.bends.beyond(axis, cut, rate)
-                far = max(far, end)
+                far = max(far, world.bends.beyond(axis, cut, rate))
                 low[axis], high[axis] = max(low[axis], -cut), min(high[axis], cut)
         if self._is_round:
             low[1:], high[1:] = 0.0, 0.0
@@ -327,18 +329,16 @@ class WorstPlace:
     def _frames(self, misses: bool) -> Carried | None:
         if misses not in self._carried:
             goal = ~self.goal if misses else self.goal
-            exact = (
-                self.norm == "l1" and isinstance(self.goal, And) and not self._is_correlated
-            )  # by the product rule
+            exact = self.norm == "l1" and isinstance(self.goal, And) and not self._is_correlated  # by the product rule
             found = None if exact else Carried.of(self.world.attributes, goal, self.norm, self.world.sd)
             self._carried[misses] = found
         return self._carried[misses]
 
 
-def _beyond(belief: Callable[[float], float], unit: float, small: float) -> float:
-    """A distance beyond which a falling belief is small."""
+def _beyond(belief: Callable[[float], float], unit: float, small: float, most: float) -> float:
+    """A distance beyond which a falling belief is small, or so many units."""
     far = unit
-    while belief(far) > small and far < 1e6 * unit:
+    while belief(far) > small and far < most * unit:
         far *= 2
     low, high = 0.5 * far, far
     for _ in range(30):

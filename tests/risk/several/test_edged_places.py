@@ -1,0 +1,206 @@
+"""The worst true place where densities have edges: what bends, what boxes prove, and what drawn places give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.risk.several.edged_axis import Axis, Pieces
+from guessproof.risk.several.moving import BoxBeliefs, moving
+from guessproof.risk.several.worst import Boxes
+from guessproof.risk.several.worst_place import WorstPlace
+from guessproof.world.goals import combine
+from guessproof.world.line import Truncated
+
+PRIORS = (
+    gp.uniform(0.0, 4.0),
+    gp.laplace(0.5, 1.2),
+    gp.exponential(1.5),
+    gp.histogram([0.0, 1.0, 1.5, 3.0, 4.0], [0.2, 0.3, 0.4, 0.1]),
+    gp.truncated(gp.normal(0.0, 2.0), -1.0, 3.0),
+    gp.normal(0.0, 1.5),
+)
+
+
+def numbers(one: int, other: int) -> dict[str, gp.Attribute]:
+    return {"x": gp.Attribute("x", PRIORS[one]), "y": gp.Attribute("y", PRIORS[other])}
+
+
+def exact(attribute: gp.Attribute, radius: float, t: float, epsilon: float, side: str) -> tuple[float, float]:
+    """The belief in one number before and after."""
+    one = gp.Attack(gp.within(attribute, radius), at={attribute.name: t})
+    return one.prior, float(one.posterior(epsilon, side).bound)
+
+
+def drawn_box(rng: np.random.Generator, attribute: gp.Attribute, radius: float) -> tuple[float, float]:
+    """True values of one number, often beside an edge of its density or where that passes an end of the goal."""
+    prior: Any = attribute.prior
+    low, high = (float(v) for v in prior.quantile([0.01, 0.99]))
+    edges = [e for e in (*prior.support, *prior.breaks) if np.isfinite(e)]
+    start = float(rng.uniform(low, high))
+    if edges and rng.random() < 0.7:
+        start = float(rng.choice(edges)) + float(rng.choice([-1.0, 0.0, 1.0])) * radius * float(rng.uniform(0.7, 1.05))
+    low, high = max(low, prior.support[0]), min(high, prior.support[1])
+    start = min(max(start, low), high)
+    end = min(start + float(rng.uniform(0.05, 0.8)) * radius, high)
+    return (start, end) if end > start else (start - 0.2 * radius, start)
+
+
+def test_no_place_in_a_box_exceeds_what_its_corners_prove() -> None:
+    """By ℓ1 the product of single beliefs is exact."""
+    rng, tightest = np.random.default_rng(11), 0.0
+    for turn in range(40):
+        world = numbers(turn % 5, int(rng.integers(6)))
+        radii = rng.uniform(0.3, 1.2, 2)
+        goal = gp.within(world["x"], float(radii[0])) & gp.within(world["y"], float(radii[1]))
+        moved = moving(world, goal, "l1")
+        assert moved is not None
+        epsilon, aim = float(rng.choice([0.1, 0.5, 1.5])), str(rng.choice(["rise", "fall", "posterior"]))
+        misses, after = aim == "fall", aim == "posterior"
+        ends = [drawn_box(rng, a, float(r)) for a, r in zip(world.values(), radii, strict=True)]
+
+        def both(place: Any, *, w: Any = world, r: Any = radii, e: float = epsilon, m: bool = misses) -> Any:
+            side = "lower" if m else "upper"
+            found = [exact(a, float(q), float(t), e, side) for a, q, t in zip(w.values(), r, place, strict=True)]
+            return np.prod(found, axis=0)
+
+        p, u = np.array([both((s, t)) for s in ends[0] for t in ends[1]]).T
+        p, u = (1 - p, 1 - u) if misses else (p, u)
+        if max(u) == 1:  # a tail that ε outweighs
+            continue
+        low, high = (np.array([e[i] for e in ends]) - moved.mean for i in (0, 1))
+        corners = BoxBeliefs(np.log(p), np.log1p(-p), np.log(u), np.log1p(-u))
+        most = moved.most(corners, low, high, epsilon, misses, after)
+        whole = moved.bends.within(low, high, epsilon, misses)
+        for place in (0.5 * (low + high), *rng.uniform(low, high, (3, 2))):
+            before, then = both(place + moved.mean)
+            value = then if after else abs(then - before)
+            assert value <= min(most, whole) * (1 + 1e-9)
+            tightest = max(tightest, value / most)
+    assert tightest > 0.97
+
+
+def landscape(rng: np.random.Generator, x: Any, y: Any, epsilon: float, norm: Any, reach: float) -> Any:
+    """A private likelihood: peaks or hollows."""
+    points, heights = rng.uniform(-reach, reach, (4, 2)), rng.uniform(-1.5, 1.5, 4) * epsilon * reach
+    cones = [h - epsilon * combine(norm, [abs(x - a), abs(y - b)]) for (a, b), h in zip(points, heights, strict=True)]
+    return np.exp(np.max(cones, axis=0)) if rng.random() < 0.5 else np.exp(-np.max(cones, axis=0))
+
+
+def test_masses_bend_no_more_than_is_proven() -> None:
+    """ln N in a disc and ln Z, of drawn likelihoods, beside their chords; rough sums, so to some digits only."""
+    rng, parts, tightest = np.random.default_rng(12), 120, 0.0
+    theta = np.linspace(0, 1, 7)
+    for turn in range(60):
+        world, radius = numbers(turn % 5, int(rng.integers(6))), float(rng.uniform(0.4, 1.2))
+        norm, by = str(rng.choice(["l1", "l2", "linf"])), str(rng.choice(["l1", "l2", "l3"]))
+        moved = moving(world, gp.near(world.values(), radius, by=by), norm)  # pyright: ignore[reportArgumentType]
+        assert moved is not None
+        epsilon = float(rng.choice([0.0, 0.3, 1.0]))
+        ends = [drawn_box(rng, a, radius) for a in world.values()]
+        low, high = (np.array([e[i] for e in ends]) - moved.mean for i in (0, 1))
+        prior: Any = world["x"].prior
+        for in_goal in (True, False):
+            least, most = (moved.bends.goal if in_goal else moved.bends.rest)(low, high, epsilon)
+            reach = radius if in_goal else 14.0
+            z = np.linspace(-reach, reach, (parts if in_goal else 4 * parts) + 1)
+            x, y = np.meshgrid(*[0.5 * (z[1:] + z[:-1])] * 2, indexing="ij")
+            inside = combine(by, [abs(x), abs(y)]) <= radius if in_goal else True  # pyright: ignore[reportArgumentType]
+            weight = landscape(rng, x, y, epsilon, norm, radius) * inside
+            other: Any = world["y"].prior
+            line = weight @ np.diff(other.mass(-np.inf, z + rng.uniform(*ends[1])))
+            t = ends[0][0] + theta * (ends[0][1] - ends[0][0])
+            logs = np.log([line @ np.diff(prior.mass(-np.inf, z + s)) for s in t])
+            if isinstance(prior, Truncated):  # its curvature cancels in beliefs
+                logs = logs + 0.5 * (t / 2.0) ** 2
+            above = logs - (1 - theta) * logs[0] - theta * logs[-1]
+            bump = 0.5 * (ends[0][1] - ends[0][0]) ** 2 * theta * (1 - theta)
+            assert np.all(above <= -least[0] * bump + 2e-3)
+            assert np.all(above >= -most[0] * bump - 2e-3)
+            if bump[3] * least[0] < -0.02:
+                tightest = max(tightest, float(above[3] / (-least[0] * bump[3])))
+    assert tightest > 0.5
+
+
+def test_beliefs_in_an_interval_are_bounded() -> None:
+    rng = np.random.default_rng(13)
+    for prior in PRIORS:
+        attribute = gp.Attribute("x", prior)
+        axis = Axis(prior, 0.0, 1.0, 1.0, Pieces.of(prior))
+        for _ in range(6):
+            low, high = np.sort(prior.quantile(rng.uniform(0.02, 0.98, 2))).tolist()
+            epsilon = float(rng.choice([0.0, 0.4, 2.0]))
+            for a, b in ((low, high), (low, np.inf), (-np.inf, high)):
+                known = gp.Attack(gp.inside(attribute, (a, b))).posterior(epsilon)
+                assert float(known.attack) <= axis.believed(a, b, epsilon) * (1 + 1e-9)
+                assert axis.believed(a, b, epsilon) <= float(known.bound) * 1.1 + 1e-9
+
+
+def test_drawn_places_stay_below_the_worst() -> None:
+    rng, world = np.random.default_rng(14), numbers(0, 5)
+    goal = gp.near(world.values(), 0.8, by="l3")  # pyright: ignore[reportArgumentType]
+    found = WorstPlace.of(world, goal, "linf")
+    assert found is not None
+    worst = found.worst(0.6, "rise", enough=0.2)
+    reached, best = found.reached(0.6, "rise", worst)[0], 0.0
+    assert reached <= worst.bound
+    for _ in range(5):
+        place = [drawn_box(rng, a, 0.8)[0] for a in world.values()]
+        attack = gp.Attack(goal, at=dict(zip(world, place, strict=True)))
+        best = max(best, float(attack.advantage(0.6).attack))
+    assert best <= worst.bound
+
+
+@pytest.mark.parametrize("aim", ["rise", "fall", "posterior"])
+def test_the_worst_pair_is_found_where_the_answer_is_exact(aim: str) -> None:
+    """A corner of the square is not the worst place: there the edge cuts the goal."""
+    world = numbers(0, 1)
+    goal = gp.within(world["x"], 0.8) & gp.within(world["y"], 0.6)
+    found = WorstPlace.of(world, goal, "l1")
+    assert found is not None
+    worst = found.worst(0.6, aim)  # pyright: ignore[reportArgumentType]
+    side = "lower" if aim == "fall" else "upper"
+    x, y = (
+        np.array([exact(world[name], radius, float(t), 0.6, side) for t in places])
+        for name, radius, places in (("x", 0.8, np.linspace(0, 4, 21)), ("y", 0.6, np.linspace(-2, 3, 21)))
+    )
+    before, then = (x[:, None, i] * y[None, :, i] for i in (0, 1))
+    most = float(np.max(then if aim == "posterior" else abs(then - before)))
+    assert most <= worst.bound <= 1.03 * most
+
+
+def test_the_largest_epsilon_keeps_the_limit_at_drawn_places() -> None:
+    world = numbers(0, 0)
+    goal = gp.within(world["x"], 0.8) & gp.within(world["y"], 0.8)
+    epsilon = gp.Attack(goal, norm="l1").epsilon(advantage=0.2)
+    there = gp.Attack(goal, at={"x": 0.8, "y": 0.8}, norm="l1")
+    assert 0.19 <= float(there.advantage(epsilon).attack) <= 0.2
+    for place in ((0.0, 0.0), (2.0, 0.8), (3.2, 3.0)):
+        one = gp.Attack(goal, at={"x": place[0], "y": place[1]}, norm="l1")
+        assert float(one.advantage(epsilon).attack) <= 0.2
+
+
+def test_places_that_are_mirrored_are_named_where_people_can_be() -> None:
+    left = gp.Attribute("x", gp.uniform(0.0, 4.0), bounds=(0.0, 1.5))
+    found = gp.Attack(gp.within(left, 0.8) & gp.within(gp.Attribute("y", PRIORS[1]), 0.6), norm="l1").advantage(0.5)
+    assert found.worst_at["x"] == pytest.approx(0.8, abs=0.3)  # pyright: ignore[reportIndexIssue, reportOptionalSubscript]
+
+
+def test_a_gap_in_a_histogram_is_left_to_the_product_rule() -> None:
+    """Nobody can be in it."""
+    gap = gp.Attribute("x", gp.histogram([0.0, 1.0, 2.0, 3.0], [0.5, 0.0, 0.5]))
+    y = gp.Attribute("y", gp.uniform(0.0, 4.0))
+    assert Pieces.of(gap.prior) is None  # pyright: ignore[reportArgumentType]
+    assert gp.Attack(gp.within(gap, 0.5) & gp.within(y, 0.5)).advantage(0.5).how.endswith("product rule")
+    with pytest.raises(gp.errors.NotCertifiedError, match="histogram"):
+        gp.Attack(gp.near((gap, y), 0.5)).advantage(0.5)
+
+
+def test_a_search_that_ends_early_says_no_more_than_the_product_rule() -> None:
+    world = numbers(0, 3)
+    goal = gp.within(world["x"], 1.0) & gp.within(world["y"], 1.0)
+    found = gp.Attack(goal).advantage(0.5, time_limit=1e-3)
+    assert float(found.attack) <= float(found.bound) <= Boxes(world, goal, "linf").worst(0.5, "rise")[0]
