@@ -84,7 +84,7 @@ class Boxes:
             if not block.is_single:
                 raise NotCertifiedError(
                     f"the worst true value is not searched for {block!r}, whose attributes hang together; "
-                    "give at={…}, or two independent numbers with normal, uniform, exponential, Laplace or histogram priors"
+                    "give at={…}, or two independent normal, uniform, exponential, Laplace or histogram priors"
                 )
             self._check(block)
 
