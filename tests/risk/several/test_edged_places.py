@@ -129,6 +129,47 @@ def test_the_steepest_likelihoods_bend_as_much_as_is_proven(in_goal: bool) -> No
     assert min(share for share in tightest.values() if share) > (0.95 if in_goal else 0.35)
 
 
+def test_beliefs_after_any_likelihood_lie_where_their_corners_say() -> None:
+    """What holds for the best likelihood holds for each: one that is far from the best shows more of what may bend."""
+    rng, tightest = np.random.default_rng(16), dict.fromkeys(("rise", "fall", "posterior"), 0.0)
+    theta = np.array([0.0, 0.3, 0.5, 0.7, 1.0])
+    for turn in range(300):
+        prior: Any = PRIORS[turn % 4]
+        radius, epsilon = float(rng.uniform(0.4, 1.2)), float(rng.choice([0.1, 0.5, 1.0]))
+        world = {"x": gp.Attribute("x", prior), "y": gp.Attribute("y", PRIORS[0])}
+        moved = moving(world, gp.within(world["x"], radius) & gp.within(world["y"], 1.0), "linf")
+        assert moved is not None
+        a, b = drawn_box(rng, world["x"], radius)
+        t, summit, sign = (
+            a + theta * (b - a),
+            float(rng.choice([0.0, radius, -radius, rng.normal()])),
+            rng.choice([-1, 1]),
+        )
+        with np.errstate(invalid="ignore"):
+            inside, whole = (between(prior, t, reach, epsilon, summit, int(sign)) for reach in (radius, np.inf))
+        if abs(summit) > radius or not np.all(np.isfinite(whole)):
+            continue
+        before, after = 0.5 * prior.mass(t - radius, t + radius), 0.5 * np.exp(inside - whole)  # y lies in its half
+        low, high = np.array([a, 2.0]) - moved.mean, np.array([b, 2.0]) - moved.mean
+        bends = (*moved._apart(low, high, epsilon), moved.own(low, high),
+                 moved.bent(low, high, epsilon, False), moved.bent(low, high, epsilon, True))  # fmt: skip
+        ratio = np.log(after / before)
+        for logs, bend in zip((np.log(after), -np.log(before), np.log(before), ratio, -ratio), bends, strict=True):
+            above = logs - (1 - theta) * logs[0] - theta * logs[-1]
+            assert np.all(above <= bend[0] * 0.5 * (b - a) ** 2 * theta * (1 - theta) * (1 + 1e-9) + 1e-11)
+        p, u = (np.array([side[0], side[-1]]) for side in (before, after))
+        for aim in tightest:
+            misses = aim == "fall"
+            logs = [np.log(v) for v in ((1 - p, p, 1 - u, u) if misses else (p, 1 - p, u, 1 - u))]
+            most = moved.most(BoxBeliefs(*logs), low, high, epsilon, misses, aim == "posterior")
+            found = {"rise": after - before, "fall": before - after, "posterior": after}[aim]
+            assert np.all(found <= most * (1 + 1e-9) + 1e-12)
+            inner = float(np.max(found[1:-1]))
+            if inner > 1.01 * max(found[0], found[-1], 1e-6):  # so that what bends counts
+                tightest[aim] = max(tightest[aim], inner / most)
+    assert min(tightest.values()) > 0.7
+
+
 def landscape(rng: np.random.Generator, x: Any, y: Any, epsilon: float, norm: Any, points: Any) -> Any:
     """A private likelihood: peaks or hollows."""
     heights = rng.uniform(-1.0, 1.0, len(points)) * epsilon
@@ -199,7 +240,7 @@ def test_drawn_places_stay_below_the_worst() -> None:
     goal = gp.near(world.values(), 0.8, by="l3")  # pyright: ignore[reportArgumentType]
     found = WorstPlace.of(world, goal, "linf")
     assert found is not None
-    worst = found.worst(0.6, "rise", enough=0.2)
+    worst = found.worst(0.6, "rise", enough=0.3)
     reached, best = found.reached(0.6, "rise", worst)[0], 0.0
     assert reached <= worst.bound
     for _ in range(5):
@@ -236,6 +277,12 @@ def test_the_largest_epsilon_keeps_the_limit_at_drawn_places() -> None:
     for place in ((0.0, 0.0), (2.0, 0.8), (3.2, 3.0)):
         one = gp.Attack(goal, at={"x": place[0], "y": place[1]}, norm="l1")
         assert float(one.advantage(epsilon).attack) <= 0.2
+
+
+def test_a_disc_at_the_edge_of_a_square_is_cut_finely() -> None:
+    x, y = (gp.Attribute(name, gp.uniform(0, 10)) for name in "xy")
+    found = gp.Attack(gp.near((x, y), 1.5), at={"x": 1.5, "y": 1.5}, norm="l2").advantage(0.3)
+    assert float(found.attack) <= float(found.bound) <= 1.04 * float(found.attack)
 
 
 def test_places_that_are_mirrored_are_named_where_people_can_be() -> None:
