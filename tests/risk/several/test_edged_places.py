@@ -151,7 +151,7 @@ def test_beliefs_after_any_likelihood_lie_where_their_corners_say() -> None:
             continue
         before, after = 0.5 * prior.mass(t - radius, t + radius), 0.5 * np.exp(inside - whole)  # y lies in its half
         low, high = np.array([a, 2.0]) - moved.mean, np.array([b, 2.0]) - moved.mean
-        bends = (*moved._apart(low, high, epsilon), moved.own(low, high),
+        bends = (*moved.apart(low, high, epsilon), moved.own(low, high),
                  moved.bent(low, high, epsilon, False), moved.bent(low, high, epsilon, True))  # fmt: skip
         ratio = np.log(after / before)
         for logs, bend in zip((np.log(after), -np.log(before), np.log(before), ratio, -ratio), bends, strict=True):

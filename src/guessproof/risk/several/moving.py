@@ -84,7 +84,7 @@ class Moving:
         bent = self.bends.rest(low, high, 0.0)[1] - self.bends.goal(low, high, 0.0)[0]
         return _finite(bent)
 
-    def _apart(self, low: Array, high: Array, epsilon: float) -> tuple[Array, Array]:
+    def apart(self, low: Array, high: Array, epsilon: float) -> tuple[Array, Array]:
         """How much the belief after may bend down, and the belief before up."""
         (least, _), (_, most) = (self.bends.goal(low, high, e) for e in (epsilon, 0.0))
         (_, fast), (slow, _) = (self.bends.rest(low, high, e) for e in (epsilon, 0.0))
@@ -116,7 +116,7 @@ class Moving:
         least = np.exp(grid.ends(corners.log_p)[0])
         rise = np.minimum(before * (gain - 1), 1 - least)
         if not self.is_normal:  # what bends in the belief before and after alike is not known to cancel there
-            over, under = (grid.bumps(share * bend[axes]) for bend in self._apart(low, high, epsilon))
+            over, under = (grid.bumps(share * bend[axes]) for bend in self.apart(low, high, epsilon))
             above = np.exp(np.minimum(grid.ends(corners.log_u)[1] + over, 0.0))
             rise = np.minimum(rise, above - np.exp(grid.ends(corners.log_p)[0] - under))
         return float(np.max(rise))
