@@ -9,7 +9,9 @@ import pytest
 
 import guessproof as gp
 from guessproof.risk.several.edged_axis import Axis, Pieces
+from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, moving
+from guessproof.risk.several.near import disc_prior
 from guessproof.risk.several.worst import Boxes
 from guessproof.risk.several.worst_place import WorstPlace
 from guessproof.world.goals import combine, other_side
@@ -219,6 +221,33 @@ def test_masses_of_discs_bend_no_more_than_is_proven() -> None:
         shares = above[1:-1] / (-least[0] * bump[1:-1] + 2e-3)
         tightest = max(tightest, float(np.max(shares)))
     assert tightest > 0.6
+
+
+@pytest.mark.parametrize("by", ["l1", "l1.5", "l3"])
+def test_the_prior_of_a_disc_that_an_edge_cuts_bends_as_much_as_is_proven(by: Any) -> None:
+    """Without a likelihood it is known to all digits."""
+    rng, tightest, theta = np.random.default_rng(17), 0.0, np.array([0.02, 0.3, 0.7, 0.98])
+    world = numbers(0, 0)
+    disc = gp.near(world.values(), 0.9, by=by)
+    moved = moving(world, disc, "l1")
+    assert moved is not None
+
+    def log_prior(t: float) -> float:
+        found = disc_prior(JointAttack(world, {"x": t, "y": 2.0}, "l1"), disc)
+        assert found is not None
+        return found[0]
+
+    for _ in range(40):
+        a = float(rng.uniform(0, 0.9))
+        b = a + float(rng.uniform(0.01, 0.4))
+        least, most = moved.bends.goal(np.array([a, 2.0]) - moved.mean, np.array([b, 2.0001]) - moved.mean, 0.0)
+        inner = np.array([log_prior(float(t)) for t in a + theta * (b - a)])
+        above = inner - (1 - theta) * log_prior(a) - theta * log_prior(b)
+        bump = 0.5 * (b - a) ** 2 * theta * (1 - theta)
+        assert np.all(above <= -least[0] * bump + 1e-8)
+        assert np.all(above >= -most[0] * bump - 1e-8)
+        tightest = max(tightest, float(np.max(above / (-least[0] * bump + 1e-5))))
+    assert tightest > 0.8
 
 
 def test_beliefs_in_an_interval_are_bounded() -> None:
