@@ -119,7 +119,7 @@ def test_unknown_true_values_fall_and_mix() -> None:
         known = gp.Attack(goal, at={"x": t, "word": "u"}).advantage(0.5, both=True)
         assert known.attack <= either.bound
     with pytest.raises(GuessproofError):
-        gp.Attack(gp.near((x, gp.Attribute("y", gp.uniform(0, 1))), 1)).advantage(0.5)
+        gp.Attack(gp.near((x, gp.Attribute("y", gp.lognormal(1, 1))), 1)).advantage(0.5)
 
 
 def test_how_goals_read() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from guessproof.errors import InfeasibleError, ParameterError, TrueValueError
+from guessproof.errors import InfeasibleError, NotCertifiedError, ParameterError, TrueValueError
 from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.combinations import OpenTruths
 from guessproof.risk.limits import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from guessproof.risk.several.worst_place import WorstPlace
 
 _ROUGHLY = 0.02  # of the ε at which an attack breaks a limit
+_LOOSE = 1.1  # times what is reached: a bound that another rule may bring down
 _ROUNDS = 8  # refined evaluations in a search for ε
 
 
@@ -194,12 +195,22 @@ class Several:
 
     @cached_property
     def _places(self) -> WorstPlace | None:
-        """Where normal numbers may be, for goals that lie around them."""
+        """Where numbers may be, for goals that lie around them."""
         if not isinstance(self.goal, (Near, And)):
             return None
         from guessproof.risk.several.worst_place import WorstPlace  # only unknown places need it
 
         return WorstPlace.of(self.attributes, self.goal, self.norm)
+
+    @cached_property
+    def _product(self) -> Boxes | None:
+        """The product rule, where it may say more than boxes of places: beside tails that ε outweighs."""
+        if not isinstance(self.goal, And) or self._places is None or self._places.world.is_normal:
+            return None
+        try:
+            return self._boxes
+        except NotCertifiedError:
+            return None
 
     @cached_property
     def _boxes(self) -> Boxes:
@@ -233,7 +244,10 @@ class Several:
         if self._each is None and self._places is not None:
             found = self._places.worst(epsilon, aim, effort)
             value, place, prior = self._places.reached(epsilon, aim, found)
-            return min(value, found.bound), found.bound, self._places.named(place), prior
+            bound = found.bound
+            if bound > _LOOSE * value and self._product is not None:
+                bound = min(bound, self._product.worst(epsilon, aim)[0])
+            return min(value, bound), bound, self._places.named(place), prior
         if self._each is None:
             bound, where = self._boxes.worst(epsilon, aim)
             value, prior = self._boxes.reached(epsilon, aim, where)
@@ -298,7 +312,9 @@ class Several:
                 )
             return 0.0
         if self._places is not None:
-            return self._places.epsilon(limit, aim, self.typical, effort)
+            found = self._places.epsilon(limit, aim, self.typical, effort)
+            if self._product is None or self._product.worst(found * (1 + _ROUGHLY), aim)[0] > limit:
+                return found
         rise = np.asarray(limit - at_zero)
         return float(
             largest_epsilon(lambda e: np.asarray(self._boxes.worst(float(e), aim)[0] - at_zero), rise, relative=1e-6)

@@ -1,7 +1,7 @@
 """Tiles and anchors around the true place, carried to other true places.
 
 Seen from the true place, correct guesses, tiles and anchors are the same everywhere where distances are straight; only
-the prior's mass in the tiles is another. So they are cut once for many places.
+the prior's mass in the tiles is another. So they are cut once for many places, unless the prior has edges of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from guessproof.world.checks import Array
 from guessproof.world.goals import Goal, Norm
 from guessproof.world.line import expit
 
-_DETAIL = Detail(24, 1, 0.05, 1.15)
+_CARRIED = ROUGH, Detail(24, 1, 0.05, 1.15)
+_ONCE = Detail(6, 1, 0.3, 1.5), Detail(24, 1, 0.2, 1.25)  # of tiles that cannot be carried, so that there are fewer
 _CLIMBS: tuple[Climb, Climb] = (((300.0, 16), (1000.0, 20)), ((400.0, 30), (1200.0, 40)))  # a close look, a closer one
 _NEAR = 0.6  # standard deviations over which tiles are carried
 
@@ -52,12 +53,18 @@ class Carried:
         plane = plane_of(JointAttack(attributes, {}, norm), goal)
         return None if plane is None else cls(attributes, goal, norm, sd, plane)
 
+    @property
+    def is_movable(self) -> bool:
+        """Whether tiles can be carried: not where the prior has edges, which stay where they are."""
+        return all(prior.normal_form is not None for prior in self.plane.coordinates)
+
     def bound(self, place: Array, epsilon: float, known: Edged | None = None) -> Edged:
         """Log-odds that no likelihood exceeds where `place` is true; better ones where some are known."""
         rough, tiles = self._tiles(place, epsilon)
         here = self.plane.places(place[None, :])
-        if not self.anchors:
-            self.anchors.append(edge_points(self._joint_attack(place), self.goal, self.plane, tiles, epsilon) - here)
+        if not self.anchors or not self.is_movable:
+            points = edge_points(self._joint_attack(place), self.goal, self.plane, tiles, epsilon)
+            self.anchors[:] = [points - here]
         anchors = self.anchors[0] + here
         start = climbed(rough, anchors, self.norm, epsilon) if known is None else known.log_w
         found = anchored_bound(tiles, anchors, self.norm, epsilon, start, _CLIMBS[known is not None])
@@ -79,9 +86,9 @@ class Carried:
 
     def _frame(self, place: Array) -> Frame:
         near = min(self.frames, key=lambda f: self._apart(f.place, place), default=None)
-        if near is None or self._apart(near.place, place) > _NEAR:
-            here = self._joint_attack(place)
-            near = Frame(place, *(cut_in_boxes(here, self.goal, self.plane, detail) for detail in (ROUGH, _DETAIL)))
+        if near is None or self._apart(near.place, place) > (_NEAR if self.is_movable else 0.0):
+            here, details = self._joint_attack(place), _CARRIED if self.is_movable else _ONCE
+            near = Frame(place, *(cut_in_boxes(here, self.goal, self.plane, detail) for detail in details))
             self.frames.append(near)
         return near
 

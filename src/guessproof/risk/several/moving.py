@@ -1,41 +1,38 @@
 """Moving the true place is moving the prior: what holds between places whose beliefs are known.
 
 Where distances are straight and correct guesses lie around the true place t, the world seen from t is the same for
-every t, but for its prior. A normal prior with covariance Σ moved by t is f(z)·e^{−t·Σ⁻¹z} times a number that cancels
-in beliefs. So for every likelihood L the masses N(t) = ∫_G Lf and Z(t) = ∫ Lf are log-convex in t. With corners t_i of
-a box and weights θ_i of a place t in it, N(t) ≤ Π N(t_i)^{θ_i}, and Z(t) ≥ e^{−γ} Π Z(t_i)^{θ_i}, where γ adds up w²/8
-times the largest second derivative of ln Z along each side of length w. That is the variance of s = (Σ⁻¹z)_i under Lf.
-Under f alone s is normal with variance τ² = (Σ⁻¹)_ii, and L averaged over the rest is Lipschitz in it: moving s by 1
-moves z by e_i/τ². Of all such L e^{+|s|} spreads s furthest, from which the variance is at most τ²·V(e),
-V(e) = 1 + e·(e + φ(e)/Φ(e)), e = ε·d(0, e_i)/τ. Independent numbers have less: of all L that agree on G the one that
-lies lowest elsewhere gains most, and it falls from G on in every direction, so that it can pull away from the prior's
-mean no further than to the far end of G. Hence
+every t, but for its prior. With corners t_i of a box and weights θ_i of a place t in it, N(t) = ∫_G Lf is at most
+e^γ Π N(t_i)^{θ_i} for every likelihood L, and Z(t) = ∫ Lf at least e^{−γ'} Π Z(t_i)^{θ_i}, where γ and γ' add up w²/8
+times the largest −(ln N)'' and (ln Z)'' along each side of length w (`bends`, `edged_bends`). Hence
 
-    belief(t) ≤ e^γ Π belief(t_i)^{θ_i}
+    belief(t) ≤ e^{γ+γ'} Π belief(t_i)^{θ_i}
 
-for the supremum over L as well: second order in the box's size. Before the release the same holds with V = 1, from
-which belief after : before exceeds what lies between its corners by no more than (V − 1)τ² and the variance of s within
-G lead to, at most the square of Σ_j |Σ⁻¹|_ij r_j where G reaches r_j along every axis. For the smallest belief in G
-exchange N's and Z's sides: the variance of s is at least v(e)·τ², v² − (2 + e²)v + 1 = 0, since for the density h of
-s/τ, ln h = −s²/2 + g, Cramér and Rao say Var ≥ 1/E[(s − g')²], and E[(s − g')²] = 2 + E[g'²] − E[s²].
+for the supremum over L as well: second order in the box's size. The same holds before the release, without L, so that
+belief after : before exceeds what lies between its corners by no more than what both bend apart. For the smallest
+belief in G exchange N's and Z's sides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import erfc, exp, pi, sqrt
 
 import numpy as np
 
-from guessproof.world import special
+from guessproof.risk.several.bends import Bends, NormalBends
+from guessproof.risk.several.edged_axis import Axis, Pieces
+from guessproof.risk.several.edged_bends import EdgedBends
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.near import disc_prior
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
-from guessproof.world.goals import And, Goal, Near, Norm, Within, combine
+from guessproof.world.goals import And, Goal, Near, Norm, Within
 from guessproof.world.joint import JointNormal
 from guessproof.world.line import LinePrior
 
 _PARTS = {1: 128, 2: 32, 3: 12}  # of each side of a box, in which beliefs between its corners are compared
+_ENDLESS = 700.0
+_WIDE = 0.2  # γ of a box that is looked at in fewer parts
 
 
 @dataclass(frozen=True)
@@ -50,62 +47,48 @@ class BoxBeliefs:
 
 @dataclass(frozen=True)
 class Moving:
-    """Normal numbers, straight distances, and correct guesses within `reach` of the true place."""
+    """Numbers with straight distances, correct guesses around the true place, and how much beliefs bend as it moves."""
 
     attributes: Mapping[str, Attribute]  # with straight distances, at least as large as the declared ones
-    mean: Array
-    covariance: Array
+    mean: Array  # from which ways to places are measured
+    sd: Array
     slopes: Array
-    reach: Array
-    norm: Norm
+    bends: Bends
+    mirrored: tuple[bool, ...]  # whether places on both sides of the mean are alike, number by number
+    is_even: bool = False  # whether the numbers can change places
 
     @property
     def count(self) -> int:
         """How many numbers there are."""
         return self.mean.size
 
-    @property
-    def sd(self) -> Array:
-        """The standard deviation of each number."""
-        return np.asarray(np.sqrt(np.diag(self.covariance)), dtype=np.float64)
+    def place(self, way: Array) -> Array:
+        """The place at the end of a way: none outside of the prior, rounding apart."""
+        ends = [a.prior.support for a in self.attributes.values() if isinstance(a.prior, LinePrior)]
+        return np.clip(way + self.mean, [e[0] for e in ends], [e[1] for e in ends])
 
     @property
-    def precision(self) -> Array:
-        """The inverse of the covariance."""
-        return np.asarray(np.linalg.inv(self.covariance), dtype=np.float64)
-
-    @property
-    def is_independent(self) -> bool:
-        """Whether the numbers are."""
-        return not np.any(self.covariance - np.diag(np.diag(self.covariance)))
-
-    def bend(self, epsilon: float, far: Array) -> Array:
-        """The largest second derivative of ln Z along each axis, for places up to `far` from the mean."""
-        tau = np.sqrt(np.diag(self.precision))
-        ends = (far + self.reach) / self.sd if self.is_independent else np.full(self.count, np.inf)
-        pull = epsilon * self.slopes / tau
-        return tau**2 * np.array([spread(float(e), float(end)) for e, end in zip(pull, ends, strict=True)])
-
-    def beyond(self, axis: int, at: float, epsilon: float) -> float:
-        """No belief in guesses around a place whose number lies `at` or further from its mean exceeds this.
-
-        They lie beyond a = at − reach, and L averaged over the others is Lipschitz in this number. For a normal number
-        ∫_a^∞ e^{e(s−a)}φ and ∫_−∞^a e^{−e(a−s)}φ have one factor in common, and their share is P(s > a − e).
-        """
-        sd = self.sd[axis]
-        way = self.covariance[:, axis] / sd  # of all numbers where this one moves by its standard deviation
-        rate = epsilon * float(combine(self.norm, list(np.abs(way) * self.slopes)))
-        return 0.5 * erfc(((at - self.reach[axis]) / sd - rate) / sqrt(2)) * (1 + 1e-12)
+    def is_normal(self) -> bool:
+        """Whether all numbers are."""
+        return isinstance(self.bends, NormalBends)
 
     def bent(self, low: Array, high: Array, epsilon: float, misses: bool) -> Array:
         """How much belief after : before may bend along each axis of a box of places, given as ways from the mean."""
-        inside = (np.abs(self.precision) @ self.reach) ** 2
-        own = np.diag(self.precision)
-        if misses:
-            pull = epsilon * self.slopes / np.sqrt(own)
-            return inside + own * (1 - _least_spread(pull))
-        far = np.maximum(np.abs(low), np.abs(high))
-        return inside + self.bend(epsilon, far) - own
+        (least, most), (still, stirred) = (self.bends.goal(low, high, e) for e in (epsilon, 0.0))
+        (slow, fast), (kept, grown) = (self.bends.rest(low, high, e) for e in (epsilon, 0.0))
+        bent = most - slow - still + grown if misses else fast - least + stirred - kept
+        return _finite(bent)
+
+    def own(self, low: Array, high: Array) -> Array:
+        """How much the belief before may bend down along each axis."""
+        bent = self.bends.rest(low, high, 0.0)[1] - self.bends.goal(low, high, 0.0)[0]
+        return _finite(bent)
+
+    def apart(self, low: Array, high: Array, epsilon: float) -> tuple[Array, Array]:
+        """How much the belief after may bend down, and the belief before up."""
+        (least, _), (_, most) = (self.bends.goal(low, high, e) for e in (epsilon, 0.0))
+        (_, fast), (slow, _) = (self.bends.rest(low, high, e) for e in (epsilon, 0.0))
+        return _finite(fast - least), _finite(most - slow)
 
     def gap(self, low: Array, high: Array, epsilon: float, misses: bool) -> float:
         """γ of belief after : before in a box of places."""
@@ -117,20 +100,31 @@ class Moving:
         The box has its corners in the order of `product`, along those axes on which it has any length.
         """
         axes = np.flatnonzero(high > low)
-        grid = _Grid(axes.size, _PARTS.get(axes.size, 4))
         share = (high - low)[axes] ** 2
-        own, ratio = (grid.bumps(share * bend[axes])
-                      for bend in (np.diag(self.precision), self.bent(low, high, epsilon, misses)))  # fmt: skip
+        bends = [bend[axes] for bend in (self.own(low, high), self.bent(low, high, epsilon, misses))]
+        wide = float(share @ bends[1]) > 8 * _WIDE
+        grid = _Grid(axes.size, 4 if wide else _PARTS.get(axes.size, 4))
+        own, ratio = (grid.bumps(share * bend) for bend in bends)
         if misses:
-            held = np.minimum(np.exp(grid.ends(corners.log_q)[1] + own), 1.0)  # the guesses, before
+            held = np.exp(np.minimum(grid.ends(corners.log_q)[1] + own, 0.0))  # the guesses, before
             left = np.exp(np.minimum(grid.ends(corners.log_v - corners.log_q)[0] - ratio, 0.0))
             return float(np.max(held * (1 - left)))
-        before = np.minimum(np.exp(grid.ends(corners.log_p)[1] + own), 1.0)
-        gain = np.exp(np.maximum(grid.ends(corners.log_u - corners.log_p)[1] + ratio, 0.0))
+        before = np.exp(np.minimum(grid.ends(corners.log_p)[1] + own, 0.0))
+        gain = np.exp(np.clip(grid.ends(corners.log_u - corners.log_p)[1] + ratio, 0.0, _ENDLESS))
         if after:
             return float(np.max(np.minimum(before * gain, 1.0)))
         least = np.exp(grid.ends(corners.log_p)[0])
-        return float(np.max(np.minimum(before * (gain - 1), 1 - least)))
+        rise = np.minimum(before * (gain - 1), 1 - least)
+        if not self.is_normal:  # what bends in the belief before and after alike is not known to cancel there
+            over, under = (grid.bumps(share * bend[axes]) for bend in self.apart(low, high, epsilon))
+            above = np.exp(np.minimum(grid.ends(corners.log_u)[1] + over, 0.0))
+            rise = np.minimum(rise, above - np.exp(grid.ends(corners.log_p)[0] - under))
+        return float(np.max(rise))
+
+
+def _finite(bends: Array) -> Array:
+    """Bends that can be multiplied with the length of a side, be it 0."""
+    return np.clip(np.where(np.isnan(bends), np.inf, bends), 0.0, 1e300)
 
 
 @dataclass(frozen=True)
@@ -166,36 +160,8 @@ class _Grid:
         return total.ravel()
 
 
-def _least_spread(e: Array) -> Array:
-    """No variance of a standard normal number is less after a likelihood whose logarithm has slopes up to e."""
-    b = 2 + e**2
-    return 2 / (b + np.sqrt(b * b - 4)) * (1 - 1e-12)
-
-
-def spread(e: float, end: float = np.inf) -> float:
-    """The largest E[s²] of a standard normal number after a likelihood whose logarithm has slopes up to e.
-
-    Beyond `end` on either side the likelihood does not rise. On each half-line e^{e·min(s, end)} is the largest then.
-
-    >>> spread(0.0), round(spread(1.0), 4), round(spread(1.0, 0.5), 4)
-    (1.0, 2.2876, 1.0868)
-    """
-    if e == 0:
-        return 1.0
-    a, b = -e, min(end - e, 40.0)
-    inner = float(special.ndtr(b) - special.ndtr(a))
-    top, low = _bell(b), _bell(a)
-    beyond = top * float(special.erfcx((b + e) / sqrt(2))) * sqrt(pi / 2)  # e^{e·end − e²/2}·P(s > end)
-    second = inner * (1 + e * e) - (b * top - a * low) - 2 * e * (top - low) + (b + e) * top + beyond
-    return second / (inner + beyond) * (1 + 1e-9)
-
-
-def _bell(x: float) -> float:
-    return exp(-x * x / 2) / sqrt(2 * pi)
-
-
 def moving(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Moving | None:
-    """The goal as guesses around a place in a normal world; None where it is none."""
+    """The goal as guesses around a place that moves; None where it is none, or the priors are not such."""
     reach = _reaches(goal)
     if reach is None or list(reach) != list(attributes) or not 2 <= len(reach) <= 3:
         return None
@@ -203,12 +169,14 @@ def moving(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Movin
     found = [(a, a.prior) for a in members if a is not None and isinstance(a.prior, LinePrior)]
     if len(found) < len(reach):
         return None
-    joints = [joint_of(a) for a, _ in found]
-    slopes = np.array([1 / a.scale for a, _ in found])
+    world = {a.name: a for a, _ in found}
+    joints = [joint_of(a) for a in world.values()]
+    slopes, radii = np.array([1 / a.scale for a in world.values()]), np.array(list(reach.values()))
     if all(j is None for j in joints):
-        normals = [p for _, prior in found if (p := prior.normal_form) is not None]
-        if len(normals) < len(found):
-            return None
+        priors = [prior for _, prior in found]
+        normals = [bell for prior in priors if (bell := prior.normal_form) is not None]
+        if len(normals) < len(priors):
+            return _edged(world, priors, goal, norm, slopes, radii)
         mean, covariance = np.array([p.mean for p in normals]), np.diag([p.sd**2 for p in normals])
     else:
         joint = joints[0]
@@ -217,7 +185,39 @@ def moving(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Movin
         cross = joint.correlation * joint.sd[0] * joint.sd[1]
         mean = np.array(joint.mean)
         covariance = np.array([[joint.sd[0] ** 2, cross], [cross, joint.sd[1] ** 2]])
-    return Moving({a.name: a for a, _ in found}, mean, covariance, slopes, np.array(list(reach.values())), norm)
+    bends = NormalBends(covariance, slopes, radii, norm)
+    sd = np.asarray(np.sqrt(np.diag(covariance)), dtype=np.float64)
+    return Moving(world, mean, sd, slopes, bends, (bends.is_independent,) * mean.size)
+
+
+def _edged(
+    world: Mapping[str, Attribute], priors: list[LinePrior], goal: Goal, norm: Norm, slopes: Array, reach: Array
+) -> Moving | None:
+    """Two independent numbers whose densities have edges; None where a density has more than these."""
+    pieces = [None if prior.normal_form is not None else Pieces.of(prior) for prior in priors]
+    if len(priors) != 2 or any(p is None and q.normal_form is None for p, q in zip(pieces, priors, strict=True)):
+        return None
+    mirrors = [prior.mirror for prior in priors]
+    origin = np.array([float(p.quantile(0.5)) if m is None else m for p, m in zip(priors, mirrors, strict=True)])
+    axes = tuple(
+        Axis(*one) for one in zip(priors, origin.tolist(), slopes.tolist(), reach.tolist(), pieces, strict=True)
+    )
+    disc = goal if isinstance(goal, Near) and goal.by != "linf" else None
+
+    def prior_of(place: Sequence[float], radius: float) -> float:
+        assert disc is not None
+        inside = (min(max(t, p.support[0]), p.support[1]) for t, p in zip(place, priors, strict=True))
+        found = disc_prior(
+            JointAttack(world, dict(zip(world, inside, strict=True)), norm), replace(disc, radius=radius)
+        )
+        assert found is not None
+        return float(np.exp(found[0]))
+
+    ends = [np.asarray(prior.quantile([0.1, 0.9])) for prior in priors]
+    sd = np.array([float(e[1] - e[0]) / 2.5 for e in ends])
+    bends = EdgedBends(axes, norm, disc, prior_of)
+    even = priors[0] == priors[1] and slopes[0] == slopes[1] and reach[0] == reach[1]
+    return Moving(world, origin, sd, slopes, bends, tuple(m is not None for m in mirrors), even)
 
 
 def _reaches(goal: Goal) -> dict[str, float] | None:

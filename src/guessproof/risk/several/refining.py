@@ -142,6 +142,7 @@ def looked_at_twice(joint_attack: JointAttack, goal: Goal, epsilon: float, wide:
     state, rounds = narrowing(joint_attack, goal, epsilon), 0
     if state is None:
         return -np.inf, np.inf
-    while width_in_odds(state.attack, state.bound) > wide and rounds < _UNASKED:
+    # Where tails of the goal are heavier than anchors can hold, there is nothing to narrow.
+    while state.bound < np.inf and width_in_odds(state.attack, state.bound) > wide and rounds < _UNASKED:
         state, rounds = state.narrowed(2.0), rounds + 1
     return state.attack, state.bound + 1e-12

@@ -166,7 +166,7 @@ def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array
     (low, high), knots = plane.support(axis), plane.breaks(axis)
     near, far, first, last = plane.quantiles(axis, [0.02, 0.98, _FAR, 1 - _FAR])
     bulk = far - near
-    own = sorted({e for e in fixed if low < e < high})
+    own = sorted({min(max(e, low), high) for e in fixed})  # a goal that reaches beyond the support ends with it
     if own:
         start, end = own[0], own[-1]
         gaps = np.diff(own)

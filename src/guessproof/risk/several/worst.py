@@ -83,7 +83,8 @@ class Boxes:
         for block in blocks(normal(self.goal)):
             if not block.is_single:
                 raise NotCertifiedError(
-                    f"the worst true value is not searched for {block!r}, whose attributes hang together; give at={{…}}"
+                    f"the worst true value is not searched for {block!r}, whose attributes hang together; "
+                    "give at={…}, or two independent normal, uniform, exponential, Laplace or histogram priors"
                 )
             self._check(block)
 

@@ -1,4 +1,4 @@
-"""The worst true place of several normal numbers, by branch and bound over boxes of places (`moving`).
+"""The worst true place of several numbers, by branch and bound over boxes of places (`moving`).
 
 A box is bounded from its corners, first with bounds that cost nothing; only corners of boxes that may hold the worst
 place are looked at with anchors. Places far out are bounded by the half-line beyond which their guesses lie. Where the
@@ -17,9 +17,11 @@ import numpy as np
 
 from guessproof.risk.bracket import Effort
 from guessproof.risk.several.belief import JointEngine
+from guessproof.risk.several.bends import NormalBends
 from guessproof.risk.several.carried import Carried
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, Moving, moving
+from guessproof.risk.several.refining import looked_at_twice
 from guessproof.risk.several.tiles import Edged, edge_attack, edge_bound
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
@@ -28,7 +30,11 @@ from guessproof.world.goals import And, Goal, Near, Norm
 
 _WIDE = 0.1  # a box whose γ is larger is cut before its corners are looked at closely
 _CLOSE_LOOKS = 60  # with anchors, where no time was given
+_LOOKS, _ROUNDS_ONCE = 160, 1000  # looks where tiles are cut for every place, and boxes
 _MOST_BOXES = 4000
+_FARTHEST, _FAR = 1e6, 32.0  # standard deviations
+_UNEVEN = 1.0  # change of ln p in a box that is cut for that alone
+_NEAR_ENOUGH = 0.02  # in odds, between attack and bound at the place found
 _ENDLESS = 1e6  # log-odds that are as good as infinite, with which weights can still be multiplied
 _SLACK = 0.008  # by which ε stays below what the worst place found allows, so that others need fewer looks
 _ROUNDS, _SECANTS = 24, 8
@@ -42,6 +48,7 @@ class WorstFound:
     bound: float
     place: Array
     value: float
+    way: Array  # to that place, or to a mirrored one
 
 
 @dataclass(frozen=True)
@@ -84,9 +91,9 @@ class WorstPlace:
         """What no place exceeds; where `enough` is given, no closer than to show that it is kept, or not."""
         misses, after = aim == "fall", aim == "posterior"
         if epsilon == 0 and not after:
-            return WorstFound(0.0, self.world.mean, 0.0)
+            return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean)
         tolerance = _USUAL if effort is None else effort.tolerance
-        left = _allowance(effort)
+        left = self._allowance(effort)
         low, high, far = self._range(epsilon, misses, after, enough)
         place, value = self._centre(low, high), -np.inf
         boxes: list[tuple[float, int, Array, Array]] = []
@@ -113,7 +120,22 @@ class WorstPlace:
                 continue
             for half in self._halves(a, b, epsilon, misses):
                 heappush(boxes, (-min(bounded(*half), top), next(ticket), *half))
-        return WorstFound(max(far, -boxes[0][0] if boxes else -np.inf), place + self.world.mean, value)
+        return WorstFound(max(far, -boxes[0][0] if boxes else -np.inf), self._declared(place), value, place)
+
+    def _allowance(self, effort: Effort | None) -> Callable[[int], bool]:
+        """Whether there is time left for another box."""
+        rounds = count()
+        if effort is not None:
+            began = effort.clock()
+            return lambda boxes: effort.clock() - began < effort.seconds
+        if self.world.is_normal:
+            return lambda boxes: next(rounds) < 4 * _CLOSE_LOOKS and boxes < _MOST_BOXES
+        before = self._looks()
+        return lambda boxes: self._looks() - before < _LOOKS and next(rounds) < _ROUNDS_ONCE
+
+    def _looks(self) -> int:
+        """How many looks with anchors there were."""
+        return sum(corner.looks for corner in self._corners.values())
 
     def epsilon(self, limit: float, aim: Direction, start: float, effort: Effort | None = None) -> float:
         """The largest ε found that is proven to keep the limit at every place; `start` is where the search begins."""
@@ -131,7 +153,7 @@ class WorstPlace:
             if effort is not None and effort.clock() - began > effort.seconds:
                 trial *= 0.7
             elif found.value > limit:
-                better = self._epsilon_at(found.place - self.world.mean, limit, aim, trial)
+                better = self._epsilon_at(found.way, limit, aim, trial)
                 trial = min(better, trial) * (1 - _SLACK)
             else:
                 trial *= max(0.8, limit / found.bound) * (1 - _SLACK / 4)
@@ -175,6 +197,9 @@ class WorstPlace:
             followed = self._followed(engine, epsilon, sign < 0, place)
             if followed is not None:
                 odds = max(odds, edge_attack(followed, self.norm, epsilon))
+            if followed is not None and not self.world.is_normal:
+                side = ~self.goal if sign < 0 else self.goal
+                odds = max(odds, looked_at_twice(engine.joint_attack, side, epsilon, _NEAR_ENOUGH)[0])
         belief = float(np.exp(-np.logaddexp(0.0, -odds)))
         return belief if aim == "posterior" else max(belief - p, 0.0), float(np.exp(prior.log_p))
 
@@ -184,6 +209,13 @@ class WorstPlace:
             return edge_bound(engine.joint_attack, ~self.goal if misses else self.goal, epsilon)
         carried = self._frames(misses)
         return None if carried is None else carried.bound(place, epsilon)
+
+    def _declared(self, way: Array) -> Array:
+        """The place at the end of a way, or the one mirrored in the mean that people can have."""
+        low, high = (np.array([a.range[e] for a in self.attributes.values()]) for e in (0, 1))
+        place, mirror = self.world.place(way), self.world.place(-way)
+        apart = [np.maximum(np.maximum(low - p, p - high), 0.0) for p in (place, mirror)]
+        return np.where(np.array(self.world.mirrored) & (apart[1] < apart[0]), mirror, place)
 
     def named(self, place: Array) -> dict[str, Any]:
         """A place as true values."""
@@ -195,28 +227,31 @@ class WorstPlace:
     def _is_round(self) -> bool:
         """Whether all places equally far from the mean are alike."""
         world, free = self.world, all(np.isinf(a.range).all() for a in self.attributes.values())
-        even = len({*world.sd.tolist()}) == 1 and len({*world.slopes.tolist()}) == 1 and world.is_independent
-        return free and even and self.norm == "l2" and isinstance(self.goal, Near) and self.goal.by == "l2"
+        even = len({*world.sd.tolist()}) == 1 and len({*world.slopes.tolist()}) == 1 and all(world.mirrored)
+        disc = isinstance(self.goal, Near) and self.goal.by == "l2"
+        return world.is_normal and free and even and disc and self.norm == "l2"
 
     def _range(self, epsilon: float, misses: bool, after: bool, enough: float) -> tuple[Array, Array, float]:
         """The box of places to look at, as ways from the mean, and what lies beyond it cannot exceed."""
         world = self.world
         low, high = (np.array([a.range[e] for a in self.attributes.values()]) - world.mean for e in (0, 1))
-        if world.is_independent:  # mirrored places are alike, number by number
-            inside = (low < 0) & (high > 0)
-            low, high = np.where(inside, 0.0, np.minimum(abs(low), abs(high))), np.maximum(abs(low), abs(high))
-        elif np.isinf(low).all() and np.isinf(high).all():  # all numbers mirrored at once
+        if any(world.mirrored):  # mirrored places are alike, number by number
+            alike, inside = np.array(world.mirrored), (low < 0) & (high > 0)
+            near, far = np.where(inside, 0.0, np.minimum(abs(low), abs(high))), np.maximum(abs(low), abs(high))
+            low, high = np.where(alike, near, low), np.where(alike, far, high)
+        elif world.is_normal and np.isinf(low).all() and np.isinf(high).all():  # all numbers mirrored at once
             low[0] = 0.0
         middle = self._corner(np.clip(0.0, low, high), epsilon, misses).value(after)
         small = 0.9 * enough if enough > 0 else 0.5 * middle
         far = 0.0
         for axis in range(world.count):
             rate = 0.0 if misses else epsilon
-            cut = _beyond(lambda at, i=axis, e=rate: world.beyond(i, at, e), float(world.sd[axis]), small)
+            most = _FARTHEST if world.is_normal else _FAR  # a tail that ε outweighs never gets small
+            cut = _beyond(lambda at, i=axis, e=rate: world.bends.beyond(i, at, e), float(world.sd[axis]), small, most)
             nearest = max(float(low[axis]), -float(high[axis]), 0.0)
             cut = max(cut, nearest + float(world.sd[axis]))
             if max(float(high[axis]), -float(low[axis])) > cut:
-                far = max(far, world.beyond(axis, cut, rate))
+                far = max(far, world.bends.beyond(axis, cut, rate))
                 low[axis], high[axis] = max(low[axis], -cut), min(high[axis], cut)
         if self._is_round:
             low[1:], high[1:] = 0.0, 0.0
@@ -235,11 +270,24 @@ class WorstPlace:
         return place
 
     def _halves(self, low: Array, high: Array, epsilon: float, misses: bool) -> list[tuple[Array, Array]]:
-        axis = int(np.argmax((high - low) ** 2 * self.world.bent(low, high, epsilon, misses)))
-        middle = 0.5 * (low[axis] + high[axis])
+        axis = self._uneven(low, high, epsilon, misses)
+        if axis is None:
+            axis = int(np.argmax((high - low) ** 2 * self.world.bent(low, high, epsilon, misses)))
         one, other = high.copy(), low.copy()
-        one[axis] = other[axis] = middle
+        one[axis] = other[axis] = self.world.bends.cut(axis, float(low[axis]), float(high[axis]))
         return [(low, one), (other, high)]
+
+    def _uneven(self, low: Array, high: Array, epsilon: float, misses: bool) -> int | None:
+        """The axis along which the prior changes most, if so much that a box bends along the other for that alone."""
+        if self.world.is_normal:
+            return None
+        logs = np.full((2, 2), -np.inf)
+        for corner in product((0, 1), repeat=2):
+            found = self._corner(np.where(corner, high, low), epsilon, misses)
+            logs[corner] = found.log_q if misses else found.log_p
+        with np.errstate(invalid="ignore"):
+            changes = [float(np.max(np.abs(np.diff(np.maximum(logs, -_ENDLESS), axis=axis)))) for axis in (0, 1)]
+        return int(np.argmax(changes)) if max(changes) > _UNEVEN else None
 
     # What is known there.
 
@@ -248,52 +296,49 @@ class WorstPlace:
         found = [self._corner(self._at(low, high, c), epsilon, misses) for c in product((0, 1), repeat=axes.size)]
         if not axes.size:
             return found[0].value(after)
+        least = self.world.bends.within(low, high, epsilon, misses)
+        if any(np.isinf(c.log_p) or np.isinf(c.log_q) for c in found):  # corners say nothing of what lies between them
+            return least
         odds = np.clip([c.odds for c in found], -_ENDLESS, _ENDLESS)
         corners = BoxBeliefs(np.array([c.log_p for c in found]), np.array([c.log_q for c in found]),
                           -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds))  # fmt: skip
-        return self.world.most(corners, low, high, epsilon, misses, after) + 1e-12
+        return min(self.world.most(corners, low, high, epsilon, misses, after) + 1e-12, least)
 
     def _corner(self, way: Array, epsilon: float, misses: bool, looks: int = 0) -> _Corner:
+        way = np.sort(way) if self.world.is_even else way
         key = (tuple(np.round(way / self.world.sd, 9).tolist()), epsilon, misses)
         known = self._corners.get(key) or self._first(way, epsilon, misses)
         carried = self._frames(misses)
-        while carried is not None and known.looks < looks:
-            seen = carried.bound(way + self.world.mean, epsilon, known.seen)
+        while carried is not None and epsilon and known.looks < looks:
+            seen = carried.bound(self.world.place(way), epsilon, known.seen)
             known = replace(known, odds=min(known.odds, seen.bound), looks=known.looks + 1, seen=seen)
         self._corners[key] = known
         return known
 
     def _first(self, way: Array, epsilon: float, misses: bool) -> _Corner:
-        place, sign = way + self.world.mean, -1.0 if misses else 1.0
+        place, sign = self.world.place(way), -1.0 if misses else 1.0
         engine = JointEngine(JointAttack(self.world.attributes, self.named(place), self.norm), self.goal)
         prior = engine.prior()
         p, q = (prior.log_q, prior.log_p) if misses else (prior.log_p, prior.log_q)
         return _Corner(p, q, p - q + sign * (engine.quick_bound(sign * epsilon) if epsilon else 0.0))
 
+    @property
+    def _is_correlated(self) -> bool:
+        return isinstance(self.world.bends, NormalBends) and not self.world.bends.is_independent
+
     def _frames(self, misses: bool) -> Carried | None:
         if misses not in self._carried:
             goal = ~self.goal if misses else self.goal
-            exact = (
-                self.norm == "l1" and isinstance(self.goal, And) and self.world.is_independent
-            )  # by the product rule
+            exact = self.norm == "l1" and isinstance(self.goal, And) and not self._is_correlated  # by the product rule
             found = None if exact else Carried.of(self.world.attributes, goal, self.norm, self.world.sd)
             self._carried[misses] = found
         return self._carried[misses]
 
 
-def _allowance(effort: Effort | None) -> Callable[[int], bool]:
-    """Whether there is time left for another box."""
-    looks = count()
-    if effort is None:
-        return lambda boxes: next(looks) < 4 * _CLOSE_LOOKS and boxes < _MOST_BOXES
-    began = effort.clock()
-    return lambda boxes: effort.clock() - began < effort.seconds
-
-
-def _beyond(belief: Callable[[float], float], unit: float, small: float) -> float:
-    """A distance beyond which a falling belief is small."""
+def _beyond(belief: Callable[[float], float], unit: float, small: float, most: float) -> float:
+    """A distance beyond which a falling belief is small, or so many units."""
     far = unit
-    while belief(far) > small and far < 1e6 * unit:
+    while belief(far) > small and far < most * unit:
         far *= 2
     low, high = 0.5 * far, far
     for _ in range(30):
