@@ -341,7 +341,8 @@ class MisjudgedAlongTruths:
         more = self._more(boxes, epsilon[boxes.which])
         most = np.max(peaks.bounds(sides, more, self.move), axis=0)
         better = np.where(value[sides[0]] >= value[sides[1]], *sides)
-        return LookedBoxes(most, more * peaks.pull[better], value[better], c[better], peaks.turns[:, better])
+        added = peaks.added(better, more, self.move)
+        return LookedBoxes(most, added, value[better], c[better], peaks.turns[:, better])
 
     def _more(self, boxes: TruthBoxes, epsilon: Array) -> Array:
         """How much a tent with its peak between two others holds more than a mixture of theirs, a valley less.
