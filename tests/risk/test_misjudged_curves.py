@@ -279,6 +279,18 @@ def test_peaks_are_cut_where_they_are_loose_however_wrong_the_prior() -> None:
     assert along.proofs[0.02].shape[1] < 250
 
 
+@pytest.mark.parametrize("move", [1, -1])
+def test_a_goal_that_may_be_certain_leaves_little_to_rise(move: Any) -> None:
+    """Of some true value everything is correct; near it polygons say nothing, and the bound is close all the same."""
+    along = MisjudgedAlongTruths(gp.Attack(gp.within(gp.Attribute("x", gp.uniform(0, 2)), 1.0)).truth_search, 1.5, move)
+    t1 = np.array([0.2, 0.9, 1.0])
+    most, p = along._left(t1, t1 + 0.1), along.search.prior.mass(t1 + 0.05 - 1, t1 + 0.05 + 1)
+    wrong = p * 1.5**-move / (p * 1.5**-move + 1 - p)  # the belief before at which most can be gained, or lost
+    assert np.all((1 - wrong if move > 0 else wrong) <= most)
+    value, bound = along.measure(np.array([0.1]))
+    assert move < 0 or bound[0] <= value[0] * 1.0005
+
+
 @pytest.mark.parametrize("direction", ["rise", "fall"])
 def test_between_two_knots(direction: Any) -> None:
     """The line through two bounds and some room above it bound what lies between; the line alone does not."""
