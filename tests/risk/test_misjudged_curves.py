@@ -27,6 +27,7 @@ PRIORS: dict[str, Any] = {
     "uniform": gp.uniform(-4, 7),
     "laplace": gp.laplace(1, 2).given(-4, 9),
     "histogram": gp.histogram([-3, -1, 0, 4, 5], [0.1, 0.4, 0.2, 0.3]),
+    "exponential": gp.exponential(2),
     "lognormal": gp.lognormal(2, 0.6),
     "beta": gp.beta(2, 3, -2, 6),
 }
@@ -209,6 +210,35 @@ def test_gaps_by_parts_of_the_peaks() -> None:
     assert np.array_equal(alone, gaps_of.found[nearest, 0])
 
 
+def test_the_nearest_peak_is_the_nearest_by_distance() -> None:
+    """Two lumps, as far from the peak at 0: no gap there. Beside it, where ψ has risen to its next level, there is."""
+    form = LineForm((-3.0, 0.0, 0.45, 3.0), (1.0, 0.0, 1.0, 0.0, 1.0), (0.0,) * 4)
+    lumps = gp.histogram([-4.001, -3.999, 3.549, 3.551], [0.5, 0.0, 0.5])
+    world, first, second = TiltedIntegrals(lumps, form), np.array([0.1]), np.array([0.2])
+    gaps_of = gaps.PeakGaps.of(world, (np.array([-2.0]), np.array([2.0])), first, second, 1, 1.0)
+    assert len(gaps_of.found) == 5
+    for peak in (-0.6, 0.1, 0.46, 0.6):
+        at = np.array([peak])
+        alone = gap_of_tents(world, at, at, first, second, 1)
+        assert alone <= gaps_of.between(np.zeros(1, dtype=np.int64), np.stack([at, at])), peak
+
+
+def test_of_a_true_value_that_may_be_worst_every_peak_needs_room() -> None:
+    """What one tent reaches need not rise with ε: below the first bound at the second ε, it may be above it between."""
+    attack = gp.Attack(gp.within(gp.Attribute("x", PRIORS["exponential"]), 0.7), prior_factor=2.0)
+    truths, epsilon = _MisjudgedTruths(attack, "rise"), (np.array([0.2]), np.array([0.3]))
+    bounds, second = (np.array([0.1]), np.array([0.1 + 1e-9])), float(epsilon[1][0])
+    truths.along.ranges[second] = 0.0, 20.0, 0.0
+    first, low, other = [0.0, 0.1, 0.7, 0.7, 0.1 + 1e-9], [0.05, 0.15, 0.0, 0.0, 0.05], [2.0, 3.0, 2.5, 2.5, 0.05]
+    rooms: list[float] = []
+    for boxes in ([first], [first, other], [first, low]):
+        truths.along.proofs[second] = np.array(boxes).T
+        rooms.append(float(truths.room(*epsilon, bounds)[0]))
+    gap = gap_of_tents(truths.world, np.zeros(1), np.zeros(1), *epsilon, 1, 2.0)[0]
+    assert rooms[0] == rooms[1] < 0.8 * rooms[2]
+    assert rooms[2] >= gap * (0.1 + PRIORS["exponential"].mass(-0.6, 0.8))
+
+
 def test_rooms_are_enough_for_every_belief_before() -> None:
     """Beliefs along a chord of logarithms, with 4θ(1−θ)g above it, from any belief up to some."""
     rng, share = np.random.default_rng(6), np.linspace(0, 1, 101)
@@ -238,6 +268,27 @@ def test_an_attack_at_a_kink_is_found_there(name: str) -> None:
         assert np.min(np.abs(kinks - along.known[e][0])) <= 1e-12
         assert along.proofs[e].shape[1] < 250
     assert np.all(bound <= value * 1.0003)
+
+
+def test_peaks_are_cut_where_they_are_loose_however_wrong_the_prior() -> None:
+    """What a tent holds more is worth most to a prior that is nowhere κ: few boxes prove the bound all the same."""
+    search = gp.Attack(gp.within(gp.Attribute("x", gp.normal(-0.75, 3.1).given(-7.5, 3)), 2.0)).truth_search
+    along = MisjudgedAlongTruths(search, 16.0, 1)
+    value, bound = along.measure(np.array([0.02]))
+    assert bound[0] <= value[0] * 1.0003
+    assert along.proofs[0.02].shape[1] < 250
+
+
+@pytest.mark.parametrize("move", [1, -1])
+def test_a_goal_that_may_be_certain_leaves_little_to_rise(move: Any) -> None:
+    """Of some true value everything is correct; near it polygons say nothing, and the bound is close all the same."""
+    along = MisjudgedAlongTruths(gp.Attack(gp.within(gp.Attribute("x", gp.uniform(0, 2)), 1.0)).truth_search, 1.5, move)
+    t1 = np.array([0.2, 0.9, 1.0])
+    most, p = along._left(t1, t1 + 0.1), along.search.prior.mass(t1 + 0.05 - 1, t1 + 0.05 + 1)
+    wrong = p * 1.5**-move / (p * 1.5**-move + 1 - p)  # the belief before at which most can be gained, or lost
+    assert np.all((1 - wrong if move > 0 else wrong) <= most)
+    value, bound = along.measure(np.array([0.1]))
+    assert move < 0 or bound[0] <= value[0] * 1.0005
 
 
 @pytest.mark.parametrize("direction", ["rise", "fall"])

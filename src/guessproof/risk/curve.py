@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
@@ -40,8 +41,9 @@ class Curve:
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
     how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
-    not be as close, above usual limits, and with a factor and the worst true value it takes about a second. Limits and
-    ε far outside the usual range, and `exact=True`, ask the attack itself.
+    not be as close, above usual limits unless the factor is large, and with a factor and the worst true value it takes
+    about a second. Where no part of it would be as close, all is kept, and `within` says so. Limits and ε far outside
+    the usual range, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -405,18 +407,22 @@ class _MisjudgedTruths:
         self.measure, self.rough = self.along.measure, self.along.rough
 
     def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
-        """Box by box of the proof at the second ε: what bounds a box there takes from the room that it needs."""
+        """Box by box of the proof at the second ε: what bounds a box there takes from the room that it needs.
+
+        True values of which no box exceeds the first bound stay below it: what their best tents reach rises with ε.
+        What one tent reaches need not, so that of all others every peak counts.
+        """
         beyond = np.array([self.along.ranges[float(e)][2] for e in second])
         proofs = [self.along.proofs[float(e)] for e in second]
         row, boxes = np.repeat(np.arange(first.size), [p.shape[1] for p in proofs]), np.concatenate(proofs, axis=1)
-        some = boxes[4] > bounds[0][row]  # others stay below the line
+        above = boxes[4] > bounds[0][row]
+        low, high = _hulls(row[above], boxes[0, above], boxes[1, above], first.size)
+        some = (boxes[1] >= low[row]) & (boxes[0] <= high[row])
         row, (t1, t2, c1, c2, most) = row[some], boxes[:, some]
-        low, high = np.full(first.size, np.inf), np.full(first.size, -np.inf)
-        np.minimum.at(low, row, c1)
-        np.maximum.at(high, row, c2)
+        low, high = _hulls(row, c1, c2, first.size)
         low, high = (np.where(np.isfinite(end), end, self.search.prior.quantile(0.5)) for end in (low, high))
         gaps = PeakGaps.of(self.world, (low, high), first, second, self.move, self.factor)
-        most = np.minimum(most, bounds[1][row])
+        most = np.clip(most, bounds[0][row], bounds[1][row])
         room = room_by_ratio(gaps.between(row, np.stack([c1, c2])), self._before(t1, t2), (bounds[0][row], most))
         needed = np.zeros(first.size)
         np.maximum.at(needed, row, room_below(room, bounds[1][row] - most))
@@ -436,3 +442,11 @@ class _MisjudgedTruths:
         mass = self.search.prior.mass
         most = mass(lo1, hi2) if self.move > 0 else 1 - mass(lo2, np.maximum(lo2, hi1))
         return np.minimum(with_odds_of(most, self.factor), self.before)
+
+
+def _hulls(row: NDArray[np.int64], low: Array, high: Array, count: int) -> tuple[Array, Array]:
+    """From where to where intervals reach, by row; from ∞ to −∞ where there is none."""
+    ends = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(ends[0], row, low)
+    np.maximum.at(ends[1], row, high)
+    return ends

@@ -90,11 +90,15 @@ def gap_of_tents(
 
 @dataclass(frozen=True, eq=False)
 class PeakGaps:
-    """The same by parts of the peaks: for each of many that are evenly spaced, and half way to its neighbours."""
+    """The same by parts of the peaks: for each of many that are evenly spaced, and half way to its neighbours.
+
+    Half way is meant by distance. Where that bends, the nearest peak may be the other neighbour: both count.
+    """
 
     low: Array
     high: Array
     found: Array
+    straight: bool
 
     @classmethod
     def of(
@@ -105,15 +109,16 @@ class PeakGaps:
         count = _PEAKS[int(np.searchsorted(_PEAKS[:-1], _NEAR * climb))]
         rates = sign * first, sign * second
         each = _gaps_of_peaks(world, partial(_log_total, world), world.form.step, count, ends, rates)
-        return cls(*ends, factor * each)
+        return cls(*ends, factor * each, world.form.is_straight)
 
     def between(self, row: NDArray[np.int64], peaks: Array) -> Array:
         """The largest one for the peaks of boxes, each in one row."""
         last, spread = len(self.found) - 1, (self.high - self.low)[row]
         with np.errstate(divide="ignore", invalid="ignore"):
             places = np.where(spread > 0, last * (peaks - self.low[row]) / spread, 0.0)
-        first = np.clip(np.floor(places[0] + 0.5 - _BESIDE), 0, last).astype(np.int64)
-        after = np.clip(np.floor(places[1] + 0.5 + _BESIDE), first, last).astype(np.int64) + 1
+        before, beyond = (0.5, 0.5) if self.straight else (0.0, 1.0)
+        first = np.clip(np.floor(places[0] + before - _BESIDE), 0, last).astype(np.int64)
+        after = np.clip(np.floor(places[1] + beyond + _BESIDE), first, last).astype(np.int64) + 1
         flat = np.append(self.found.T.ravel(), 0.0)  # of each row one peak after the other
         ends = np.stack([first, after], axis=1) + (row * (last + 1))[:, None]
         return np.maximum.reduceat(flat, ends.ravel())[::2]

@@ -38,6 +38,7 @@ _BOX_TRUTHS, _BOX_PEAKS, _DENSE = 5, 5, 0.03  # ends of the first boxes, and how
 _NARROW, _NARROWER = 0.03, 0.01  # the same of radii, at first and in boxes cut some times
 _AGAIN, _BETTER = 3, 1e-7  # times that boxes may show a better attack, and by how much
 _MUCH_BETTER = 1e-4  # the same: where an attack is so much better, boxes are not cut for the one before
+_ROUNDING = 1e-12  # of beliefs before a release
 _ROUNDS, _MOST = 16, 150  # of cutting boxes, and open ones of one ε at a time
 
 
@@ -228,6 +229,9 @@ class MisjudgedAlongTruths:
         value, there, settled = np.full(epsilon.size, -np.inf), places.copy(), list[Array]()
         for _ in range(_ROUNDS):
             looked = self._asked(boxes, epsilon)
+            left = self._left(*boxes.truths)
+            little = left <= enough[boxes.which]  # others are cut by what polygons say of them
+            looked = replace(looked, most=np.where(little, np.fmin(looked.most, left), looked.most))
             self._keep_best(boxes, looked, value, there)
             open_ = looked.most > enough[boxes.which]
             open_ &= value[boxes.which] <= (1 + _MUCH_BETTER) * reached[boxes.which]  # else from the better one again
@@ -341,7 +345,17 @@ class MisjudgedAlongTruths:
         more = self._more(boxes, epsilon[boxes.which])
         most = np.max(peaks.bounds(sides, more, self.move), axis=0)
         better = np.where(value[sides[0]] >= value[sides[1]], *sides)
-        return LookedBoxes(most, more * peaks.pull[better], value[better], c[better], peaks.turns[:, better])
+        added = peaks.added(better, more, self.move)
+        return LookedBoxes(most, added, value[better], c[better], peaks.turns[:, better])
+
+    def _left(self, t1: Array, t2: Array) -> Array:
+        """How far a belief can rise, or fall, at most: where a goal is nearly certain, polygons say nothing."""
+        (lo1, hi1), (lo2, hi2) = self.search.edges(t1), self.search.edges(t2)
+        ends = (lo1, hi2) if self.move < 0 else (lo2, np.maximum(lo2, hi1))
+        declared = np.clip(self.search.prior.mass(*ends), 0.0, 1.0)
+        if self.move < 0:
+            return with_odds_of(declared, self.factor) + _ROUNDING
+        return 1 - with_odds_of(declared, 1 / self.factor) + _ROUNDING
 
     def _more(self, boxes: TruthBoxes, epsilon: Array) -> Array:
         """How much a tent with its peak between two others holds more than a mixture of theirs, a valley less.

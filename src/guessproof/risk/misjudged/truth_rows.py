@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, PeakedGoals, most_risen
-from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by
+from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by, risen
 from guessproof.world.checks import Array
 
 _STEPS = 1  # of Newton's method, to the best turns
@@ -83,16 +83,28 @@ class TruthPeaks:
     """Of goals and peaks, in rows: the best attack on the grid of radii, and the polygons."""
 
     value: Array
-    pull: Array  # what more of a tent adds, about
     turns: Array
     upper: Array
     lower: Array
 
     @classmethod
     def joined(cls, parts: list[TruthPeaks]) -> TruthPeaks:
-        axes = 0, 0, 1, 2, 2
+        axes = 0, 1, 2, 2
         arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
         return cls(*(np.concatenate(each, axis=axis) for each, axis in zip(arrays, axes, strict=True)))
+
+    def added(self, place: NDArray[np.int64], more: Array, move: Move) -> Array:
+        """About what more of a tent, or less of a valley, adds to what bounds rows.
+
+        A wrong prior that is best with much more of a tent weighs all less than the one that is best without.
+        """
+        upper, lower = (0.5 * np.sum(v[:, :, place], axis=1) for v in (self.upper, self.lower))
+        (a, into), (b, out) = upper[..., :, None], lower[..., None, :]
+        more = more[:, None, None]
+        with np.errstate(all="ignore"):
+            rises = risen(a, into, b, out), risen(a, into + more, b, out) if move > 0 else risen(a, into, b, out - more)
+            before, after = (np.max(np.where(np.isnan(v), -1.0, v), axis=(1, 2)) for v in rises)
+        return np.maximum(after - before, 0.0)
 
     def bounds(self, places: NDArray[np.int64], more: Array, move: Move) -> Array:
         """What bounds rows with more of a tent, or less of a valley; the same for two boxes is asked once."""
@@ -160,11 +172,9 @@ class TruthRows:
             value, (i, j) = best_turns(target, rest)
             upper = MovedPolygon.of(target, goals, goals.move, 1, self.raised).corners
             lower = MovedPolygon.of(rest, goals, -goals.move, -1, np.ones_like(self.raised)).corners
-            into, out = target.told[every, i], rest.told[every, j]
-            pull = (out if goals.move > 0 else into) / np.square(into + out)
         at = (i, j) if goals.move > 0 else (j, i)
         best = np.stack([inside[every, at[0]], outside[every, np.maximum(at[1] - 1, 0)]])
-        return TruthPeaks(value, pull, best, upper, lower)
+        return TruthPeaks(value, best, upper, lower)
 
     def _radii(self, turns: Array, narrow: Array) -> Pair:
         world, (_, near, far) = self.goals.world, self.reaches
