@@ -104,6 +104,17 @@ def test_a_belief_before_may_dip_between_corners() -> None:
     assert float(np.max(u - p)) < 0.75 < then - before <= moved.most(corners, low, high, epsilon, False, False)
 
 
+@pytest.mark.parametrize(("prior", "epsilon"), [(gp.exponential(0.05), 25.0), (gp.normal(0.0, 1.0), 38.0)])
+def test_a_belief_that_is_no_number_before_is_one_after(prior: Any, epsilon: float) -> None:
+    """Declared bounds far out in a tail that ε outweighs: the belief before is e^−800."""
+    x, y = gp.Attribute("x", prior, bounds=(40, 40.02)), gp.Attribute("y", gp.uniform(0, 1), bounds=(0.4, 0.42))
+    goal = gp.within(x, 0.5) & gp.within(y, 0.3)
+    there = gp.Attack(goal, norm="l1", at={"x": 40.0, "y": 0.4})
+    for found, one in ((gp.Attack(goal, norm="l1").advantage(epsilon), there.advantage(epsilon)),
+                       (gp.Attack(goal, norm="l1").posterior(epsilon), there.posterior(epsilon))):  # fmt: skip
+        assert 0.05 < float(one.attack) <= float(found.bound) <= 1
+
+
 def between(prior: Any, t: Any, reach: float, rate: float, summit: float, sign: int) -> Any:
     """ln of ∫ e^{±rate·|z − summit|} f(z + t) for z within reach."""
     at = t + summit

@@ -114,11 +114,13 @@ class Moving:
             held = np.exp(np.minimum(grid.ends(corners.log_q)[1] + own, 0.0))  # the guesses, before
             left = np.exp(np.minimum(grid.ends(corners.log_v - corners.log_q)[0] - ratio, 0.0))
             return float(np.max(held * (1 - left)))
-        before = np.exp(np.minimum(grid.ends(corners.log_p)[1] + own, 0.0))
-        gain = np.exp(np.clip(grid.ends(corners.log_u - corners.log_p)[1] + ratio, 0.0, _ENDLESS))
+        before = np.minimum(grid.ends(corners.log_p)[1] + own, 0.0)
+        gain = np.maximum(grid.ends(corners.log_u - corners.log_p)[1] + ratio, 0.0)
+        then = np.exp(np.minimum(before + gain, 0.0))  # in one step: a belief that is no number before is one after
         if after:
-            return float(np.max(np.minimum(before * gain, 1.0)))
-        least, rise = grid.ends(corners.log_p)[0], before * (gain - 1)
+            return float(np.max(then))
+        least = grid.ends(corners.log_p)[0]
+        rise = np.where(gain < _ENDLESS, np.exp(before) * np.expm1(np.minimum(gain, _ENDLESS)), then)
         if self.is_normal:
             return float(np.max(np.minimum(rise, 1 - np.exp(least))))
         # What bends in the belief before and after alike is not known to cancel there.
