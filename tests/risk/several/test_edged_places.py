@@ -87,6 +87,34 @@ def test_no_place_in_a_box_exceeds_what_its_corners_prove() -> None:
     assert tightest > 0.97
 
 
+def test_a_belief_before_may_dip_between_corners() -> None:
+    """A histogram is not log-concave: in an empty middle the belief has further to rise than at either side."""
+    x, y = gp.Attribute("x", gp.histogram([0, 1, 2, 3], [0.48, 0.01, 0.51])), gp.Attribute("y", gp.uniform(0, 1))
+    world, epsilon = {"x": x, "y": y}, 30.0
+    moved = moving(world, gp.within(x, 0.6) & gp.within(y, 0.49), "l1")
+    assert moved is not None
+
+    def both(t: float) -> Any:
+        return np.prod([exact(x, 0.6, t, epsilon, "upper"), exact(y, 0.49, 0.5, epsilon, "upper")], axis=0)
+
+    p, u = np.array([both(t) for t in (0.0, 3.0)]).T
+    low, high = (np.array([t, 0.5]) - moved.mean for t in (0.0, 3.0))
+    corners = BoxBeliefs(np.log(p), np.log1p(-p), np.log(u), np.log1p(-u))
+    before, then = both(1.5)
+    assert float(np.max(u - p)) < 0.75 < then - before <= moved.most(corners, low, high, epsilon, False, False)
+
+
+@pytest.mark.parametrize(("prior", "epsilon"), [(gp.exponential(0.05), 25.0), (gp.normal(0.0, 1.0), 38.0)])
+def test_a_belief_that_is_no_number_before_is_one_after(prior: Any, epsilon: float) -> None:
+    """Declared bounds far out in a tail that ε outweighs: the belief before is e^−800."""
+    x, y = gp.Attribute("x", prior, bounds=(40, 40.02)), gp.Attribute("y", gp.uniform(0, 1), bounds=(0.4, 0.42))
+    goal = gp.within(x, 0.5) & gp.within(y, 0.3)
+    there = gp.Attack(goal, norm="l1", at={"x": 40.0, "y": 0.4})
+    for found, one in ((gp.Attack(goal, norm="l1").advantage(epsilon), there.advantage(epsilon)),
+                       (gp.Attack(goal, norm="l1").posterior(epsilon), there.posterior(epsilon))):  # fmt: skip
+        assert 0.05 < float(one.attack) <= float(found.bound) <= 1
+
+
 def between(prior: Any, t: Any, reach: float, rate: float, summit: float, sign: int) -> Any:
     """ln of ∫ e^{±rate·|z − summit|} f(z + t) for z within reach."""
     at = t + summit

@@ -70,6 +70,15 @@ def test_variances_under_likelihoods_stay_within_what_is_proven() -> None:
         assert np.average(x**2, weights=weight) <= spread(e, end) + 1e-3
 
 
+@pytest.mark.parametrize(("e", "end"), [(34.0, 5.0), (36.0, 5.0), (80.0, 0.5), (100.0, 40.0)])
+def test_no_likelihood_spreads_further_however_steep(e: float, end: float) -> None:
+    """Where masses below the end are no numbers, too."""
+    s = np.linspace(0.0, end + 10, 200_001)
+    logs = e * np.minimum(s, end) - s * s / 2
+    most = np.average(s * s, weights=np.exp(logs - np.max(logs)))
+    assert most * (1 - 1e-3) <= spread(e, end) <= 1.05 * most
+
+
 def test_shares_of_tiles_hold_where_these_are_carried_to() -> None:
     """A tile that the goal's edge cuts has another share of correct guesses where the prior leans another way."""
     rng, plane = np.random.default_rng(7), plane_of(JointAttack({"x": X, "y": Y}, {}, "l2"), gp.near((X, Y), 1.0))

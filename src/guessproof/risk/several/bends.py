@@ -24,6 +24,7 @@ from guessproof.world import special
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine
 
+_FAR = 30.0  # standard deviations, beyond which masses soon are no numbers
 Ends = tuple[Array, Array]  # the least and the most, along each axis
 
 
@@ -118,12 +119,15 @@ def spread(e: float, end: float = np.inf) -> float:
     """The largest E[s²] of a standard normal number after a likelihood whose logarithm has slopes up to e.
 
     Beyond `end` on either side the likelihood does not rise. On each half-line e^{e·min(s, end)} is the largest then.
+    Where `end` lies far below e that has its mass beyond, and none lifts s above what it is there.
 
     >>> spread(0.0), round(spread(1.0), 4), round(spread(1.0, 0.5), 4)
     (1.0, 2.2876, 1.0868)
     """
     if e == 0:
         return 1.0
+    if end < e - _FAR:
+        return (1 + end * sqrt(2 / pi) / float(special.erfcx(end / sqrt(2)))) * (1 + 1e-9)
     a, b = -e, min(end - e, 40.0)
     inner = float(special.ndtr(b) - special.ndtr(a))
     top, low = _bell(b), _bell(a)

@@ -112,7 +112,7 @@ class EdgedBends:
             if b - axis.reach >= a + axis.reach and x.size:
                 return -np.inf, np.inf
             least, most = np.minimum(b - axis.reach, x), np.maximum(a + axis.reach, x)
-            with np.errstate(divide="ignore"):
+            with np.errstate(over="ignore", divide="ignore"):
                 ends = np.full(x.shape, first), np.full(x.shape, last)
                 dense = (
                     np.where(always, 1 / axis.tilted(+1, rate, x, *ends), 0.0),
@@ -221,7 +221,8 @@ def _sum(weights: Array, dense: Ends, pick: Callable[..., Any]) -> float:
 def _rest(axis: Axis, pieces: Pieces, rate: float) -> tuple[float, float]:
     x, before, after, under, over = pieces.breaks
     ends = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
-    dense = 1 / axis.tilted(+1, rate, x, *ends), 1 / axis.tilted(-1, rate, x, *ends)
+    with np.errstate(over="ignore", divide="ignore"):
+        dense = 1 / axis.tilted(+1, rate, x, *ends), 1 / axis.tilted(-1, rate, x, *ends)
     bends = _Breaks(before, after, under, over, dense, rate, pieces.slopes(-np.inf, np.inf))
     most = min(bends.most(float(j)) for j in np.linspace(-rate, rate, _TRIES))
     straight = np.array_equal(*pieces.slope)

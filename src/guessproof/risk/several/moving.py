@@ -72,6 +72,11 @@ class Moving:
         """Whether all numbers are."""
         return isinstance(self.bends, NormalBends)
 
+    @property
+    def is_log_concave(self) -> bool:
+        """Whether all densities are: so is the belief before, as the place moves, and lies nowhere below its chords."""
+        return all(a.prior.is_log_concave for a in self.attributes.values() if isinstance(a.prior, LinePrior))
+
     def bent(self, low: Array, high: Array, epsilon: float, misses: bool) -> Array:
         """How much belief after : before may bend along each axis of a box of places, given as ways from the mean."""
         (least, most), (still, stirred) = (self.bends.goal(low, high, e) for e in (epsilon, 0.0))
@@ -109,17 +114,20 @@ class Moving:
             held = np.exp(np.minimum(grid.ends(corners.log_q)[1] + own, 0.0))  # the guesses, before
             left = np.exp(np.minimum(grid.ends(corners.log_v - corners.log_q)[0] - ratio, 0.0))
             return float(np.max(held * (1 - left)))
-        before = np.exp(np.minimum(grid.ends(corners.log_p)[1] + own, 0.0))
-        gain = np.exp(np.clip(grid.ends(corners.log_u - corners.log_p)[1] + ratio, 0.0, _ENDLESS))
+        before = np.minimum(grid.ends(corners.log_p)[1] + own, 0.0)
+        gain = np.maximum(grid.ends(corners.log_u - corners.log_p)[1] + ratio, 0.0)
+        then = np.exp(np.minimum(before + gain, 0.0))  # in one step: a belief that is no number before is one after
         if after:
-            return float(np.max(np.minimum(before * gain, 1.0)))
-        least = np.exp(grid.ends(corners.log_p)[0])
-        rise = np.minimum(before * (gain - 1), 1 - least)
-        if not self.is_normal:  # what bends in the belief before and after alike is not known to cancel there
-            over, under = (grid.bumps(share * bend[axes]) for bend in self.apart(low, high, epsilon))
-            above = np.exp(np.minimum(grid.ends(corners.log_u)[1] + over, 0.0))
-            rise = np.minimum(rise, above - np.exp(grid.ends(corners.log_p)[0] - under))
-        return float(np.max(rise))
+            return float(np.max(then))
+        least = grid.ends(corners.log_p)[0]
+        rise = np.where(gain < _ENDLESS, np.exp(before) * np.expm1(np.minimum(gain, _ENDLESS)), then)
+        if self.is_normal:
+            return float(np.max(np.minimum(rise, 1 - np.exp(least))))
+        # What bends in the belief before and after alike is not known to cancel there.
+        over, under = (grid.bumps(share * bend[axes]) for bend in self.apart(low, high, epsilon))
+        above = np.exp(np.minimum(grid.ends(corners.log_u)[1] + over, 0.0))
+        below = np.exp(least if self.is_log_concave else least - under)
+        return float(np.max(np.minimum(rise, above - below)))
 
 
 def _finite(bends: Array) -> Array:

@@ -120,7 +120,8 @@ class WorstPlace:
                 continue
             for half in self._halves(a, b, epsilon, misses):
                 heappush(boxes, (-min(bounded(*half), top), next(ticket), *half))
-        return WorstFound(max(far, -boxes[0][0] if boxes else -np.inf), self._declared(place), value, place)
+        bound = min(max(far, -boxes[0][0] if boxes else -np.inf), 1.0)
+        return WorstFound(bound, self._declared(place), value, place)
 
     def _allowance(self, effort: Effort | None) -> Callable[[int], bool]:
         """Whether there is time left for another box."""
