@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import guessproof as gp
-from guessproof.risk.several.edged_axis import Axis, Pieces
+from guessproof.risk.several.edged_axis import EdgedAxis, Pieces
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, moving
 from guessproof.risk.several.near import disc_prior
@@ -282,7 +282,7 @@ def test_beliefs_in_an_interval_are_bounded() -> None:
     rng = np.random.default_rng(13)
     for prior in PRIORS:
         attribute = gp.Attribute("x", prior)
-        axis = Axis(prior, 0.0, 1.0, 1.0, Pieces.of(prior))
+        axis = EdgedAxis(prior, 0.0, 1.0, 1.0, Pieces.of(prior))
         for _ in range(6):
             low, high = np.sort(prior.quantile(rng.uniform(0.02, 0.98, 2))).tolist()
             epsilon = float(rng.choice([0.0, 0.4, 2.0]))

@@ -76,7 +76,7 @@ class Pieces:
 
 
 @dataclass(frozen=True)
-class Axis:
+class EdgedAxis:
     """One number: its prior, where ways begin, how its distance rises, and how far correct guesses reach."""
 
     prior: LinePrior

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.several.bends import Ends
-from guessproof.risk.several.edged_axis import Axis, Pieces
+from guessproof.risk.several.edged_axis import EdgedAxis, Pieces
 from guessproof.world.checks import Array
 from guessproof.world.goals import Near, Norm, combine, other_side, power_of
 
@@ -38,7 +38,7 @@ _TRIES = 9  # slopes j that are tried
 class EdgedBends:
     """Independent numbers, at least one of whose densities has edges; correct guesses in a box or in a disc."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[EdgedAxis, ...]
     norm: Norm
     disc: Near | None  # None: a box
     prior: Callable[[Sequence[float], float], float]  # of a disc around a place, with a radius
@@ -99,7 +99,9 @@ class EdgedBends:
                  for axis, a, b in zip(self.axes, low.tolist(), high.tolist(), strict=True)]  # fmt: skip
         return float(np.prod(found))
 
-    def _goal(self, i: int, axis: Axis, pieces: Pieces, low: Array, high: Array, epsilon: float) -> tuple[float, float]:
+    def _goal(
+        self, i: int, axis: EdgedAxis, pieces: Pieces, low: Array, high: Array, epsilon: float
+    ) -> tuple[float, float]:
         a, b = axis.origin + float(low[i]), axis.origin + float(high[i])
         rate = epsilon * axis.slope
         first, last = a - axis.reach, b + axis.reach
@@ -151,7 +153,7 @@ class EdgedBends:
         rise, fall = np.where(jump > 0, right, left), np.where(jump > 0, left, right)
         return (np.zeros(x.shape), slices * steep), float(size @ rise), float(size @ fall)
 
-    def _at_ends(self, other: Axis, disc: Near, places: tuple[float, float], near: Array, far: Array) -> Array:
+    def _at_ends(self, other: EdgedAxis, disc: Near, places: tuple[float, float], near: Array, far: Array) -> Array:
         """The largest density of the other number at both ends of the chords between two sides, together."""
         long, short = _chord(disc, np.clip(0.0, near, far)), _chord(disc, np.where(-near > far, near, far))
         ends = (places[0] - long, places[1] - short), (places[0] + short, places[1] + long)
@@ -218,7 +220,7 @@ def _sum(weights: Array, dense: Ends, pick: Callable[..., Any]) -> float:
     return float(np.sum((np.minimum if pick is min else np.maximum)(*ends)))
 
 
-def _rest(axis: Axis, pieces: Pieces, rate: float) -> tuple[float, float]:
+def _rest(axis: EdgedAxis, pieces: Pieces, rate: float) -> tuple[float, float]:
     x, before, after, under, over = pieces.breaks
     ends = np.full(x.shape, -np.inf), np.full(x.shape, np.inf)
     with np.errstate(over="ignore", divide="ignore"):

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from guessproof.risk.several.bends import Bends, NormalBends
-from guessproof.risk.several.edged_axis import Axis, Pieces
+from guessproof.risk.several.edged_axis import EdgedAxis, Pieces
 from guessproof.risk.several.edged_bends import EdgedBends
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.near import disc_prior
@@ -208,7 +208,7 @@ def _edged(
     mirrors = [prior.mirror for prior in priors]
     origin = np.array([float(p.quantile(0.5)) if m is None else m for p, m in zip(priors, mirrors, strict=True)])
     axes = tuple(
-        Axis(*one) for one in zip(priors, origin.tolist(), slopes.tolist(), reach.tolist(), pieces, strict=True)
+        EdgedAxis(*one) for one in zip(priors, origin.tolist(), slopes.tolist(), reach.tolist(), pieces, strict=True)
     )
     disc = goal if isinstance(goal, Near) and goal.by != "linf" else None
 
