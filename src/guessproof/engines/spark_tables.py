@@ -249,7 +249,7 @@ def copy_public(own: SettledSession, name: str, file: str | None) -> ViewedTable
         rows, _ = attempt_quietly(lambda: source.limit(MOST_ROWS + 1).toArrow())
         schema = source.schema
     else:
-        rows = _texts(name, file)
+        rows = _rows_of_file(name, file)
     if rows is None:
         raise SourceError(f"table {name!r}: it cannot be read; check it, and your right to read it")
     if rows.num_rows > MOST_ROWS:
@@ -265,20 +265,19 @@ def copy_public(own: SettledSession, name: str, file: str | None) -> ViewedTable
     return made
 
 
-def _texts(name: str, file: str) -> Any:
-    """The rows of a public file, as texts."""
+def _rows_of_file(name: str, file: str) -> Any:
+    """The rows of a public file."""
+    import pyarrow as pa
+
     from guessproof.engines.base import open_engine
+    from guessproof.engines.public_file import held_as, write_public
 
     with open_engine(file, name) as engine:
         if engine.dialect != "duckdb":
             raise SourceError(f"table {name!r}: {file!r} is no file; name a csv or parquet file")
-        quoted = {column: '"' + column.replace('"', '""') + '"' for column in engine.types()}
-        columns = ", ".join(f"CAST({q} AS VARCHAR) AS {q}" for q in quoted.values())
-        from_table = '"' + name.replace('"', '""') + '"'
-        import pyarrow as pa
-
-        schema = pa.schema([(column, pa.string()) for column in quoted])
-        return pa.Table.from_batches(engine.batches(f"SELECT {columns} FROM {from_table}"), schema)  # noqa: S608
+        kinds = {"double": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}
+        schema = pa.schema([(column, kinds[held_as(stored)]) for column, stored in engine.types().items()])
+        return pa.Table.from_batches(engine.batches(write_public(name, engine.types())), schema)
 
 
 def hostile_values(stored: str) -> Sequence[str]:
