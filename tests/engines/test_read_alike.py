@@ -1,4 +1,4 @@
-"""What is stored is one number, one cell, one public row, whichever engine reads it: values that were once read apart."""
+"""What is stored is one number, one cell, one public row, whichever engine reads it."""
 
 from __future__ import annotations
 

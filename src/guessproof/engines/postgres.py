@@ -119,7 +119,7 @@ class PublicRows:
     def qualified(self) -> str:
         texts = ", ".join(f"NULL::text AS {_name(name)}" for name in self.types)
         rows = ", ".join(f"({', '.join(map(_cell, row))})" for row in self.rows)
-        all_rows = f"(SELECT {texts} WHERE false{f' UNION ALL VALUES {rows}' if rows else ''}) AS gp_texts"  # noqa: S608
+        all_rows = f"(SELECT {texts} WHERE false{f' UNION ALL VALUES {rows}' if rows else ''}) AS gp_texts"
         typed = ", ".join(f"{_name(name)}::{stored} AS {_name(name)}" for name, stored in self.types.items())
         return f"(SELECT {typed} FROM {all_rows}) AS gp_public"  # noqa: S608
 
