@@ -156,6 +156,13 @@ def _names(source: Source, delimiter: str) -> list[str]:
     return [name or f"column{place}" for place, name in enumerate(names)]
 
 
+def line_end(source: Source) -> str:
+    """What ends the first line of a CSV file whose header was read: in \\r\\n, \\n or \\r."""
+    with _opened(source) as file:
+        line = file.readline(HEADER_LIMIT)
+    return line[len(line.rstrip("\r\n")) :] or "\n"
+
+
 def _lines(file: IO[str]) -> Iterator[str]:
     while line := file.readline(HEADER_LIMIT):
         if len(line) == HEADER_LIMIT:

@@ -24,6 +24,7 @@ from guessproof.engines.base import (
     unfit_query,
 )
 from guessproof.engines.postgres_query import find_fault
+from guessproof.engines.public_file import Held, held_as, write_public
 from guessproof.engines.standing import StandIns
 from guessproof.errors import EngineError, SourceError
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 MOST_ROWS = 20_000  # of a public file
+OF_FILES: dict[Held, str] = {"double": "double precision", "boolean": "boolean", "text": "text"}
 REFUSED = "PostgreSQL refuses it"
 SETTINGS = {
     "search_path": "pg_catalog",  # nobody's function or table answers for one of the system's
@@ -104,10 +106,10 @@ class Found:
 
 @dataclass(frozen=True)
 class PublicRows:
-    """A public file beside the database: its rows are sent along with each query, as texts."""
+    """A public file beside the database: its rows are sent along with each query."""
 
     types: Mapping[str, str]
-    rows: Sequence[Sequence[str | None]] = field(repr=False)
+    rows: Sequence[Sequence[object]] = field(repr=False)
 
     @property
     def columns(self) -> str:
@@ -115,24 +117,25 @@ class PublicRows:
 
     @property
     def qualified(self) -> str:
-        typed = ", ".join(f"NULL::text AS {_name(name)}" for name in self.types)
-        rows = ", ".join(f"({', '.join(map(_text, row))})" for row in self.rows)
-        return f"(SELECT {typed} WHERE false{f' UNION ALL VALUES {rows}' if rows else ''}) AS gp_public"
+        texts = ", ".join(f"NULL::text AS {_name(name)}" for name in self.types)
+        rows = ", ".join(f"({', '.join(map(_cell, row))})" for row in self.rows)
+        all_rows = f"(SELECT {texts} WHERE false{f' UNION ALL VALUES {rows}' if rows else ''}) AS gp_texts"
+        typed = ", ".join(f"{_name(name)}::{stored} AS {_name(name)}" for name, stored in self.types.items())
+        return f"(SELECT {typed} FROM {all_rows}) AS gp_public"  # noqa: S608
 
 
 def read_rows(name: str, file: str) -> PublicRows:
-    """The rows of a public file, as texts."""
+    """The rows of a public file."""
     from guessproof.engines.base import open_engine
 
     with open_engine(file, name) as engine:
-        columns = ", ".join(f"CAST({_name(column)} AS VARCHAR)" for column in engine.types())
-        rows = engine.aggregates(f"SELECT {columns} FROM {_name(name)}")  # noqa: S608
+        rows = engine.aggregates(write_public(name, engine.types()))
         if len(rows) > MOST_ROWS:
             raise SourceError(
                 f"table {name!r}: a file of more than {MOST_ROWS} rows is not sent to PostgreSQL with each query; "
                 f"load it into the database and leave out source under [tables.{name}]"
             )
-        return PublicRows(dict.fromkeys(engine.types(), "text"), rows)
+        return PublicRows({column: OF_FILES[held_as(stored)] for column, stored in engine.types().items()}, rows)
 
 
 class Postgres(SelfClosing):
@@ -453,6 +456,11 @@ def _kind(stored: str) -> str:
 def _text(value: str | None) -> str:
     """A text, quoted; backslashes mean nothing, as the session's settings say."""
     return "NULL::text" if value is None else "'" + value.replace("'", "''") + "'"
+
+
+def _cell(value: object) -> str:
+    """A value of a public file, as a text."""
+    return _text(None if value is None else str(value))
 
 
 def _name(name: str) -> str:

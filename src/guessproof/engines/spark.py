@@ -144,14 +144,14 @@ class Spark(SelfClosing):
     def check(self, columns: Collection[str] | None = None) -> None:
         beside = [(self._beside[name], None) for name in sorted(self._secret)]
         for found, wanted in ((self._found, columns), *beside):
-            sql = count_each(found.view, found.fragile(wanted), quote_name)
+            sql = found.count_odd() if found.is_text else count_each(found.view, found.fragile(wanted), quote_name)
             if sql is None:
                 continue
-            _, failure = attempt_quietly(lambda sql=sql: self._own.ask(sql, None))
-            if failure and found.is_text:
+            rows, failure = attempt_quietly(lambda sql=sql: _rows(self._own.ask(sql, None)))
+            if found.is_text and (failure or rows != [(0,)]):
                 raise SourceError(
-                    "source: some line does not have the columns of the first, or has an open quote; "
-                    "save the table again as CSV (UTF-8)"
+                    "source: some line does not have the columns or the end of the first, has an open quote, a blank "
+                    "before one, or is not UTF-8; save the table again as CSV (UTF-8)"
                 )
             if failure:
                 raise SourceError(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from guessproof.engines.base import BITS, FLOATS, WORDS, pick_columns, text_rows
-from guessproof.engines.files import DELIMITERS, Source, find, find_form, find_header_fault, header
+from guessproof.engines.files import DELIMITERS, Source, find, find_form, find_header_fault, header, line_end
 from guessproof.engines.spark_session import SettledSession, attempt_quietly
 from guessproof.errors import SourceError
 
@@ -32,7 +32,11 @@ CSV = {
     "mode": "FAILFAST",
     "enforceSchema": False,
     "encoding": "UTF-8",
+    "unescapedQuoteHandling": "RAISE_ERROR",
 }
+# Cells in which Spark keeps what DuckDB leaves out or refuses: a blank before a quote, a line that ends otherwise than
+# the first, bytes that are not UTF-8.
+ODD_CELL = '^ "|\\r(?!\\n)|\ufffd'
 STORED = ("MANAGED", "EXTERNAL")
 # What reads rows from something stored, by Spark's names of the node; any other frame is a query, as a view is.
 STORED_PLANS = {
@@ -62,10 +66,13 @@ class ViewedTable:
 
     def fragile(self, wanted: Collection[str] | None) -> list[str]:
         """The columns that must be read to know that they can be: milliseconds may lie beyond all microseconds."""
-        if self.is_text:
-            return list(self.types)
         names = pick_columns(self.types, wanted)
         return [name for name in names if self.is_stored and self.types[name].startswith("timestamp")]
+
+    def count_odd(self) -> str:
+        """A query for how many rows of a CSV file have a cell that another reader would take for something else."""
+        odd = " OR ".join(f"{quote_name(name)} RLIKE '{ODD_CELL}'" for name in self.types)
+        return f"SELECT COUNT_IF({odd}) FROM {quote_name(self.view)}"  # noqa: S608
 
     @property
     def whole(self) -> str:
@@ -142,10 +149,18 @@ def _read(own: SettledSession, source: Source, *, far: bool) -> ViewedTable:
             _keep_schema(state, frame.schema)
         return view_of(own, frame, is_stored=True)
     delimiter, names = _far_header(own.session, source, paths) if far else header(source)
+    if len(names) == 1:
+        raise SourceError(
+            f"source {source.said!r}: it has one column, and Spark leaves out lines in which nothing stands; "
+            "save it as Parquet, or leave out engine"
+        )
+    # Where it is left to Spark to find, it also changes the ends of lines inside quotes.
+    end = _far_end(own.session, paths) if far else line_end(source)
     from pyspark.sql.types import StringType, StructField, StructType
 
     schema = StructType([StructField(name, StringType()) for name in names])
-    return view_of(own, own.session.read.csv(paths, schema=schema, sep=delimiter, **CSV), is_stored=True, is_text=True)
+    frame = own.session.read.csv(paths, schema=schema, sep=delimiter, lineSep=end, **CSV)
+    return view_of(own, frame, is_stored=True, is_text=True)
 
 
 FilesState = tuple[tuple[str, int, int, int, int], ...]
@@ -174,13 +189,20 @@ def _keep_schema(state: FilesState, schema: Any) -> None:
 
 def _far_header(session: Any, source: Source, paths: Sequence[str]) -> tuple[str, list[str]]:
     """The delimiter that cuts the first line into most parts, and the parts: names, nothing else."""
-    tried = [(d, session.read.csv(paths, sep=d, **CSV).columns) for d in (("\t",) if source.tabs else DELIMITERS)]
+    mild = {**CSV, "unescapedQuoteHandling": "STOP_AT_DELIMITER"}  # cut at another delimiter, quotes are anywhere
+    tried = [(d, session.read.csv(paths, sep=d, **mild).columns) for d in (("\t",) if source.tabs else DELIMITERS)]
     delimiter, names = max(tried, key=lambda pair: len(pair[1]))
     problem = find_header_fault(names)
     if problem:
         del names, tried  # they may be values, and some tools print the variables of a traceback
         raise SourceError(f"source {source.said!r}: {problem}")
     return delimiter, names
+
+
+def _far_end(session: Any, paths: Sequence[str]) -> str:
+    """What ends the first line; of that line nothing else is fetched."""
+    first = session.read.text(list(paths), lineSep="\n").limit(1)
+    return "\r\n" if first.selectExpr("ENDSWITH(value, '\\r') AS e").toArrow()["e"].to_pylist() == [True] else "\n"
 
 
 def _literally(path: str) -> str:
@@ -227,7 +249,7 @@ def copy_public(own: SettledSession, name: str, file: str | None) -> ViewedTable
         rows, _ = attempt_quietly(lambda: source.limit(MOST_ROWS + 1).toArrow())
         schema = source.schema
     else:
-        rows = _texts(name, file)
+        rows = _rows_of_file(name, file)
     if rows is None:
         raise SourceError(f"table {name!r}: it cannot be read; check it, and your right to read it")
     if rows.num_rows > MOST_ROWS:
@@ -243,20 +265,19 @@ def copy_public(own: SettledSession, name: str, file: str | None) -> ViewedTable
     return made
 
 
-def _texts(name: str, file: str) -> Any:
-    """The rows of a public file, as texts."""
+def _rows_of_file(name: str, file: str) -> Any:
+    """The rows of a public file."""
+    import pyarrow as pa
+
     from guessproof.engines.base import open_engine
+    from guessproof.engines.public_file import held_as, write_public
 
     with open_engine(file, name) as engine:
         if engine.dialect != "duckdb":
             raise SourceError(f"table {name!r}: {file!r} is no file; name a csv or parquet file")
-        quoted = {column: '"' + column.replace('"', '""') + '"' for column in engine.types()}
-        columns = ", ".join(f"CAST({q} AS VARCHAR) AS {q}" for q in quoted.values())
-        from_table = '"' + name.replace('"', '""') + '"'
-        import pyarrow as pa
-
-        schema = pa.schema([(column, pa.string()) for column in quoted])
-        return pa.Table.from_batches(engine.batches(f"SELECT {columns} FROM {from_table}"), schema)  # noqa: S608
+        kinds = {"double": pa.float64(), "boolean": pa.bool_(), "text": pa.string()}
+        schema = pa.schema([(column, kinds[held_as(stored)]) for column, stored in engine.types().items()])
+        return pa.Table.from_batches(engine.batches(write_public(name, engine.types())), schema)
 
 
 def hostile_values(stored: str) -> Sequence[str]:
@@ -272,7 +293,7 @@ def hostile_values(stored: str) -> Sequence[str]:
     if kind == "decimal":
         digits, places = map(int, rest.rstrip(")").split(","))
         most = "9" * (digits - places) + "." + "9" * places
-        return most.strip("."), "-" + most.strip("."), "0"
+        return most.rstrip("."), "-" + most.rstrip("."), "0"
     if kind in ("float", "double"):
         most, least = ("3.4e38", "1e-44") if kind == "float" else ("1.7e308", "5e-324")
         return (*FLOATS, least, most, "-" + most)

@@ -19,6 +19,8 @@ TIMES = {"DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"}
 ZONED = {"TIMESTAMP WITH TIME ZONE", "TIMESTAMPTZ_NS"}
 LABELS = {"VARCHAR", "ENUM", "UUID", "DATE", "BOOLEAN"} | INTEGERS
 BOOLEANS = ("true", "false")
+# A number with underscores between digits, as Python reads it.
+SPLIT = r"[\s\v]*[+-]?(\d+(_\d+)*(\.(\d+(_\d+)*)?)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?[\s\v]*"
 
 
 class DuckDBTarget(SqlTarget):
@@ -36,7 +38,7 @@ class DuckDBTarget(SqlTarget):
         if kind not in INTEGERS | FLOATS | {"DECIMAL", "BOOLEAN"}:
             remedy = 'declare kind = "time"' if kind in TIMES | ZONED else 'declare kind = "label"'
             raise self.refusal(column, "number", remedy)
-        if kind in WIDE:  # their own cast is off by one digit now and then: two equal numbers would be two
+        if kind in WIDE or _is_wide(stored):  # their own cast is off by a digit at times: two equal ones are two
             x = _write_cast(x, exp.DType.VARCHAR)
         return _write_try_cast(x, exp.DType.DOUBLE)  # costs nothing where it is one already
 
@@ -140,6 +142,16 @@ def _strip_parameters(stored: str) -> str:
     return stored if stored.endswith("]") else stored.split("(")[0]
 
 
+def _is_wide(stored: str) -> bool:
+    """Whether a DECIMAL is a whole number of 128 bits.
+
+    >>> [_is_wide(stored) for stored in ("DECIMAL(19,0)", "DECIMAL(18,0)", "DECIMAL(38,1)", "DOUBLE")]
+    [True, False, False, False]
+    """
+    kind, _, rest = stored.partition("(")
+    return kind == "DECIMAL" and rest.endswith(",0)") and int(rest.partition(",")[0]) > 18
+
+
 def _suggest(kind: str) -> str:
     if kind in FLOATS | {"DECIMAL"}:
         return 'one number has several texts; declare levels as numbers, [1, 2], or kind = "number"'
@@ -161,6 +173,15 @@ def _write_try_cast(x: Expr, to: exp.DType) -> Expr:
 
 
 def _write_parsed(text: Expr) -> Expr:
-    """A text as a double. To DuckDB +-24 is a number too: to nobody else, and not to what is said of public tables."""
+    """A text as a double. To DuckDB +-24 is a number too: to nobody else, and not to what is said of public tables.
+
+    Of a text with more than 19 digits it counts the underscores too, and is then off by a factor of ten.
+    """
     odd = exp.Anonymous(this="contains", expressions=[text, exp.Literal.string("+-")])
-    return _write_try_cast(exp.case().when(exp.not_(odd, copy=False), text.copy()), exp.DType.DOUBLE)
+    bare = exp.Anonymous(this="replace", expressions=[text.copy(), exp.Literal.string("_"), exp.Literal.string("")])
+    split = exp.Anonymous(this="contains", expressions=[text.copy(), exp.Literal.string("_")])
+    fits = exp.Anonymous(this="regexp_full_match", expressions=[text.copy(), exp.Literal.string(SPLIT)])
+    length = exp.Anonymous(this="strlen", expressions=[text.copy()])
+    long = exp.case().when(split, exp.case().when(fits, bare)).else_(text.copy())
+    found = exp.case().when(odd, exp.null()).when(exp.GT(this=length, expression=exp.Literal.number(19)), long)
+    return _write_try_cast(found.else_(text.copy()), exp.DType.DOUBLE)

@@ -30,7 +30,9 @@ NUMBER = (
     r"^[ \t\n\v\f\r]*[+-]?((\d+(_\d+)*(\.(\d+(_\d+)*)?)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?"
     r"|[iI][nN][fF]([iI][nN][iI][tT][yY])?)[ \t\n\v\f\r]*$"
 )
-NEGATIVE, SHRINKING = r"^\s*-", "[eE]-"
+# What is no double, and has too many digits for a numeric: too small a number has an exponent that says so, or begins
+# with 0 before its point and has none that could make up for it.
+NEGATIVE, SHRINKING = r"^\s*-", r"[eE]-|^[^1-9eE]*\.[^eE]*([eE]\+?\d{1,2}\s*)?$"
 # Decimals beyond which a numeric has no double: above the largest by less than half a step, and half the smallest.
 LARGEST, SMALLEST = "1.797693134862315807e308", "2.47032822920623273e-324"
 # Added and taken away again: what is nearer to 0 than 2^-390 is rounded to a multiple of 2^-499, all else stays.
