@@ -39,8 +39,10 @@ PRICES = PublicTable(
     key=("faculty",),
 )
 JOINED = DeclaredTable("t", {"x": DeclaredColumn("x", bounds=(0, 10))}, public=(PRICES,))
-OUTPUTS = ("SUM(x * p.rate)", "SUM(x * p.open)", "SUM(x * p.paid)")
-OUTPUTS += tuple(f"SUM(CASE WHEN p.{n} > DATE '1999-12-31' THEN x ELSE 0 END)" for n in ("since", "until"))
+OUTPUTS = (
+    *("SUM(x * p.rate)", "SUM(x * p.open)", "SUM(x * p.paid)"),
+    *(f"SUM(CASE WHEN p.{n} > DATE '1999-12-31' THEN x ELSE 0 END)" for n in ("since", "until")),
+)
 QUESTION = ", ".join(f"{output} AS a{i}" for i, output in enumerate(OUTPUTS))
 
 
