@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
-from guessproof.risk.gaps import PeakGaps, gap_across, gap_of_tents, room_below, room_by_odds, room_by_ratio
+from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
@@ -28,8 +27,7 @@ from guessproof.world.line import LinePrior
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
-# Knots of a prior that may be wrong, at one true value and at the worst one.
-_SOME, _SOME_BY_QUADRATURE, _SOME_OF_TRUTHS = 128, 72, 40
+_SOME, _SOME_BY_QUADRATURE = 128, 72  # knots of a prior that may be wrong, at one true value
 _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
@@ -166,9 +164,10 @@ class Curve:
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if misjudged and _moves_on_a_line(attack, direction):
-            truths = _MisjudgedTruths(attack, direction)
-            looks = truths.measure, truths.room, truths.rough, truths.needs
-            return Rising.planned(*looks, typical, _SOME_OF_TRUTHS, _CLOSE, truths.along.switches)
+            from guessproof.risk.misjudged.truth_curve import curve_of_truths  # only where a prior may be wrong
+
+            move: Move = -1 if direction == "fall" else 1
+            return curve_of_truths(attack.truth_search, attack.prior_factor, move, typical).close(_CLOSE)
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures
@@ -390,63 +389,3 @@ class _WorstTruths:
         np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], sign))
         before = 0.0 if self.direction == "posterior" else self.before
         return np.where(beyond < value, room_by_ratio(gap, before, bounds), np.inf)
-
-
-class _MisjudgedTruths:
-    """The same under a prior that may be wrong."""
-
-    def __init__(self, attack: Attack, direction: Direction) -> None:
-        from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths  # only where a prior may be wrong
-
-        self.search, self.factor = attack.truth_search, attack.prior_factor
-        self.move: Move = -1 if direction == "fall" else 1
-        self.along = MisjudgedAlongTruths(self.search, self.factor, self.move)
-        self.world = self.along.world
-        declared = worst_true_value(self.search, 0.0, "posterior").bound
-        self.before = 1.0 if direction == "fall" else float(with_odds_of(declared, self.factor))
-        self.measure, self.rough = self.along.measure, self.along.rough
-
-    def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
-        """Box by box of the proof at the second ε: what bounds a box there takes from the room that it needs.
-
-        True values of which no box exceeds the first bound stay below it: what their best tents reach rises with ε.
-        What one tent reaches need not, so that of all others every peak counts.
-        """
-        beyond = np.array([self.along.ranges[float(e)][2] for e in second])
-        proofs = [self.along.proofs[float(e)] for e in second]
-        row, boxes = np.repeat(np.arange(first.size), [p.shape[1] for p in proofs]), np.concatenate(proofs, axis=1)
-        above = boxes[4] > bounds[0][row]
-        low, high = _hulls(row[above], boxes[0, above], boxes[1, above], first.size)
-        some = (boxes[1] >= low[row]) & (boxes[0] <= high[row])
-        row, (t1, t2, c1, c2, most) = row[some], boxes[:, some]
-        low, high = _hulls(row, c1, c2, first.size)
-        low, high = (np.where(np.isfinite(end), end, self.search.prior.quantile(0.5)) for end in (low, high))
-        gaps = PeakGaps.of(self.world, (low, high), first, second, self.move, self.factor)
-        most = np.clip(most, bounds[0][row], bounds[1][row])
-        room = room_by_ratio(gaps.between(row, np.stack([c1, c2])), self._before(t1, t2), (bounds[0][row], most))
-        needed = np.zeros(first.size)
-        np.maximum.at(needed, row, room_below(room, bounds[1][row] - most))
-        return np.where(beyond <= bounds[0], needed, np.inf)
-
-    def needs(self, first: Array, second: Array, values: tuple[Array, Array]) -> Array:
-        """About the same for two ε that are close, told from the attack alone."""
-        t, share = np.stack([self.along.known[float(e)][:2] for e in first], axis=1)
-        low, high = self.along.peaks(t, t)
-        peak = low + share * (high - low)
-        gap = gap_of_tents(self.world, peak, peak, first, second, self.move, self.factor)
-        return room_by_ratio(gap, self._before(t, t), values)
-
-    def _before(self, t1: Array, t2: Array) -> Array:
-        """What is believed before the release at most, or not believed for a fall, for true values from t1 to t2."""
-        (lo1, hi1), (lo2, hi2) = self.search.edges(t1), self.search.edges(t2)
-        mass = self.search.prior.mass
-        most = mass(lo1, hi2) if self.move > 0 else 1 - mass(lo2, np.maximum(lo2, hi1))
-        return np.minimum(with_odds_of(most, self.factor), self.before)
-
-
-def _hulls(row: NDArray[np.int64], low: Array, high: Array, count: int) -> tuple[Array, Array]:
-    """From where to where intervals reach, by row; from ∞ to −∞ where there is none."""
-    ends = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(ends[0], row, low)
-    np.maximum.at(ends[1], row, high)
-    return ends

@@ -36,17 +36,20 @@ Let the prior be wrong: h·f with 1 ≤ h ≤ κ. At ε = (1−θ)ε₁ + θε�
     E[e^{−θΔs}]^{1−θ}·E[e^{(1−θ)Δs}]^θ ≤ 1 + E[φ(s−m)],     φ(u) = (1−θ)e^{−θΔu} + θe^{(1−θ)Δu} − 1 ≥ 0,
 
 for any m, and under f itself they are equal for the m that makes the two means equal. The mean of φ under h·f is at
-most κ times that under f: so e^γ − 1 is at most κ times what it is under f.
+most κ times that under f: so e^γ − 1 is at most κ times what it is under f. It is less where φ is nowhere much larger
+than its mean: with m the mean of s in the middle, e = E[φ] and v² = e·v + (κ−1)·E[φ²]/4,
+
+    E[h·(φ − v)] ≤ e − v + (κ−1)·E[(φ − v)₊] ≤ e − v + (κ−1)·E[φ²]/4v = 0,     hence     e^γ − 1 ≤ v.
+
+As φ·e^{τx} is what stands in brackets above, φ²·e^{τx} ≤ (1−τ²)²·(0.566·sinh²x)²·e^{|x|}, and E[e^{τx}] ≥ 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
@@ -54,7 +57,7 @@ from guessproof.world.checks import Array
 _PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
 _NEAR = 40  # the same for each unit of ε times distance that they reach
 _MOST_BENT = 0.5 + 0.5 / np.sqrt(3)  # where P(1−P)(1−2P) is least
-_BESIDE = 1e-9  # of the way between two peaks: rounding of where one lies
+_WEIGHT = -0.925, 2.0  # e^{|x|} is at most the first of these and the second times cosh 2x
 _OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
 
 
@@ -88,42 +91,6 @@ def gap_of_tents(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class PeakGaps:
-    """The same by parts of the peaks: for each of many that are evenly spaced, and half way to its neighbours.
-
-    Half way is meant by distance. Where that bends, the nearest peak may be the other neighbour: both count.
-    """
-
-    low: Array
-    high: Array
-    found: Array
-    straight: bool
-
-    @classmethod
-    def of(
-        cls, world: TiltedIntegrals, ends: tuple[Array, Array], first: Array, second: Array, sign: int, factor: float
-    ) -> PeakGaps:
-        """For tents or valleys that peak between two ends, for each two ε."""
-        climb = float(np.max(second * (world.form.psi(ends[1]) - world.form.psi(ends[0])), initial=0.0))
-        count = _PEAKS[int(np.searchsorted(_PEAKS[:-1], _NEAR * climb))]
-        rates = sign * first, sign * second
-        each = _gaps_of_peaks(world, partial(_log_total, world), world.form.step, count, ends, rates)
-        return cls(*ends, factor * each, world.form.is_straight)
-
-    def between(self, row: NDArray[np.int64], peaks: Array) -> Array:
-        """The largest one for the peaks of boxes, each in one row."""
-        last, spread = len(self.found) - 1, (self.high - self.low)[row]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            places = np.where(spread > 0, last * (peaks - self.low[row]) / spread, 0.0)
-        before, beyond = (0.5, 0.5) if self.straight else (0.0, 1.0)
-        first = np.clip(np.floor(places[0] + before - _BESIDE), 0, last).astype(np.int64)
-        after = np.clip(np.floor(places[1] + beyond + _BESIDE), first, last).astype(np.int64) + 1
-        flat = np.append(self.found.T.ravel(), 0.0)  # of each row one peak after the other
-        ends = np.stack([first, after], axis=1) + (row * (last + 1))[:, None]
-        return np.maximum.reduceat(flat, ends.ravel())[::2]
-
-
 def _gaps_of_peaks(
     world: TiltedIntegrals,
     total: Total,
@@ -139,11 +106,84 @@ def _gaps_of_peaks(
     reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
     with np.errstate(invalid="ignore", over="ignore"):
         ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
-        below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
-        root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
-        grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
-        found = _OF_SINH * np.square(np.exp(widened) * grown)
+        return _gap_near(ends, reach, widened)
+
+
+def _gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
+    """g near a peak with ln ∫ e^{εs} f known below, above and in the middle: x differs by `reach`, weights by e^w."""
+    below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
+    root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
+    grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
+    found = _OF_SINH * np.square(np.exp(widened) * grown)
     return np.where(np.isfinite(found), found, np.inf)
+
+
+Pieces = list[tuple[Array, Array]]  # from and to, which together are a part of all values
+
+
+def gap_of_boxes(
+    world: TiltedIntegrals,
+    parts: tuple[Pieces, Pieces],
+    peaks: tuple[Array, Array],
+    rates: tuple[Array, Array],
+    factor: float,
+    step: float = 0.0,
+) -> tuple[Array, Array]:
+    """g of one part of all values, for tents (or valleys) that peak between two values, for each two rates.
+
+    The part may be any that lies in the first of two and holds the second: what the first has more adds to means, and
+    what the second has less divides them, once for each copy of s. Where a step is part of what is compared, s differs
+    by as much. Beside it g in the middle of the peaks alone.
+    """
+    c, psi, (first, second) = 0.5 * peaks[0] + 0.5 * peaks[1], world.form.psi, rates
+    apart = np.maximum(psi(peaks[1]) - psi(c), psi(c) - psi(peaks[0])) + 0.5 * step
+    middle, half = 0.5 * (first + second), np.abs(0.5 * (second - first))
+    around = [0, -2, 2] if factor == 1 else [0, -2, 2, -4, 4, -6, 6]
+    logs = np.stack([_log_part(world, parts[0], c, middle + n * half) for n in around])
+    less = logs[0] if parts[1] is parts[0] else _log_part(world, parts[1], c, middle)
+    found = list[Array]()
+    with np.errstate(all="ignore"):
+        for away, more in ((apart, np.maximum(logs[0] - less, 0.0)), (0.5 * step, 0.0)):
+            by_peak = 2 * np.abs(second) * away  # what weights differ by, as logarithms
+            gap = _gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
+            if factor > 1:
+                spread = _spread_near(logs, half * away, by_peak, more)
+                gap = np.fmin(factor * gap, 0.5 * (gap + np.sqrt(gap * gap + (factor - 1) * spread)))
+            found.append(gap)
+    return found[0], found[1]
+
+
+def _spread_near(logs: Array, reach: Array | float, by_peak: Array | float, by_part: Array | float) -> Array:
+    """What E[φ²] is at most of (1−τ²)², near a peak with ln ∫ e^{εs} f known at seven rates.
+
+    Weights differ by e^{by_peak} either way, and by e^{by_part} upwards, or to nothing.
+    """
+    x = 0.25 * (logs[2] - logs[1])  # δ·m, m about the mean of s
+    cosh = [0.5 * (np.exp(up - logs[0] - n * x) + np.exp(down - logs[0] + n * x))
+            for n, down, up in ((2, *logs[1:3]), (4, *logs[3:5]), (6, *logs[5:7]))]  # fmt: skip
+    two, four, six = cosh
+    weighed = 0.5 * six + 3.5 * two  # with cosh 2x as a weight, beside what two and four say
+    sinh4 = (_WEIGHT[0] * (four - 4 * two + 3) + _WEIGHT[1] * (weighed - 2 * four - 2)) / 8
+    cosh4 = (_WEIGHT[0] * (four + 4 * two + 3) + _WEIGHT[1] * (weighed + 2 * four + 2)) / 8
+    sinh4 = np.maximum(sinh4, 0.0) + 1e-14 * (1 + np.max(np.abs(logs), axis=0)) * six
+    # The mean of s lies between two slopes of the convex logarithm, and moves with the peak and with the weights: as
+    # these have the mean 1 and are e^w at most, their variance is e^w − 1 at most.
+    size = np.sqrt(0.5 * np.maximum(two - 1, 0.0))
+    mean = 0.25 * np.maximum(logs[1] + logs[2] - 2 * logs[0], 0.0) + reach
+    mean = mean + size * (np.sqrt(np.expm1(by_part)) + np.expm1(by_peak) * np.exp(0.5 * by_part))
+    shift = reach + mean
+    grown = np.cosh(shift) * sinh4**0.25 + np.sinh(shift) * cosh4**0.25
+    return np.square(2 * _OF_SINH) * np.exp(by_peak + by_part + shift) * grown**4
+
+
+def _log_part(world: TiltedIntegrals, part: Pieces, peaks: Array, k: Array) -> Array:
+    """ln ∫ e^{−k|ψ(x)−ψ(c)|} f over a part of all values, wherever its peak is."""
+    found = list[Array]()
+    for a, b in part:
+        a, b = np.broadcast_to(a, peaks.shape), np.broadcast_to(np.maximum(a, b), peaks.shape)
+        found.append(world.log_tilt(k, a, np.clip(peaks, a, b), peaks))
+        found.append(world.log_tilt(-k, np.clip(peaks, a, b), b, peaks))
+    return np.logaddexp.reduce(found)
 
 
 def _log_total(world: TiltedIntegrals, peaks: Array, k: Array) -> Array:
@@ -166,16 +206,6 @@ def room_by_ratio(gap: Array, before: Array | float, climbs: tuple[Array, Array]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = gap * second - first * np.square(np.log(second / first)) / 8
     return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
-
-
-def room_below(room: Array, short: Array) -> Array:
-    """What is left of a room 4θ(1−θ)·room where the second end of the chord lies so much lower, θ·short between them.
-
-    The largest of 4θ(1−θ)·room − θ·short is room·(1 − short/(4·room))², or 0.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left = room * np.square(np.maximum(1 - short / (4 * room), 0.0))
-    return np.where(short > 0, np.where(np.isnan(left), 0.0, left), room)
 
 
 def room_by_odds(

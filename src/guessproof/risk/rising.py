@@ -1,11 +1,13 @@
 """A rising function of ε, known at few knots and bounded between them: answers are looked up, on the private side.
 
-Between two knots a bound lies below the straight line through them plus some `room`, and below the right knot, because
-the function rises. Knots are added where that would lose more than a small share of ε.
+Between two knots a bound lies below the straight line through them plus a parabola, `room` in the middle and 0 at both
+knots, and below the right knot, because the function rises. Knots are added where that would lose more than a small
+share of ε.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,7 +18,7 @@ from guessproof.world.checks import Array
 
 Measure = Callable[[Array], tuple[Array, Array]]  # ε → (attack, bound)
 Rough = Callable[[Array], Array]  # ε → about the same, or other ε
-Room = Callable[[Array, Array, tuple[Array, Array]], Array]  # two ε and the bounds there → how far above the line
+Room = Callable[[Array, Array, tuple[Array, Array]], Array]  # two ε, the bounds there → how far above the line midway
 
 CLOSE = 6.5e-4  # how much of ε an answer may lose between two knots
 _FIRST = 32  # knots to begin with
@@ -24,6 +26,7 @@ _LEAST, _LEAST_OF_SLOW, _LARGEST = 1e-4, 1e-2, 1e4  # times a typical ε: how fa
 _HIGH, LEVEL = 0.9, 1.02  # they end at such a bound, or where four times the ε raises it by no more than this factor
 _FROM, _TO, _LOOKS = 2e-2, 60.0, 14  # times a typical ε: where it is looked for how many knots are needed
 _NARROW, _CAREFUL, _WIDEST = 0.05, 0.8, 1.4  # a step of ln ε for that, the share of what may be lost, the widest step
+_LITTLE = 0.2  # of the room: what is lost of it, at least, where knots are planned
 _ROUNDS = 16
 _MOST_PARTS = 4  # where intervals are wide, what they lose says little
 _BACK = 1e-12  # rounding in the look-up itself
@@ -31,7 +34,7 @@ _BACK = 1e-12  # rounding in the look-up itself
 
 @dataclass(frozen=True, eq=False)
 class Rising:
-    """Knots, the bound at each, and the room above the straight line from each to the next."""
+    """Knots, the bound at each, and the room above the straight line midway from each to the next."""
 
     epsilon: Array
     value: Array  # what an attack reaches
@@ -67,26 +70,22 @@ class Rising:
         typical: float,
         most: int,
         most_lost: float,
-        switches: Rough | None = None,
     ) -> Rising:
         """The same where a bound takes long: knots lie where a rough look at attacks says that they are needed.
 
         `rough` is about what attacks reach and `needs` about the room between two ε that are close to each other. Knots
-        end where so many are about enough, and where a look-up would lose more than a share of ε. `switches` tells at
-        which ε between knots what is measured has a kink.
+        end where so many are about enough, and where a look-up would lose more than a share of ε.
         """
         epsilon = _planned(rough, needs, typical, most)
-        if switches is not None:
-            epsilon = np.union1d(epsilon, switches(epsilon))
         made = cls._at(measure, room, epsilon)
         for _ in range(_ROUNDS):
             # A knot whose bound is far from its attack is not mended by others.
-            made = made._without(made._share_of_step(made._apart) > most_lost)
-            wide = np.flatnonzero(made._lost_about > most_lost)[: max(epsilon.size + most // 2 - made.epsilon.size, 0)]
+            made = made._without(made._lost_at_knots > most_lost)
+            wide = np.flatnonzero(made._lost_in_all > most_lost)[: max(epsilon.size + most // 2 - made.epsilon.size, 0)]
             if not wide.size:
                 break
             made = made._refined(wide, np.full(wide.size, 2), measure, room)
-        return made._without(made._lost_about > most_lost)
+        return made._without(made._lost_in_all > most_lost)
 
     @classmethod
     def _at(cls, measure: Measure, room: Room, epsilon: Array) -> Rising:
@@ -113,6 +112,10 @@ class Rising:
         reached = np.maximum.accumulate(np.insert(self.value, place + 1, value))
         return Rising(epsilon, reached, bound, rooms)
 
+    def close(self, most_lost: float) -> Rising:
+        """The part that loses no more of ε than a share."""
+        return self._without(self._lost_in_all > most_lost)
+
     def _without(self, loose: NDArray[np.bool_]) -> Rising:
         """The part between loose intervals along which it rises most; all of it where every one is loose."""
         marks = np.concatenate([[True], loose, [True]])
@@ -129,8 +132,8 @@ class Rising:
 
     @property
     def lost(self) -> Array:
-        """How much of ε a look-up between two knots loses, as a share; 0 where the function has levelled."""
-        return self._share_of_step(np.minimum(self.room, np.diff(self.bound)))
+        """How much of ε a look-up between two knots loses, about, as a share; 0 where the function has levelled."""
+        return self._share_of(self._above / (0.5 * (self.epsilon[1:] + self.epsilon[:-1])))
 
     @property
     def loose(self) -> float:
@@ -139,30 +142,34 @@ class Rising:
 
     @property
     def _lost_in_all(self) -> Array:
-        return self._share_of_step(np.minimum(self.room, np.diff(self.bound)) + self._apart)
+        return self.lost + self._lost_at_knots
 
     @property
-    def _lost_about(self) -> Array:
-        """The same with how far chords lie above what attacks reach between knots, about: where that is convex."""
-        if self.room.size < 2:
-            return self._lost_in_all
+    def _lost_at_knots(self) -> Array:
+        """What is lost since bound and attack are apart at the two knots of each interval."""
+        apart = np.maximum(self.bound - self.value, 0.0) / self.epsilon
+        return self._share_of(np.maximum(apart[1:], apart[:-1]))
+
+    @property
+    def _above(self) -> Array:
+        """How far what is looked up lies above the function midway, about: attacks at the knots tell how it bends.
+
+        Where it has a kink at a knot itself, only one end of an interval seems bent.
+        """
+        room = np.minimum(self.room, np.diff(self.bound))
+        if room.size < 2:
+            return room
         step = np.diff(self.epsilon)
         bends = np.diff(np.diff(self.value) / step) / (0.5 * (step[1:] + step[:-1]))
-        bent = np.maximum(np.maximum(np.append(bends[:1], bends), np.append(bends, bends[-1:])), 0.0)
-        height = np.minimum(self.room, np.diff(self.bound)) + self._apart + bent * np.square(step) / 8
-        return self._share_of_step(height)
+        bent = np.minimum(np.append(bends[:1], bends), np.append(bends, bends[-1:]))
+        return np.maximum(room + bent * np.square(step) / 8, 0.0)
 
-    @property
-    def _apart(self) -> Array:
-        """How far bound and attack are apart at the second knot of each interval."""
-        return np.maximum(self.bound - self.value, 0.0)[1:]
-
-    def _share_of_step(self, height: Array) -> Array:
-        step, climb = np.diff(self.epsilon) / self.epsilon[:-1], np.diff(self.bound)
+    def _share_of(self, height: Array) -> Array:
+        """How much of ε some height, told for each ε, is worth."""
+        step, climb = np.diff(self.epsilon), np.diff(self.bound)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            share = height / climb
-        level = climb <= 1e-6 * self.bound[1:]
-        return np.where(level, 0.0, step * np.where(np.isnan(share), 1.0, share))
+            share = step * height / climb
+        return np.where(climb <= 1e-6 * self.bound[1:], 0.0, np.where(np.isnan(share), 1.0, share))
 
     def at(self, epsilon: float) -> float | None:
         """What no ε up to this one exceeds; None outside of the knots."""
@@ -172,16 +179,19 @@ class Rising:
         if self.epsilon[j] == epsilon:
             return float(self.bound[j])
         share = (epsilon - self.epsilon[j - 1]) / (self.epsilon[j] - self.epsilon[j - 1])
-        line = (1 - share) * self.bound[j - 1] + share * self.bound[j] + self.room[j - 1]
-        return float(min(line * (1 + _BACK), self.bound[j]))
+        line = (1 - share) * self.bound[j - 1] + share * self.bound[j]
+        return float(min((line + 4 * share * (1 - share) * self.room[j - 1]) * (1 + _BACK), self.bound[j]))
 
     def inverse(self, limit: float) -> float | None:
         """An ε at which the limit is proven to hold, near the largest one; None outside of the knots."""
         if not self.bound[0] <= limit < self.bound[-1]:
             return None
         j = int(np.searchsorted(self.bound, limit, side="right"))
-        climb = self.bound[j] - self.bound[j - 1]
-        share = max((limit * (1 - _BACK) - self.bound[j - 1] - self.room[j - 1]) / climb, 0.0)
+        above, most = max(limit * (1 - _BACK) - self.bound[j - 1], 0.0), float(4 * self.room[j - 1])
+        if math.isinf(most):
+            return float(self.epsilon[j - 1]) * (1 - _BACK)
+        slope = self.bound[j] - self.bound[j - 1] + most  # at the first knot: above = share·slope − share²·most
+        share = 2 * above / (slope + math.sqrt(max(slope * slope - 4 * most * above, 0.0)))
         return float(self.epsilon[j - 1] + share * (self.epsilon[j] - self.epsilon[j - 1])) * (1 - _BACK)
 
 
@@ -214,7 +224,7 @@ def _planned(rough: Rough, needs: Room, typical: float, most: int) -> Array:
         rise = np.gradient(np.log(value), np.log(sizes))  # 1 where an advantage is about a share of ε
         room = needs(typical * sizes, typical * sizes * (1 + _NARROW), (value, value * (1 + _NARROW * rise)))
         bent = np.gradient(np.gradient(value, sizes), sizes) * np.square(sizes)
-        lost = (room + np.maximum(bent, 0.0) * _NARROW**2 / 8) / (rise * value)
+        lost = np.maximum(room + bent * _NARROW**2 / 8, _LITTLE * room) / (rise * value)
         step = _NARROW * np.sqrt(_CAREFUL * CLOSE / lost)
     step = np.clip(np.where(np.isnan(step), _WIDEST, step), 1e-3, _WIDEST)
     # What is lost for a given ratio of two ε is about a share of ε where ε is small.

@@ -207,16 +207,26 @@ class TruthSearch:
             return float(self.prior.mass(*rest))
         if not self.form.is_straight:
             return self._beyond_bends(t, edge, side, kind, epsilon, direction)
-        if kind == "memoryless" and self.fixed_radius:
-            log_p, log_q = log_prior(self.prior, lo, hi)
-            _, bound = self.gain(np.asarray(lo), np.asarray(hi), epsilon, direction)
-            return float(posterior_of(log_p, log_q, bound))
+        if self.forgets(side, direction):
+            return float(self.beyond_forgotten(t, np.asarray(epsilon), direction))
         world, k = TiltedIntegrals(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
         here = np.asarray(edge)
         out, back = ((here, np.inf), (-np.inf, here)) if side == 1 else ((-np.inf, here), (here, np.inf))
         gain = world.log_tilt(k, np.asarray(out[0]), np.asarray(out[1]), here)
         rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
         return float(posterior_of(gain, rest, epsilon * self.form.step))
+
+    def forgets(self, side: int, direction: Direction) -> bool:
+        """Whether beyond the last break on a side all goals look alike, so that beliefs in them only fall."""
+        straight = self.form.is_straight and self.fixed_radius
+        return straight and direction != "fall" and self.prior.tails[side] == "memoryless"
+
+    def beyond_forgotten(self, t: float, epsilon: Array, direction: Direction) -> Array:
+        """What no true value beyond t exceeds in such a tail, at several ε: the belief after at t itself."""
+        lo, hi = (np.broadcast_to(e, epsilon.shape) for e in self.edges(np.asarray(t)))
+        log_p, log_q = log_prior(self.prior, lo, hi)
+        _, bound = self.gain(lo, hi, epsilon, direction)
+        return posterior_of(log_p, log_q, bound)
 
     def in_tails(self, left: Ends, right: Ends, direction: Direction) -> Array:
         """What boxes in a memoryless tail do not exceed: a belief after is highest at their nearer end; inf elsewhere.

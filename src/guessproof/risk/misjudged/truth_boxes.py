@@ -6,17 +6,18 @@ Only the edges move with t:
 
     U'(t) = (W·f)(hi) − (W·f)(lo),     and of b, B the same with the signs turned and w(z) = κz for z < 0.
 
-From the middle of a box, half-width d, U leaves its own tangent line by d²/2 times what U' rises by at most, at most.
-W falls away from c, which bends U down, as it should: that part is not charged, and it pays for what W·f' adds. (Where
-an edge passes the peak this is not so; there it is charged what L can grow by.) The least and the largest a leave
-theirs by d times what f varies by. Tangents keep their slopes, so the corners of both polygons, where two of them meet,
-move along straight lines with t. Along such lines, from one end of the box to the other, with T = a + b, S = A + B,
-P = A/S and α, β the weights of the first end in T and in S,
+So U lies above the chord of its values at the two ends of a box, half-width d, by 4θ(1−θ)·q at most, where 2q/d² is the
+most that −U'' can be: h·|L'|·f and |W·f'| at both edges. The least and the largest a leave their chords by d²/2 times
+the slope of f, or d/2 times what f varies by. Tangents keep their slopes, so the corners of both polygons, where two of
+them meet, move along straight lines with t but for what is told above. Along such lines, from one end of the box to the
+other, with T = a + b, S = A + B, P = A/S and α, β the weights of the first end in T and in S,
 
     A/(A+B) − a/(a+b) = α·(that at the first end) + (1−α)·(that at the second) + (β − α)·(P₁ − P₂),
 
-and |β − α| ≤ |S₁T₂ − S₂T₁| / 4√(S₁S₂T₁T₂). The last term is a product of two small numbers, and mostly 0: where h is
-the same on both sides of an edge, S and T do not change at all. So both ends of a box bound all of it.
+and |β − α| ≤ α(1−α)·|S₁T₂ − S₂T₁|·max(T/S)/T₁T₂. The last term is a product of two small numbers, and mostly 0: where
+h is the same on both sides of an edge, S and T do not change at all. With q of what is raised and q' of the rest, A/S
+grows by 4θ(1−θ)·(q·B/S + q'·A/S)/(S − q') at most, and θ(1−θ) ≤ α(1−α)·max(T₁/T₂, T₂/T₁). So the two ends of a box and
+a parabola above their chord bound all of it.
 
 Between two peaks the same holds as at one true value: A is larger by κ·sinh(ε(c₂−c₁)/2)·P[c₁, c₂] at most.
 """
@@ -40,27 +41,38 @@ _SLIVER = 4e-15  # of where edges are: as near to a jump of the density as that 
 
 @dataclass(frozen=True, eq=False)
 class Strip:
-    """What the density is at an edge of the goal, and along the strip that the edge passes in a box."""
+    """What the likelihood and the density are along the strip that an edge of the goal passes in a box."""
 
-    at: Array
-    varies: Array  # by how much it differs along the strip
-    slopes: Pair
+    half: Array
+    likely: Pair  # L at least and at most
+    steep: Array  # how steep L is at most
+    density: Pair
+    slopes: Pair  # of the density
     beside: Array  # what rounding may hide at the ends of the strip
-    holds: Array  # the slope of L, times f, at least: it helps where the peak is on the goal's side of the strip
-    grows: Array  # the same at most, where it is not
 
-    def off(self, weight: Array, half: Array, raised: Array, factor: float) -> Array:
-        """How far above its tangent line this edge's share of U is at most, in units of half²/2."""
-        least, most = (s[:, None] for s in self.slopes)
-        size = np.abs(weight)
-        bent = np.where(weight > 0, weight * most, weight * least) + size * (2 * self.beside / half**2)[:, None]
-        bent = np.fmin(bent, size * (2 * self.varies / half + 2 * self.beside / half**2)[:, None])
-        return np.where(weight == 0, 0.0, bent) + (raised * (factor * self.grows - self.holds))[:, None]
+    def bends(self, slope: Array, way: Move, out: int, raised: Array, factor: float) -> Array:
+        """What −way·U'' can be at most for each tangent, by what this edge does; `out` is 1 where it adds to U."""
+        low, high = (raised[:, None] * v[:, None] - slope for v in self.likely)
+        weights = np.stack([np.where(way * z > 0, factor, 1.0) * z for z in (low, high)])
+        h = np.where((high > 0) if way > 0 else (low < 0), factor, 1.0)
+        size, half = np.max(np.abs(weights), axis=0), self.half[:, None]
+        products = -way * out * np.stack([weights * v[:, None] for v in self.slopes])
+        bent = np.max(np.where(np.isnan(products), 0.0, products), axis=(0, 1))
+        varies = (self.density[1] - self.density[0])[:, None]
+        bent = np.fmin(bent, size * varies / half) + size * 2 * self.beside[:, None] / half**2
+        return h * (raised * self.steep * self.density[1])[:, None] + bent
+
+    @property
+    def bends_of_mass(self) -> Pair:
+        """Between what the second derivative of the mass before the edge is."""
+        varies = (self.density[1] - self.density[0]) / self.half
+        beside = 2 * self.beside / np.square(self.half)
+        return np.fmax(self.slopes[0], -varies) - beside, np.fmin(self.slopes[1], varies) + beside
 
 
 @dataclass(frozen=True, eq=False)
 class PeakedGoals:
-    """In rows: an ε, a goal (the middle one of a box of true values), how far it moves either way, and a peak."""
+    """In rows: an ε, a goal (in a box of true values the middle one), how far it moves either way, and a peak."""
 
     world: TiltedIntegrals
     factor: float
@@ -78,6 +90,22 @@ class PeakedGoals:
     @property
     def rate(self) -> Array:
         return self.move * self.epsilon
+
+    @property
+    def ends(self) -> PeakedGoals:
+        """The goals at both ends of each box, first ones first; they move no more."""
+        lo, hi = (np.concatenate([v - self.half, v + self.half]) for v in (self.lo, self.hi))
+        epsilon, half, c = (np.tile(v, 2) for v in (self.epsilon, 0 * self.half, self.c))
+        return PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, half, c)
+
+    def widest(self, reach: Array, near: Array) -> Pair:
+        """How far from its peak some goal of a box reaches, and how near what lies outside of some comes, at most."""
+        psi, c = self.world.form.psi, self.world.form.psi(self.c)
+        first, last = self.lo - self.half, self.hi + self.half
+        inner = psi(self.hi - self.half) - c, c - psi(self.lo + self.half)
+        support = self.world.prior.support
+        reach = np.maximum(reach, np.maximum(psi(np.clip(last, *support)) - c, c - psi(np.clip(first, *support))))
+        return reach, np.minimum(near, np.maximum(np.minimum(*inner), 0.0))
 
     def reaches(self, bulk: Pair) -> tuple[Array, Array, Array]:
         """How far from its peak a goal reaches, how near what lies outside comes, and how far that reaches."""
@@ -146,25 +174,21 @@ class PeakedGoals:
 
     def strips(self) -> tuple[Strip, Strip]:
         """The strips that the lower and the upper edge pass."""
-        return self._strip(self.lo, 1), self._strip(self.hi, -1)
+        return self._strip(self.lo), self._strip(self.hi)
 
-    def _strip(self, edge: Array, way: Move) -> Strip:
+    def _strip(self, edge: Array) -> Strip:
         prior, form, half = self.world.prior, self.world.form, self.half
-        at = np.exp(prior.log_density(edge))
         sliver = _SLIVER * (np.abs(self.lo) + np.abs(self.hi) + half)
         first, last = edge - half, edge + half
         inner = np.minimum(first + sliver, edge), np.maximum(last - sliver, edge)
-        (least, densest), most = prior.density_range(*inner), prior.density_range(first, last)[1]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            varies = np.maximum(densest - at, at - least)
-            slopes = prior.density_slopes(*inner)
-            here, at_edge = np.exp(self.log_likelihood(edge)), form.psi(edge)
-            away = np.maximum(form.psi(last) - at_edge, at_edge - form.psi(first))
-            crossed = way * (self.c - edge) < half  # the peak is in the strip or beyond, not on the goal's side of it
-            steepest = np.expm1(self.epsilon * away) * (1.0 if form.is_straight else 2.0) / half
-            falls = self.epsilon * (form.slopes[0] if form.is_straight else 0.0) * np.exp(-self.epsilon * away)
-        grows = np.where(crossed & (half > 0), here * steepest * most, 0.0)
-        return Strip(at, varies, slopes, most * sliver, np.where(crossed, 0.0, here * falls * least), grows)
+            logs = np.stack([self.log_likelihood(v) for v in (first, last, np.clip(self.c, first, last))])
+            least, most = np.exp(np.min(logs, axis=0)), np.exp(np.max(logs, axis=0))
+            steep = self.epsilon * form.slopes[0] * most if form.is_straight else (most - least) / half
+        densest = prior.density_range(first, last)[1]
+        return Strip(
+            half, (least, most), steep, prior.density_range(*inner), prior.density_slopes(*inner), densest * sliver
+        )
 
     def log_likelihood(self, x: Array) -> Array:
         """ln L at some value."""
@@ -176,44 +200,39 @@ class PeakedGoals:
 class MovedPolygon:
     """Corners (mass or told, end of the box, row, corner) that bound ∫Lhf for every true value of a box.
 
-    From one end to the other they move along straight lines.
+    From one end to the other they move along straight lines, but for a parabola: how high it is for each tangent.
     """
 
     corners: Array
+    bends: Array
 
     @classmethod
     def of(cls, part: TurnedPart, goals: PeakedGoals, sign: int, way: Move, raised: Array) -> MovedPolygon:
-        """Above what is concave (way 1) or below what is convex (−1), inside the goal (sign 1) or outside (−1)."""
-        mass, told = part.polygon(way)
-        slope, factor = part.slope, goals.factor
-        steep = np.isinf(slope[:, 0])
-        if steep.any():  # nothing is said by a tangent that goes straight up: the next one says all
-            slope, told = slope.copy(), told.copy()
-            slope[steep, 0], told[steep, 0] = slope[steep, 1], told[steep, 1]
-        half = goals.half
-        moves, lines, wide = np.zeros_like(mass), np.zeros_like(mass), np.zeros_like(half)
-        off = np.zeros_like(slope)
-        for strip, edge, out in zip(goals.strips(), (goals.lo, goals.hi), (-sign, sign), strict=True):
-            here = (np.exp(goals.log_likelihood(edge)) * raised)[:, None]
-            above = here - slope if way > 0 else slope - here  # where it is positive, h is κ
-            weight = way * np.where(above > 0, factor, 1.0) * above
-            share = np.clip(above[:, 1:] / (above[:, 1:] - above[:, :-1]), 0.0, 1.0)
-            h = 1 + (factor - 1) * np.where(np.isnan(share), 1.0, share)
-            h = np.concatenate([np.ones_like(here), h, np.full_like(here, factor)], axis=1)
-            by = out * strip.at[:, None]
-            moves = moves + by * h
-            first, tangent = (np.concatenate([v[:, :1], v], axis=1) for v in (weight, slope))
-            lines = lines + by * (first + tangent * h)
-            off = off + strip.off(way * out * weight, half, raised, factor)
-            wide = wide + half * strip.varies + strip.beside
-        ends = half * np.array([[-1.0], [1.0]])
-        mass, told = (v + ends[..., None] * by for v, by in ((mass, moves), (told, lines)))
-        told = told + way * (0.5 * half * half * np.max(np.maximum(off, 0.0), axis=1))[:, None]
-        for place, by in ((0, -wide), (-1, factor * wide)):
+        """Above what is concave (way 1) or below what is convex (−1), inside the goal (sign 1) or outside (−1).
+
+        The part has rows for the first ends of all boxes, and then for the second ones.
+        """
+        (mass, told), half = (v.reshape(2, goals.half.size, -1) for v in part.polygon(way)), goals.half
+        slope = part.slope[: half.size]
+        # A tangent that goes straight up says nothing, and a level one is far from all others: the next one says all.
+        steep, level = np.isinf(slope[:, 0]), slope[:, 0] == 0
+        if steep.any() or level.any():
+            slope = slope.copy()
+            slope[steep | level, 0] = slope[steep | level, 1]
+            told[:, steep, 0] = told[:, steep, 1]
+            told[:, level, 0] = (told[..., 1] - slope[:, 1] * (mass[..., 1] - mass[..., 0]))[:, level]
+        strips = goals.strips()
+        bends = sum(
+            strip.bends(slope, way, out, raised, goals.factor) for strip, out in zip(strips, (-sign, sign), strict=True)
+        )
+        bends = np.where(half[:, None] > 0, 0.5 * np.square(half)[:, None] * np.maximum(bends, 0.0), 0.0)
+        (least, most), (first, last) = (strip.bends_of_mass for strip in strips)
+        wide = np.where(half > 0, 0.5 * np.square(half) * np.maximum(last - least, most - first), 0.0)
+        for place, by in ((0, -wide), (-1, goals.factor * wide)):
             mass[..., place] += by
             told[..., place] += slope[:, place] * by
         _not_below_zero(mass, told, slope[:, 0], way)
-        return cls(np.stack([mass, told]))
+        return cls(np.stack([mass, told]), bends)
 
 
 def _not_below_zero(mass: Array, told: Array, slope: Array, way: Move) -> None:
@@ -233,15 +252,16 @@ def _not_below_zero(mass: Array, told: Array, slope: Array, way: Move) -> None:
         told[..., 0] = np.where(flat, told[..., 1], told[..., 0])
 
 
-def most_risen(upper: Array, lower: Array, more: Array) -> Array:
+def most_risen(upper: MovedPolygon, lower: MovedPolygon, more: Array) -> Array:
     """What A/(A+B) − a/(a+b) is at most for every true value of a box, in each row.
 
     To A and B something may be added.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        target, rest = (upper[0], upper[1] + more[0][:, None]), (lower[0], lower[1] + more[1][:, None])
+        (a, into), (b, out) = upper.corners, lower.corners
+        target, rest = (a, into + more[0][:, None]), (b, out + more[1][:, None])
         corners = _Corners.of(target, rest)
-        most = np.maximum(*(_most_along(corners, way) for way in (1, -1)))
+        most = np.maximum(*(_most_along(corners, way, upper.bends, lower.bends) for way in (1, -1)))
     below = [np.any(v < 0, axis=(0, 2)) for v in (*target, *rest)]
     wrong = np.isnan(most) | np.any(below, axis=0)
     return np.where(wrong, 1.0, np.minimum(most, 1.0)) + _ROUNDING
@@ -265,29 +285,53 @@ class _Corners:
 
     @cached_property
     def twisted(self) -> Array:
-        """|S₁T₂ − S₂T₁| and |A₁B₂ − A₂B₁|, the factors of (β − α)·(P₁ − P₂)."""
+        """What (β − α)·(P₁ − P₂) is at most of 4α(1−α)."""
         (into, out), (t, s) = (self.target[1], self.rest[1]), (self.before, self.after)
         apart = into[0][..., :, None] * out[1][..., None, :] - into[1][..., :, None] * out[0][..., None, :]
         return np.abs(np.stack([s[0] * t[1] - s[1] * t[0], apart]))
 
+    @cached_property
+    def shares(self) -> Pair:
+        """A/(A+B) and B/(A+B), at the end of the box where that is more."""
+        into, out = (np.max(v / self.after, axis=0) for v in (self.target[1][..., :, None], self.rest[1][..., None, :]))
+        return into, out
 
-def _most_along(corners: _Corners, way: Move) -> Array:
+
+def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array) -> Array:
     """The largest value along all edges of the target (1) or of the rest (−1), at the corners of the other one.
 
     What S, T and the factors of (β − α)·(P₁ − P₂) are at the ends of an edge bounds them along it: they are linear
-    there, since its slope is the same at both ends of the box.
+    there, since its slope is the same at both ends of the box. Of a corner both tangents count.
     """
     axis = 2 if way > 0 else 3
-    first, second = _ends(corners.risen, axis)
-    value = np.max(np.maximum(first, second), axis=0)
+    value = np.maximum(*_ends(corners.risen, axis))
     inner = _inner_tops(corners, way)
     if inner is not None:
-        (_, row, i, j), found = inner
-        np.maximum.at(value, (row, i, j), found)
+        np.maximum.at(value, *inner)
     before, after = (np.minimum(*_ends(v, axis)) for v in (corners.before, corners.after))
-    twisted, both = np.maximum(*_ends(corners.twisted, axis)), after[0] * after[1]
-    bent = twisted[0] * twisted[1] / (4 * both * np.sqrt(both * before[0] * before[1]))
-    return np.max(value + bent, axis=(1, 2))
+    ratio = np.maximum(*_ends(corners.before / corners.after, axis)).max(axis=0)
+    twisted = np.maximum(*_ends(corners.twisted, axis))
+    twist = twisted[0] * twisted[1] * ratio / (4 * after[0] * after[1] * before[0] * before[1])
+    raised, lowered = (raised, _of_corners(lowered)) if way > 0 else (_of_corners(raised), lowered)
+    raised, lowered = raised[:, :, None], lowered[:, None, :]
+    into, out = (np.maximum(*_ends(v[None], axis))[0] for v in corners.shares)
+    moved = corners.before[0] / corners.before[1]
+    uneven = np.maximum(*_ends(np.maximum(moved, 1 / moved)[None], axis))[0]
+    left = np.minimum(after[0], after[1]) - lowered
+    room = twist + uneven * np.where(left > 0, (raised * out + lowered * into) / left, np.inf)
+    return np.max(_top_of_parabola(value, room), axis=(1, 2))
+
+
+def _of_corners(bends: Array) -> Array:
+    """Of the two tangents that meet in each corner the larger one."""
+    return np.maximum(np.concatenate([bends[:, :1], bends], axis=1), np.concatenate([bends, bends[:, -1:]], axis=1))
+
+
+def _top_of_parabola(ends: Array, room: Array) -> Array:
+    """The most of (1−α)·(the first end) + α·(the second) + 4α(1−α)·room."""
+    high, apart = np.maximum(ends[0], ends[1]), np.abs(ends[0] - ends[1])
+    left = np.maximum(1 - apart / (4 * room), 0.0)
+    return high + np.where(room > 0, room * np.square(np.where(np.isnan(left), 1.0, left)), 0.0)
 
 
 def _ends(values: Array, axis: int) -> Pair:

@@ -5,7 +5,7 @@ What bounds a row is told by `truth_boxes`; here radii are chosen, attacks are b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -33,15 +33,6 @@ class TruthBoxes:
     turns: Array
     depth: NDArray[np.int64]
 
-    @classmethod
-    def joined(cls, parts: list[TruthBoxes]) -> TruthBoxes:
-        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
-        return cls(*(np.concatenate(each, axis=-1) for each in arrays))
-
-    def proof(self, most: Array) -> Array:
-        """Rows of numbers: the place of ε, true values and peaks from and to, and what bounds them."""
-        return np.stack([self.which.astype(np.float64), *self.truths, *self.peaks, most])
-
     @property
     def middle(self) -> Array:
         return 0.5 * self.truths[0] + 0.5 * self.truths[1]
@@ -49,47 +40,33 @@ class TruthBoxes:
     def pick(self, some: NDArray[np.int64]) -> TruthBoxes:
         return TruthBoxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
-    def cut(self, looked: LookedBoxes, open_: NDArray[np.bool_]) -> TruthBoxes:
-        """Open boxes cut in two, by what is loosest: true values (and radii), or peaks; or in four."""
-        by_peak = looked.by_peak
-        by_truth = looked.most - looked.reached - by_peak
-        both = np.minimum(by_truth, by_peak) > _BOTH * np.maximum(by_truth, by_peak)
-        both |= (looked.most >= 1) & (self.depth >= DEEP)  # which says nothing of what is loose
-        kinds = both, ~both & (by_truth >= by_peak), ~both & (by_truth < by_peak)
-        four, truths, peaks = (self.pick(np.flatnonzero(open_ & kind)) for kind in kinds)
-        halves = four._halved("truths")._halved("peaks"), truths._halved("truths"), peaks._halved("peaks")
-        return TruthBoxes.joined(list(halves))
-
-    def _halved(self, ends: str) -> TruthBoxes:
-        a, b = getattr(self, ends)
-        middle = 0.5 * a + 0.5 * b
-        parts = [np.stack(part) for part in ((a, middle), (middle, b))]
-        return TruthBoxes.joined([replace(self, depth=self.depth + 1, **{ends: part}) for part in parts])
-
 
 @dataclass(frozen=True, eq=False)
 class LookedBoxes:
-    """Of each box: what bounds it, about how much peaks between its ends add, and the better attack at one of them."""
+    """Of each box: what bounds it, about how much peaks between its ends add, and the best attack in its corners."""
 
     most: Array
     by_peak: Array
     reached: Array
+    truth: Array
     peak: Array
     turns: Array
 
 
 @dataclass(frozen=True, eq=False)
 class TruthPeaks:
-    """Of goals and peaks, in rows: the best attack on the grid of radii, and the polygons."""
+    """Of boxes and peaks, in rows: the best attack at both ends on the grid of radii, its turns, and the polygons."""
 
-    value: Array
+    value: Array  # by end
     turns: Array
     upper: Array
     lower: Array
+    raised: Array
+    lowered: Array
 
     @classmethod
     def joined(cls, parts: list[TruthPeaks]) -> TruthPeaks:
-        axes = 0, 1, 2, 2
+        axes = 1, 1, 2, 2, 0, 0
         arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
         return cls(*(np.concatenate(each, axis=axis) for each, axis in zip(arrays, axes, strict=True)))
 
@@ -116,7 +93,9 @@ class TruthPeaks:
         for b in blocks(np.arange(place.size)):
             none = np.zeros(b.size)
             more = np.stack([changed[b], none] if move > 0 else [none, -changed[b]])
-            found[b] = most_risen(self.upper[:, :, place[b]], self.lower[:, :, place[b]], more)
+            upper = MovedPolygon(self.upper[:, :, place[b]], self.raised[place[b]])
+            lower = MovedPolygon(self.lower[:, :, place[b]], self.lowered[place[b]])
+            found[b] = most_risen(upper, lower, more)
         return found[inverse.reshape(places.shape)]
 
 
@@ -141,15 +120,19 @@ class TruthRows:
         with np.errstate(over="ignore"):
             return np.exp(self.goals.epsilon * self.goals.world.form.step)
 
-    def parts(self, inside: Array, outside: Array, *, from_one: bool = False) -> tuple[TurnedPart, TurnedPart]:
+    def parts(self, inside: Array, outside: Array) -> tuple[TurnedPart, TurnedPart]:
         """What is raised and what it is compared with, for radii; outside, h is 1 everywhere at first."""
-        goals, (reach, near, far) = self.goals, (r[:, None] for r in self.reaches)
-        psi, support, k = goals.world.form.psi, goals.world.prior.support, goals.rate[:, None]
+        reach, near, far = (r[:, None] for r in self.reaches)
+        return self._parts(reach * inside, near + (far - near) * outside)
+
+    def _parts(self, inside: Array, outside: Array, *, from_one: bool = False) -> tuple[TurnedPart, TurnedPart]:
+        goals, k = self.goals, self.goals.rate[:, None]
+        psi, support = goals.world.form.psi, goals.world.prior.support
         end = np.maximum(psi(support[1]) - psi(goals.c), psi(goals.c) - psi(support[0]))
-        cut_in, cut_out = reach * inside, np.concatenate([end[:, None], near + (far - near) * outside], axis=1)
+        outside = np.concatenate([end[:, None], outside], axis=1)
         with np.errstate(over="ignore", invalid="ignore"):
-            within = TurnedPart(*goals.inside(cut_in, from_one=from_one), np.exp(-k * cut_in))
-            beside = TurnedPart(*goals.outside(cut_out, from_one=from_one), np.exp(-k * cut_out))
+            within = TurnedPart(*goals.inside(inside, from_one=from_one), np.exp(-k * inside))
+            beside = TurnedPart(*goals.outside(outside, from_one=from_one), np.exp(-k * outside))
         target, rest = (within, beside) if goals.move > 0 else (beside, within)
         return target.raised(self.raised[:, None]), rest
 
@@ -164,17 +147,37 @@ class TruthRows:
         return reached_by(self.parts, turns)
 
     def looked(self, turns: Array, narrow: Array) -> TruthPeaks:
-        """What every row can reach, and what bounds it, with radii that are dense around the best turns."""
-        goals, every = self.goals, np.arange(self.goals.c.size)
+        """What every row can reach at both ends, and what bounds it, with radii dense around the best turns."""
+        goals, ends = self.goals, TruthRows(self.goals.ends, self.bulk)
         inside, outside = self._radii(self.nearer(turns, _STEPS), narrow)
-        target, rest = self.parts(inside, outside, from_one=True)
+        reach, near, far = self.reaches
+        radii = reach[:, None] * inside, near[:, None] + (far - near)[:, None] * outside
+        self._to_flats(radii[1])
+        radii[0][:, -1], radii[1][:, -1] = goals.widest(reach, near)  # h is κ everywhere, for all goals of a box
+        target, rest = ends._parts(*(np.tile(r, (2, 1)) for r in radii), from_one=True)
         with np.errstate(all="ignore"):
-            value, (i, j) = best_turns(target, rest)
-            upper = MovedPolygon.of(target, goals, goals.move, 1, self.raised).corners
-            lower = MovedPolygon.of(rest, goals, -goals.move, -1, np.ones_like(self.raised)).corners
-        at = (i, j) if goals.move > 0 else (j, i)
-        best = np.stack([inside[every, at[0]], outside[every, np.maximum(at[1] - 1, 0)]])
-        return TruthPeaks(value, best, upper, lower)
+            value, at = best_turns(target, rest)
+            upper = MovedPolygon.of(target, goals, goals.move, 1, self.raised)
+            lower = MovedPolygon.of(rest, goals, -goals.move, -1, np.ones_like(self.raised))
+        value = value.reshape(2, -1)
+        row = np.arange(goals.c.size) + goals.c.size * (value[1] > value[0])
+        i, j = (v[row] for v in (at if goals.move > 0 else at[::-1]))
+        every = np.arange(goals.c.size)
+        best = np.stack([inside[every, i], outside[every, np.maximum(j - 1, 0)]])
+        return TruthPeaks(value, best, upper.corners, lower.corners, upper.bends, lower.bends)
+
+    def _to_flats(self, radii: Array) -> None:
+        """Where ψ is flat, many values are equally far from the peak: of each such distance a radius near it is one."""
+        form, row = self.goals.world.form, np.arange(len(radii))
+        psi = form.psi(self.goals.c)
+        for slope, start, end in zip(form.slopes, *form.ends, strict=True):
+            if slope == 0 and not form.is_straight:
+                away = np.abs(form.psi(start if np.isfinite(start) else end) - psi)
+                nearest = 1 + np.argmin(np.abs(radii[:, 1:-1] - away[:, None]), axis=1)
+                within = (away < radii[:, 0]) & (away > radii[:, -1])
+                radii[row[within], nearest[within]] = away[within]
+        radii.sort(axis=1)
+        radii[:] = radii[:, ::-1].copy()
 
     def _radii(self, turns: Array, narrow: Array) -> Pair:
         world, (_, near, far) = self.goals.world, self.reaches

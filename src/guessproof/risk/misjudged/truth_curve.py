@@ -1,0 +1,332 @@
+"""A curve for the worst true value under a prior that may be wrong: boxes of true values, peaks and ε prove all of it.
+
+Attacks are followed along ε, and a little above what they reach lies the line that is to be proven. A box holds true
+values, peaks, and all ε from one node of the line to another. What bounds it at its first and at its last ε
+(`truth_rows`) bounds it between them by a chord and a parabola (`gaps`); where that is below the line, it is settled.
+Others are cut: in true values or peaks, or in ε where chord and parabola are what is loose. Far from the worst true
+value boxes are wide in every direction, so that few of them serve all ε. The line ends where they do not suffice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.gaps import Pieces, gap_of_boxes, room_by_odds, room_by_ratio
+from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
+from guessproof.risk.misjudged.odds import with_odds_of
+from guessproof.risk.misjudged.tents import Move, Pair
+from guessproof.risk.misjudged.truth_rows import DEEP, LookedBoxes, TruthBoxes
+from guessproof.risk.rising import Rising
+from guessproof.risk.worst_case import TruthSearch
+from guessproof.world.checks import Array
+
+_ABOVE = 7.5e-4  # how far above an attack the line lies, as what it loses of ε
+_FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
+_HIGH, _NODES = 0.5, 128  # of what the largest of these reaches: where nodes end
+_SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
+_ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at one node, looks in a round
+_BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
+_IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
+_STARTS = 9  # beliefs that a rise may start from
+_BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
+
+
+def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: float) -> Rising:
+    """What attacks reach and what nothing exceeds, for every ε up to some; where it is not proven there is no room."""
+    along = MisjudgedAlongTruths(search, factor, move)
+    line = ProvenLine(along, _nodes(along, typical))
+    line.prove()
+    return Rising(line.epsilon, line.value, line.height, np.where(line.open, np.inf, 0.0))
+
+
+def _nodes(along: MisjudgedAlongTruths, typical: float) -> Array:
+    """Nodes evenly in √ε, since a parabola is about as high for as much of that; and some nearer to 0."""
+    sizes = np.geomspace(_FROM, _TO, _LOOKS)
+    value = np.maximum.accumulate(along.rough(typical * sizes))
+    last = typical * float(np.exp(np.interp(_HIGH * value[-1], value, np.log(sizes))))
+    even = last * np.square(np.arange(1, _NODES + 1) / _NODES)
+    halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
+    return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])
+
+
+@dataclass(frozen=True, eq=False)
+class CurveBoxes:
+    """Of each box: nodes, true values and peaks from and to; at both ends what was looked at; how often it was cut."""
+
+    nodes: NDArray[np.int64]
+    truths: Array
+    peaks: Array
+    turns: Array  # by end, inside and outside
+    most: Array  # by end, as what follows; not a number where nobody looked yet
+    reached: Array
+    by_peak: Array
+    depth: NDArray[np.int64]
+
+    @classmethod
+    def new(cls, nodes: Any, truths: Array, peaks: Array, turns: Array, depth: Any) -> CurveBoxes:
+        nothing = np.full(truths.shape, np.nan)
+        return cls(nodes, truths, peaks, turns, nothing, nothing, nothing, depth)
+
+    @classmethod
+    def joined(cls, parts: Sequence[CurveBoxes]) -> CurveBoxes:
+        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
+        return cls(*(np.concatenate(each, axis=-1) for each in arrays))
+
+    def pick(self, some: NDArray[Any]) -> CurveBoxes:
+        return CurveBoxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
+
+    @property
+    def size(self) -> int:
+        return self.depth.size
+
+    @property
+    def loose(self) -> Array:
+        """How far what bounds an end lies above what is reached there, at most."""
+        return np.max(self.most - self.reached, axis=0)
+
+    def in_places(self) -> CurveBoxes:
+        """Cut in two, by what is loosest: true values (and radii), or peaks; or in four."""
+        by_peak = np.max(self.by_peak, axis=0)
+        by_truth = self.loose - by_peak
+        both = np.minimum(by_truth, by_peak) > _BOTH * np.maximum(by_truth, by_peak)
+        both |= (np.max(self.most, axis=0) >= 1) & (self.depth >= DEEP)  # which says nothing of what is loose
+        kinds = both, ~both & (by_truth >= by_peak), ~both & (by_truth < by_peak)
+        four, truths, peaks = (self.pick(kind) for kind in kinds)
+        halves = four._halved("truths")._halved("peaks"), truths._halved("truths"), peaks._halved("peaks")
+        return CurveBoxes.joined(halves)
+
+    def _halved(self, ends: str) -> CurveBoxes:
+        a, b = getattr(self, ends)
+        middle = 0.5 * a + 0.5 * b
+        new = CurveBoxes.new(self.nodes, self.truths, self.peaks, self.turns, self.depth + 1)
+        return CurveBoxes.joined([replace(new, **{ends: np.stack(part)}) for part in ((a, middle), (middle, b))])
+
+    def in_epsilon(self) -> CurveBoxes:
+        """Cut at the node in the middle: each half keeps what is known of the end that it has."""
+        middle, none = np.sum(self.nodes, axis=0) // 2, np.full(self.size, np.nan)
+        known = self.most, self.reached, self.by_peak
+        first = np.stack([self.nodes[0], middle]), *(np.stack([v[0], none]) for v in known)
+        second = np.stack([middle, self.nodes[1]]), *(np.stack([none, v[1]]) for v in known)
+        names = "nodes", "most", "reached", "by_peak"
+        return CurveBoxes.joined([replace(self, **dict(zip(names, half, strict=True))) for half in (first, second)])
+
+
+class ProvenLine:
+    """Nodes, what attacks reach there, where these are, and a line that nothing exceeds but where it is left open."""
+
+    def __init__(self, along: MisjudgedAlongTruths, epsilon: Array) -> None:
+        value, places = along.followed(epsilon)
+        kinks, there = along.switches(epsilon, places)
+        reached, there = along.nearer(there, kinks)
+        order = np.argsort(np.concatenate([epsilon, kinks]))
+        self.along = along
+        self.epsilon, self.value = (np.concatenate(both)[order] for both in ((epsilon, kinks), (value, reached)))
+        self.places = np.concatenate([places, there], axis=1)[:, order]
+        self.height, self.open = np.zeros(order.size), np.zeros(order.size - 1, dtype=bool)
+        self._lift(np.arange(order.size))
+
+    def _lift(self, nodes: NDArray[np.int64]) -> None:
+        """The line lies a little above what attacks reach, and rises."""
+        ahead = self.along.reached(self.places[:, nodes], self.epsilon[nodes] * (1 + _ABOVE))
+        self.height[nodes] = np.maximum(self.height[nodes], np.maximum(ahead, self.value[nodes]))
+        self.height = np.maximum.accumulate(self.height)
+
+    def prove(self) -> None:
+        """Cut boxes until all are below the line, or given up."""
+        boxes = self._first_boxes()
+        for _ in range(_ROUNDS):
+            boxes = self._affordable(boxes)
+            if not boxes.size:
+                return
+            boxes = self._cut(self._looked(boxes))
+        self._give_up(boxes.nodes)
+
+    # Boxes that begin, and boxes that are given up.
+
+    def _first_boxes(self) -> CurveBoxes:
+        """Boxes for runs of nodes; true values beyond them exceed nothing that the line is."""
+        todo, parts = self._runs(), list[CurveBoxes]()
+        while todo:
+            first, end = todo.pop()
+            nodes, middle = slice(first, end + 1), (first + end) // 2
+            range_ = self.along.range_of(self.epsilon[nodes], self.height[nodes])
+            if range_ is not None:
+                truths, peaks = self.along.first_boxes(self.places[:, middle], range_)
+                n = truths.shape[1]
+                turns = np.repeat(self.places[2:, [first, end]].T[:, :, None], n, axis=2)
+                ends = np.repeat([[first], [end]], n, axis=1)
+                parts.append(CurveBoxes.new(ends, truths, peaks, turns, np.zeros(n, dtype=np.int64)))
+            elif end > first + 1:
+                todo += [(first, middle), (middle, end)]
+            else:
+                self._give_up(np.array([[first], [end]]))
+        none = np.empty((2, 0))
+        empty = none.astype(np.int64), none, none, np.empty((2, 2, 0)), none[0].astype(np.int64)
+        return CurveBoxes.joined([CurveBoxes.new(*empty), *parts])
+
+    def _runs(self) -> list[tuple[int, int]]:
+        """Runs of nodes that have their first boxes in common."""
+        found, first, last = list[tuple[int, int]](), 0, self.epsilon.size - 1
+        while first < last:
+            far = int(np.searchsorted(self.epsilon, _RATIO * self.epsilon[first], side="right")) - 1
+            end = min(max(far, first + 1), first + _SPAN, last)
+            found.append((first, end))
+            first = end
+        return found
+
+    def _give_up(self, nodes: NDArray[np.int64]) -> None:
+        """Between some nodes the line is not proven."""
+        self.open |= self._crowds(nodes)[:-1] > 0
+
+    def _crowds(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many boxes there are from each node to the next."""
+        crowd = np.zeros(self.epsilon.size, dtype=np.int64)
+        np.add.at(crowd, nodes[0], 1)
+        np.add.at(crowd, nodes[1], -1)
+        return np.cumsum(crowd)
+
+    def _affordable(self, boxes: CurveBoxes) -> CurveBoxes:
+        """Boxes without those at the largest ε where they would need too many looks."""
+        looks = np.zeros(self.epsilon.size, dtype=np.int64)
+        np.add.at(looks, boxes.nodes[0], np.count_nonzero(np.isnan(boxes.most), axis=0))
+        self.open[np.cumsum(looks)[:-1] > _LOOKS_AT_ONCE] = True
+        return boxes.pick(self._is_asked(boxes.nodes))
+
+    def _is_asked(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether a box has nodes between which the line was not given up."""
+        given_up = np.concatenate([[0], np.cumsum(self.open)])
+        return given_up[nodes[1]] - given_up[nodes[0]] < nodes[1] - nodes[0]
+
+    # What is looked at.
+
+    def _looked(self, boxes: CurveBoxes) -> CurveBoxes:
+        """The same boxes with what bounds both ends of each."""
+        end, some = np.nonzero(np.isnan(boxes.most))
+        at = TruthBoxes(
+            boxes.nodes[end, some],
+            boxes.truths[:, some],
+            boxes.peaks[:, some],
+            boxes.turns[end, :, some].T,
+            boxes.depth[some],
+        )
+        looked, left = self.along.asked(at, self.epsilon), self.along.left(*at.truths)
+        little = left <= self.height[at.which]  # others are cut by what polygons say of them
+        turns, most, reached, by_peak = (v.copy() for v in (boxes.turns, boxes.most, boxes.reached, boxes.by_peak))
+        most[end, some] = np.where(little, np.fmin(looked.most, left), looked.most)
+        reached[end, some], by_peak[end, some], turns[end, :, some] = looked.reached, looked.by_peak, looked.turns.T
+        self._heed(at, looked)
+        return replace(boxes, turns=turns, most=most, reached=reached, by_peak=by_peak)
+
+    def _heed(self, boxes: TruthBoxes, looked: LookedBoxes) -> None:
+        """Where boxes come upon a better attack, it is climbed on, tried at the nodes around, and the line rises."""
+        better = np.flatnonzero(looked.reached > self.value[boxes.which] * (1 + _BETTER))
+        if not better.size:
+            return
+        best = better[_last_of_each(boxes.which[better], looked.reached[better])]
+        places = self.along.climbed(self.along.places_of(looked, best), self.epsilon[boxes.which[best]])[1]
+        ways = np.arange(-_AROUND, _AROUND + 1)
+        near = np.clip(boxes.which[best][:, None] + ways, 0, self.epsilon.size - 1).ravel()
+        found, places = self.along.nearer(np.repeat(places, ways.size, axis=1), self.epsilon[near])
+        best = _last_of_each(near, found)
+        best = best[found[best] > self.value[near[best]]]
+        self.value[near[best]], self.places[:, near[best]] = found[best], places[:, best]
+        self._lift(near[best])
+
+    def _cut(self, boxes: CurveBoxes) -> CurveBoxes:
+        """Boxes that are not below the line, cut."""
+        climbs = self._climbs(boxes)
+        room, alone = self._by_ratio(boxes, climbs)
+        below, bent = self._compared(boxes, room)
+        again = np.flatnonzero(~below & np.all(boxes.most <= self.height[boxes.nodes], axis=0))
+        if again.size:  # only what lies between the ends is above the line, if anything is
+            some = boxes.pick(again)
+            by_odds = self._by_odds(some, (climbs[0][again], climbs[1][again]))
+            below[again] = self._compared(some, np.fmin(room[again], by_odds))[0]
+        crowds = self._crowds(boxes.nodes[:, ~below])
+        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > _MOST)])
+        open_ = ~below & self._is_asked(boxes.nodes)
+        wide = boxes.nodes[1] - boxes.nodes[0] > 1
+        in_epsilon = open_ & wide & ~(alone + bent < _IN_EPSILON * boxes.loose)
+        places = boxes.pick(open_ & ~in_epsilon).in_places()
+        some, peaks = self.along.within(places.truths, places.peaks)
+        return CurveBoxes.joined([replace(places, peaks=peaks).pick(some), boxes.pick(in_epsilon).in_epsilon()])
+
+    def _compared(self, boxes: CurveBoxes, room: Array) -> tuple[NDArray[np.bool_], Array]:
+        """Whether chord and parabola lie below the line, at nodes and between; and how far its own chord is above it.
+
+        Between two nodes that are a share s of the way apart a parabola is at most s² of its room above its chord.
+        """
+        first, last = boxes.nodes
+        span = int(np.max(last - first, initial=0))
+        nodes = np.minimum(first + np.arange(span + 1)[:, None], last)
+        share = (self.epsilon[nodes] - self.epsilon[first]) / (self.epsilon[last] - self.epsilon[first])
+        step, line = np.max(np.diff(share, axis=0), axis=0, initial=0.0), self.height[nodes]
+        with np.errstate(invalid="ignore"):
+            found = (1 - share) * boxes.most[0] + share * boxes.most[1] + (4 * share * (1 - share) + step**2) * room
+            bent = np.max((1 - share) * line[0] + share * line[-1] - line, axis=0)
+            return np.all(found <= line, axis=0), bent
+
+    # How far above its chord a box may be.
+
+    def _climbs(self, boxes: CurveBoxes) -> Pair:
+        """How far beliefs rise at both ends at most; of boxes that are not below the line, about."""
+        first, second = (np.minimum(boxes.most[i], self.height[boxes.nodes[i]]) for i in (0, 1))
+        return first, np.maximum(first, second)
+
+    def _looks(self, boxes: CurveBoxes) -> tuple[Pair, Pair, float]:
+        first, second = (self.along.move * self.epsilon[n] for n in boxes.nodes)
+        return (boxes.peaks[0], boxes.peaks[1]), (first, second), self.along.factor
+
+    def _goals(self, boxes: CurveBoxes) -> tuple[Pair, Pair]:
+        """What all goals of a box lie in, and what they have in common."""
+        (lo1, hi1), (lo2, hi2) = (self.along.search.edges(t) for t in boxes.truths)
+        return (lo1, hi2), (lo2, np.maximum(lo2, hi1))
+
+    def _by_ratio(self, boxes: CurveBoxes, climbs: Pair) -> Pair:
+        """How far above its chord each box may be, told from how beliefs grow; and in its middle alone, about."""
+        every: Pieces = [(np.full(boxes.size, -np.inf), np.full(boxes.size, np.inf))]
+        most = self._before(*self._goals(boxes))[-1]
+        with np.errstate(all="ignore"):
+            gaps = gap_of_boxes(self.along.world, (every, every), *self._looks(boxes), self.along.search.form.step)
+            room, alone = (room_by_ratio(gap, most, climbs) for gap in gaps)
+        return room, alone
+
+    def _by_odds(self, boxes: CurveBoxes, climbs: Pair) -> Array:
+        """The same told from how odds grow, for all beliefs before it."""
+        union, common = self._goals(boxes)
+        before = self._before(union, common)
+        ends = (before[:-1], before[1:]), climbs, self._ends(before[1:], climbs)
+        with np.errstate(all="ignore"):
+            gap, _ = gap_of_boxes(self.along.world, self._compared_with(union, common), *self._looks(boxes))
+            return np.max(room_by_odds(gap, *ends), axis=0)
+
+    def _before(self, union: Pair, common: Pair) -> Array:
+        """Beliefs from which a rise may start, or of which a fall takes the rest, from the least to the largest."""
+        mass, factor = self.along.search.prior.mass, self.along.factor
+        low, high = with_odds_of(mass(*common), 1 / factor), with_odds_of(mass(*union), factor)
+        low, high = (low, high) if self.along.move > 0 else (1 - high, 1 - low)
+        return low + np.linspace(0.0, 1.0, _STARTS)[:, None] * (high - low)
+
+    def _compared_with(self, union: Pair, common: Pair) -> tuple[Pieces, Pieces]:
+        """What goals of a box are compared with, at most and at least: the rest for tents, the goal for valleys."""
+        if self.along.move < 0:
+            return [union], [common]
+        ends = np.full(union[0].shape, -np.inf), np.full(union[0].shape, np.inf)
+        at_most, at_least = ([(ends[0], lo), (hi, ends[1])] for lo, hi in (common, union))
+        return at_most, at_least
+
+    def _ends(self, before: Array, climbs: Pair) -> Pair:
+        """Beliefs after it at most: 1, which says nothing where that is further than it climbs."""
+        first, second = (np.where(before + climbs[1] < 1, 1 + climb, 1.0) for climb in climbs)
+        return first, second
+
+
+def _last_of_each(groups: NDArray[np.int64], values: Array) -> NDArray[np.int64]:
+    """Where each group has its largest value."""
+    order = np.lexsort((values, groups))
+    return order[np.append(groups[order][1:] != groups[order][:-1], True)]
