@@ -407,3 +407,22 @@ def test_single_terms_of_a_box() -> None:
     )
     for corners in (peaks.upper, peaks.lower):  # where ψ is flat too, h is 1 everywhere at first and κ at last
         assert corners[..., -1] == pytest.approx(2 * corners[..., 0], rel=1e-5)
+
+
+def test_high_limits_are_answered_from_a_part_that_is_made_when_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes on where the first part ends, rises, and is never below an attack; what is not proven is not kept."""
+    attack = gp.Attack(gp.within(gp.Attribute("x", PRIORS["histogram"]), 1.0), prior_factor=1.5)
+    curve, along = gp.Curve(attack), drawn("histogram", 1.0, 1.5, 1)
+    assert not curve._made_further
+    end = float(curve.rise.bound[-1])
+    found = [curve.epsilon(advantage=limit) for limit in (0.9 * end, 1.05 * end, 1.2 * end)]
+    assert set(curve._made_further) == {"rise"}
+    assert curve._made_further["rise"] is not None
+    for limit, epsilon in zip((1.05 * end, 1.2 * end), found[1:], strict=True):
+        at = np.array([epsilon, 1.001 * epsilon])
+        below, above = along.climbed(along._first(at)[1], at)[0]
+        assert below <= limit <= above
+    inner = np.linspace(found[0], found[2], 200)
+    assert np.all(np.diff([curve.advantage(float(e)) for e in inner]) >= 0)
+    monkeypatch.setattr(truth_curve, "_MOST", 0)
+    assert truth_curve.curve_of_truths(along.search, 1.5, 1, 0.3, further=True) is None

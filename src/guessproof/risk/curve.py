@@ -40,8 +40,8 @@ class Curve:
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
     how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
     not be as close, above usual limits unless the factor is large, and with a factor and the worst true value it takes
-    about a second. Where no part of it would be as close, all is kept, and `within` says so. Limits and ε far outside
-    the usual range, and `exact=True`, ask the attack itself.
+    half a second, and as long once more when a high limit is first asked. Where no part of it would be as close, all is
+    kept, and `within` says so. Limits and ε far outside the usual range, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -73,28 +73,41 @@ class Curve:
             return min(c.epsilon(advantage=advantage, posterior=posterior, both=both) for c in self._alternatives)
         found: list[float] = []
         if advantage is not None:
-            pieces = (self.rise, self.fall) if both else (self.rise,)
-            found += [
-                self._inverted(piece, float(advantage), {"advantage": advantage, "both": both}) for piece in pieces
-            ]
+            ways: tuple[Direction, ...] = ("rise", "fall") if both else ("rise",)
+            found += [self._inverted(way, float(advantage), {"advantage": advantage, "both": both}) for way in ways]
         if posterior is not None:
             before = float(posterior_before(float(posterior), self.attack.prior_factor))
             if before < self.believed.bound[0] or before >= self.believed.bound[-1]:
                 found.append(float(self.attack.epsilon(posterior=posterior)))
             else:
-                found.append(self._inverted(self.believed, before, {"posterior": posterior}))
+                found.append(self._inverted("posterior", before, {"posterior": posterior}))
         return min(found)
 
-    def _inverted(self, piece: Rising, limit: float, limits: dict[str, Any]) -> float:
-        found = piece.inverse(limit)
+    def _inverted(self, way: Direction, limit: float, limits: dict[str, Any]) -> float:
+        found = self._piece(way).inverse(limit)
+        if found is None and limit >= self._piece(way).bound[-1]:
+            further = self._further(way)
+            found = None if further is None else further.inverse(limit)
         return float(self.attack.epsilon(**limits)) if found is None else found
+
+    def _at(self, way: Direction, epsilon: float) -> float | None:
+        found = self._piece(way).at(epsilon)
+        if found is None and epsilon > self._piece(way).epsilon[-1]:
+            further = self._further(way)
+            found = None if further is None else further.at(epsilon)
+            return None if found is None else max(found, float(self._piece(way).bound[-1]))
+        return found
+
+    def _piece(self, way: Direction) -> Rising:
+        return {"rise": lambda: self.rise, "fall": lambda: self.fall, "posterior": lambda: self.believed}[way]()
 
     def advantage(self, epsilon: float, both: bool = False, *, exact: bool = False) -> float:
         """How far the belief can rise (or move, with both=True) at most."""
         value = _one(epsilon)
         if self._alternatives and not exact:
             return max(one.advantage(value, both) for one in self._alternatives)
-        found = [None] if exact else [piece.at(value) for piece in ((self.rise, self.fall) if both else (self.rise,))]
+        ways: tuple[Direction, ...] = ("rise", "fall") if both else ("rise",)
+        found = [None] if exact else [self._at(way, value) for way in ways]
         if value == 0:
             return 0.0
         known = [f for f in found if f is not None]
@@ -157,6 +170,19 @@ class Curve:
             return self.rise.shifted(float(self.attack.prior))
         return self._made(declared, "posterior")
 
+    @cached_property
+    def _made_further(self) -> dict[Direction, Rising | None]:
+        return {}
+
+    def _further(self, direction: Direction) -> Rising | None:
+        """Where a curve ends early, what comes after it: made when it is first asked for."""
+        attack = self.attack
+        if direction == "posterior" or attack.prior_factor == 1 or not _moves_on_a_line(attack, direction):
+            return None
+        if direction not in self._made_further:
+            self._made_further[direction] = _of_wrong_truths(attack, direction, further=True)
+        return self._made_further[direction]
+
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
         if _by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
@@ -164,10 +190,9 @@ class Curve:
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if misjudged and _moves_on_a_line(attack, direction):
-            from guessproof.risk.misjudged.truth_curve import curve_of_truths  # only where a prior may be wrong
-
-            move: Move = -1 if direction == "fall" else 1
-            return curve_of_truths(attack.truth_search, attack.prior_factor, move, typical).close(_CLOSE)
+            found = _of_wrong_truths(attack, direction, further=False)
+            if found is not None:
+                return found
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures
@@ -177,6 +202,14 @@ class Curve:
             return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
         most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
+
+
+def _of_wrong_truths(attack: Attack, direction: Direction, *, further: bool) -> Rising | None:
+    from guessproof.risk.misjudged.truth_curve import curve_of_truths  # only where a prior may be wrong
+
+    move: Move = -1 if direction == "fall" else 1
+    found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), further=further)
+    return None if found is None else found.close(_CLOSE)
 
 
 def _one(epsilon: Any) -> float:

@@ -27,7 +27,8 @@ from guessproof.world.checks import Array
 
 _ABOVE = 7.5e-4  # how far above an attack the line lies, as what it loses of ε
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
-_HIGH, _NODES = 0.5, 128  # of what the largest of these reaches: where nodes end
+_HIGH, _HIGHEST = 0.5, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
+_NODES = 128
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at one node, looks in a round
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
@@ -36,19 +37,26 @@ _STARTS = 9  # beliefs that a rise may start from
 _BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
 
-def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: float) -> Rising:
-    """What attacks reach and what nothing exceeds, for every ε up to some; where it is not proven there is no room."""
+def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: float, *, further: bool) -> Rising | None:
+    """What attacks reach and what nothing exceeds, for every ε up to some, or from there on; None if nothing is proven.
+
+    Between nodes where the line is left open nothing is known of it: the longest part that is proven is kept.
+    """
     along = MisjudgedAlongTruths(search, factor, move)
-    line = ProvenLine(along, _nodes(along, typical))
+    line = ProvenLine(along, _nodes(along, typical, further=further))
     line.prove()
-    return Rising(line.epsilon, line.value, line.height, np.where(line.open, np.inf, 0.0))
+    if line.open.all():
+        return None
+    return Rising(line.epsilon, line.value, line.height, np.zeros(line.open.size)).without(line.open)
 
 
-def _nodes(along: MisjudgedAlongTruths, typical: float) -> Array:
+def _nodes(along: MisjudgedAlongTruths, typical: float, *, further: bool = False) -> Array:
     """Nodes evenly in √ε, since a parabola is about as high for as much of that; and some nearer to 0."""
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(along.rough(typical * sizes))
-    last = typical * float(np.exp(np.interp(_HIGH * value[-1], value, np.log(sizes))))
+    last, highest = typical * np.exp(np.interp(np.array([_HIGH, _HIGHEST]) * value[-1], value, np.log(sizes)))
+    if further:
+        return np.square(np.linspace(np.sqrt(last), np.sqrt(highest), _NODES))
     even = last * np.square(np.arange(1, _NODES + 1) / _NODES)
     halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
     return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])
