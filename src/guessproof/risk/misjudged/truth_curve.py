@@ -27,7 +27,7 @@ from guessproof.world.checks import Array
 
 _ABOVE = 7.5e-4  # how far above an attack the line lies, as what it loses of ε
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
-_HIGH, _HIGHEST = 0.5, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
+_HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
 _NODES = 128
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at one node, looks in a round
