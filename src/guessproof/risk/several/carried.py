@@ -36,6 +36,15 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A good likelihood at one place: ln w at the anchors."""
+
+    place: Array
+    epsilon: float
+    log_w: Array
+
+
+@dataclass(frozen=True)
 class Carried:
     """A goal around many places: its tiles, and its anchors."""
 
@@ -46,6 +55,7 @@ class Carried:
     plane: Plane
     frames: list[Frame] = field(default_factory=list[Frame])
     anchors: list[Array] = field(default_factory=list[Array])  # as ways from the true place, once there are some
+    seen: list[Seen] = field(default_factory=list["Seen"])
 
     @classmethod
     def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm, sd: Array) -> Carried | None:
@@ -60,23 +70,29 @@ class Carried:
 
     def bound(self, place: Array, epsilon: float, known: Edged | None = None) -> Edged:
         """Log-odds that no likelihood exceeds where `place` is true; better ones where some are known."""
-        rough, tiles = self._tiles(place, epsilon)
+        tiles = self._tiles(place, epsilon, rough=False)
         here = self.plane.places(place[None, :])
         if not self.anchors or not self.is_movable:
             points = edge_points(self._joint_attack(place), self.goal, self.plane, tiles, epsilon)
             self.anchors[:] = [points - here]
         anchors = self.anchors[0] + here
-        start = climbed(rough, anchors, self.norm, epsilon) if known is None else known.log_w
+        start = self._start(place, epsilon, anchors) if known is None else known.log_w
         found = anchored_bound(tiles, anchors, self.norm, epsilon, start, _CLIMBS[known is not None])
+        if self.is_movable:
+            self.seen.append(Seen(place, epsilon, found.log_w))
         return Edged(found.bound + 1e-9, tiles, anchors, found.log_w)
 
-    def _tiles(self, place: Array, epsilon: float) -> list[Tiles]:
+    def _start(self, place: Array, epsilon: float, anchors: Array) -> Array:
+        """Where to climb from: what was found at the nearest place, or a rough climb."""
+        near = min(reversed(self.seen), key=lambda s: self._apart(s.place, place), default=None)
+        if near is None or self._apart(near.place, place) > _NEAR:
+            return climbed(self._tiles(place, epsilon, rough=True), anchors, self.norm, epsilon)
+        return near.log_w * (epsilon / near.epsilon)
+
+    def _tiles(self, place: Array, epsilon: float, rough: bool) -> Tiles:
         frame = self._frame(place)
-        way = place - frame.place
-        return [
-            self.plane.tiles(self.plane.moved(boxes, way), leant(self.plane, boxes, shares, way), epsilon)
-            for boxes, shares in (frame.rough, frame.fine)
-        ]
+        way, (boxes, shares) = place - frame.place, frame.rough if rough else frame.fine
+        return self.plane.tiles(self.plane.moved(boxes, way), leant(self.plane, boxes, shares, way), epsilon)
 
     def _joint_attack(self, place: Array) -> JointAttack:
         return JointAttack(self.attributes, dict(zip(self.attributes, place.tolist(), strict=True)), self.norm)

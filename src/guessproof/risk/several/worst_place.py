@@ -36,9 +36,21 @@ _FARTHEST, _FAR = 1e6, 32.0  # standard deviations
 _UNEVEN = 1.0  # change of ln p in a box that is cut for that alone
 _NEAR_ENOUGH = 0.02  # in odds, between attack and bound at the place found
 _ENDLESS = 1e6  # log-odds that are as good as infinite, with which weights can still be multiplied
-_SLACK = 0.008  # by which ε stays below what the worst place found allows, so that others need fewer looks
+_SLACK = 0.0078  # by which ε stays below what the worst place found allows, so that others need fewer looks
 _ROUNDS, _SECANTS = 24, 8
 _USUAL = 0.016  # relative width within which the worst place is looked for
+
+
+_Box = tuple[float, int, Array, Array]  # minus what no place in it exceeds, its number, and its ends
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """Boxes of places that may exceed a limit, and what all others are known to stay below."""
+
+    boxes: list[_Box]
+    far: float
+    is_even: bool = False  # whether they came from a box in which two numbers can change places
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,7 @@ class WorstFound:
     place: Array
     value: float
     way: Array  # to that place, or to a mirrored one
+    left: Unsettled
 
 
 @dataclass(frozen=True)
@@ -86,23 +99,31 @@ class WorstPlace:
         return None if world is None else cls(attributes, goal, norm, world)
 
     def worst(
-        self, epsilon: float, aim: Direction, effort: Effort | None = None, enough: float = -np.inf
+        self,
+        epsilon: float,
+        aim: Direction,
+        effort: Effort | None = None,
+        enough: float = -np.inf,
+        known: Unsettled | None = None,
     ) -> WorstFound:
-        """What no place exceeds; where `enough` is given, no closer than to show that it is kept, or not."""
+        """What no place exceeds; where `enough` is given, no closer than to show that it is kept, or not.
+
+        What is `known` at a larger ε holds at this one, since what is private here is private there.
+        """
         misses, after = aim == "fall", aim == "posterior"
         if epsilon == 0 and not after:
-            return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean)
-        tolerance = _USUAL if effort is None else effort.tolerance
+            return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean, Unsettled([], 0.0))
+        tolerance = effort.tolerance if effort is not None else _USUAL if np.isinf(enough) else _SLACK
         left = self._allowance(effort)
-        low, high, far = self._range(epsilon, misses, after, enough)
-        place, value = self._centre(low, high), -np.inf
-        boxes: list[tuple[float, int, Array, Array]] = []
-        ticket = count()
+        known = known or self._all(epsilon, misses, after, enough)
+        boxes, far = [*known.boxes], known.far
+        place, value = self._centre(*boxes[0][2:]), -np.inf
+        ticket = count(max(box[1] for box in boxes) + 1)
+        is_even = known.is_even
 
         def bounded(a: Array, b: Array) -> float:
             return self._bounded(a, b, epsilon, misses, after)
 
-        heappush(boxes, (-bounded(low, high), next(ticket), low, high))
         while boxes:
             top, (_, _, a, b) = -boxes[0][0], boxes[0]
             if top <= max(far, enough, value * (1 + tolerance)) or value > enough > 0 or not left(len(boxes)):
@@ -119,9 +140,17 @@ class WorstPlace:
                 heappush(boxes, (-better, next(ticket), a, b))
                 continue
             for half in self._halves(a, b, epsilon, misses):
+                if is_even and half[0][0] >= half[1][1]:  # the numbers change places in one that is kept
+                    continue
                 heappush(boxes, (-min(bounded(*half), top), next(ticket), *half))
         bound = min(max(far, -boxes[0][0] if boxes else -np.inf), 1.0)
-        return WorstFound(bound, self._declared(place), value, place)
+        return WorstFound(bound, self._declared(place), value, place, Unsettled(boxes, far, is_even))
+
+    def _all(self, epsilon: float, misses: bool, after: bool, enough: float) -> Unsettled:
+        """All places, as one box."""
+        low, high, far = self._range(epsilon, misses, after, enough)
+        even = self.world.is_even and low[0] == low[1] and high[0] == high[1]
+        return Unsettled([(-self._bounded(low, high, epsilon, misses, after), 0, low, high)], far, even)
 
     def _allowance(self, effort: Effort | None) -> Callable[[int], bool]:
         """Whether there is time left for another box."""
@@ -145,10 +174,11 @@ class WorstPlace:
         began = 0.0 if effort is None else effort.clock()
         place = self._range(start, aim == "fall", aim == "posterior", limit)[0]
         epsilon = self._epsilon_at(place, limit, aim, start)
-        trial = epsilon * (1 - _SLACK)
-        for _ in range(_ROUNDS):
+        trial, left = epsilon * (1 - _SLACK), None
+        for _ in range(_ROUNDS):  # each at a lower ε than the one before, whose boxes it goes on with
             work = effort if effort is None else replace(effort, seconds=effort.seconds / 3)
-            found = self.worst(trial, aim, work, enough=limit)
+            found = self.worst(trial, aim, work, limit, left)
+            left = found.left
             if found.bound <= limit:
                 return trial * (1 - 1e-12)
             if effort is not None and effort.clock() - began > effort.seconds:
