@@ -38,7 +38,7 @@ _NEAR_ENOUGH = 0.02  # in odds, between attack and bound at the place found
 _ENDLESS = 1e6  # log-odds that are as good as infinite, with which weights can still be multiplied
 _SLACK = 0.0078  # by which ε stays below what the worst place found allows, so that others need fewer looks
 _ROUNDS, _SECANTS = 24, 8
-_USUAL = 0.016  # relative width within which the worst place is looked for
+_USUAL = 0.0078  # relative width within which the worst place is looked for
 
 
 _Box = tuple[float, int, Array, Array]  # minus what no place in it exceeds, its number, and its ends
@@ -113,7 +113,7 @@ class WorstPlace:
         misses, after = aim == "fall", aim == "posterior"
         if epsilon == 0 and not after:
             return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean, Unsettled([], 0.0))
-        tolerance = effort.tolerance if effort is not None else _USUAL if np.isinf(enough) else _SLACK
+        tolerance = _USUAL if effort is None else effort.tolerance
         left = self._allowance(effort)
         known = known or self._all(epsilon, misses, after, enough)
         boxes, far = [*known.boxes], known.far
