@@ -23,6 +23,7 @@ from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, Moving, moving
 from guessproof.risk.several.refining import looked_at_twice
 from guessproof.risk.several.tiles import Edged, edge_attack, edge_bound
+from guessproof.risk.several.turned import Turned
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -87,6 +88,7 @@ class WorstPlace:
     goal: Goal
     norm: Norm
     world: Moving
+    turned: Turned | None = None  # where the numbers here are others than those asked about
     _corners: dict[Any, _Corner] = field(default_factory=dict[Any, _Corner], repr=False, compare=False)
     _carried: dict[bool, Carried | None] = field(
         default_factory=dict[bool, "Carried | None"], repr=False, compare=False
@@ -95,8 +97,10 @@ class WorstPlace:
     @classmethod
     def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstPlace | None:
         """None where places cannot be compared by moving the prior."""
+        turned = Turned.of(attributes, goal, norm)
+        attributes, goal = (attributes, goal) if turned is None else (turned.attributes, turned.goal)
         world = moving(attributes, goal, norm)
-        return None if world is None else cls(attributes, goal, norm, world)
+        return None if world is None else cls(attributes, goal, norm, world, turned)
 
     def worst(
         self,
@@ -248,8 +252,12 @@ class WorstPlace:
         apart = [np.maximum(np.maximum(low - p, p - high), 0.0) for p in (place, mirror)]
         return np.where(np.array(self.world.mirrored) & (apart[1] < apart[0]), mirror, place)
 
+    def told(self, place: Array) -> dict[str, Any]:
+        """A place as true values of the numbers that were asked about."""
+        return self.named(place if self.turned is None else self.turned.back(place))
+
     def named(self, place: Array) -> dict[str, Any]:
-        """A place as true values."""
+        """A place as true values of the numbers here."""
         return dict(zip(self.attributes, place.tolist(), strict=True))
 
     # Where to look.
@@ -272,8 +280,8 @@ class WorstPlace:
             low, high = np.where(alike, near, low), np.where(alike, far, high)
         elif world.is_normal and np.isinf(low).all() and np.isinf(high).all():  # all numbers mirrored at once
             low[0] = 0.0
-        middle = self._corner(np.clip(0.0, low, high), epsilon, misses).value(after)
-        small = 0.9 * enough if enough > 0 else 0.5 * middle
+        middle = self._centre(low, high)
+        small = 0.9 * enough if enough > 0 else 0.5 * self._corner(middle, epsilon, misses, looks=1).value(after)
         far = 0.0
         for axis in range(world.count):
             rate = 0.0 if misses else epsilon

@@ -1,0 +1,96 @@
+"""Jointly normal numbers whose true place is unknown: turned, they are independent, and the question is the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import guessproof as gp
+from guessproof.risk.several.turned import Turned
+from guessproof.risk.several.worst_place import WorstPlace
+
+RNG = np.random.default_rng(11)
+
+
+def pair(correlation: float, **more: Any) -> dict[str, gp.Attribute]:
+    mean, sd = RNG.normal(0, 3, 2), RNG.uniform(1, 5, 2)
+    found = gp.joint_normal(("x", "y"), mean, sd, correlation).attributes()
+    return {a.name: gp.Attribute(a.name, a.prior, **more) for a in found}
+
+
+def named(place: np.ndarray) -> dict[str, float]:
+    return dict(zip("xy", place.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("correlation", [-0.9, -0.3, 0.0, 0.6, 0.95])
+def test_every_place_gives_the_same_before_and_after_turning(correlation: float) -> None:
+    world = pair(correlation, scale=1.7)
+    goal = gp.near(world.values(), 1.4)
+    turned = Turned.of(world, goal, "l2")
+    assert turned is not None
+    for place in RNG.normal(0, 3, (3, 2)):
+        here = gp.Attack(goal, at=named(turned.back(place)), norm="l2")
+        there = gp.Attack(turned.goal, at=named(place), norm="l2")
+        assert there.prior == pytest.approx(here.prior, rel=3e-5)
+        one, other = (attack.advantage(0.4, tolerance=0.03) for attack in (here, there))
+        assert float(one.attack) <= float(other.bound) * (1 + 1e-9)
+        assert float(other.attack) <= float(one.bound) * (1 + 1e-9)
+
+
+def test_only_what_looks_the_same_from_every_side_is_turned() -> None:
+    world = pair(0.6)
+    x, y = world.values()
+    disc = gp.near((x, y), 1.0)
+    assert Turned.of(world, disc, "l2") is not None
+    assert Turned.of(world, disc, "linf") is None
+    assert Turned.of(world, gp.near((x, y), 1.0, by="l1"), "l2") is None
+    assert Turned.of(world, gp.within(x, 1.0) & gp.within(y, 1.0), "l2") is None
+    bounded = {"x": gp.Attribute("x", x.prior, bounds=(-1.0, 1.0)), "y": y}
+    scaled = {"x": gp.Attribute("x", x.prior, scale=2.0), "y": y}
+    clamped = {"x": gp.Attribute("x", x.prior, metric=gp.Clamped(-3, 3)), "y": y}
+    for other in (bounded, scaled, clamped):
+        assert Turned.of(other, gp.near(other.values(), 1.0), "l2") is None
+    apart = {n: gp.Attribute(n, gp.normal(0, 2)) for n in "xy"}
+    assert Turned.of(apart, gp.near(apart.values(), 1.0), "l2") is None
+
+
+def test_without_correlation_every_goal_is_one_about_independent_numbers() -> None:
+    x, y = gp.joint_normal(("x", "y"), (1, -1), (2, 3), 0.0).attributes()
+    apart = gp.Attribute("x", gp.normal(1, 2)), gp.Attribute("y", gp.normal(-1, 3))
+    joined, alone = (gp.within(a, 1.0) & gp.within(b, 1.5) for a, b in ((x, y), apart))
+    found, same = (gp.Attack(goal, norm="l1").advantage(0.3) for goal in (joined, alone))
+    assert float(found.bound) == pytest.approx(float(same.bound), rel=1e-9)
+    assert found.worst_at == pytest.approx(same.worst_at)
+
+
+def test_the_worst_place_of_correlated_numbers_is_bounded_closely() -> None:
+    x, y = gp.joint_normal(("x", "y"), (5, -2), (3, 4), 0.6).attributes()
+    goal = gp.near((x, y), 1.5)
+    found = gp.Attack(goal, norm="l2").advantage(0.3)
+    assert 0.93 * float(found.bound) <= float(found.attack)
+    assert float(found.bound) <= 0.1352
+    best = 0.0
+    for way in [(0.0, 0.0), (2.2, 3.5), (-2.2, -3.5), (3.0, -1.0), *RNG.normal(0, 2, (4, 2)).tolist()]:
+        one = gp.Attack(goal, at={"x": 5 + way[0], "y": -2 + way[1]}, norm="l2").advantage(0.3)
+        best = max(best, float(one.attack))
+        assert float(one.attack) <= float(found.bound)
+    assert best >= 0.93 * float(found.bound)
+    at = gp.Attack(goal, at=found.worst_at, norm="l2")
+    assert at.prior == pytest.approx(float(np.asarray(found.worst_prior)), rel=3e-5)
+    assert float(at.advantage(0.3).bound) >= float(found.attack) * (1 - 1e-9)
+
+
+def test_an_epsilon_for_correlated_numbers_keeps_its_limit() -> None:
+    world = pair(-0.7)
+    goal = gp.near(world.values(), 1.0)
+    found = WorstPlace.of(world, goal, "l2")
+    assert found is not None
+    epsilon = found.epsilon(0.08, "rise", 0.4)
+    mean = [a.prior.mean for a in world.values()]  # pyright: ignore[reportAttributeAccessIssue]
+    values = [
+        float(gp.Attack(goal, at=named(mean + way), norm="l2").advantage(epsilon).attack)
+        for way in [np.zeros(2), *RNG.normal(0, 2, (8, 2))]
+    ]
+    assert 0.08 * 0.9 <= max(values) <= 0.08
