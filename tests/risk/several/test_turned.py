@@ -30,7 +30,9 @@ def test_every_place_gives_the_same_before_and_after_turning(correlation: float)
     goal = gp.near(world.values(), 1.4)
     turned = Turned.of(world, goal, "l2")
     assert turned is not None
-    for place in RNG.normal(0, 3, (3, 2)):
+    bells = [a.prior.normal_form for a in turned.attributes.values()]  # pyright: ignore[reportAttributeAccessIssue]
+    for way in RNG.uniform(-1.5, 1.5, (3, 2)):
+        place = np.array([bell.mean + w * bell.sd for bell, w in zip(bells, way, strict=True)])
         here = gp.Attack(goal, at=named(turned.back(place)), norm="l2")
         there = gp.Attack(turned.goal, at=named(place), norm="l2")
         assert there.prior == pytest.approx(here.prior, rel=3e-5)
