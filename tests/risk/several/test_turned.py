@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.risk.several.bends import NormalBends, believed
+from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.narrowing import narrowing
+from guessproof.risk.several.reaching import Landscape, reached_odds
 from guessproof.risk.several.turned import Turned
 from guessproof.risk.several.worst_place import WorstPlace
+from guessproof.world.goals import combine
 
 RNG = np.random.default_rng(11)
 
@@ -96,3 +101,54 @@ def test_an_epsilon_for_correlated_numbers_keeps_its_limit() -> None:
         for way in [np.zeros(2), *RNG.normal(0, 2, (8, 2))]
     ]
     assert 0.08 * 0.9 <= max(values) <= 0.08
+
+
+def test_no_peak_gives_an_interval_more_than_is_said() -> None:
+    s = np.linspace(-10, 10, 8001)
+    density, tightest = np.exp(-s * s / 2), 1.0
+    for _ in range(60):
+        e, ends = float(RNG.uniform(0, 2)), np.sort(RNG.normal(0, 1.5, 2))
+        inside = (s >= ends[0]) & (s <= ends[1])
+        most = believed(float(ends[0]), float(ends[1]), e)
+        for peak in np.linspace(ends[0], ends[1], 17):
+            weight = density * np.exp(-e * np.abs(s - peak))
+            gained = np.sum(weight[inside]) / np.sum(weight)
+            assert gained <= most + 4e-3
+            tightest = min(tightest, 1 - gained / most)
+    assert tightest < 0.01
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2", "linf"])
+def test_no_likelihood_gives_a_box_of_correlated_places_more_than_is_said(norm: Any) -> None:
+    covariance, slopes, reach = np.array([[4.0, 3.0], [3.0, 5.0]]), np.array([1.0, 0.7]), np.array([0.6, 0.9])
+    bends = NormalBends(covariance, slopes, reach, norm)
+    x, y = np.meshgrid(np.arange(-10, 10, 0.05), np.arange(-12, 12, 0.05), indexing="ij")
+    precision = np.linalg.inv(covariance)
+    log_density = -0.5 * (precision[0, 0] * x * x + 2 * precision[0, 1] * x * y + precision[1, 1] * y * y)
+    tightest = 1.0
+    for _ in range(12):
+        low, epsilon = RNG.normal(0, 2, 2), float(RNG.uniform(0.1, 1.0))
+        high = low + RNG.uniform(0, 0.5, 2)
+        place = RNG.uniform(low, high)
+        right = (np.abs(x - place[0]) <= reach[0]) & (np.abs(y - place[1]) <= reach[1])
+        way = combine(norm, [slopes[0] * np.abs(x - place[0]), slopes[1] * np.abs(y - place[1])])
+        weight = np.exp(log_density - epsilon * way)
+        gained, most = float(np.sum(weight[right]) / np.sum(weight)), bends.within(low, high, epsilon, misses=False)
+        before = np.exp(log_density)
+        assert gained <= most * (1 + 0.02)  # squares of 0.05 are cut by the goal's edge
+        assert float(np.sum(before[right]) / np.sum(before)) <= bends.within(low, high, epsilon, misses=True) * 1.05
+        tightest = min(tightest, 1 - gained / most)
+    assert tightest < 0.75
+
+
+def test_heights_beyond_all_measure_claim_nothing() -> None:
+    """A climb may go astray; what its landscape reaches is still no more than the bound."""
+    x, y = (gp.Attribute(name, gp.normal(0, 2)) for name in "xy")
+    goal = gp.near((x, y), 1.0)
+    state = narrowing(JointAttack({"x": x, "y": y}, {"x": 0.5, "y": 0.0}, "l2"), goal, 0.5)
+    assert state is not None
+    for sign in (+1, -1):
+        for size in (1e6, 1e18, 1e24):
+            heights = size * RNG.normal(size=len(state.anchors))
+            for land in (Landscape(state.anchors, heights, sign), Landscape(state.anchors, 0 * heights + size, sign)):
+                assert reached_odds(state.tiles, land, "l2", 0.5) <= state.bound + 1e-9

@@ -17,12 +17,14 @@ from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.tiles import ROUGH, Detail, Edged, cut_in_boxes, edge_points
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
-from guessproof.world.goals import Goal, Norm
+from guessproof.world.goals import Goal, Norm, combine
 from guessproof.world.line import expit
 
 _CARRIED = ROUGH, Detail(24, 1, 0.05, 1.15)
 _ONCE = Detail(6, 1, 0.3, 1.5), Detail(24, 1, 0.2, 1.25)  # of tiles that cannot be carried, so that there are fewer
 _CLIMBS: tuple[Climb, Climb] = (((300.0, 16), (1000.0, 20)), ((400.0, 30), (1200.0, 40)))  # a close look, a closer one
+_STRAY = 0.3  # by which ln w moves at most in one climb: tiles are offered to the anchors that counted at its start
+_ASTRAY = 1.2  # times the largest difference that is private
 _NEAR = 0.6  # standard deviations over which tiles are carried
 
 
@@ -76,17 +78,26 @@ class Carried:
             points = edge_points(self._joint_attack(place), self.goal, self.plane, tiles, epsilon)
             self.anchors[:] = [points - here]
         anchors = self.anchors[0] + here
-        start = self._start(place, epsilon, anchors) if known is None else known.log_w
-        found = anchored_bound(tiles, anchors, self.norm, epsilon, start, _CLIMBS[known is not None])
-        if self.is_movable:
+        start = self._known(place, epsilon) if known is None else known.log_w
+        climb = _CLIMBS[known is not None]
+        found = None if start is None else anchored_bound(tiles, anchors, self.norm, epsilon, start, climb, _STRAY)
+        if found is None or not self._is_private(found.log_w, anchors, epsilon):
+            start = climbed(self._tiles(place, epsilon, rough=True), anchors, self.norm, epsilon)
+            found = anchored_bound(tiles, anchors, self.norm, epsilon, start, climb)
+        if self.is_movable and self._is_private(found.log_w, anchors, epsilon):
             self.seen.append(Seen(place, epsilon, found.log_w))
         return Edged(found.bound + 1e-9, tiles, anchors, found.log_w)
 
-    def _start(self, place: Array, epsilon: float, anchors: Array) -> Array:
-        """Where to climb from: what was found at the nearest place, or a rough climb."""
+    def _is_private(self, log_w: Array, anchors: Array, epsilon: float) -> bool:
+        """Whether ln w is about as a private likelihood's: a climb that went astray leads others astray."""
+        across = float(combine(self.norm, list(np.ptp(anchors, axis=0))))
+        return bool(np.ptp(log_w) <= _ASTRAY * epsilon * across)
+
+    def _known(self, place: Array, epsilon: float) -> Array | None:
+        """Where to climb from: what was found at a place nearby, if there is any."""
         near = min(reversed(self.seen), key=lambda s: self._apart(s.place, place), default=None)
         if near is None or self._apart(near.place, place) > _NEAR:
-            return climbed(self._tiles(place, epsilon, rough=True), anchors, self.norm, epsilon)
+            return None
         return near.log_w * (epsilon / near.epsilon)
 
     def _tiles(self, place: Array, epsilon: float, rough: bool) -> Tiles:

@@ -71,6 +71,8 @@ def reached_odds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> f
     """Log-odds that a landscape is sure to reach."""
     if not land.height.size:
         return -np.inf
+    # Heights count from the highest (the lowest hollow): large ones would leave nothing of the distances in rounding.
+    land = replace(land, height=land.height - land.sign * float(np.max(land.sign * land.height)))
     low, high = _mean_bounds(tiles, land, norm, epsilon)
     right, wrong = tiles.right[0] > 0, tiles.wrong[1] > 0  # elsewhere L may be as large as it likes
     if not right.any() or not wrong.any():

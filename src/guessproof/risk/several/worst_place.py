@@ -359,7 +359,9 @@ class WorstPlace:
         engine = JointEngine(JointAttack(self.world.attributes, self.named(place), self.norm), self.goal)
         prior = engine.prior()
         p, q = (prior.log_q, prior.log_p) if misses else (prior.log_p, prior.log_q)
-        return _Corner(p, q, p - q + sign * (engine.quick_bound(sign * epsilon) if epsilon else 0.0))
+        odds = p - q + sign * (engine.quick_bound(sign * epsilon) if epsilon else 0.0)
+        belief = 1.0 if misses else self.world.bends.within(way, way, epsilon, misses)
+        return _Corner(p, q, odds if belief >= 1 else min(odds, max(p - q, float(np.log(belief / (1 - belief))))))
 
     @property
     def _is_correlated(self) -> bool:
