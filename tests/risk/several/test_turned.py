@@ -152,3 +152,16 @@ def test_heights_beyond_all_measure_claim_nothing() -> None:
             heights = size * RNG.normal(size=len(state.anchors))
             for land in (Landscape(state.anchors, heights, sign), Landscape(state.anchors, 0 * heights + size, sign)):
                 assert reached_odds(state.tiles, land, "l2", 0.5) <= state.bound + 1e-9
+
+
+def test_a_strip_of_hardly_correlated_numbers_is_bounded_as_one_number() -> None:
+    """Here nothing is lost: one number alone tells of the strip, and a peak in it is nearly the best attack."""
+    bends = NormalBends(np.array([[4.0, 0.02], [0.02, 5.0]]), np.array([1.3, 1.0]), np.array([0.6, 60.0]), "l1")
+    x = np.arange(-16, 16, 1e-3) + 5e-4
+    for place in (0.0, 0.8):
+        right, way = np.abs(x - place) <= 0.6, np.array([place, 0.0])
+        for epsilon, misses in ((0.3, False), (1.0, False), (1.0, True)):
+            peaks = [0.0] if misses else np.linspace(place - 0.5, place + 0.5, 21)
+            weights = [np.exp(-x * x / 8 - (0.0 if misses else 1.3 * epsilon) * np.abs(x - c)) for c in peaks]
+            gained = max(float(np.sum(w[right]) / np.sum(w)) for w in weights)
+            assert gained * (1 - 1e-6) <= bends.within(way, way, epsilon, misses) <= 1.04 * gained
