@@ -137,7 +137,7 @@ def believed(low: float, high: float, e: float) -> float:
     >>> round(believed(-1.0, 1.0, 0.0), 6), round(believed(-1.0, 1.0, 0.5), 4)
     (0.682689, 0.7835)
     """
-    cuts = np.linspace(low, high, 9)
+    cuts = np.linspace(low, high, 33)
     with np.errstate(divide="ignore", invalid="ignore"):
         left = _between(low - e, cuts - e) / special.ndtr(np.float64(low - e))
         right = _between(cuts + e, high + e) / special.ndtr(np.float64(-high - e))

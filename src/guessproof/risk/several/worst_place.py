@@ -39,6 +39,7 @@ _NEAR_ENOUGH = 0.02  # in odds, between attack and bound at the place found
 _ENDLESS = 1e6  # log-odds that are as good as infinite, with which weights can still be multiplied
 _SLACK = 0.0078  # by which ε stays below what the worst place found allows, so that others need fewer looks
 _ROUNDS, _SECANTS = 24, 8
+_GOES_ON = 1.05  # times the limit: where no box exceeds it by more, the next ε goes on with these boxes
 _USUAL = 0.0078  # relative width within which the worst place is looked for
 
 
@@ -179,10 +180,10 @@ class WorstPlace:
         place = self._range(start, aim == "fall", aim == "posterior", limit)[0]
         epsilon = self._epsilon_at(place, limit, aim, start)
         trial, left = epsilon * (1 - _SLACK), None
-        for _ in range(_ROUNDS):  # each at a lower ε than the one before, whose boxes it goes on with
+        for _ in range(_ROUNDS):  # each at a lower ε than the one before
             work = effort if effort is None else replace(effort, seconds=effort.seconds / 3)
             found = self.worst(trial, aim, work, limit, left)
-            left = found.left
+            left = found.left if found.bound <= limit * _GOES_ON else None  # many small boxes need more looks than few
             if found.bound <= limit:
                 return trial * (1 - 1e-12)
             if effort is not None and effort.clock() - began > effort.seconds:
