@@ -23,7 +23,7 @@ from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, Moving, moving
 from guessproof.risk.several.refining import looked_at_twice
 from guessproof.risk.several.tiles import Edged, edge_attack, edge_bound
-from guessproof.risk.several.turned import Turned
+from guessproof.risk.several.unmixed import Unmixed
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -89,7 +89,7 @@ class WorstPlace:
     goal: Goal
     norm: Norm
     world: Moving
-    turned: Turned | None = None  # where the numbers here are others than those asked about
+    turned: Unmixed | None = None  # where the numbers here are others than those asked about
     _corners: dict[Any, _Corner] = field(default_factory=dict[Any, _Corner], repr=False, compare=False)
     _carried: dict[bool, Carried | None] = field(
         default_factory=dict[bool, "Carried | None"], repr=False, compare=False
@@ -98,7 +98,7 @@ class WorstPlace:
     @classmethod
     def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstPlace | None:
         """None where places cannot be compared by moving the prior."""
-        turned = Turned.of(attributes, goal, norm)
+        turned = Unmixed.of(attributes, goal, norm)
         attributes, goal = (attributes, goal) if turned is None else (turned.attributes, turned.goal)
         world = moving(attributes, goal, norm)
         return None if world is None else cls(attributes, goal, norm, world, turned)

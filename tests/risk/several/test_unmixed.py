@@ -12,7 +12,7 @@ from guessproof.risk.several.bends import NormalBends, believed
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.narrowing import narrowing
 from guessproof.risk.several.reaching import Landscape, reached_odds
-from guessproof.risk.several.turned import Turned
+from guessproof.risk.several.unmixed import Unmixed
 from guessproof.risk.several.worst_place import WorstPlace
 from guessproof.world.goals import combine
 
@@ -33,7 +33,7 @@ def named(place: np.ndarray) -> dict[str, float]:
 def test_every_place_gives_the_same_before_and_after_turning(correlation: float) -> None:
     world = pair(correlation, scale=1.7)
     goal = gp.near(world.values(), 1.4)
-    turned = Turned.of(world, goal, "l2")
+    turned = Unmixed.of(world, goal, "l2")
     assert turned is not None
     bells = [a.prior.normal_form for a in turned.attributes.values()]  # pyright: ignore[reportAttributeAccessIssue]
     for way in RNG.uniform(-1.5, 1.5, (3, 2)):
@@ -50,17 +50,17 @@ def test_only_what_looks_the_same_from_every_side_is_turned() -> None:
     world = pair(0.6)
     x, y = world.values()
     disc = gp.near((x, y), 1.0)
-    assert Turned.of(world, disc, "l2") is not None
-    assert Turned.of(world, disc, "linf") is None
-    assert Turned.of(world, gp.near((x, y), 1.0, by="l1"), "l2") is None
-    assert Turned.of(world, gp.within(x, 1.0) & gp.within(y, 1.0), "l2") is None
+    assert Unmixed.of(world, disc, "l2") is not None
+    assert Unmixed.of(world, disc, "linf") is None
+    assert Unmixed.of(world, gp.near((x, y), 1.0, by="l1"), "l2") is None
+    assert Unmixed.of(world, gp.within(x, 1.0) & gp.within(y, 1.0), "l2") is None
     bounded = {"x": gp.Attribute("x", x.prior, bounds=(-1.0, 1.0)), "y": y}
     scaled = {"x": gp.Attribute("x", x.prior, scale=2.0), "y": y}
     clamped = {"x": gp.Attribute("x", x.prior, metric=gp.Clamped(-3, 3)), "y": y}
     for other in (bounded, scaled, clamped):
-        assert Turned.of(other, gp.near(other.values(), 1.0), "l2") is None
+        assert Unmixed.of(other, gp.near(other.values(), 1.0), "l2") is None
     apart = {n: gp.Attribute(n, gp.normal(0, 2)) for n in "xy"}
-    assert Turned.of(apart, gp.near(apart.values(), 1.0), "l2") is None
+    assert Unmixed.of(apart, gp.near(apart.values(), 1.0), "l2") is None
 
 
 def test_without_correlation_every_goal_is_one_about_independent_numbers() -> None:

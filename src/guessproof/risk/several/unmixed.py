@@ -1,6 +1,6 @@
 """Jointly normal numbers, turned until they are independent.
 
-A disc by ℓ2 and distances that join by ℓ2 look the same from every side. Turned around the mean, onto the principal
+A disc by ℓ2 and distances that join by ℓ2 look the same from every side. Unmixed around the mean, onto the principal
 axes of their covariance, two jointly normal numbers are two independent ones, and the question is the same. Numbers
 without correlation need not be turned, whatever the goal and the norm.
 """
@@ -20,7 +20,7 @@ from guessproof.world.line import Normal
 
 
 @dataclass(frozen=True)
-class Turned:
+class Unmixed:
     """A goal about two jointly normal numbers as one about two independent ones, of the same names."""
 
     attributes: Mapping[str, Attribute]
@@ -28,7 +28,7 @@ class Turned:
     axes: Array  # one column for each of the independent numbers
 
     @classmethod
-    def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Turned | None:
+    def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Unmixed | None:
         """None where numbers are independent already, or where a turned question is another one."""
         members = list(attributes.values())
         joint = joint_of(members[0])
