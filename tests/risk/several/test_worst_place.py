@@ -111,6 +111,44 @@ def test_the_worst_place_is_found_where_the_answer_is_exact(aim: str) -> None:
     assert max(values) <= worst.bound <= max(values) * 1.03
 
 
+PAIRS = {
+    "unlike": (X, Y, 1.0, 1.5),
+    "alike": (gp.Attribute("x", gp.normal(1.0, 2.0)), gp.Attribute("y", gp.normal(-1.0, 2.0)), 1.2, 1.2),
+    "alike, at other places": (
+        gp.Attribute("x", gp.normal(0.0, 2.0), bounds=(3.0, 9.0)),
+        gp.Attribute("y", gp.normal(0.0, 2.0), bounds=(-9.0, 1.0)),
+        1.0,
+        1.0,
+    ),
+    "alike, apart": (
+        gp.Attribute("x", gp.normal(0.0, 2.0), bounds=(0.0, 9.0)),
+        gp.Attribute("y", gp.normal(0.0, 2.0), bounds=(0.0, 0.3)),
+        1.7,
+        1.7,
+    ),
+}
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize(("aim", "limit"), [("rise", 0.02), ("rise", 0.1), ("fall", 0.03), ("posterior", 0.4)])
+def test_epsilon_keeps_its_limit_at_every_place_and_hardly_less(pair: str, aim: str, limit: float) -> None:
+    """Boxes that are settled at one ε stay so at smaller ones; numbers that are alike change places."""
+    x, y, *radii = PAIRS[pair]
+    found = WorstPlace.of({"x": x, "y": y}, gp.within(x, radii[0]) & gp.within(y, radii[1]), "l1")
+    assert found is not None
+    epsilon = found.epsilon(limit, aim, 0.7)  # pyright: ignore[reportArgumentType]
+    sides: list[tuple[np.ndarray, np.ndarray]] = []
+    for a, r in zip((x, y), radii, strict=True):
+        ends = np.clip(np.array([-8.0, 8.0]), *a.range)
+        singles = [gp.Attack(gp.within(a, r), at={a.name: float(t)}) for t in np.linspace(*ends, 65)]
+        side = "lower" if aim == "fall" else "upper"
+        after = np.array([float(s.posterior(epsilon, side).bound) for s in singles])
+        sides.append((np.array([s.prior for s in singles]), after))
+    p, u = (np.outer(*(side[k] for side in sides)) for k in (0, 1))  # by ℓ1 the product of single beliefs is exact
+    most = float(np.max(u if aim == "posterior" else np.abs(u - p)))
+    assert limit * 0.97 <= most <= limit * (1 + 1e-9)
+
+
 def test_a_place_at_sea_without_a_true_one() -> None:
     east, north = (gp.Attribute(n, gp.normal(0, 35.36)) for n in ("east", "north"))
     goal = gp.near((east, north), 10)

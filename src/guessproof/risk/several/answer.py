@@ -247,7 +247,7 @@ class Several:
             bound = found.bound
             if bound > _LOOSE * value and self._product is not None:
                 bound = min(bound, self._product.worst(epsilon, aim)[0])
-            return min(value, bound), bound, self._places.named(place), prior
+            return min(value, bound), bound, self._places.told(place), prior
         if self._each is None:
             bound, where = self._boxes.worst(epsilon, aim)
             value, prior = self._boxes.reached(epsilon, aim, where)

@@ -17,12 +17,14 @@ from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.tiles import ROUGH, Detail, Edged, cut_in_boxes, edge_points
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
-from guessproof.world.goals import Goal, Norm
+from guessproof.world.goals import Goal, Norm, combine
 from guessproof.world.line import expit
 
 _CARRIED = ROUGH, Detail(24, 1, 0.05, 1.15)
 _ONCE = Detail(6, 1, 0.3, 1.5), Detail(24, 1, 0.2, 1.25)  # of tiles that cannot be carried, so that there are fewer
 _CLIMBS: tuple[Climb, Climb] = (((300.0, 16), (1000.0, 20)), ((400.0, 30), (1200.0, 40)))  # a close look, a closer one
+_STRAY = 0.3  # by which ln w moves at most in one climb: tiles are offered to the anchors that counted at its start
+_ASTRAY = 1.2  # times the largest difference that is private
 _NEAR = 0.6  # standard deviations over which tiles are carried
 
 
@@ -36,6 +38,15 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A good likelihood at one place: ln w at the anchors."""
+
+    place: Array
+    epsilon: float
+    log_w: Array
+
+
+@dataclass(frozen=True)
 class Carried:
     """A goal around many places: its tiles, and its anchors."""
 
@@ -46,6 +57,7 @@ class Carried:
     plane: Plane
     frames: list[Frame] = field(default_factory=list[Frame])
     anchors: list[Array] = field(default_factory=list[Array])  # as ways from the true place, once there are some
+    seen: list[Seen] = field(default_factory=list["Seen"])
 
     @classmethod
     def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm, sd: Array) -> Carried | None:
@@ -60,23 +72,38 @@ class Carried:
 
     def bound(self, place: Array, epsilon: float, known: Edged | None = None) -> Edged:
         """Log-odds that no likelihood exceeds where `place` is true; better ones where some are known."""
-        rough, tiles = self._tiles(place, epsilon)
+        tiles = self._tiles(place, epsilon, rough=False)
         here = self.plane.places(place[None, :])
         if not self.anchors or not self.is_movable:
             points = edge_points(self._joint_attack(place), self.goal, self.plane, tiles, epsilon)
             self.anchors[:] = [points - here]
         anchors = self.anchors[0] + here
-        start = climbed(rough, anchors, self.norm, epsilon) if known is None else known.log_w
-        found = anchored_bound(tiles, anchors, self.norm, epsilon, start, _CLIMBS[known is not None])
+        start = self._known(place, epsilon) if known is None else known.log_w
+        climb = _CLIMBS[known is not None]
+        found = None if start is None else anchored_bound(tiles, anchors, self.norm, epsilon, start, climb, _STRAY)
+        if found is None or not self._is_private(found.log_w, anchors, epsilon):
+            start = climbed(self._tiles(place, epsilon, rough=True), anchors, self.norm, epsilon)
+            found = anchored_bound(tiles, anchors, self.norm, epsilon, start, climb)
+        if self.is_movable and self._is_private(found.log_w, anchors, epsilon):
+            self.seen.append(Seen(place, epsilon, found.log_w))
         return Edged(found.bound + 1e-9, tiles, anchors, found.log_w)
 
-    def _tiles(self, place: Array, epsilon: float) -> list[Tiles]:
+    def _is_private(self, log_w: Array, anchors: Array, epsilon: float) -> bool:
+        """Whether ln w is about as a private likelihood's: a climb that went astray leads others astray."""
+        across = float(combine(self.norm, list(np.ptp(anchors, axis=0))))
+        return bool(np.ptp(log_w) <= _ASTRAY * epsilon * across)
+
+    def _known(self, place: Array, epsilon: float) -> Array | None:
+        """Where to climb from: what was found at a place nearby, if there is any."""
+        near = min(reversed(self.seen), key=lambda s: self._apart(s.place, place), default=None)
+        if near is None or self._apart(near.place, place) > _NEAR:
+            return None
+        return near.log_w * (epsilon / near.epsilon)
+
+    def _tiles(self, place: Array, epsilon: float, rough: bool) -> Tiles:
         frame = self._frame(place)
-        way = place - frame.place
-        return [
-            self.plane.tiles(self.plane.moved(boxes, way), leant(self.plane, boxes, shares, way), epsilon)
-            for boxes, shares in (frame.rough, frame.fine)
-        ]
+        way, (boxes, shares) = place - frame.place, frame.rough if rough else frame.fine
+        return self.plane.tiles(self.plane.moved(boxes, way), leant(self.plane, boxes, shares, way), epsilon)
 
     def _joint_attack(self, place: Array) -> JointAttack:
         return JointAttack(self.attributes, dict(zip(self.attributes, place.tolist(), strict=True)), self.norm)

@@ -17,7 +17,7 @@ from guessproof.risk.bracket import agreed
 from guessproof.risk.several.axes import TAILS, Axis, class_axis, edges_of, finite_axis, line_axis
 from guessproof.risk.several.joint_attack import JointAttack, is_untouched
 from guessproof.risk.several.lattice import Lattice, edges_between, lattice, split_shares
-from guessproof.risk.several.peak_attack import Peaks, peak_attack, peak_odds
+from guessproof.risk.several.peak_attack import Peaks, climbed_peaks, peak_attack, peak_odds
 from guessproof.risk.several.program import best_odds
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
@@ -74,10 +74,30 @@ def certified_cells(
     if not attack or not is_straight(cells) or np.isinf(solved.bound):
         return Certified(-np.inf, solved.bound, None, cells.mass.size)
     peaks = peak_attack(cells, solved.log_m, share, epsilon)
-    lines = sum(not a.is_finite for a in cells.axes)
-    parts = max(1, round(((_BOXES + 30 * cells.mass.size) / cells.mass.size) ** (1 / max(lines, 1))))
-    reached = peak_odds(peaks, goal, joint_attack, joint, min(parts, 12))
+    reached = peak_odds(peaks, goal, joint_attack, joint, _parts(cells.axes, cells.mass.size))
     return Certified(*agreed(float(reached), float(solved.bound)), peaks, cells.mass.size)
+
+
+def climbed_further(found: Certified, joint_attack: JointAttack, goal: Goal) -> Certified:
+    """The same with an attack that goes uphill from the program's own, which knows L by its cells' averages only."""
+    if found.peaks is None:
+        return found
+    joint = _joint_histogram(joint_attack, goal)
+    peaks = climbed_peaks(found.peaks, goal, joint_attack, joint)
+    reached = peak_odds(peaks, goal, joint_attack, joint, _parts(peaks.axes, found.cells))
+    if reached <= found.attack:
+        return found
+    return Certified(*agreed(float(reached), found.bound), peaks, found.cells)
+
+
+def _parts(axes: tuple[Axis, ...], cells: int) -> int:
+    """In how many parts each side of a cell is cut where an attack is integrated."""
+    lines = sum(not a.is_finite for a in axes)
+    return min(12, max(1, round(((_BOXES + 30 * cells) / cells) ** (1 / max(lines, 1)))))
+
+
+def _joint_histogram(joint_attack: JointAttack, goal: Goal) -> JointHistogram | None:
+    return next((j for a in joint_attack.members(goal) if isinstance(j := joint_of(a), JointHistogram)), None)
 
 
 def _charged(cells: Lattice, goal: Goal, joint_attack: JointAttack, epsilon: float) -> tuple[Array, Array]:
@@ -93,7 +113,7 @@ def _charged(cells: Lattice, goal: Goal, joint_attack: JointAttack, epsilon: flo
 def cut(joint_attack: JointAttack, goal: Goal, epsilon: float, target: int) -> tuple[Lattice, JointHistogram | None]:
     """The space cut into about `target` cells."""
     members = joint_attack.members(goal)
-    joint = next((j for a in members if isinstance(j := joint_of(a), JointHistogram)), None)
+    joint = _joint_histogram(joint_attack, goal)
     parts = leaves(goal)
     tables = {a.name: axis for a in members if (axis := _finite(joint_attack, a, parts, joint)) is not None}
     lines = [a for a in members if a.name not in tables]

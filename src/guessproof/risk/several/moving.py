@@ -195,7 +195,8 @@ def moving(attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> Movin
         covariance = np.array([[joint.sd[0] ** 2, cross], [cross, joint.sd[1] ** 2]])
     bends = NormalBends(covariance, slopes, radii, norm)
     sd = np.asarray(np.sqrt(np.diag(covariance)), dtype=np.float64)
-    return Moving(world, mean, sd, slopes, bends, (bends.is_independent,) * mean.size)
+    even = all(bool(np.ptp(side) == 0) for side in (sd, slopes, radii))
+    return Moving(world, mean, sd, slopes, bends, (bends.is_independent,) * mean.size, even)
 
 
 def _edged(

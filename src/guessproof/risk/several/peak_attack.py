@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.several.axes import Axis
+from guessproof.risk.several.heights import climbed_heights
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.lattice import Lattice, lattice, split_shares
 from guessproof.world.checks import Array
@@ -28,6 +29,8 @@ from guessproof.world.line import LinePrior
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(6))
 _MOST = 500  # peak_attack
+_NOTHING_MISSES = 1e-6
+_CLIMBED_ON, _RIVALS = 5000, 24  # boxes, and summits that count on each
 _TILE = 4  # cells per side of a group of boxes that are integrated together
 _TAIL_LEVELS = np.array([0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999])
 
@@ -80,7 +83,7 @@ def peak_attack(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> P
     for _ in range(_MOST):
         missing = weight * -np.expm1(np.minimum(reached - height, 0.0))
         k = int(np.argmax(missing))
-        if chosen and missing[k] <= 1e-6 * float(np.sum(weight)):
+        if chosen and missing[k] <= _NOTHING_MISSES * float(np.sum(weight)):
             break
         chosen.append(k)
         gaps = [whole.gap(i, p, p[k]) for i, p in enumerate(place)]
@@ -124,6 +127,23 @@ def _candidates(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> t
     grid = np.meshgrid(*places, indexing="ij")
     some = inside & np.isfinite(top)
     return tuple(g[some] for g in grid), top[some], heavy[some]
+
+
+def climbed_peaks(peaks: Peaks, goal: Goal, joint_attack: JointAttack, joint: JointHistogram | None) -> Peaks:
+    """The same summits at heights that reach more, as far as the middles of boxes tell: a hint, as any heights are."""
+    lines = sum(not a.is_finite for a in peaks.axes)
+    cells = float(np.prod([a.size for a in peaks.axes]))
+    parts = max(1, round((_CLIMBED_ON / cells) ** (1 / max(lines, 1))))
+    fine = tuple(_refined(axis, parts, clamped) for axis, clamped in zip(peaks.axes, peaks.clamped, strict=True))
+    boxes = lattice(tuple(f.axis for f in fine), peaks.norm, joint)
+    (right, _), (_, wrong) = split_shares(boxes, goal, joint_attack)
+    middle = [(f.start + (f.end - f.start) * f.mean)[i] for f, i in zip(fine, boxes.index, strict=True)]
+    gaps = [peaks.gap(i, m[:, None], peaks.place[i][None, :]) for i, m in enumerate(middle)]
+    ways = peaks.epsilon * combine(peaks.norm, gaps)
+    is_open = np.any([f.open_end[i] for f, i in zip(fine, boxes.index, strict=True)], axis=0)
+    masses = np.where(is_open, 0.0, boxes.mass * right), boxes.mass * wrong  # what has no end is sure to count as wrong
+    height = climbed_heights(peaks.height - np.max(peaks.height), ways, masses, +1, _RIVALS)
+    return replace(peaks, height=height)
 
 
 def peak_odds(peaks: Peaks, goal: Goal, joint_attack: JointAttack, joint: JointHistogram | None, parts: int) -> float:

@@ -15,19 +15,15 @@ On a tile a peak's logarithm is concave and that of a hollow convex. So with w_c
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from guessproof.risk.several.anchors import Tiles
-from guessproof.risk.several.downhill import downhill
+from guessproof.risk.several.heights import climbed_heights, nearest
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine, power_of
 
-_NEAREST = 10  # points whose tangents are looked at on a tile; where all others stay below
 _NOTHING_MISSES = 1e-6
-_STRAY = 0.2  # by which a climb moves a height at most
-_CLIMB = ((40.0, 30), (200.0, 30))  # how hard the largest is, and steps uphill at that
 
 
 @dataclass(frozen=True)
@@ -66,36 +62,17 @@ def climbed_land(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> L
     """The same points at heights that reach more, as far as the tiles' means tell: a hint, as any heights are."""
     if not land.height.size:
         return land
-    places = epsilon * far_apart(tiles.middle, land.points, norm)
-    near, _ = _nearest(land.sign * land.height - places)
-    away = np.take_along_axis(places, near, axis=1)
-    with np.errstate(divide="ignore"):
-        weights = [np.log(tiles.mass * share) for share in (tiles.right[0], tiles.wrong[1])]
-
-    def loss(change: Array, sharpness: float) -> tuple[float, Array]:
-        bent = np.tanh(change / _STRAY)  # never far from where those that count on a tile were picked
-        height = land.height + _STRAY * bent
-        own = sharpness * (land.sign * height[near] - away)
-        top = np.max(own, axis=1, keepdims=True)
-        share = np.exp(own - top)
-        total = np.sum(share, axis=1)
-        level = land.sign * (top[:, 0] + np.log(total)) / sharpness
-        parts = [np.exp(w + level - np.max(w + level)) for w in weights]
-        value = [float(np.log(np.sum(p)) + np.max(w + level)) for p, w in zip(parts, weights, strict=True)]
-        slope = (parts[1] / np.sum(parts[1]) - parts[0] / np.sum(parts[0])) / total
-        moved = np.bincount(near.ravel(), (share * slope[:, None]).ravel(), height.size)
-        return value[1] - value[0], np.asarray(moved * (1 - bent**2), dtype=np.float64)
-
-    change = np.zeros(land.height.size)
-    for sharpness, steps in _CLIMB:
-        change = downhill(lambda h, s=sharpness: loss(h, s), change, steps)
-    return replace(land, height=land.height + _STRAY * np.tanh(change / _STRAY))
+    ways = epsilon * far_apart(tiles.middle, land.points, norm)
+    masses = tiles.mass * tiles.right[0], tiles.mass * tiles.wrong[1]
+    return replace(land, height=climbed_heights(land.height, ways, masses, land.sign))
 
 
 def reached_odds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> float:
     """Log-odds that a landscape is sure to reach."""
     if not land.height.size:
         return -np.inf
+    # Heights count from the highest (the lowest hollow): large ones would leave nothing of the distances in rounding.
+    land = replace(land, height=land.height - land.sign * float(np.max(land.sign * land.height)))
     low, high = _mean_bounds(tiles, land, norm, epsilon)
     right, wrong = tiles.right[0] > 0, tiles.wrong[1] > 0  # elsewhere L may be as large as it likes
     if not right.any() or not wrong.any():
@@ -136,7 +113,7 @@ def _tangents(tiles: Tiles, land: Landscape, values: Array, norm: Norm, epsilon:
     steps = tiles.corners - tiles.middle[:, None, :]
     reach = epsilon * np.max(combine(norm, [np.abs(steps[..., i]) for i in (0, 1)]), axis=1)
     found = np.empty(steps.shape[:2])
-    near, rest = _nearest(values)
+    near, rest = nearest(values)
     # From the middle to a corner no two points differ by more than twice the way: the others cannot come first.
     settled = np.max(values, axis=1) - rest > 2 * reach
     for some, chosen in ((settled, near[settled]), (~settled, None)):
@@ -154,15 +131,6 @@ def _tangents(tiles: Tiles, land: Landscape, values: Array, norm: Norm, epsilon:
 def far_apart(places: Array, points: Array, norm: Norm) -> Array:
     """How far every place is from every point."""
     return combine(norm, [np.abs(places[:, None, i] - points[None, :, i]) for i in (0, 1)])
-
-
-def _nearest(values: Array) -> tuple[Any, Array]:
-    """For each tile the points that count most, and what the others are at most."""
-    count = values.shape[1]
-    if count <= _NEAREST + 1:
-        return np.broadcast_to(np.arange(count), values.shape), np.full(len(values), -np.inf)
-    order = np.argpartition(-values, _NEAREST, axis=1)
-    return order[:, :_NEAREST], np.take_along_axis(values, order[:, _NEAREST : _NEAREST + 1], axis=1)[:, 0]
 
 
 def _slopes(norm: Norm, gaps: list[Array]) -> list[Array]:

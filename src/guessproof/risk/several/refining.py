@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
-from guessproof.risk.several.cells import can_cut, certified_cells, cut
+from guessproof.risk.several.cells import Certified, can_cut, certified_cells, climbed_further, cut
 from guessproof.risk.several.formula import is_round
 from guessproof.risk.several.joint_attack import JointAttack, Pair
 from guessproof.risk.several.narrowing import Narrowing, narrowing
@@ -24,6 +24,7 @@ _MOST_PAIRS = 20_000_000  # of tiles and anchors, whose distances it can hold
 _DEARER = 1.4  # a round with twice as many tiles takes a little more than twice as long
 _WORTH_A_ROUND = 1.1
 _DEARER_CELLS = (1.5, 1.25)  # powers of the number of cells by which time grows: as is likely, and at least
+_DEARER_ROUND = (1.8, 1.5)  # the same where cells have edges in many directions, by norms other than ℓ1 and ℓ∞
 _MORE, _ASK_MORE = 1.15, 3.0  # cells beside those before that are worth a program; as many may be asked for
 _LATE, _LATE_SECONDS = 0.2, 1.0  # of the time, and seconds, for which another way is worth being begun
 _LAST = 0.7  # of it: what comes after a program, its attack, takes time of its own
@@ -75,8 +76,14 @@ class Refining:
                 return
             state, before = state.narrowed(growth), left
 
-    def by_what_is_left(self, cells: int) -> None:
-        """Tiles in the time that cells leave over, or one program that may take longer than anybody waits."""
+    def by_what_is_left(self, found: Certified) -> None:
+        """A better attack than the last program's; then tiles, or one program that may take longer than anybody waits.
+
+        It takes about as long as the attack before it, a fraction of what the program took.
+        """
+        cells = found.cells
+        if not self.is_done and self.left > 0:
+            self.meet(climbed_further(found, self.joint_attack, self.goal).attack, np.inf, cells)
         before = self.left
         if self.is_done or before < max(_LATE * self.effort.seconds, _LATE_SECONDS):
             return
@@ -87,22 +94,32 @@ class Refining:
             found = certified_cells(self.joint_attack, self.goal, self.epsilon, size, _LAST * self.left)
             self.meet(found.attack, found.bound, found.cells)
 
-    def by_cells(self) -> int:
-        """Programs of more and more cells; how many there were in the last."""
+    def by_cells(self) -> Certified:
+        """Programs of more and more cells; the last that was solved, or the first."""
         lines = sum(not isinstance(a.prior, Finite) for a in self.joint_attack.members(self.goal))
-        size = _FIRST_OF_FEW if lines <= 1 else (_FIRST if self.joint_attack.norm in ("l1", "linf") else _FIRST // 2)
+        edgy = self.joint_attack.norm in ("l1", "linf")
+        size = _FIRST_OF_FEW if lines <= 1 else (_FIRST if edgy else _FIRST // 2)
+        solved: Certified | None = None
         while True:
             start = self.left
             found = certified_cells(self.joint_attack, self.goal, self.epsilon, size, 0.9 * start)
+            solved = found if solved is None or found.bound < np.inf else solved
             self.meet(found.attack, found.bound, found.cells)
             spent = start - self.left
             # The width falls with the number of cells.
             wanted = max(1.5 * found.cells * self.width / self.effort.tolerance, 1.6 * found.cells, 1.3 * size)
             longer = _SAFE * max(self.left, 0.0) / max(spent, 1e-3)
-            likely, most = (min(found.cells * longer ** (1 / power), _LARGEST) for power in _DEARER_CELLS)
-            size = 0 if self.is_done else self._next_size(found.cells, min(wanted, likely), most)
+            likely, most = (
+                min(found.cells * longer ** (1 / power), _LARGEST)
+                for power in (_DEARER_CELLS if edgy else _DEARER_ROUND)
+            )
+            # As many as are likely to be solved in time; more only where there is no such number.
+            sizes = (
+                (0,) if self.is_done else (self._next_size(found.cells, min(wanted, likely), n) for n in (likely, most))
+            )
+            size = next(filter(None, sizes), 0)
             if not size:
-                return found.cells
+                return solved
 
     def _next_size(self, cells: int, wanted: float, most: float) -> int:
         """How many cells to ask for next; 0 where there are no more that can be paid for.

@@ -23,6 +23,7 @@ from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.moving import BoxBeliefs, Moving, moving
 from guessproof.risk.several.refining import looked_at_twice
 from guessproof.risk.several.tiles import Edged, edge_attack, edge_bound
+from guessproof.risk.several.unmixed import Unmixed
 from guessproof.risk.worst_case import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -36,9 +37,22 @@ _FARTHEST, _FAR = 1e6, 32.0  # standard deviations
 _UNEVEN = 1.0  # change of ln p in a box that is cut for that alone
 _NEAR_ENOUGH = 0.02  # in odds, between attack and bound at the place found
 _ENDLESS = 1e6  # log-odds that are as good as infinite, with which weights can still be multiplied
-_SLACK = 0.008  # by which ε stays below what the worst place found allows, so that others need fewer looks
+_SLACK = 0.0078  # by which ε stays below what the worst place found allows, so that others need fewer looks
 _ROUNDS, _SECANTS = 24, 8
-_USUAL = 0.016  # relative width within which the worst place is looked for
+_GOES_ON = 1.05  # times the limit: where no box exceeds it by more, the next ε goes on with these boxes
+_USUAL = 0.0078  # relative width within which the worst place is looked for
+
+
+_Box = tuple[float, int, Array, Array]  # minus what no place in it exceeds, its number, and its ends
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """Boxes of places that may exceed a limit, and what all others are known to stay below."""
+
+    boxes: list[_Box]
+    far: float
+    is_even: bool = False  # whether they came from a box in which two numbers can change places
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,7 @@ class WorstFound:
     place: Array
     value: float
     way: Array  # to that place, or to a mirrored one
+    left: Unsettled
 
 
 @dataclass(frozen=True)
@@ -74,6 +89,7 @@ class WorstPlace:
     goal: Goal
     norm: Norm
     world: Moving
+    turned: Unmixed | None = None  # where the numbers here are others than those asked about
     _corners: dict[Any, _Corner] = field(default_factory=dict[Any, _Corner], repr=False, compare=False)
     _carried: dict[bool, Carried | None] = field(
         default_factory=dict[bool, "Carried | None"], repr=False, compare=False
@@ -82,27 +98,37 @@ class WorstPlace:
     @classmethod
     def of(cls, attributes: Mapping[str, Attribute], goal: Goal, norm: Norm) -> WorstPlace | None:
         """None where places cannot be compared by moving the prior."""
+        turned = Unmixed.of(attributes, goal, norm)
+        attributes, goal = (attributes, goal) if turned is None else (turned.attributes, turned.goal)
         world = moving(attributes, goal, norm)
-        return None if world is None else cls(attributes, goal, norm, world)
+        return None if world is None else cls(attributes, goal, norm, world, turned)
 
     def worst(
-        self, epsilon: float, aim: Direction, effort: Effort | None = None, enough: float = -np.inf
+        self,
+        epsilon: float,
+        aim: Direction,
+        effort: Effort | None = None,
+        enough: float = -np.inf,
+        known: Unsettled | None = None,
     ) -> WorstFound:
-        """What no place exceeds; where `enough` is given, no closer than to show that it is kept, or not."""
+        """What no place exceeds; where `enough` is given, no closer than to show that it is kept, or not.
+
+        What is `known` at a larger ε holds at this one, since what is private here is private there.
+        """
         misses, after = aim == "fall", aim == "posterior"
         if epsilon == 0 and not after:
-            return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean)
+            return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean, Unsettled([], 0.0))
         tolerance = _USUAL if effort is None else effort.tolerance
         left = self._allowance(effort)
-        low, high, far = self._range(epsilon, misses, after, enough)
-        place, value = self._centre(low, high), -np.inf
-        boxes: list[tuple[float, int, Array, Array]] = []
-        ticket = count()
+        known = known or self._all(epsilon, misses, after, enough)
+        boxes, far = [*known.boxes], known.far
+        place, value = self._centre(*boxes[0][2:]), -np.inf
+        ticket = count(max(box[1] for box in boxes) + 1)
+        is_even = known.is_even
 
         def bounded(a: Array, b: Array) -> float:
             return self._bounded(a, b, epsilon, misses, after)
 
-        heappush(boxes, (-bounded(low, high), next(ticket), low, high))
         while boxes:
             top, (_, _, a, b) = -boxes[0][0], boxes[0]
             if top <= max(far, enough, value * (1 + tolerance)) or value > enough > 0 or not left(len(boxes)):
@@ -119,9 +145,17 @@ class WorstPlace:
                 heappush(boxes, (-better, next(ticket), a, b))
                 continue
             for half in self._halves(a, b, epsilon, misses):
+                if is_even and half[0][0] >= half[1][1]:  # the numbers change places in one that is kept
+                    continue
                 heappush(boxes, (-min(bounded(*half), top), next(ticket), *half))
         bound = min(max(far, -boxes[0][0] if boxes else -np.inf), 1.0)
-        return WorstFound(bound, self._declared(place), value, place)
+        return WorstFound(bound, self._declared(place), value, place, Unsettled(boxes, far, is_even))
+
+    def _all(self, epsilon: float, misses: bool, after: bool, enough: float) -> Unsettled:
+        """All places, as one box."""
+        low, high, far = self._range(epsilon, misses, after, enough)
+        even = self.world.is_even and low[0] == low[1] and high[0] == high[1]
+        return Unsettled([(-self._bounded(low, high, epsilon, misses, after), 0, low, high)], far, even)
 
     def _allowance(self, effort: Effort | None) -> Callable[[int], bool]:
         """Whether there is time left for another box."""
@@ -145,10 +179,11 @@ class WorstPlace:
         began = 0.0 if effort is None else effort.clock()
         place = self._range(start, aim == "fall", aim == "posterior", limit)[0]
         epsilon = self._epsilon_at(place, limit, aim, start)
-        trial = epsilon * (1 - _SLACK)
-        for _ in range(_ROUNDS):
+        trial, left = epsilon * (1 - _SLACK), None
+        for _ in range(_ROUNDS):  # each at a lower ε than the one before
             work = effort if effort is None else replace(effort, seconds=effort.seconds / 3)
-            found = self.worst(trial, aim, work, enough=limit)
+            found = self.worst(trial, aim, work, limit, left)
+            left = found.left if found.bound <= limit * _GOES_ON else None  # many small boxes need more looks than few
             if found.bound <= limit:
                 return trial * (1 - 1e-12)
             if effort is not None and effort.clock() - began > effort.seconds:
@@ -218,8 +253,12 @@ class WorstPlace:
         apart = [np.maximum(np.maximum(low - p, p - high), 0.0) for p in (place, mirror)]
         return np.where(np.array(self.world.mirrored) & (apart[1] < apart[0]), mirror, place)
 
+    def told(self, place: Array) -> dict[str, Any]:
+        """A place as true values of the numbers that were asked about."""
+        return self.named(place if self.turned is None else self.turned.back(place))
+
     def named(self, place: Array) -> dict[str, Any]:
-        """A place as true values."""
+        """A place as true values of the numbers here."""
         return dict(zip(self.attributes, place.tolist(), strict=True))
 
     # Where to look.
@@ -242,8 +281,8 @@ class WorstPlace:
             low, high = np.where(alike, near, low), np.where(alike, far, high)
         elif world.is_normal and np.isinf(low).all() and np.isinf(high).all():  # all numbers mirrored at once
             low[0] = 0.0
-        middle = self._corner(np.clip(0.0, low, high), epsilon, misses).value(after)
-        small = 0.9 * enough if enough > 0 else 0.5 * middle
+        middle = self._centre(low, high)
+        small = 0.9 * enough if enough > 0 else 0.5 * self._corner(middle, epsilon, misses, looks=1).value(after)
         far = 0.0
         for axis in range(world.count):
             rate = 0.0 if misses else epsilon
@@ -321,7 +360,9 @@ class WorstPlace:
         engine = JointEngine(JointAttack(self.world.attributes, self.named(place), self.norm), self.goal)
         prior = engine.prior()
         p, q = (prior.log_q, prior.log_p) if misses else (prior.log_p, prior.log_q)
-        return _Corner(p, q, p - q + sign * (engine.quick_bound(sign * epsilon) if epsilon else 0.0))
+        odds = p - q + sign * (engine.quick_bound(sign * epsilon) if epsilon else 0.0)
+        belief = 1.0 if misses else self.world.bends.within(way, way, epsilon, misses)
+        return _Corner(p, q, odds if belief >= 1 else min(odds, max(p - q, float(np.log(belief / (1 - belief))))))
 
     @property
     def _is_correlated(self) -> bool:
