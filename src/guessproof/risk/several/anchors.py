@@ -230,7 +230,9 @@ def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int, stray: fl
         return outside - inside, two - one
 
     if stray == np.inf:
-        return downhill(loss, log_w, steps)
+        found = downhill(loss, log_w, steps)
+        # Where rounding is all that tells heights apart a climb can leave the world; nothing private lies out there.
+        return found if float(np.ptp(found)) <= 2 * _LARGEST_WAY else log_w
 
     def near(change: Array) -> tuple[float, Array]:
         bent = np.tanh(change / stray)

@@ -26,6 +26,7 @@ from guessproof.world.goals import Norm, combine, power_of
 
 _NEAREST = 10  # points whose tangents are looked at on a tile; where all others stay below
 _NOTHING_MISSES = 1e-6
+_TOO_HIGH = 1e4  # a height of which rounding eats more than is allowed for it
 _STRAY = 0.2  # by which a climb moves a height at most
 _CLIMB = ((40.0, 30), (200.0, 30))  # how hard the largest is, and steps uphill at that
 
@@ -94,7 +95,7 @@ def climbed_land(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> L
 
 def reached_odds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> float:
     """Log-odds that a landscape is sure to reach."""
-    if not land.height.size:
+    if not land.height.size or not float(np.max(np.abs(land.height))) <= _TOO_HIGH:
         return -np.inf
     low, high = _mean_bounds(tiles, land, norm, epsilon)
     right, wrong = tiles.right[0] > 0, tiles.wrong[1] > 0  # elsewhere L may be as large as it likes
