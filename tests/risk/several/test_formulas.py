@@ -188,6 +188,13 @@ def test_a_known_total_is_answered_closely_and_above_likelihoods_on_a_grid(ways:
     assert odds[1] <= 1.55 * odds[0]
 
 
+def test_a_climb_that_leaves_the_world_reaches_nothing() -> None:
+    """Here rounding was all that told heights of 1e40 apart, and an attack was said to gain 1e25."""
+    at, ways = {"rent": 700, "loan": 300}, {RENT + LOAN: (900, 1100)}
+    found = gp.Attack(gp.within(RENT - LOAN, 50), at=at, knows=ways, norm="l2").posterior(0.03, "lower")
+    assert 0 < found.bound <= found.attack < 1e-4
+
+
 def test_a_small_rise_beside_a_known_total_is_allowed_something() -> None:
     attack = gp.Attack(gp.within(RENT - LOAN, 50), at={"rent": 700, "loan": 300}, knows={RENT + LOAN: (900, 1100)})
     epsilon = attack.epsilon(advantage=0.05)

@@ -13,8 +13,10 @@ from guessproof.risk.several.belief import JointEngine
 from guessproof.risk.several.cells import Certified, cut
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.narrowing import Narrowing, narrowing
+from guessproof.risk.several.plane import Boxes2, plane_of
 from guessproof.risk.several.reaching import Landscape, climbed_land, follow, reached_odds
-from guessproof.world.goals import Goal, Not, combine
+from guessproof.risk.several.tiles import decider, tile_shares
+from guessproof.world.goals import Goal, Norm, Not, combine
 
 X, Y = gp.Attribute("x", gp.normal(0, 2)), gp.Attribute("y", gp.normal(0, 3))
 BOX = gp.within(X, 1) & gp.within(Y, 1)
@@ -64,6 +66,56 @@ def test_falls_of_belief_in_a_box_are_within_three_percent(t: tuple[float, float
         state, before = state.narrowed(2.0), state
         assert before.attack <= state.attack <= state.bound <= before.bound
     assert np.expm1(state.bound - state.attack) <= 0.03
+
+
+FIRST, SECOND = gp.Attribute("first", gp.normal(10, 3)), gp.Attribute("second", gp.normal(5, 2))
+
+
+@pytest.mark.parametrize(("norm", "sign", "wide"), [("linf", +1, 0.13), ("l2", +1, 0.1), ("l2", -1, 0.2)])
+def test_a_product_is_narrowed_around_likelihoods_on_a_grid(norm: Norm, sign: int, wide: float) -> None:
+    """Tiles measured in parts: what they say is reached is reached on a fine grid, and their bound is above it."""
+    product, t, epsilon = gp.within(FIRST * SECOND, 5), {"first": 11.0, "second": 5.5}, 0.6
+    goal = product if sign > 0 else ~product
+    state = narrowing(JointAttack({"first": FIRST, "second": SECOND}, t, norm), goal, epsilon)
+    assert state is not None
+    for _ in range(2):
+        state, before = state.narrowed(2.0), state
+        assert before.attack <= state.attack <= state.bound <= before.bound
+    parts = state.tiles.parts
+    assert parts is not None
+    assert parts.tiles.mass.sum() == pytest.approx(state.tiles.mass.sum(), rel=1e-9)
+    assert np.expm1(state.bound - state.attack) <= wide
+    land = state.land
+    assert land is not None
+    x, y = (np.linspace(m - 7 * s, m + 7 * s, 701) for m, s in ((10, 3), (5, 2)))
+    x, y = 0.5 * (x[1:] + x[:-1])[:, None], 0.5 * (y[1:] + y[:-1])[None, :]
+    log_l = np.full((x.size, y.size), -np.inf)
+    for (a, b), h in zip(land.points, land.height, strict=True):
+        way = combine(norm, list(np.broadcast_arrays(np.abs(x - a), np.abs(y - b))))
+        log_l = np.maximum(log_l, land.sign * h - epsilon * way)
+    mass = bell.pdf(x, 10, 3) * bell.pdf(y, 5, 2) * np.exp(land.sign * log_l)
+    inside = (np.abs(x * y - 60.5) <= 5) == (sign > 0)
+    reached = float(np.log(mass[inside].sum() / mass[~inside].sum()))
+    assert state.attack <= reached + 2e-3  # what the grid itself misses
+    assert state.bound >= reached - 2e-3
+
+
+def test_shares_of_tiles_on_a_curved_edge_enclose_what_a_fine_grid_says() -> None:
+    goal, corners = gp.within(FIRST * SECOND, 5), [(8.0, 5.0), (11.0, 4.4), (5.0, 11.0)]
+    attack = JointAttack({"first": FIRST, "second": SECOND}, {"first": 11.0, "second": 5.5}, "linf")
+    plane = plane_of(attack, goal)
+    assert plane is not None
+    x, y = (np.array(side) for side in zip(*corners, strict=True))
+    shares = tile_shares(plane, Boxes2((x, y), (x + 2.0, y + 1.0)), decider(attack, goal, plane))
+    for (a, b), (least, most, wrong_least, wrong_most) in zip(corners, shares.T, strict=True):
+        u, v = (np.linspace(c, c + w, 2001) for c, w in ((a, 2.0), (b, 1.0)))
+        u, v = 0.5 * (u[1:] + u[:-1])[:, None], 0.5 * (v[1:] + v[:-1])[None, :]
+        mass = bell.pdf(u, 10, 3) * bell.pdf(v, 5, 2)
+        share = float(mass[np.abs(u * v - 60.5) <= 5].sum() / mass.sum())
+        assert least <= share + 1e-4
+        assert share <= most + 1e-4
+        assert 0 < most - least < 0.12
+        assert (wrong_least, wrong_most) == pytest.approx((1 - most, 1 - least), abs=1e-9)
 
 
 def test_more_time_is_used_and_narrows() -> None:

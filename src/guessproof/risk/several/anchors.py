@@ -28,8 +28,11 @@ Climb = tuple[tuple[float, int], ...]
 _SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
 _SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
 ROUND: Climb = _SHARPEST[1:]  # around a disc, whose rough climb leads as far already
+_PART_CLIMB: Climb = ((100.0, 40), (300.0, 80))  # of parts, after their tiles
 _OFFERS = 12  # anchors that a tile may be handed to
-_PAIRS = 40  # others that an anchor is compared with, by nearness and by how much that binds
+_FEW = 80  # anchors that are compared each with all; of more each with so many, by nearness and by how much that binds
+_PAIRS = 20
+_HUBS = 8  # others that all are compared with
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
 
 
@@ -50,6 +53,7 @@ class Tiles:
     rise: Array  # ln E[e^{+ε·(way beyond the corners)}] of cells that reach to infinity, 0 elsewhere
     fall: Array  # the same of e^{−ε·…}
     is_upright: bool = True  # whether the sides of cells run along the axes
+    parts: TileParts | None = None  # smaller cells by which these are measured, where there are any
 
     @cached_property
     def middle(self) -> Array:
@@ -75,6 +79,8 @@ class Tiles:
         self, anchors: Array, norm: Norm, epsilon: float, sign: int, chosen: NDArray[np.int64] | None = None
     ) -> Array:
         """ln of what correct cells (sign +1) or wrong ones (−1) are worth to each anchor, or to those chosen for it."""
+        if self.parts is not None:
+            return self.parts.worth(self, anchors, norm, epsilon, sign, chosen)
         share = self.inside if sign > 0 else self.outside
         some = share > 0
         corners, weight, cut = self.corners[some], self.weight[some], self.is_cut[some][:, None]
@@ -90,6 +96,36 @@ class Tiles:
             found = self.fall[some][:, None] - np.where(cut, most, total)
         with np.errstate(divide="ignore"):
             return found + np.log(self.mass * share)[some, None]
+
+
+@dataclass(frozen=True)
+class TileParts:
+    """Cells cut smaller, to measure what they are worth: each is handed out as a whole, but over its parts e^{±εd}
+    varies less than over itself, and the bound's loss is the square of that."""
+
+    tiles: Tiles
+    whole: NDArray[np.int64]  # of which cell each is a part; parts of one stand together
+
+    def shares(self, count: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """The least and the most that is correct, and that is wrong, of the whole cells: what their parts add up to."""
+        mass = np.bincount(self.whole, self.tiles.mass, count)
+
+        def summed(share: Array) -> Array:
+            return np.asarray(np.bincount(self.whole, self.tiles.mass * share, count), dtype=np.float64) / mass
+
+        right, wrong = ([summed(share) for share in side] for side in (self.tiles.right, self.tiles.wrong))
+        return (right[0], right[1]), (wrong[0], wrong[1])
+
+    def worth(
+        self, cells: Tiles, anchors: Array, norm: Norm, epsilon: float, sign: int, chosen: NDArray[np.int64] | None
+    ) -> Array:
+        """What whole cells are worth to anchors: the sum over their parts."""
+        some = (cells.inside if sign > 0 else cells.outside) > 0
+        place = np.cumsum(some) - 1
+        own = self.whole[(self.tiles.inside if sign > 0 else self.tiles.outside) > 0]
+        worth = self.tiles.worth(anchors, norm, epsilon, sign, None if chosen is None else chosen[place[own]])
+        begin = np.flatnonzero(np.diff(own, prepend=-1))
+        return np.logaddexp.reduceat(worth, begin, axis=0)
 
 
 @dataclass(frozen=True)
@@ -197,21 +233,30 @@ def anchored_bound(
     sides, steps = _offers(tiles, anchors, norm, epsilon, log_w, offers), steps or _SHARPEST
     for sharpness, count in steps:
         log_w = _uphill(sides, log_w, sharpness, count, stray)
-    right, wrong = (side.handed(log_w, steps[-1][0]) for side in sides)
-    shift = float(np.max(right))
-    edges = _between(anchors, norm, epsilon, log_w)
-    return Anchored(best_odds(np.exp(right - shift), np.exp(wrong - shift), edges).bound, log_w)
+    if tiles.parts is not None:  # climbing looks at whole tiles; in the end each part goes where it is worth least
+        sides = _offers(tiles.parts.tiles, anchors, norm, epsilon, log_w, offers)
+        for sharpness, count in _PART_CLIMB:
+            log_w = _uphill(sides, log_w, sharpness, count, stray)
+    edges, bound = _between(anchors, norm, epsilon, log_w), np.inf
+    for sharpness, _ in reversed(steps):  # softer where the hardest leaves amounts that are lost in a solver's rounding
+        right, wrong = (side.handed(log_w, sharpness) for side in sides)
+        shift = float(np.max(right))
+        bound = best_odds(np.exp(right - shift), np.exp(wrong - shift), edges).bound
+        if bound < np.inf:
+            break
+    return Anchored(bound, log_w)
 
 
 def _between(anchors: Array, norm: Norm, epsilon: float, log_w: Array) -> Edges:
     """What holds between anchors: of very many, only between near ones and where it nearly binds."""
     cost = epsilon * combine(norm, [np.abs(anchors[:, None, i] - anchors[None, :, i]) for i in (0, 1)])
-    pairs = ~np.eye(len(anchors), dtype=bool)
-    if len(anchors) > 2 * _PAIRS:
+    pairs = ~np.eye(log_w.size, dtype=bool)
+    if log_w.size > _FEW:
         slack = cost - (log_w[:, None] - log_w[None, :])
         kept = np.zeros_like(pairs)
         for order in (cost, slack):
             np.put_along_axis(kept, np.argpartition(order, _PAIRS, axis=1)[:, :_PAIRS], True, axis=1)
+        kept[:, :_HUBS] = True  # the first are far apart: what is far out stays tied to the rest, else nothing holds it
         pairs &= kept
     rows, cols = np.nonzero(pairs)
     return Edges(rows, cols, cost[rows, cols])
@@ -230,7 +275,9 @@ def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int, stray: fl
         return outside - inside, two - one
 
     if stray == np.inf:
-        return downhill(loss, log_w, steps)
+        found = downhill(loss, log_w, steps)
+        # Where rounding is all that tells heights apart a climb can leave the world; nothing private lies out there.
+        return found if float(np.ptp(found)) <= 2 * _LARGEST_WAY else log_w
 
     def near(change: Array) -> tuple[float, Array]:
         bent = np.tanh(change / stray)

@@ -14,24 +14,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.several.anchors import Climb, Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import Climb, TileParts, Tiles, anchored_bound, climbed
+from guessproof.risk.several.cells import leaves
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
-from guessproof.risk.several.reaching import climbed_land, far_apart, follow, reached_odds
+from guessproof.risk.several.reaching import Landscape, climbed_land, far_apart, follow, reached_odds
 from guessproof.risk.several.tiles import ROUGH, Detail, cut_in_boxes, decider, edge_points, edge_pool, tile_shares
 from guessproof.world.checks import Array
+from guessproof.world.formulas import FormulaGoal
 from guessproof.world.goals import Goal, Norm, combine
 
 _START = Detail(8, 1, 0.06, 1.2)
 _CLIMB = ((20.0, 30), (100.0, 40), (400.0, 40))
 _LONG_CLIMB = ((20.0, 60), (100.0, 120), (400.0, 120))
 _LAGS, _FEWER = 0.4, 3  # of the width that tiles are known to make; of the tiles that are cut then
-_OFFERS = 40
+_OFFERS, _OFFERS_OF_PARTS = 40, 24
 _STRAY = 0.3  # by which ln w moves at most in one climb
 _SUMMITS, _MOST_SUMMITS = 64, 500
 _MOST_OF_IT = 0.95  # of the width is made by the tiles that are cut next
 _MOST_LEVELS = 4  # halvings of a tile in one round
 _STEP_OUT = 0.15  # of the bulk: where a tile without end is cut
+_PARTS, _PARTS_ON_EDGE = 2, 4  # per side, of a tile, of one on the goal's edge
+_PART_HALVINGS = 5  # of what is still on the edge, where such a part is measured
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ class Narrowing:
     bound: float
     signs: tuple[int, ...] = (+1, -1)  # of the landscapes that are worth a look
     summits: int = _SUMMITS
+    land: Landscape | None = None  # the likelihood that reaches most
 
     @property
     def size(self) -> int:
@@ -99,7 +104,9 @@ class Narrowing:
             bend = mean - self.epsilon * ways[np.arange(best.size), best]  # where a distance has a kink
             varied = np.sum(tiles.weight[some] * (corners - mean[:, None]) ** 2, axis=1) / 2 + bend
             unsure = tiles.right[1][some] - tiles.right[0][some] + np.ptp(corners, axis=1)
-            varied = np.where(tiles.is_cut[some], np.maximum(varied, unsure), varied)
+            cut, in_parts = tiles.is_cut[some], tiles.parts is not None
+            varied = np.where(cut, np.maximum(varied, unsure), varied)
+            varied /= np.where(cut, _PARTS_ON_EDGE, _PARTS**2) if in_parts else 1.0  # what is left of it in their parts
             loss[some] += part * np.minimum(np.where(tiles.is_far[some], 1.0, varied), 1.0)
             bent[some, 0] += np.abs(corners[:, 2] - corners[:, 0]) + np.abs(corners[:, 3] - corners[:, 1])
             bent[some, 1] += np.abs(corners[:, 1] - corners[:, 0]) + np.abs(corners[:, 3] - corners[:, 2])
@@ -144,6 +151,11 @@ class Narrowing:
         return np.concatenate([self.anchors, pool[chosen]]), np.concatenate([self.log_w, between])
 
 
+def is_slanted(goal: Goal) -> bool:
+    """Whether the edge of the goal, or of what is known, runs across the axes: it would cut cells everywhere."""
+    return any(isinstance(leaf, FormulaGoal) for leaf in leaves(goal))
+
+
 def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowing | None:
     """The first round; None where two numbers cannot be tiled."""
     plane = plane_of(joint_attack, goal)
@@ -161,24 +173,61 @@ def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowin
 def _proven(state: Narrowing, climb: Climb = _CLIMB) -> Narrowing:
     """The bracket of these boxes and anchors, never worse than the one before."""
     tiles = state.plane.tiles(state.boxes, state.shares, state.epsilon)
-    found = anchored_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, climb, _STRAY, _OFFERS)
-    reached = {sign: _reached(state, tiles, found.log_w, sign) for sign in state.signs}
-    best = max(reached, key=lambda sign: reached[sign])
+    tiles = _in_parts(state, tiles) if is_slanted(state.goal) else tiles
+    offers = _OFFERS if tiles.parts is None else _OFFERS_OF_PARTS
+    found = anchored_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, climb, _STRAY, offers)
+    reached = [_reached(state, tiles, found.log_w, sign) for sign in state.signs]
+    most, land = max(reached, key=lambda one: one[0])
     return replace(
         state,
         tiles=tiles,
         log_w=found.log_w,
         bound=min(found.bound, state.bound),
-        attack=max(reached[best], state.attack),
-        signs=(best,),
+        attack=max(most, state.attack),
+        signs=(land.sign,),
+        land=land,
     )
 
 
-def _reached(state: Narrowing, tiles: Tiles, log_w: Array, sign: int) -> float:
+def _in_parts(state: Narrowing, tiles: Tiles) -> Tiles:
+    """Tiles that are measured by their parts: few where a likelihood is smooth, more along the goal's edge."""
+    plane, boxes = state.plane, state.boxes
+    cut, finite = tiles.is_cut, boxes.is_finite
+    found: list[tuple[Boxes2, Array, NDArray[np.int64]]] = []
+    for some, count in ((finite & ~cut, _PARTS), (finite & cut, _PARTS_ON_EDGE), (~finite, 1)):
+        chosen = np.flatnonzero(some)
+        if not chosen.size:
+            continue
+        parts = boxes[chosen].split(count) if count > 1 else boxes[chosen]
+        shares = np.tile(state.shares[:, chosen], (1, count * count))
+        if count == _PARTS_ON_EDGE:
+            decide = decider(state.joint_attack, state.goal, plane)
+            shares = tile_shares(plane, parts, decide, _PART_HALVINGS)
+        found.append((parts, shares, np.tile(chosen, count * count)))
+    whole = np.concatenate([w for _, _, w in found])
+    order = np.argsort(whole, kind="stable")
+    parts, shares = Boxes2.joined([p for p, _, _ in found])[order], np.concatenate([s for _, s, _ in found], axis=1)
+    some = plane.telling(parts, shares := shares[:, order])
+    fine = TileParts(plane.tiles(parts[some], shares[:, some], state.epsilon), whole[order][some])
+    right, wrong = fine.shares(tiles.mass.size)
+    return replace(tiles, right=right, wrong=wrong, parts=fine)
+
+
+def _reached(state: Narrowing, tiles: Tiles, log_w: Array, sign: int) -> tuple[float, Landscape]:
+    """Log-odds that are reached, and by what: the best of new points, and of those of the round before, climbed."""
     norm, epsilon = state.norm, state.epsilon
-    land = follow(tiles, state.anchors, log_w, norm, epsilon, sign, state.summits)
-    better = climbed_land(tiles, land, norm, epsilon)
-    return max(reached_odds(tiles, one, norm, epsilon) for one in (land, better))
+    parts = tiles if tiles.parts is None else tiles.parts.tiles
+    new = follow(tiles, state.anchors, log_w, norm, epsilon, sign, state.summits)
+    known = [new] if state.land is None else [new, state.land]
+
+    def valued(land: Landscape) -> tuple[float, Landscape]:
+        return reached_odds(parts, land, norm, epsilon), land
+
+    found = [valued(new), *(valued(climbed_land(tiles, land, norm, epsilon)) for land in known)]
+    best = max(found, key=lambda one: one[0])
+    if tiles.parts is None:
+        return best
+    return max(best, valued(climbed_land(parts, best[1], norm, epsilon)), key=lambda one: one[0])
 
 
 def _heaviest(loss: Array, count: int) -> Any:

@@ -114,10 +114,11 @@ def _candidates(cells: Lattice, log_m: Array, share: Array, epsilon: float) -> t
     reach = [(0,) if a.is_finite else (-1, 0, 1, 2) for a in cells.axes]
     for steps in product(*reach):
         near = [np.clip(low + s, 0, a.size - 1) for low, s, a in zip(lower, steps, cells.axes, strict=True)]
-        gaps = [
-            np.zeros(p.size) if a.is_finite else np.abs(p - a.place[i])
-            for p, a, i in zip(places, cells.axes, near, strict=True)
-        ]
+        with np.errstate(invalid="ignore"):  # a cell with no mass to speak of has its middle at infinity: no candidate
+            gaps = [
+                np.zeros(p.size) if a.is_finite else np.abs(p - a.place[i])
+                for p, a, i in zip(places, cells.axes, near, strict=True)
+            ]
         way = combine(cells.norm, list(np.ix_(*gaps)))
         top = np.minimum(top, height[np.ix_(*near)] + epsilon * way)
         if all(s in (0, 1) for s in steps):

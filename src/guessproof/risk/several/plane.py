@@ -127,16 +127,6 @@ class Plane:
         x, y = (p.quick_mass(a, b) for p, a, b in zip(self.coordinates, boxes.low, boxes.high, strict=True))
         return np.maximum(x, 0.0) * np.maximum(y, 0.0)
 
-    def parts_mass(self, boxes: Boxes2, parts: int) -> Array:
-        """The probability of the parts that boxes are split in; of those side by side one edge is looked at once."""
-        if self.joint is not None:
-            return self.mass(boxes.split(parts))
-        sides = list[Array]()
-        for prior, a, b in zip(self.coordinates, boxes.low, boxes.high, strict=True):
-            cuts = np.stack([*(a + (b - a) * (k / parts) for k in range(parts)), b])
-            sides.append(np.maximum(prior.quick_mass(cuts[:-1], cuts[1:]), 0.0))
-        return (sides[0][:, None] * sides[1][None]).reshape(-1)
-
     def telling(self, boxes: Boxes2, shares: Array) -> Any:
         """Which boxes count: those that have some probability, and something correct or wrong in them."""
         return (self.mass(boxes) > 0) & np.any(shares > 0, axis=0)

@@ -24,6 +24,7 @@ from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine, power_of
 
 _NOTHING_MISSES = 1e-6
+_TOO_HIGH = 1e4  # a height of which rounding eats more than is allowed for it
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def climbed_land(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> L
 
 def reached_odds(tiles: Tiles, land: Landscape, norm: Norm, epsilon: float) -> float:
     """Log-odds that a landscape is sure to reach."""
-    if not land.height.size:
+    if not land.height.size or not float(np.max(np.abs(land.height))) <= _TOO_HIGH:
         return -np.inf
     # Heights count from the highest (the lowest hollow): large ones would leave nothing of the distances in rounding.
     land = replace(land, height=land.height - land.sign * float(np.max(land.sign * land.height)))

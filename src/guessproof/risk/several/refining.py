@@ -1,7 +1,8 @@
 """A bracket that is narrowed until it is as narrow as was asked for, or until the time is up, and not before.
 
-Goals with a short edge are narrowed by tiles and anchors (`narrowing`), all others by more and more certified cells,
-and by tiles in the time that is left where the next program would take too long.
+Goals with a short edge, and those of two numbers with a curved one, are narrowed by tiles and anchors (`narrowing`),
+all others by more and more certified cells, and by tiles in the time that is left where the next program would take
+too long.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
 from guessproof.risk.several.cells import Certified, can_cut, certified_cells, climbed_further, cut
 from guessproof.risk.several.formula import is_round
 from guessproof.risk.several.joint_attack import JointAttack, Pair
-from guessproof.risk.several.narrowing import Narrowing, narrowing
+from guessproof.risk.several.narrowing import Narrowing, is_slanted, narrowing
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 
@@ -30,6 +31,7 @@ _LATE, _LATE_SECONDS = 0.2, 1.0  # of the time, and seconds, for which another w
 _LAST = 0.7  # of it: what comes after a program, its attack, takes time of its own
 _SAFE = 0.8  # of the time that is left: a program that is not solved in time proves nothing
 _UNASKED = 4  # rounds
+_NEAR = 3.0  # in log-odds
 
 
 @dataclass
@@ -59,6 +61,13 @@ class Refining:
     def is_done(self) -> bool:
         """Whether it is as narrow as was asked for."""
         return self.width <= self.effort.tolerance
+
+    def is_near(self, bound: float) -> bool:
+        """Whether a first bound on log-odds is near enough to what is known for rounds to bring it below that.
+
+        Where a likelihood makes tails of the goal count, whose edge the first tiles do not resolve, it is not.
+        """
+        return bound - self.base <= self.bound + _NEAR
 
     def meet(self, attack: float, bound: float, cells: int) -> None:
         """What a round has shown of the log-odds, taken together with what was known."""
@@ -146,8 +155,8 @@ def refined(
     state = Refining(joint_attack, goal, abs(k), sign * base, sign * known[0], sign * known[1], effort, began)
     if not state.is_done:
         before = state.left
-        tiles = narrowing(joint_attack, goal, abs(k)) if is_round(goal) else None
-        if tiles is not None:
+        tiles = narrowing(joint_attack, goal, abs(k)) if is_round(goal) or is_slanted(goal) else None
+        if tiles is not None and (is_round(goal) or state.is_near(tiles.bound)):
             state.by_tiles(tiles, before)
         elif can_cut(joint_attack, goal):
             state.by_what_is_left(state.by_cells())

@@ -19,7 +19,7 @@ from guessproof.world.checks import Array
 from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Not, Together
 from guessproof.world.line import LinePrior
 
-_WITHIN = 24  # parts per axis in which a tile that is still on the edge is measured
+_HALVINGS = 5  # of what is still on the edge, where a tile on it is measured
 _FAR = 1e-7
 _ANCHORS, _MOST_ANCHORS = 40, 80
 _POOL = 600
@@ -121,23 +121,29 @@ def decider(joint_attack: JointAttack, goal: Goal, plane: Plane) -> Callable[[Bo
     return decide
 
 
-def tile_shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array]) -> Array:
+def tile_shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array], halvings: int = _HALVINGS) -> Array:
     """The shares of any boxes; those on the goal's edge are looked at closely."""
     shares = decide(boxes)
     cut = np.flatnonzero(np.any(shares[::2] != shares[1::2], axis=0) & boxes.is_finite)
     if cut.size:
-        shares[:, cut] = _shares(plane, boxes[cut], decide)
+        shares[:, cut] = _shares(plane, boxes[cut], decide, halvings)
     return shares
 
 
-def _shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array]) -> Array:
-    """The shares of boxes on the goal's edge, from small boxes in them."""
-    parts = boxes.split(_WITHIN)
-    mass, count = plane.parts_mass(boxes, _WITHIN), _WITHIN * _WITHIN
-    whole = np.sum(mass.reshape(count, -1), axis=0)
+def _shares(plane: Plane, boxes: Boxes2, decide: Callable[[Boxes2], Array], halvings: int = _HALVINGS) -> Array:
+    """The shares of boxes on the goal's edge: what is still on it is cut in four, so many times."""
+    count = boxes.low[0].size
+    sums, parts, home = np.zeros((5, count)), boxes, np.arange(count)
+    for level in range(halvings):
+        parts, home = parts.split(2), np.tile(home, 4)
+        told = np.concatenate([decide(parts), np.ones((1, home.size))])  # and all of it
+        settled = np.all(told[:4:2] == told[1:4:2], axis=0) | (level == halvings - 1)
+        weighed = told[:, settled] * plane.mass(parts[settled])
+        sums += [np.bincount(home[settled], row, count) for row in weighed]
+        parts, home = parts[~settled], home[~settled]
+    whole = sums[4]
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares = np.sum((decide(parts) * mass).reshape(4, count, -1), axis=1) / whole
-    shares = np.clip(shares + np.array([-1, 1, -1, 1])[:, None] * 1e-12, 0.0, 1.0)
+        shares = np.clip(sums[:4] / whole + np.array([-1, 1, -1, 1])[:, None] * 1e-12, 0.0, 1.0)
     return np.where(whole > 0, shares, np.array([0.0, 1.0, 0.0, 1.0])[:, None])
 
 
