@@ -407,3 +407,52 @@ def test_single_terms_of_a_box() -> None:
     )
     for corners in (peaks.upper, peaks.lower):  # where ψ is flat too, h is 1 everywhere at first and κ at last
         assert corners[..., -1] == pytest.approx(2 * corners[..., 0], rel=1e-5)
+
+
+def test_of_a_line_only_what_is_proven_is_kept() -> None:
+    """A node is proven by an interval beside it; an open interval between two such nodes by the right one."""
+    line = ProvenLine(drawn("normal", 0.7, 2.0, 1), 0.1 + 0.01 * np.arange(8))
+    for is_open, nodes in (("0000000", (0, 7)), ("0011000", (4, 7)), ("0010111", (0, 4)), ("1101111", (2, 3))):
+        line.open = np.array([mark == "1" for mark in is_open])
+        kept = line.proven
+        assert kept is not None
+        assert (kept.epsilon[0], kept.epsilon[-1]) == (line.epsilon[nodes[0]], line.epsilon[nodes[1]]), is_open
+    line.open[:] = True
+    assert line.proven is None
+
+
+def test_a_curve_of_which_nothing_is_proven_asks_the_attack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What attacks reach, a little above it, is no bound."""
+    attack = gp.Attack(gp.within(gp.Attribute("x", PRIORS["normal"]), 0.7), prior_factor=2.0)
+    monkeypatch.setattr(truth_curve, "_ROUNDS", 0)
+    curve = gp.Curve(attack)
+    assert curve.rise.at(0.2) is None
+    assert curve.advantage(0.2) == attack.advantage(0.2).bound
+
+
+def test_where_attacks_are_not_the_best_ones_a_line_lies_further_above() -> None:
+    """Where ψ is flat the best wrong prior is κ on some of what is equally far, which no radius tells: 2 % more."""
+    cells, weights = [0, 10.4, 36.5, 183.6, 208.6, 216.1, 219.7], [0.44, 0.16, 0.39, 0, 0.002, 0.008]
+    prior, clamped = gp.histogram(cells, weights), gp.Clamped(6.3, 171.2)
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior, metric=clamped), 4.74), prior_factor=4.0)
+    rise, epsilon, lo, hi = gp.Curve(attack).rise, 0.006, 0.14, 9.62
+    bound, most = rise.at(epsilon), 0.0
+    assert bound is not None
+    x = (np.arange(40_000) + 0.5) / 40_000 * 219.7
+    f, is_in = np.exp(prior.log_density(x)), (x >= lo) & (x <= hi)
+    likely = np.exp(-epsilon * (np.clip(x, 6.3, 171.2) - 6.3))
+    for part in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        for far in np.linspace(10, 160, 16):
+            h = np.where(is_in & (x <= lo + part * (6.3 - lo)) | ~is_in & (x >= far), 4.0, 1.0)
+            before, after = (np.sum((w * h * f)[is_in]) / np.sum(w * h * f) for w in (np.ones_like(x), likely))
+            most = max(most, float(after - before))
+    assert 1.01 * np.interp(epsilon, rise.epsilon, rise.value) < most <= bound
+
+
+def test_masses_that_rounding_leaves_above_one_are_one() -> None:
+    line = ProvenLine(drawn("histogram", 0.7, 2.0, 1), np.array([0.1, 0.11]))
+    prior = replace(PRIORS["histogram"])
+    object.__setattr__(prior, "mass", lambda a, b: np.full(np.shape(a), 1 + 2e-16))
+    line.along = MisjudgedAlongTruths(replace(line.along.search, prior=prior), 2.0, 1)
+    ends = np.array([-9.0]), np.array([9.0])
+    assert np.all(line._before(ends, ends) == 1.0)

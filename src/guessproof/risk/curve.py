@@ -167,7 +167,8 @@ class Curve:
             from guessproof.risk.misjudged.truth_curve import curve_of_truths  # only where a prior may be wrong
 
             move: Move = -1 if direction == "fall" else 1
-            return curve_of_truths(attack.truth_search, attack.prior_factor, move, typical).close(_CLOSE)
+            made = curve_of_truths(attack.truth_search, attack.prior_factor, move, typical)
+            return Rising.unknown() if made is None else made.close(_CLOSE)
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures

@@ -80,12 +80,17 @@ class Rising:
         made = cls._at(measure, room, epsilon)
         for _ in range(_ROUNDS):
             # A knot whose bound is far from its attack is not mended by others.
-            made = made._without(made._lost_at_knots > most_lost)
+            made = made.without(made._lost_at_knots > most_lost)
             wide = np.flatnonzero(made._lost_in_all > most_lost)[: max(epsilon.size + most // 2 - made.epsilon.size, 0)]
             if not wide.size:
                 break
             made = made._refined(wide, np.full(wide.size, 2), measure, room)
-        return made._without(made._lost_in_all > most_lost)
+        return made.without(made._lost_in_all > most_lost)
+
+    @classmethod
+    def unknown(cls) -> Rising:
+        """Nothing but that it begins with 0: every look-up is left to somebody else."""
+        return cls(np.zeros(1), np.zeros(1), np.zeros(1), np.empty(0))
 
     @classmethod
     def _at(cls, measure: Measure, room: Room, epsilon: Array) -> Rising:
@@ -114,9 +119,9 @@ class Rising:
 
     def close(self, most_lost: float) -> Rising:
         """The part that loses no more of ε than a share."""
-        return self._without(self._lost_in_all > most_lost)
+        return self.without(self._lost_in_all > most_lost)
 
-    def _without(self, loose: NDArray[np.bool_]) -> Rising:
+    def without(self, loose: NDArray[np.bool_]) -> Rising:
         """The part between loose intervals along which it rises most; all of it where every one is loose."""
         marks = np.concatenate([[True], loose, [True]])
         first, last = np.flatnonzero(marks[:-1] & ~marks[1:]), np.flatnonzero(~marks[:-1] & marks[1:])
@@ -177,6 +182,8 @@ class Rising:
             return None
         j = int(np.searchsorted(self.epsilon, epsilon))
         if self.epsilon[j] == epsilon:
+            return float(self.bound[j])
+        if math.isinf(self.room[j - 1]):
             return float(self.bound[j])
         share = (epsilon - self.epsilon[j - 1]) / (self.epsilon[j] - self.epsilon[j - 1])
         line = (1 - share) * self.bound[j - 1] + share * self.bound[j]
