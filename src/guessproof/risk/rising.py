@@ -152,7 +152,8 @@ class Rising:
     @property
     def _lost_at_knots(self) -> Array:
         """What is lost since bound and attack are apart at the two knots of each interval."""
-        apart = np.maximum(self.bound - self.value, 0.0) / self.epsilon
+        with np.errstate(invalid="ignore"):  # an only knot may be that of 0
+            apart = np.maximum(self.bound - self.value, 0.0) / self.epsilon
         return self._share_of(np.maximum(apart[1:], apart[:-1]))
 
     @property
