@@ -457,3 +457,19 @@ def test_masses_that_rounding_leaves_above_one_are_one() -> None:
     line.along = MisjudgedAlongTruths(replace(line.along.search, prior=prior), 2.0, 1)
     ends = np.array([-9.0]), np.array([9.0])
     assert np.all(line._before(ends, ends) == 1.0)
+
+
+def test_first_boxes_leave_no_true_value_out() -> None:
+    """Whatever rounding makes of the last one: a box from there to the end of the range would be lost."""
+    along, rng = drawn("uniform", 0.7, 2.0, 1), np.random.default_rng(1)
+    for _ in range(60):
+        low, high = -float(rng.uniform(0.1, 4)), float(rng.uniform(0.1, 7))
+        truths, peaks = along.first_boxes(np.array([rng.uniform(low, high), 0.5, 0.5, 0.5]), (low, high))
+        ends = np.unique(truths, axis=1)
+        assert (ends[0, 0], ends[1, -1]) == (low, high)
+        assert np.array_equal(ends[0, 1:], ends[1, :-1])
+        first, last = along.peaks(*ends)
+        for t1, t2, c1, c2 in zip(*ends, first, last, strict=True):
+            own = np.sort(peaks[:, (truths[0] == t1) & (truths[1] == t2)], axis=1)
+            assert (own[0, 0], own[1, -1]) == (c1, c2)
+            assert np.array_equal(own[0, 1:], own[1, :-1])
