@@ -452,3 +452,10 @@ def test_a_rising_function_with_few_knots_stays_above() -> None:
         assert known is None or known >= np.tanh(e)
         back = made.inverse(float(np.tanh(e)))
         assert back is None or back <= e * (1 + 1e-12)
+
+
+def test_a_look_up_just_below_a_knot_without_room() -> None:
+    """So near that it is all of the way there, and nothing is known in between but what the knot says."""
+    rising = Rising(np.array([1.0, 1e17]), np.array([0.1, 0.2]), np.array([0.1, 0.2]), np.array([np.inf]))
+    assert rising.at(float(np.nextafter(1e17, 0))) == 0.2
+    assert rising.at(2.0) == 0.2

@@ -426,3 +426,171 @@ def test_high_limits_are_answered_from_a_part_that_is_made_when_they_are_asked(m
     assert np.all(np.diff([curve.advantage(float(e)) for e in inner]) >= 0)
     monkeypatch.setattr(truth_curve, "_MOST", 0)
     assert truth_curve.curve_of_truths(along.search, 1.5, 1, 0.3, further=True) is None
+
+
+def test_of_a_line_only_what_is_proven_is_kept() -> None:
+    """A node is proven by an interval beside it; an open interval between two such nodes by the right one."""
+    line = ProvenLine(drawn("normal", 0.7, 2.0, 1), 0.1 + 0.01 * np.arange(8))
+    for is_open, nodes in (("0000000", (0, 7)), ("0011000", (4, 7)), ("0010111", (0, 4)), ("1101111", (2, 3))):
+        line.open = np.array([mark == "1" for mark in is_open])
+        kept = line.proven
+        assert kept is not None
+        assert (kept.epsilon[0], kept.epsilon[-1]) == (line.epsilon[nodes[0]], line.epsilon[nodes[1]]), is_open
+    line.open[:] = True
+    assert line.proven is None
+
+
+def test_a_curve_of_which_nothing_is_proven_asks_the_attack(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What attacks reach, a little above it, is no bound."""
+    attack = gp.Attack(gp.within(gp.Attribute("x", PRIORS["normal"]), 0.7), prior_factor=2.0)
+    monkeypatch.setattr(truth_curve, "_ROUNDS", 0)
+    curve = gp.Curve(attack)
+    assert curve.rise.at(0.2) is None
+    assert curve.within == 0
+    assert curve.advantage(0.2) == attack.advantage(0.2).bound
+
+
+def test_where_attacks_are_not_the_best_ones_a_line_lies_further_above() -> None:
+    """Where ψ is flat the best wrong prior is κ on some of what is equally far, which no radius tells: 0.6 % more."""
+    cells, weights = [0, 10.4, 36.5, 183.6, 208.6, 216.1, 219.7], [0.44, 0.16, 0.39, 0, 0.002, 0.008]
+    prior, clamped = gp.histogram(cells, weights), gp.Clamped(6.3, 171.2)
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior, metric=clamped), 4.74), prior_factor=4.0)
+    rise, epsilon, lo, hi = gp.Curve(attack).rise, 0.006, 0.14, 9.62
+    bound, most = rise.at(epsilon), 0.0
+    assert bound is not None
+    x = (np.arange(40_000) + 0.5) / 40_000 * 219.7
+    f, is_in = np.exp(prior.log_density(x)), (x >= lo) & (x <= hi)
+    likely = np.exp(-epsilon * (np.clip(x, 6.3, 171.2) - 6.3))
+    for part in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        for far in np.linspace(10, 160, 16):
+            h = np.where(is_in & (x <= lo + part * (6.3 - lo)) | ~is_in & (x >= far), 4.0, 1.0)
+            before, after = (np.sum((w * h * f)[is_in]) / np.sum(w * h * f) for w in (np.ones_like(x), likely))
+            most = max(most, float(after - before))
+    assert 1.005 * np.interp(epsilon, rise.epsilon, rise.value) < most <= bound
+
+
+def test_masses_that_rounding_leaves_above_one_are_one() -> None:
+    line = ProvenLine(drawn("histogram", 0.7, 2.0, 1), np.array([0.1, 0.11]))
+    prior = replace(PRIORS["histogram"])
+    object.__setattr__(prior, "mass", lambda a, b: np.full(np.shape(a), 1 + 2e-16))
+    line.along = MisjudgedAlongTruths(replace(line.along.search, prior=prior), 2.0, 1)
+    ends = np.array([-9.0]), np.array([9.0])
+    assert np.all(line._before(ends, ends) == 1.0)
+
+
+def test_first_boxes_leave_no_true_value_out() -> None:
+    """Whatever rounding makes of the last one: a box from there to the end of the range would be lost."""
+    along, rng = drawn("uniform", 0.7, 2.0, 1), np.random.default_rng(1)
+    for _ in range(60):
+        low, high = -float(rng.uniform(0.1, 4)), float(rng.uniform(0.1, 7))
+        truths, peaks = along.first_boxes(np.array([rng.uniform(low, high), 0.5, 0.5, 0.5]), (low, high))
+        ends = np.unique(truths, axis=1)
+        assert (ends[0, 0], ends[1, -1]) == (low, high)
+        assert np.array_equal(ends[0, 1:], ends[1, :-1])
+        first, last = along.peaks(*ends)
+        for t1, t2, c1, c2 in zip(*ends, first, last, strict=True):
+            own = np.sort(peaks[:, (truths[0] == t1) & (truths[1] == t2)], axis=1)
+            assert (own[0, 0], own[1, -1]) == (c1, c2)
+            assert np.array_equal(own[0, 1:], own[1, :-1])
+
+
+def test_what_the_rest_lacks_lowers_what_all_is_divided_by() -> None:
+    """Corners that do not move: A/(A + B − q') is reached midway, to the last digit."""
+    upper = MovedPolygon(np.array([1.0, 1.0])[:, None, None, None] * np.ones((1, 2, 1, 2)), np.zeros((1, 1)))
+    lower = MovedPolygon(np.array([3.0, 0.1])[:, None, None, None] * np.ones((1, 2, 1, 2)), np.full((1, 1), 0.09))
+    assert most_risen(upper, lower, np.zeros((2, 1)))[0] == pytest.approx(1 / 1.01 - 1 / 4, abs=1e-12)
+
+
+@pytest.mark.parametrize("move", [1, -1])
+def test_polygons_reach_as_far_as_the_masses_of_all_goals_and_their_slopes_as_far_as_likelihoods(move: Any) -> None:
+    """Between the ends of a box a goal holds more than both say, or less; and its values lie nearer and further."""
+    along, epsilon, prior = drawn("normal", 0.7, 2.0, move), 0.4, PRIORS["normal"]
+    for middle, half, peak in ((2.0, 0.5, 2.1), (6.0, 0.4, 5.9), (2.0, 0.3, 2.9)):
+        t, c = np.array([middle]), np.array([peak])
+        looked = along._rows(np.array([epsilon]), (t - half, t + half), c).looked(
+            np.full((2, 1), 0.5), np.array([0.03])
+        )
+        parts = (looked.upper, looked.lower) if move > 0 else (looked.lower, looked.upper)
+        for share in np.linspace(0, 1, 9):
+            lo, hi = (middle + (2 * share - 1) * half + way * 0.7 for way in (-1, 1))
+            mass = float(prior.mass(lo, hi))
+            away = max(hi - peak, peak - lo), max(min(hi - peak, peak - lo), 0.0)
+            for part, held, radius, side in zip(parts, (mass, 1 - mass), away, (1, -1), strict=True):
+                masses = (1 - share) * part[0, 0, 0] + share * part[0, 1, 0]
+                assert masses[0] <= held + 1e-15
+                assert masses[-1] >= 2 * held - 1e-15
+                last = np.diff(part[1, :, 0])[:, -1] / np.diff(part[0, :, 0])[:, -1]
+                assert np.all(side * move * (last - np.exp(-move * epsilon * radius)) <= 1e-12)
+
+
+def test_a_parabola_is_compared_with_a_line_between_nodes_too() -> None:
+    """At nodes it may lie on the line and yet exceed it between them."""
+    line = ProvenLine(drawn("normal", 0.7, 2.0, 1), np.array([0.1, 0.2, 0.3]))
+    none, nodes = np.zeros((2, 1)), np.array([[0], [2]])
+    boxes = replace(CurveBoxes.new(nodes, none, none, np.zeros((2, 2, 1)), np.zeros(1, dtype=np.int64)), most=none)
+    for above, is_below in ((0.0, False), (0.024, False), (0.026, True)):
+        line.height = np.array([0.0, 0.1, 0.0]) + above
+        assert line._compared(boxes, np.array([0.1]))[0][0] == is_below
+
+
+def test_a_step_is_part_of_what_a_ratio_is_compared_with() -> None:
+    """Far larger than all that the prior spreads by: the belief leaves its chord by what the step does."""
+    form = LineForm(slopes=(1.0,), step=60.0)
+    along = drawn("normal", 2.0, 1.2, 1, form)
+    line, t = ProvenLine(along, np.array([0.01, 0.1])), np.array([2.0])
+    turns, nodes = np.repeat(line.places[2:, [0]][None], 2, axis=0), np.array([[0], [line.epsilon.size - 1]])
+    ends = np.stack([t, t])
+    boxes = line._looked(CurveBoxes.new(nodes, ends, ends, turns, np.zeros(1, dtype=np.int64)))
+    line.height[:] = 1.0
+    room = line._by_ratio(boxes, line._climbs(boxes))[0][0]
+    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+        rows = along._rows((1 - share) * line.epsilon[:1] + share * line.epsilon[-1:], (t, t), t)
+        above = rows.reached(rows.nearer(turns[0], 4))[0] - (1 - share) * boxes.most[0, 0] - share * boxes.most[1, 0]
+        assert above <= 4 * share * (1 - share) * room
+
+
+def test_what_a_smaller_part_has_less_divides_its_gap() -> None:
+    """Most of the larger part is equally far from the peak; without it s varies much more."""
+    prior = gp.histogram([-8, -7, -1.01, -1, 1, 1.01, 7, 8], [0.003, 0, 0.003, 0.01, 0.98, 0, 0.004])
+    world, share = TiltedIntegrals(prior, STRAIGHT), np.linspace(0, 1, 9)[1:-1]
+    ends, (lo, hi1, hi2) = (np.array([-np.inf]), np.array([np.inf])), (np.array([v]) for v in (-1.0, 1.0, 1.01))
+    parts = [(ends[0], lo), (hi1, ends[1])], [(ends[0], lo), (hi2, ends[1])]
+    first, second, c = np.array([0.1]), np.array([0.2]), np.zeros(1)
+    gap = float(gap_of_boxes(world, parts, (c, c), (first, second), 1.0)[0][0])
+    rates = np.concatenate([first, second, (1 - share) * first + share * second])
+    logs = np.array([gaps._log_part(world, parts[1], c, np.array([k]))[0] for k in rates])
+    below = np.expm1((1 - share) * logs[0] + share * logs[1] - logs[2:])
+    assert np.all(below <= 4 * share * (1 - share) * gap)
+
+
+def test_what_the_square_of_a_gap_is_at_most() -> None:
+    """E[φ²] as it is, for tents and valleys at one peak: never more than said, and not much less."""
+    x, share, tight = (np.arange(6000) + 0.5) / 6000 * 24 - 12, np.linspace(0, 1, 9)[1:-1], 0.0
+    for prior in (gp.normal(0, 2), gp.laplace(0, 1.5).given(-9, 9), gp.uniform(-5, 6)):
+        f = np.exp(prior.log_density(x))
+        for sign, c, (first, second) in ((1, 0.3, (0.2, 0.25)), (1, -2.0, (0.1, 0.5)), (-1, 1.0, (0.05, 0.1))):
+            s, middle, half = -np.abs(x - c), sign * 0.5 * (first + second), 0.5 * (second - first)
+            logs = np.log([[np.sum(np.exp((middle + n * half) * s) * f)] for n in (0, -2, 2, -4, 4, -6, 6)])
+            spread = float(gaps._spread_near(logs, 0.0, 0.0, 0.0)[0])
+            weight = np.exp(middle * s) * f
+            u = s - np.sum(s * weight) / np.sum(weight)
+            for theta in share:
+                change = 2 * half * u
+                phi = (1 - theta) * np.exp(-theta * change) + theta * np.exp((1 - theta) * change) - 1
+                at = np.exp((middle + (2 * theta - 1) * half) * s) * f
+                found = np.sum(np.square(phi) * at) / np.sum(at) / (4 * theta * (1 - theta)) ** 2
+                assert found <= spread
+                tight = max(tight, found / spread)
+    assert tight > 0.6
+
+
+def test_likelihoods_that_are_tiny_everywhere_bound_no_less() -> None:
+    """A belief does not tell them from larger ones; what underflows on the way is not taken for nothing."""
+    mass, told = np.array([[0.1, 0.3], [0.4, 0.5]]), np.array([[0.2, 0.3], [0.5, 0.55]])
+    bounds = list[float]()
+    for scale in (1.0, 1e-200):
+        upper = MovedPolygon(np.stack([mass, scale * told])[:, :, None], np.full((1, 1), 0.02 * scale))
+        lower = MovedPolygon(np.stack([mass[::-1], scale * told[::-1]])[:, :, None], np.full((1, 1), 0.02 * scale))
+        bounds.append(float(most_risen(upper, lower, np.zeros((2, 1)))[0]))
+    assert bounds[0] < 0.9
+    assert bounds[1] >= bounds[0] - 1e-12

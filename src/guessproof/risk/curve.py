@@ -191,8 +191,7 @@ class Curve:
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if misjudged and _moves_on_a_line(attack, direction):
             found = _of_wrong_truths(attack, direction, further=False)
-            if found is not None:
-                return found
+            return Rising.unknown() if found is None else found
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures

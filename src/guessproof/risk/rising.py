@@ -88,6 +88,11 @@ class Rising:
         return made.without(made._lost_in_all > most_lost)
 
     @classmethod
+    def unknown(cls) -> Rising:
+        """Nothing but that it begins with 0: every look-up is left to somebody else."""
+        return cls(np.zeros(1), np.zeros(1), np.zeros(1), np.empty(0))
+
+    @classmethod
     def _at(cls, measure: Measure, room: Room, epsilon: Array) -> Rising:
         value, bound = measure(epsilon)
         bound = _rising(bound)
@@ -147,7 +152,8 @@ class Rising:
     @property
     def _lost_at_knots(self) -> Array:
         """What is lost since bound and attack are apart at the two knots of each interval."""
-        apart = np.maximum(self.bound - self.value, 0.0) / self.epsilon
+        with np.errstate(invalid="ignore"):  # an only knot may be that of 0
+            apart = np.maximum(self.bound - self.value, 0.0) / self.epsilon
         return self._share_of(np.maximum(apart[1:], apart[:-1]))
 
     @property
@@ -177,6 +183,8 @@ class Rising:
             return None
         j = int(np.searchsorted(self.epsilon, epsilon))
         if self.epsilon[j] == epsilon:
+            return float(self.bound[j])
+        if math.isinf(self.room[j - 1]):
             return float(self.bound[j])
         share = (epsilon - self.epsilon[j - 1]) / (self.epsilon[j] - self.epsilon[j - 1])
         line = (1 - share) * self.bound[j - 1] + share * self.bound[j]

@@ -228,11 +228,12 @@ class MisjudgedAlongTruths:
         low, high = range_
         share = np.clip((place[:1] - low) / (high - low), 0.0, 1.0)
         t = np.union1d(low + (high - low) * dense(share, _BOX_TRUTHS, _DENSE)[0], self._kinks)
-        t = t[(t >= low) & (t <= high)]
+        t = np.unique(np.concatenate([[low], t[(t > low) & (t < high)], [high]]))  # rounded, the last may be beyond it
         some = self.search.prior.mass(t[:-1], t[1:]) > 0
         t1, t2 = t[:-1][some], t[1:][some]
         first, last = (p[:, None] for p in self.peaks(t1, t2))
         c = first + dense(np.repeat(place[1], t1.size), _BOX_PEAKS, _DENSE) * (last - first)
+        c[:, -1] = last[:, 0]
         truths = np.repeat([t1, t2], _BOX_PEAKS - 1, axis=1)
         return truths, np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()])
 

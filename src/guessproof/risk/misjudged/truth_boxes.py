@@ -55,7 +55,8 @@ class Strip:
         low, high = (raised[:, None] * v[:, None] - slope for v in self.likely)
         weights = np.stack([np.where(way * z > 0, factor, 1.0) * z for z in (low, high)])
         h = np.where((high > 0) if way > 0 else (low < 0), factor, 1.0)
-        size, half = np.max(np.abs(weights), axis=0), self.half[:, None]
+        # Where W changes its sign, so may the slope of f: what both parts of W add then adds up.
+        size, half = np.max(weights, axis=0, initial=0.0) - np.min(weights, axis=0, initial=0.0), self.half[:, None]
         products = -way * out * np.stack([weights * v[:, None] for v in self.slopes])
         bent = np.max(np.where(np.isnan(products), 0.0, products), axis=(0, 1))
         varies = (self.density[1] - self.density[0])[:, None]
@@ -319,6 +320,7 @@ def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array) -> 
     uneven = np.maximum(*_ends(np.maximum(moved, 1 / moved)[None], axis))[0]
     left = np.minimum(after[0], after[1]) - lowered
     room = twist + uneven * np.where(left > 0, (raised * out + lowered * into) / left, np.inf)
+    room = np.where(np.isnan(room), np.inf, room)  # where that underflows, nothing is known of it
     return np.max(_top_of_parabola(value, room), axis=(1, 2))
 
 

@@ -25,7 +25,7 @@ from guessproof.risk.rising import Rising
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
-_ABOVE = 7.5e-4  # how far above an attack the line lies, as what it loses of ε
+_ABOVE = 7.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
 _HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
 _NODES = 128
@@ -40,14 +40,16 @@ _BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so
 def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: float, *, further: bool) -> Rising | None:
     """What attacks reach and what nothing exceeds, for every ε up to some, or from there on; None if nothing is proven.
 
-    Between nodes where the line is left open nothing is known of it: the longest part that is proven is kept.
+    What an attack that is not the best one reaches is below what others do: then a line further above it is tried.
     """
     along = MisjudgedAlongTruths(search, factor, move)
-    line = ProvenLine(along, _nodes(along, typical, further=further))
-    line.prove()
-    if line.open.all():
-        return None
-    return Rising(line.epsilon, line.value, line.height, np.zeros(line.open.size)).without(line.open)
+    nodes = _nodes(along, typical, further=further)
+    for above in _ABOVE[:1] if further else _ABOVE:
+        line = ProvenLine(along, nodes, above)
+        line.prove()
+        if line.proven is not None:
+            return line.proven
+    return None
 
 
 def _nodes(along: MisjudgedAlongTruths, typical: float, *, further: bool = False) -> Array:
@@ -127,12 +129,12 @@ class CurveBoxes:
 class ProvenLine:
     """Nodes, what attacks reach there, where these are, and a line that nothing exceeds but where it is left open."""
 
-    def __init__(self, along: MisjudgedAlongTruths, epsilon: Array) -> None:
+    def __init__(self, along: MisjudgedAlongTruths, epsilon: Array, above: float = _ABOVE[0]) -> None:
         value, places = along.followed(epsilon)
         kinks, there = along.switches(epsilon, places)
         reached, there = along.nearer(there, kinks)
         order = np.argsort(np.concatenate([epsilon, kinks]))
-        self.along = along
+        self.along, self.above = along, above
         self.epsilon, self.value = (np.concatenate(both)[order] for both in ((epsilon, kinks), (value, reached)))
         self.places = np.concatenate([places, there], axis=1)[:, order]
         self.height, self.open = np.zeros(order.size), np.zeros(order.size - 1, dtype=bool)
@@ -140,7 +142,7 @@ class ProvenLine:
 
     def _lift(self, nodes: NDArray[np.int64]) -> None:
         """The line lies a little above what attacks reach, and rises."""
-        ahead = self.along.reached(self.places[:, nodes], self.epsilon[nodes] * (1 + _ABOVE))
+        ahead = self.along.reached(self.places[:, nodes], self.epsilon[nodes] * (1 + self.above))
         self.height[nodes] = np.maximum(self.height[nodes], np.maximum(ahead, self.value[nodes]))
         self.height = np.maximum.accumulate(self.height)
 
@@ -153,6 +155,20 @@ class ProvenLine:
                 return
             boxes = self._cut(self._looked(boxes))
         self._give_up(boxes.nodes)
+
+    @property
+    def proven(self) -> Rising | None:
+        """The part that is proven, None where there is none.
+
+        A node is proven where an interval beside it is. Between two such nodes an open interval is bounded by the right
+        one; any other open one has a node of which nothing is known.
+        """
+        settled = np.concatenate([[False], ~self.open, [False]])
+        known = settled[:-1] | settled[1:]
+        unknown = ~(known[:-1] & known[1:])
+        if unknown.all():
+            return None
+        return Rising(self.epsilon, self.value, self.height, np.where(self.open, np.inf, 0.0)).without(unknown)
 
     # Boxes that begin, and boxes that are given up.
 
@@ -316,7 +332,8 @@ class ProvenLine:
     def _before(self, union: Pair, common: Pair) -> Array:
         """Beliefs from which a rise may start, or of which a fall takes the rest, from the least to the largest."""
         mass, factor = self.along.search.prior.mass, self.along.factor
-        low, high = with_odds_of(mass(*common), 1 / factor), with_odds_of(mass(*union), factor)
+        least, most = (np.clip(mass(*goal), 0.0, 1.0) for goal in (common, union))  # rounding may leave that
+        low, high = with_odds_of(least, 1 / factor), with_odds_of(most, factor)
         low, high = (low, high) if self.along.move > 0 else (1 - high, 1 - low)
         return low + np.linspace(0.0, 1.0, _STARTS)[:, None] * (high - low)
 
