@@ -28,7 +28,7 @@ CHOSEN: dict[str, dict[str, Any]] = {
     "salaries/plan": {"epsilon": 3.8504410, "binding": "attacker", "highest": 3.8504410},
     "survey/plan": {"epsilon": 0.4374508, "binding": "accuracy", "highest": 2.4196735},
     "clinic/plan": {"epsilon": 1.0908688, "binding": "accuracy", "highest": 11.0054530},
-    "ships/plan": {"epsilon": 9.9642743, "binding": "attacker", "highest": 9.9642743},
+    "ships/plan": {"epsilon": 9.9652872, "binding": "attacker", "highest": 9.9652872},
     "payroll/plan": {"epsilon": 1.4379515, "binding": "accuracy", "highest": 8.1632034},
     "visits/plan": {"epsilon": 0.4211801, "binding": "accuracy", "highest": 1.1757261},
     "births/plan": {"epsilon": 4.1487147, "binding": "accuracy", "highest": 6.5397044},
