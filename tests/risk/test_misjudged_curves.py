@@ -531,6 +531,8 @@ def test_a_parabola_is_compared_with_a_line_between_nodes_too() -> None:
     for above, is_below in ((0.0, False), (0.024, False), (0.026, True)):
         line.height = np.array([0.0, 0.1, 0.0]) + above
         assert line._compared(boxes, np.array([0.1]))[0][0] == is_below
+    line.height = np.array([0.1, -0.1, 0.1])
+    assert not line._compared(boxes, np.zeros(1))[0][0]
 
 
 def test_a_step_is_part_of_what_a_ratio_is_compared_with() -> None:
@@ -594,3 +596,16 @@ def test_likelihoods_that_are_tiny_everywhere_bound_no_less() -> None:
         bounds.append(float(most_risen(upper, lower, np.zeros((2, 1)))[0]))
     assert bounds[0] < 0.9
     assert bounds[1] >= bounds[0] - 1e-12
+
+
+@pytest.mark.parametrize("factor", [1.5, 40.0])
+def test_what_bounds_a_gap_solves_its_equation(factor: float) -> None:
+    """v² = e·v + (κ−1)·E[φ²]/4, with e and E[φ²] as they are bounded without a wrong prior."""
+    world, every = TiltedIntegrals(gp.normal(0, 2), STRAIGHT), [(np.array([-np.inf]), np.array([np.inf]))]
+    c, first, second = np.array([0.5]), np.array([0.2]), np.array([0.24])
+    plain, wrong = (float(gap_of_boxes(world, (every, every), (c, c), (first, second), k)[0][0]) for k in (1.0, factor))
+    logs = np.stack([gaps._log_part(world, every, c, np.array([0.22 + n * 0.02])) for n in (0, -2, 2, -4, 4, -6, 6)])
+    spread = float(gaps._spread_near(logs, 0.0, 0.0, 0.0)[0])
+    solved = wrong * wrong - plain * wrong - (factor - 1) * spread / 4
+    assert solved == pytest.approx(0, abs=1e-3 * wrong * wrong) or wrong == pytest.approx(factor * plain)
+    assert factor < 2 or wrong < 0.9 * factor * plain
