@@ -177,3 +177,12 @@ def test_in_a_memoryless_tail_beliefs_fall_outwards(prior: LinePrior, epsilon: f
             worst = gp.Attack(gp.within(known, radius)).advantage(epsilon)
             assert worst.status == "exact"
             assert reached <= worst.bound
+
+
+def test_a_tail_forgets_only_beyond_its_last_break() -> None:
+    """A wide goal that still holds the middle does not: further out its belief is bounded by half-lines."""
+    search = gp.Attack(gp.within(gp.Attribute("x", gp.laplace(0, 1)), 30.0)).truth_search
+    assert not search.forgets(20.0, 1, "posterior")
+    assert search.forgets(31.0, 1, "posterior")
+    assert search.forgets(-31.0, 0, "posterior")
+    assert not search.forgets(31.0, 1, "fall")

@@ -40,8 +40,9 @@ class Curve:
     exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
     how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
     not be as close, above usual limits unless the factor is large, and with a factor and the worst true value it takes
-    half a second, and as long once more when a high limit is first asked. Where no part of it would be as close, all is
-    kept, and `within` says so. Limits and ε far outside the usual range, and `exact=True`, ask the attack itself.
+    half a second, and as long once more when a high limit is first asked. Where no part of it would be as close, all
+    that is proven is kept, and `within` says so. Limits and ε far outside the usual range, or of which nothing is
+    proven, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))

@@ -207,7 +207,7 @@ class TruthSearch:
             return float(self.prior.mass(*rest))
         if not self.form.is_straight:
             return self._beyond_bends(t, edge, side, kind, epsilon, direction)
-        if self.forgets(side, direction):
+        if self.forgets(t, side, direction):
             return float(self.beyond_forgotten(t, np.asarray(epsilon), direction))
         world, k = TiltedIntegrals(self.prior, self.form), np.asarray(epsilon if side == 1 else -epsilon)
         here = np.asarray(edge)
@@ -216,10 +216,14 @@ class TruthSearch:
         rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
         return float(posterior_of(gain, rest, epsilon * self.form.step))
 
-    def forgets(self, side: int, direction: Direction) -> bool:
-        """Whether beyond the last break on a side all goals look alike, so that beliefs in them only fall."""
-        straight = self.form.is_straight and self.fixed_radius
-        return straight and direction != "fall" and self.prior.tails[side] == "memoryless"
+    def forgets(self, t: float, side: int, direction: Direction) -> bool:
+        """Whether the goal of t lies beyond the last break of a tail without memory: beliefs only fall from there on."""
+        straight = self.form.is_straight and self.fixed_radius and self.prior.is_log_concave
+        if not straight or direction == "fall" or self.prior.tails[side] != "memoryless":
+            return False
+        breaks = [x for x in (*self.prior.support, *self.prior.breaks) if np.isfinite(x)]
+        edge = float(self.edges(np.asarray(t))[1 - side])
+        return edge >= max(breaks) if side == 1 else edge <= min(breaks)
 
     def beyond_forgotten(self, t: float, epsilon: Array, direction: Direction) -> Array:
         """What no true value beyond t exceeds in such a tail, at several ε: the belief after at t itself."""

@@ -266,7 +266,7 @@ class MisjudgedAlongTruths:
         last = self._believed(self.search.beyond(t, side, kind, float(epsilon[-1]), aim(self.move)))
         if last <= _WELL_BELOW * line[0]:
             return True
-        if last > line[-1] or not self.search.forgets(side, aim(self.move)):
+        if last > line[-1] or not self.search.forgets(t, side, aim(self.move)):
             return False
         # Beyond t all are believed less than there, whatever the prior; that belief is looked at along ε.
         found = with_odds_of(self.search.beyond_forgotten(t, epsilon, aim(self.move)), self.factor)
