@@ -217,7 +217,7 @@ class TruthSearch:
         return float(posterior_of(gain, rest, epsilon * self.form.step))
 
     def forgets(self, t: float, side: int, direction: Direction) -> bool:
-        """Whether the goal of t lies beyond the last break of a tail without memory: beliefs only fall from there on."""
+        """Whether the goal of t lies beyond the last break of a tail without memory: beliefs only fall from there."""
         straight = self.form.is_straight and self.fixed_radius and self.prior.is_log_concave
         if not straight or direction == "fall" or self.prior.tails[side] != "memoryless":
             return False
