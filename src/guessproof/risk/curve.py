@@ -37,7 +37,8 @@ class Curve:
     """Advantage and belief of one attack over all ε, the worst true value and a wrong prior included.
 
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
-    exceeds the one that `attack.epsilon` finds, and an advantage or belief is never below the exact one. `within` says
+    exceeds the exact one (`attack.epsilon` finds it, or with a prior factor comes within 0.1 % of it, from below, too),
+    and an advantage or belief is never below the exact one. `within` says
     how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
     not be as close, above usual limits unless the factor is large, and with a factor and the worst true value it takes
     half a second, and as long once more when a high limit is first asked. Where no part of it would be as close, all

@@ -33,10 +33,6 @@ class TruthBoxes:
     turns: Array
     depth: NDArray[np.int64]
 
-    @property
-    def middle(self) -> Array:
-        return 0.5 * self.truths[0] + 0.5 * self.truths[1]
-
     def pick(self, some: NDArray[np.int64]) -> TruthBoxes:
         return TruthBoxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
