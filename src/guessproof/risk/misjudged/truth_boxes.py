@@ -312,16 +312,18 @@ def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array) -> 
     before, after = (np.minimum(*_ends(v, axis)) for v in (corners.before, corners.after))
     ratio = np.maximum(*_ends(corners.before / corners.after, axis)).max(axis=0)
     twisted = np.maximum(*_ends(corners.twisted, axis))
-    twist = twisted[0] * twisted[1] * ratio / (4 * after[0] * after[1] * before[0] * before[1])
+    twist, both = twisted[0] * twisted[1] / (4 * after[0] * after[1]), before[0] * before[1]
     raised, lowered = (raised, _of_corners(lowered)) if way > 0 else (_of_corners(raised), lowered)
     raised, lowered = raised[:, :, None], lowered[:, None, :]
     into, out = (np.maximum(*_ends(v[None], axis))[0] for v in corners.shares)
     moved = corners.before[0] / corners.before[1]
     uneven = np.maximum(*_ends(np.maximum(moved, 1 / moved)[None], axis))[0]
     left = np.minimum(after[0], after[1]) - lowered
-    room = twist + uneven * np.where(left > 0, (raised * out + lowered * into) / left, np.inf)
-    room = np.where(np.isnan(room), np.inf, room)  # where that underflows, nothing is known of it
-    return np.max(_top_of_parabola(value, room), axis=(1, 2))
+    raises = np.where(left > 0, (raised * out + lowered * into) / left, np.inf)
+    room, level = twist * ratio / both + uneven * raises, twist / np.sqrt(after[0] * after[1] * both) + raises
+    room, level = (np.where(np.isnan(v), np.inf, v) for v in (room, level))  # what underflows is not known
+    # Where ends are far apart, what (β − α)·(P₁ − P₂) is anywhere says more than how it goes to 0 at both.
+    return np.max(np.minimum(_top_of_parabola(value, room), np.max(value, axis=0) + level), axis=(1, 2))
 
 
 def _of_corners(bends: Array) -> Array:
