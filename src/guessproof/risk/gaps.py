@@ -139,7 +139,7 @@ def gap_of_boxes(
     apart = np.maximum(psi(peaks[1]) - psi(c), psi(c) - psi(peaks[0])) + 0.5 * step
     middle, half = 0.5 * (first + second), np.abs(0.5 * (second - first))
     around = [0, -2, 2] if factor == 1 else [0, -2, 2, -4, 4, -6, 6]
-    logs = np.stack([_log_part(world, parts[0], c, middle + n * half) for n in around])
+    logs = _log_part(world, parts[0], c, middle + np.array(around)[:, None] * half)
     less = logs[0] if parts[1] is parts[0] else _log_part(world, parts[1], c, middle)
     found = list[Array]()
     with np.errstate(all="ignore"):
@@ -180,9 +180,8 @@ def _log_part(world: TiltedIntegrals, part: Pieces, peaks: Array, k: Array) -> A
     """ln ∫ e^{−k|ψ(x)−ψ(c)|} f over a part of all values, wherever its peak is."""
     found = list[Array]()
     for a, b in part:
-        a, b = np.broadcast_to(a, peaks.shape), np.broadcast_to(np.maximum(a, b), peaks.shape)
-        found.append(world.log_tilt(k, a, np.clip(peaks, a, b), peaks))
-        found.append(world.log_tilt(-k, np.clip(peaks, a, b), b, peaks))
+        rows = [v.ravel() for v in np.broadcast_arrays(k, a, np.maximum(a, b), peaks)]
+        found.append(world.log_tent(rows[0], rows[1], rows[2], rows[3]).reshape(k.shape))
     return np.logaddexp.reduce(found)
 
 

@@ -26,6 +26,9 @@ from numpy.typing import ArrayLike
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import LinePrior, expit
 from guessproof.world.line_form import LineForm
+from guessproof.world.tilt_tables import TiltTables
+
+Ends = tuple[Array, Array]
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
 _STEPS = 120
@@ -50,6 +53,56 @@ class TiltedIntegrals:
             part = offset + self.prior.log_tilt(rate, *ends, at)
             found[some] = np.logaddexp(found[some], part)
         return found
+
+    @property
+    def tables(self) -> TiltTables | None:
+        """Tables that tell integrals sooner than they are computed one by one; None where they would not."""
+        if self.form.is_straight and self.prior.is_quick:
+            return None
+        known = self.prior.tables
+        if self.form not in known:
+            made = TiltTables(self.prior, self.form, self.log_tilt)
+            known[self.form] = None if made.ends is None else made
+        return known[self.form]
+
+    def sides(self, k: Array, left: Ends, right: Ends, ref: Array) -> tuple[Array, Array]:
+        """∫f and ∫e^{k(ψ−ψ(ref))}f over pieces on the left, with −k over pieces on the right; a rate for each row.
+
+        That is all of a tent (or valley) that peaks at ref, where the left pieces end before it and the others begin.
+        """
+        tables = self.tables
+        if tables is None:
+            return self._sides(k, left, right, ref)
+        mass, (told, known) = tables.masses(left, right), tables.told(k, left, right, ref)
+        rest = np.flatnonzero(~known)
+        if rest.size:
+            ends = [(a[rest], b[rest]) for a, b in (left, right)]
+            mass[rest], told[rest] = self._sides(k[rest], ends[0], ends[1], ref[rest])
+        return mass, told
+
+    def log_tent(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
+        """ln ∫_a^b e^{−k|ψ−ψ(ref)|}f, wherever it peaks."""
+        tables, turn = self.tables, np.clip(ref, a, b)
+        if tables is None:
+            return np.logaddexp(self.log_tilt(k, a, turn, ref), self.log_tilt(-k, turn, b, ref))
+        told, known = tables.told(k, (a[:, None], turn[:, None]), (turn[:, None], b[:, None]), ref)
+        with np.errstate(divide="ignore"):
+            found = np.log(told[:, 0])
+        rest = np.flatnonzero(~known)
+        if rest.size:
+            k, a, b, turn, ref = (v[rest] for v in (k, a, b, turn, ref))
+            found[rest] = np.logaddexp(self.log_tilt(k, a, turn, ref), self.log_tilt(-k, turn, b, ref))
+        return found
+
+    def _sides(self, k: Array, left: Ends, right: Ends, ref: Array) -> tuple[Array, Array]:
+        shape = np.broadcast_shapes(*(end.shape for end in (*left, *right)))
+        a, b = (np.stack([np.broadcast_to(side[i], shape) for side in (left, right)]) for i in (0, 1))
+        rate = np.array([1, -1])[:, None, None] * k[:, None]
+        rates = np.stack([np.zeros_like(rate), rate])
+        with np.errstate(over="ignore", invalid="ignore"):
+            logs = self.log_tilt(*np.broadcast_arrays(rates, a, np.maximum(a, b), ref[:, None]))
+            mass, told = np.sum(np.exp(logs), axis=1)
+        return mass, told
 
     def excess(self, k: Array, a: Array, b: Array, ref: Array) -> Array:
         """∫_a^b (e^{k(ψ(x)−ψ(ref))} − 1) f."""

@@ -59,6 +59,16 @@ class LinePrior(ABC):
         return False
 
     @property
+    def is_quick(self) -> bool:
+        """Whether a tilted integral is one closed form, so that no table of many tells it sooner."""
+        return not self.by_quadrature
+
+    @cached_property
+    def tables(self) -> dict[Any, Any]:
+        """Tables of tilted integrals that were made of this prior, by the distance that they are for."""
+        return {}
+
+    @property
     @abstractmethod
     def support(self) -> tuple[float, float]:
         """The smallest interval that holds all of the probability."""
@@ -186,6 +196,10 @@ class Truncated(LinePrior):
     @property
     def by_quadrature(self) -> bool:
         return self.base.by_quadrature
+
+    @property
+    def is_quick(self) -> bool:
+        return self.base.is_quick
 
     @property
     def mirror(self) -> float | None:

@@ -40,6 +40,10 @@ class Mixture(LinePrior):
         return any(part.by_quadrature for part in self.parts)
 
     @property
+    def is_quick(self) -> bool:
+        return False
+
+    @property
     def support(self) -> tuple[float, float]:
         ends = [part.support for part in self.parts]
         return min(low for low, _ in ends), max(high for _, high in ends)

@@ -45,6 +45,10 @@ class LogLinear(LinePrior):
         return float(self.left[0]), float(self.right[-1])
 
     @property
+    def is_quick(self) -> bool:
+        return self.left.size <= _FEW
+
+    @property
     def tails(self) -> tuple[Tail, Tail]:
         low, high = self.support
         return (

@@ -158,15 +158,8 @@ class PeakedGoals:
 
     def _weighed(self, pieces: list[Pair], from_one: bool) -> Pair:
         """∫hf and ∫Lhf over a piece on the left and one on the right of the peak; first whole, then where h is κ."""
-        starts, ends = ([piece[i] for piece in pieces] for i in (0, 1))
-        shape = np.broadcast_shapes(*(v.shape for v in (*starts, *ends)))
-        a, b = (np.stack([np.broadcast_to(v, shape) for v in side]) for side in (starts, ends))
-        b = np.maximum(a, b)
-        rate = np.array([1, -1])[:, None, None] * self.rate[:, None]
-        rates = np.stack([np.zeros_like(rate), rate])
-        ref = self.c[:, None]
-        with np.errstate(over="ignore", invalid="ignore"):
-            tilts = np.sum(np.exp(self.world.log_tilt(*np.broadcast_arrays(rates, a, b, ref))), axis=1)
+        mass, told = self.world.sides(self.rate, pieces[0], pieces[1], self.c)
+        tilts = np.stack([mass, told])
         whole = tilts[..., :1]
         weighed = whole + (self.factor - 1) * tilts[..., 1:]
         if from_one:

@@ -1,0 +1,337 @@
+"""Tilted integrals of one density at many rates and up to many places: on every panel a polynomial.
+
+    V(x) = ∫ e^{k(ψ−ψ₀)} f   up to x, where k ≥ 0, and less than from x on, where k < 0
+
+is known at all x once the integrand is known at a few nodes of each panel: between them it is the polynomial through
+them, which is integrated exactly. Panels end where the density or the distance bends, and are so narrow that the
+polynomial's last terms are nothing. An integral is then a difference of two values of V, whatever the prior and the
+distance are. It errs by some 1e−13 of V, which begins at the end where the tilt is least: a caller who needs the digits
+of an integral that is tiny beside that asks for it in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.polynomial import legendre
+from numpy.typing import ArrayLike, NDArray
+
+from guessproof.world.checks import Array
+from guessproof.world.line_form import LineForm
+
+Places = NDArray[np.int64]
+Ends = tuple[Array, Array]
+
+_NODES, _WEIGHTS = (np.asarray(part) for part in legendre.leggauss(12))
+_ORDER = _NODES.size
+_LEGENDRE = np.stack([legendre.legval(_NODES, row) for row in np.eye(_ORDER)])  # degree, node
+_TO_LEGENDRE = (np.arange(_ORDER)[:, None] + 0.5) * _LEGENDRE * _WEIGHTS
+_TAIL = 10.0 ** -np.arange(15, 1, -1)
+_LEVELS = np.concatenate([_TAIL, np.arange(1, 20) / 20, 1 - _TAIL[::-1]])
+_SMOOTH = 1e-14  # of its largest term: what the last terms of a density on its panel may be
+_HALVINGS = 10  # of panels on which it is not smooth
+_CLIMB = 2.0  # of ln of the tilt along a panel, at most
+_NONE = -1000  # no group
+_OCTAVES = 1  # of rates that share their panels
+_MOST_PANELS, _MOST_RATES = 700, 6000  # of one table; kept
+_HIGHEST = 600.0  # ln of what V may be
+_NOTHING = -32.0  # ln of a share that is nothing
+_BULK = 0.01  # of the prior is left out on either side of most of it
+
+
+class Smooth(Protocol):
+    """What tables ask of a prior."""
+
+    @property
+    def support(self) -> tuple[float, float]: ...
+
+    @property
+    def breaks(self) -> tuple[float, ...]: ...
+
+    def quantile(self, u: ArrayLike) -> Array: ...
+
+    def log_density(self, x: ArrayLike) -> Array: ...
+
+
+def _antiderivatives() -> Array:
+    """Of the polynomial that is 1 at one node and 0 at the others, from −1 on: powers of u, a row for each node."""
+    each = [legendre.leg2poly(legendre.legint(row, lbnd=-1)) for row in np.eye(_ORDER)]
+    powers = np.stack([np.pad(row, (0, _ORDER + 1 - row.size)) for row in each])
+    return np.asarray(_TO_LEGENDRE.T @ powers)
+
+
+_POWERS = _antiderivatives()
+
+
+@dataclass(eq=False)
+class _Table:
+    """V for rates that share their panels, two rows for each: with k and with −k; more can be added."""
+
+    edges: Array
+    log_weight: Array  # by panel and node, the density there times half of the panel
+    lean: Array  # ψ − ψ₀ there
+    rates: Array = field(default_factory=lambda: np.empty(0))
+    powers: Array = field(default_factory=lambda: np.empty((_ORDER + 1, 0)))  # of u on each panel of each row
+    heavy: Array = field(default_factory=lambda: np.empty(0))  # of each row, beyond all panels where e^{kψ} grows
+    tails: tuple[Array, Array] | None = None  # ln of what lies below and above all panels, and ψ − ψ₀ at their ends
+
+    @property
+    def panels(self) -> int:
+        return self.edges.size - 1
+
+    def add(self, rates: Array) -> None:
+        count, both = self.rates.size * 2 * self.panels, np.stack([rates, -rates], axis=1).ravel()
+        integrand = np.exp(both[:, None, None] * self.lean + self.log_weight)
+        powers = np.moveaxis(integrand @ _POWERS, -1, 0)
+        whole = np.sum(powers, axis=0)
+        after = np.cumsum(whole[:, ::-1], axis=1)[:, ::-1]
+        powers[0] += np.where(both[:, None] < 0, -after, np.cumsum(whole, axis=1) - whole)
+        size = whole.size
+        if count + size > self.powers.shape[1]:
+            room = np.empty((_ORDER + 1, max(2 * count, count + size)))
+            room[:, :count] = self.powers[:, :count]
+            self.powers = room
+        self.powers[:, count : count + size] = powers.reshape(_ORDER + 1, -1)
+        self.rates = np.append(self.rates, rates)
+        self.heavy = np.append(self.heavy, np.full(both.size, np.nan))
+
+    def upto(self, row: Places, x: Array) -> Array:
+        """V at some values, in rows, as far as there are panels."""
+        panel = np.searchsorted(self.edges[1:-1], x, side="right")
+        left, right = self.edges[panel], self.edges[panel + 1]
+        with np.errstate(over="ignore"):
+            u = np.minimum(np.maximum((2 * x - left - right) / (right - left), -1.0), 1.0)
+        at = row * self.panels + panel
+        value = self.powers[_ORDER].take(at)
+        for power in self.powers[_ORDER - 1 :: -1]:
+            value *= u
+            value += power.take(at)
+        return value
+
+
+LogTilt = Callable[[Array, Array, Array, Array], Array]  # ln ∫_a^b e^{k(ψ(x)−ψ(ref))} f, in another way
+
+
+@dataclass(eq=False)
+class TiltTables:
+    """Tables of one prior under one distance, made for the rates that are asked; rates far apart have tables apart."""
+
+    prior: Smooth
+    form: LineForm
+    log_tilt: LogTilt
+    _tables: dict[int | None, _Table | None] = field(default_factory=dict[Any, Any])
+    _rates: Array = field(default_factory=lambda: np.empty(0))  # all that are known, rising
+    _places: Places = field(default_factory=lambda: np.empty((2, 0), dtype=np.int64))  # group and row of each
+
+    # Panels.
+
+    @cached_property
+    def ends(self) -> Array | None:
+        """Ends of panels on which the density is smooth; None where it is infinite somewhere, or never smooth."""
+        prior, (low, high) = self.prior, self.prior.support
+        known = [*prior.quantile(_LEVELS), *prior.breaks, low, high, *(c for c in self.form.cuts if low < c < high)]
+        ends = np.unique([float(x) for x in known if np.isfinite(x)])
+        for _ in range(_HALVINGS):
+            rough = ~self._is_smooth(ends[:-1], ends[1:])
+            if not rough.any():
+                return ends
+            if ends.size > _MOST_PANELS:
+                break
+            ends = np.unique(np.concatenate([ends, 0.5 * (ends[:-1] + ends[1:])[rough]]))
+        return None
+
+    def _is_smooth(self, left: Array, right: Array) -> NDArray[np.bool_]:
+        """Whether the last terms of the density are nothing, beside its panel or beside all of it."""
+        half = 0.5 * (right - left)
+        height = np.exp(self.prior.log_density(left[:, None] + half[:, None] * (1 + _NODES)))
+        terms = np.abs(height @ _TO_LEGENDRE.T)
+        last = np.max(terms[:, -2:], axis=1)
+        return (last <= _SMOOTH * np.max(terms, axis=1)) | (last * half <= 0.01 * _SMOOTH)
+
+    @cached_property
+    def _middle(self) -> float:
+        return float(self.prior.quantile(0.5))
+
+    @cached_property
+    def _bulk(self) -> Array:
+        """Between which values most of the prior lies."""
+        return self.prior.quantile([_BULK, 1 - _BULK])
+
+    def _away(self, x: Array) -> Array:
+        return self.form.psi(x) - self.form.psi(self._middle)
+
+    @cached_property
+    def _unit(self) -> float:
+        """The rate at which ln of the tilt climbs as far as it may along a panel where most of the prior lies."""
+        assert self.ends is not None
+        climb = np.max(np.diff(self.form.psi(np.clip(self.ends, *self._bulk))))
+        return float(_CLIMB / climb) if climb > 0 else np.inf
+
+    @cached_property
+    def _lowest(self) -> int:
+        """The group of the smallest rates, for which there are panels as far out as there are any."""
+        assert self.ends is not None
+        far = np.max(np.abs(self._away(self.ends[[0, -1]])))
+        return min(int(np.floor(np.log2(_HIGHEST / (far * self._unit)) / _OCTAVES)), 0)
+
+    def _ends_of(self, rate: float) -> Array | None:
+        """Ends of panels for rates up to one, as far out as numbers are not too large; None if that is not far."""
+        assert self.ends is not None
+        there = self.form.psi(self._middle)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            last = [self.form.inverse(there + side * _HIGHEST / rate) for side in (-1, 1)]
+        low, high = max(float(last[0]), self.ends[0]), min(float(last[1]), self.ends[-1])
+        if low > self._bulk[0] or high < self._bulk[1]:
+            return None
+        reach = np.unique(np.clip(self.ends, low, high))
+        parts = np.ceil(np.maximum(np.diff(self.form.psi(reach)) * rate / _CLIMB, 1)).astype(np.int64)
+        if np.sum(parts) > _MOST_PANELS:
+            return None
+        share = np.concatenate([np.arange(n) / n for n in parts])
+        return np.append(np.repeat(reach[:-1], parts) + share * np.repeat(np.diff(reach), parts), reach[-1])
+
+    def _table(self, group: int | None) -> _Table | None:
+        """The table of all rates of a group; of masses where that is None."""
+        if group not in self._tables:
+            edges = self.ends if group is None else self._ends_of(self._unit * 2.0 ** (_OCTAVES * group))
+            table = None if edges is None else self._empty(edges)
+            if table is not None and group is None:
+                table.add(np.zeros(1))
+            self._tables[group] = table
+        return self._tables[group]
+
+    def _empty(self, edges: Array) -> _Table:
+        half = 0.5 * np.diff(edges)[:, None]
+        nodes = edges[:-1, None] + half * (1 + _NODES)
+        with np.errstate(divide="ignore"):
+            return _Table(edges, self.prior.log_density(nodes) + np.log(half), self._away(nodes))
+
+    @cached_property
+    def _tails(self) -> tuple[float, float]:
+        """What lies below and above all panels."""
+        assert self.ends is not None
+        none, (first, last), end = np.zeros(1), self.ends[[0, -1], None], np.full(1, np.inf)
+        below, above = self.log_tilt(none, -end, first, none), self.log_tilt(none, last, end, none)
+        return float(np.exp(below[0])), float(np.exp(above[0]))
+
+    # Rates.
+
+    def _groups(self, rates: Array) -> Places:
+        """By their sizes; _NONE where a table would need too many panels."""
+        with np.errstate(divide="ignore"):
+            octave = np.ceil(np.log2(np.abs(rates) / self._unit) / _OCTAVES)
+        group = np.clip(octave, self._lowest, 99).astype(np.int64)
+        none = [g for g in np.unique(group) if self._table(int(g)) is None]
+        return np.where(np.isin(group, none), _NONE, group)
+
+    def places(self, rates: Array) -> Places:
+        """The group and the first row of each rate above 0, made where it is new; group _NONE where there is none."""
+        at = self._at(rates)
+        new = rates != self._rates[at] if self._rates.size else np.ones(rates.shape, dtype=bool)
+        if new.any():
+            self._add(np.unique(rates[new]))
+            at = self._at(rates)
+        return self._places[:, at]
+
+    def _at(self, rates: Array) -> Places:
+        return np.minimum(np.searchsorted(self._rates, rates), max(self._rates.size - 1, 0))
+
+    def _add(self, new: Array) -> None:
+        if self._rates.size + new.size > _MOST_RATES:
+            self._tables.clear()
+            self._rates, self._places = np.empty(0), np.empty((2, 0), dtype=np.int64)
+        groups, rows = self._groups(new), np.zeros(new.size, dtype=np.int64)
+        for group in np.unique(groups[groups > _NONE]):
+            table, some = self._table(int(group)), groups == group
+            assert table is not None
+            rows[some] = 2 * (table.rates.size + np.arange(np.count_nonzero(some)))
+            table.add(new[some])
+        rates = np.append(self._rates, new)
+        order = np.argsort(rates)
+        self._rates = rates[order]
+        self._places = np.concatenate([self._places, np.stack([groups, rows])], axis=1)[:, order]
+
+    def _with_heavy_ends(self, table: _Table, rows: Places, x: Array, value: Array) -> Array:
+        """V with what lies beyond all panels, at an infinite end towards which the tilt grows."""
+        low, high = self.prior.support
+        falls = rows % 2 == 1
+        at = np.where(falls, (x <= low) & (low < table.edges[0]), (x >= high) & (high > table.edges[-1]))
+        if not at.any():
+            return value
+        asked = rows[at]
+        new = np.unique(asked[np.isnan(table.heavy[asked])])
+        if new.size:
+            down, end = new % 2 == 1, np.full(new.size, np.inf)
+            a, b = np.where(down, -end, table.edges[-1]), np.where(down, table.edges[0], end)
+            rates = np.where(down, -1.0, 1.0) * table.rates[new // 2]
+            with np.errstate(over="ignore"):
+                table.heavy[new] = np.exp(self.log_tilt(rates, a, b, np.full(new.size, self._middle)))
+        value[at] += np.where(asked % 2 == 1, -1.0, 1.0) * table.heavy[asked]
+        return value
+
+    def _is_nothing_beyond(self, table: _Table, k: Array, ref: Array) -> NDArray[np.bool_]:
+        """Whether what a tent has beyond all panels is nothing beside what it has of most of the prior."""
+        if table.tails is None:
+            ends, none = table.edges[[0, -1]], np.zeros(2)
+            outer = np.stack([np.array([-np.inf, ends[1]]), np.array([ends[0], np.inf])])
+            with np.errstate(divide="ignore"):
+                table.tails = self.log_tilt(none, *outer, none), self._away(ends)
+        (below, above), (first, last) = table.tails
+        at, bulk = self._away(ref), self._away(self._bulk)
+        least = -np.abs(k) * np.maximum(np.abs(at - bulk[0]), np.abs(at - bulk[1]))
+        beyond = np.maximum(below - k * np.maximum(at - first, 0.0), above - k * np.maximum(last - at, 0.0))
+        return (beyond <= least + _NOTHING) | (k < 0)
+
+    # Integrals.
+
+    def masses(self, left: Ends, right: Ends) -> Array:
+        """∫f over pieces on the left and on the right, to about 1e−15."""
+        table, ends = self._table(None), (*left, *right)
+        assert table is not None
+        x = np.concatenate(ends, axis=1)
+        value = table.upto(np.zeros((1, 1), dtype=np.int64), x)
+        value -= self._tails[0] * (x == -np.inf)
+        value += self._tails[1] * (x == np.inf)
+        return _differences(ends, value, np.ones(4))
+
+    def told(self, k: Array, left: Ends, right: Ends, ref: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """∫e^{k(ψ−ψ(ref))}f over pieces on the left and with −k over those on the right; for which rows that is known.
+
+        Each row has a rate and a point of reference. Ends that all of a row have in common may be one column. Beyond
+        all panels the side on which the tilt vanishes is nothing, the other one is not known.
+        """
+        (group, row), ends = self.places(np.abs(k)), (*left, *right)
+        x, backwards = np.concatenate(ends, axis=1), k < 0
+        sizes = [end.shape[1] for end in ends]
+        falls = np.repeat([False, False, True, True], sizes) != backwards[:, None]
+        known, found = group > _NONE, np.zeros(np.broadcast_shapes(*(e.shape for e in ends)))
+        with np.errstate(over="ignore"):
+            rise = np.exp(-k * self._away(ref))
+            heights = np.stack([rise, rise, 1 / rise, 1 / rise])[..., None]
+        low, high = self.prior.support
+        for g in np.unique(group[known]):
+            table, some = self._table(int(g)), group == g
+            assert table is not None
+            first, last = table.edges[0], table.edges[-1]
+            far = np.where(falls, (x < first) & (x > low), (x > last) & (x < high))
+            known &= ~(some & (np.any(far, axis=1) | ~self._is_nothing_beyond(table, k, ref)))
+            some = np.flatnonzero(some & known)
+            rows = row[some, None] + falls[some]
+            value = self._with_heavy_ends(table, rows, x[some], table.upto(rows, x[some]))
+            found[some] = _differences([end[some] for end in ends], value, heights[:, some])
+        return found, known
+
+
+def _differences(ends: Sequence[Array], value: Array, heights: Array) -> Array:
+    """From the values at all ends, side by side, those of the pieces between them; nothing where they are empty."""
+    cuts = np.cumsum([end.shape[1] for end in ends])[:-1]
+    v = np.split(value, cuts, axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        sides = [
+            np.where(ends[i + 1] > ends[i], np.maximum(v[i + 1] - v[i], 0.0) * heights[i], 0.0) for i in (0, 2)
+        ]
+    return sides[0] + sides[1]
