@@ -79,13 +79,11 @@ class TruthSearch:
 
     @property
     def half(self) -> TruthSearch:
-        """The same over half of the true values, where each of them has a mirror image that gives the same."""
+        """The same over the true values on one side, where all on the other have a mirror image that gives the same."""
         centre = self.prior.mirror
-        if centre is None or not self.fixed_radius or not self.form.is_straight:
+        if centre is None or not self.fixed_radius or not self.form.is_straight or not self.low < centre < self.high:
             return self
-        if self.high - centre != centre - self.low:
-            return self
-        return replace(self, low=centre)
+        return replace(self, low=centre) if self.high - centre >= centre - self.low else replace(self, high=centre)
 
     @cached_property
     def last_tents(self) -> dict[str, tuple[float, Array, Range, Tents]]:

@@ -90,6 +90,15 @@ class LineForm:
         cuts = np.asarray(self.cuts)
         return cuts, np.concatenate([[0.0], np.cumsum(np.asarray(self.slopes[1:-1]) * np.diff(cuts))])
 
+    @property
+    def straightened(self) -> LineForm | None:
+        """The distance along a straight line that is nowhere shorter; None where ψ jumps."""
+        return None if any(self.jumps) else LineForm(slopes=(max(self.slopes),), step=self.step, cap=self.cap)
+
+    def bends_within(self, low: float, high: float) -> bool:
+        """Whether ψ bends or jumps between two values."""
+        return any(low < c < high for c in self.cuts)
+
     def times(self, factor: float) -> LineForm:
         """The same distance, multiplied."""
         return LineForm(

@@ -29,6 +29,7 @@ _ABOVE = 7.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it 
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
 _HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
 _NODES = 128
+_CUT_OFF = 2e-3  # of the prior, on either side: where bounds cut off no more, the distance may be taken as straight
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at one node, looks in a round
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
@@ -42,14 +43,28 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
 
     What an attack that is not the best one reaches is below what others do: then a line further above it is tried.
     """
-    along = MisjudgedAlongTruths(search, factor, move)
-    nodes = _nodes(along, typical, further=further)
-    for above in _ABOVE[:1] if further else _ABOVE:
-        line = ProvenLine(along, nodes, above)
+    straight, along = _straightened(search), MisjudgedAlongTruths(search, factor, move)
+    first = along if straight is None else MisjudgedAlongTruths(straight, factor, move)
+    nodes = _nodes(first, typical, further=further)
+    ways = ([] if straight is None else [(_ABOVE[0], first)]) + [(a, along) for a in _ABOVE[: 1 if further else 3]]
+    for above, proof in ways:
+        line = ProvenLine(along, nodes, above, proof)
         line.prove()
         if line.proven is not None:
             return line.proven
     return None
+
+
+def _straightened(search: TruthSearch) -> TruthSearch | None:
+    """The same with a distance that is straight and nowhere shorter, where bounds cut off little of the prior.
+
+    A longer distance allows more: what is proven with it holds. Its boxes are fewer by far, since no values are equally
+    far from a peak, and what lies beyond the bounds hardly counts.
+    """
+    if search.form.is_straight or (longer := search.form.straightened) is None:
+        return None
+    low, high = search.prior.quantile([_CUT_OFF, 1 - _CUT_OFF])
+    return None if search.form.bends_within(float(low), float(high)) else replace(search, form=longer).half
 
 
 def _nodes(along: MisjudgedAlongTruths, typical: float, *, further: bool = False) -> Array:
@@ -129,12 +144,21 @@ class CurveBoxes:
 class ProvenLine:
     """Nodes, what attacks reach there, where these are, and a line that nothing exceeds but where it is left open."""
 
-    def __init__(self, along: MisjudgedAlongTruths, epsilon: Array, above: float = _ABOVE[0]) -> None:
-        value, places = along.followed(epsilon)
-        kinks, there = along.switches(epsilon, places)
+    def __init__(
+        self,
+        along: MisjudgedAlongTruths,
+        epsilon: Array,
+        above: float = _ABOVE[0],
+        proof: MisjudgedAlongTruths | None = None,
+    ) -> None:
+        proof = along if proof is None else proof
+        value, places = proof.followed(epsilon)
+        kinks, there = proof.switches(epsilon, places)
+        if proof is not along:
+            value, places = along.nearer(places, epsilon)
         reached, there = along.nearer(there, kinks)
         order = np.argsort(np.concatenate([epsilon, kinks]))
-        self.along, self.above = along, above
+        self.along, self.above, self.proof = along, above, proof
         self.epsilon, self.value = (np.concatenate(both)[order] for both in ((epsilon, kinks), (value, reached)))
         self.places = np.concatenate([places, there], axis=1)[:, order]
         self.height, self.open = np.zeros(order.size), np.zeros(order.size - 1, dtype=bool)
@@ -178,9 +202,9 @@ class ProvenLine:
         while todo:
             first, end = todo.pop()
             nodes, middle = slice(first, end + 1), (first + end) // 2
-            range_ = self.along.range_of(self.epsilon[nodes], self.height[nodes])
+            range_ = self.proof.range_of(self.epsilon[nodes], self.height[nodes])
             if range_ is not None:
-                truths, peaks = self.along.first_boxes(self.places[:, middle], range_)
+                truths, peaks = self.proof.first_boxes(self.places[:, middle], range_)
                 n = truths.shape[1]
                 turns = np.repeat(self.places[2:, [first, end]].T[:, :, None], n, axis=2)
                 ends = np.repeat([[first], [end]], n, axis=1)
@@ -238,7 +262,7 @@ class ProvenLine:
             boxes.turns[end, :, some].T,
             boxes.depth[some],
         )
-        looked, left = self.along.asked(at, self.epsilon), self.along.left(*at.truths)
+        looked, left = self.proof.asked(at, self.epsilon), self.proof.left(*at.truths)
         little = left <= self.height[at.which]  # others are cut by what polygons say of them
         turns, most, reached, by_peak = (v.copy() for v in (boxes.turns, boxes.most, boxes.reached, boxes.by_peak))
         most[end, some] = np.where(little, np.fmin(looked.most, left), looked.most)
@@ -248,7 +272,8 @@ class ProvenLine:
 
     def _heed(self, boxes: TruthBoxes, looked: LookedBoxes) -> None:
         """Where boxes come upon a better attack, it is climbed on, tried at the nodes around, and the line rises."""
-        better = np.flatnonzero(looked.reached > self.value[boxes.which] * (1 + _BETTER))
+        known = self.value * (1 + _BETTER) if self.proof is self.along else self.height
+        better = np.flatnonzero(looked.reached > known[boxes.which])
         if not better.size:
             return
         best = better[_last_of_each(boxes.which[better], looked.reached[better])]
@@ -277,7 +302,7 @@ class ProvenLine:
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
         in_epsilon = open_ & wide & ~(alone + bent < _IN_EPSILON * boxes.loose)
         places = boxes.pick(open_ & ~in_epsilon).in_places()
-        some, peaks = self.along.within(places.truths, places.peaks)
+        some, peaks = self.proof.within(places.truths, places.peaks)
         return CurveBoxes.joined([replace(places, peaks=peaks).pick(some), boxes.pick(in_epsilon).in_epsilon()])
 
     def _compared(self, boxes: CurveBoxes, room: Array) -> tuple[NDArray[np.bool_], Array]:
@@ -303,12 +328,12 @@ class ProvenLine:
         return first, np.maximum(first, second)
 
     def _looks(self, boxes: CurveBoxes) -> tuple[Pair, Pair, float]:
-        first, second = (self.along.move * self.epsilon[n] for n in boxes.nodes)
-        return (boxes.peaks[0], boxes.peaks[1]), (first, second), self.along.factor
+        first, second = (self.proof.move * self.epsilon[n] for n in boxes.nodes)
+        return (boxes.peaks[0], boxes.peaks[1]), (first, second), self.proof.factor
 
     def _goals(self, boxes: CurveBoxes) -> tuple[Pair, Pair]:
         """What all goals of a box lie in, and what they have in common."""
-        (lo1, hi1), (lo2, hi2) = (self.along.search.edges(t) for t in boxes.truths)
+        (lo1, hi1), (lo2, hi2) = (self.proof.search.edges(t) for t in boxes.truths)
         return (lo1, hi2), (lo2, np.maximum(lo2, hi1))
 
     def _by_ratio(self, boxes: CurveBoxes, climbs: Pair) -> Pair:
@@ -316,7 +341,7 @@ class ProvenLine:
         every: Pieces = [(np.full(boxes.size, -np.inf), np.full(boxes.size, np.inf))]
         most = self._before(*self._goals(boxes))[-1]
         with np.errstate(all="ignore"):
-            gaps = gap_of_boxes(self.along.world, (every, every), *self._looks(boxes), self.along.search.form.step)
+            gaps = gap_of_boxes(self.proof.world, (every, every), *self._looks(boxes), self.proof.search.form.step)
             room, alone = (room_by_ratio(gap, most, climbs) for gap in gaps)
         return room, alone
 
@@ -326,20 +351,20 @@ class ProvenLine:
         before = self._before(union, common)
         ends = (before[:-1], before[1:]), climbs, self._ends(before[1:], climbs)
         with np.errstate(all="ignore"):
-            gap, _ = gap_of_boxes(self.along.world, self._compared_with(union, common), *self._looks(boxes))
+            gap, _ = gap_of_boxes(self.proof.world, self._compared_with(union, common), *self._looks(boxes))
             return np.max(room_by_odds(gap, *ends), axis=0)
 
     def _before(self, union: Pair, common: Pair) -> Array:
         """Beliefs from which a rise may start, or of which a fall takes the rest, from the least to the largest."""
-        mass, factor = self.along.search.prior.mass, self.along.factor
+        mass, factor = self.proof.search.prior.mass, self.proof.factor
         least, most = (np.clip(mass(*goal), 0.0, 1.0) for goal in (common, union))  # rounding may leave that
         low, high = with_odds_of(least, 1 / factor), with_odds_of(most, factor)
-        low, high = (low, high) if self.along.move > 0 else (1 - high, 1 - low)
+        low, high = (low, high) if self.proof.move > 0 else (1 - high, 1 - low)
         return low + np.linspace(0.0, 1.0, _STARTS)[:, None] * (high - low)
 
     def _compared_with(self, union: Pair, common: Pair) -> tuple[Pieces, Pieces]:
         """What goals of a box are compared with, at most and at least: the rest for tents, the goal for valleys."""
-        if self.along.move < 0:
+        if self.proof.move < 0:
             return [union], [common]
         ends = np.full(union[0].shape, -np.inf), np.full(union[0].shape, np.inf)
         at_most, at_least = ([(ends[0], lo), (hi, ends[1])] for lo, hi in (common, union))
