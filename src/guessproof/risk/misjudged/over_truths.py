@@ -29,13 +29,11 @@ from guessproof.risk.tent import log_prior
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
-from guessproof.world.line_form import LineForm
 from guessproof.world.quadrature import QuadraturePrior
 
 _BOXES = 20_000  # that are asked before a proof is given up
 _BOXES_BY_QUADRATURE = 4_000  # the same where each takes ten times as long
 _HARDLY = 1.1  # a factor up to which shares may prove all
-_FEW = 2e-3  # of the prior: where no more than this lies beyond bends, a straight distance says nearly the same
 _FIRST_STEPS, _STEPS = 40, 14
 # Shares of ln λ, and between which numbers: the last keeps a side free that needs no price.
 _LOWER = ((1.0, -0.6, 0.6), (0.65, -1.0, 1.0), (1.0, -2.0, 2.0), (1.0, -np.inf, 0.0))
@@ -61,23 +59,9 @@ def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: flo
     if near_one and by_shares():
         return True
     some = left_by_shares(search, epsilon, limit, goal.factor, move, truths)
-    forms = (straight for straight in (_straightened(goal), goal) if straight is not None)
-    return any(is_proven_over(form, epsilon, limit, move, some) for form in forms) or (not near_one and by_shares())
-
-
-def _straightened(goal: MisjudgedGoal) -> MisjudgedGoal | None:
-    """The same under a straight distance, which is no smaller and quicker to ask, if hardly anybody is where it bends.
-
-    ψ with slopes up to s and no jumps has |ψ(x) − ψ(x')| ≤ s·|x − x'|: what is proven there holds here.
-    """
-    form, prior = goal.world.form, goal.world.prior
-    if form.is_straight or any(form.jumps):
-        return None
-    steepest = max(form.slopes)
-    less = np.asarray(form.slopes) < steepest
-    if goal.factor * float(np.sum(prior.mass(*(ends[less] for ends in form.ends)))) > _FEW:
-        return None
-    return replace(goal, world=replace(goal.world, form=LineForm(slopes=(steepest,), step=form.step)))
+    worlds = (world for world in (goal.world.straightened, goal.world) if world is not None)
+    goals = (replace(goal, world=world) for world in worlds)
+    return any(is_proven_over(g, epsilon, limit, move, some) for g in goals) or (not near_one and by_shares())
 
 
 def is_proven_over(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move, truths: Pair) -> bool:

@@ -22,6 +22,7 @@ from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_rows import DEEP, LookedBoxes, TruthBoxes
 from guessproof.risk.rising import Rising
+from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
@@ -29,7 +30,6 @@ _ABOVE = 7.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it 
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
 _HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
 _NODES = 128
-_CUT_OFF = 2e-3  # of the prior, on either side: where bounds cut off no more, the distance may be taken as straight
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at one node, looks in a round
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
@@ -56,15 +56,9 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
 
 
 def _straightened(search: TruthSearch) -> TruthSearch | None:
-    """The same with a distance that is straight and nowhere shorter, where bounds cut off little of the prior.
-
-    A longer distance allows more: what is proven with it holds. Its boxes are fewer by far, since no values are equally
-    far from a peak, and what lies beyond the bounds hardly counts.
-    """
-    if search.form.is_straight or (longer := search.form.straightened) is None:
-        return None
-    low, high = search.prior.quantile([_CUT_OFF, 1 - _CUT_OFF])
-    return None if search.form.bends_within(float(low), float(high)) else replace(search, form=longer).half
+    """The same with a straight distance that is nowhere shorter, where bounds cut off little of the prior."""
+    longer = TiltedIntegrals(search.prior, search.form).straightened
+    return None if longer is None else replace(search, form=longer.form).half
 
 
 def _nodes(along: MisjudgedAlongTruths, typical: float, *, further: bool = False) -> Array:

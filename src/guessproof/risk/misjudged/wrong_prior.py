@@ -219,7 +219,8 @@ class WrongAnywhere(WrongTents):
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         if not self.is_cut_by_truths:
             return _STEPS_SHARES, _STEPS_SHARES[:-1]
-        steps = _STEPS_ANYWHERE if self.search.form.is_straight else _STEPS_BENT
+        bent = not self.search.form.is_straight and self.goal.world.straightened is None
+        steps = _STEPS_BENT if bent else _STEPS_ANYWHERE
         return steps, tuple(1.5 * step for step in steps[:-1])
 
     @property
