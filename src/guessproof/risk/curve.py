@@ -231,7 +231,7 @@ def _by_tents(attack: Attack) -> bool:
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
-    """Whether the true value is unknown and moves a goal of one width, under a distance that does not jump.
+    """Whether the true value is unknown and moves the edges of a goal, under a distance that does not jump.
 
     Where integrals are quadratures, boxes are worth their time only if the density and its slope are known everywhere;
     and in tails that are heavy a valley has no integral.
@@ -239,7 +239,9 @@ def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
     if not _by_tents(attack) or attack.known_truth:
         return False
     search = attack.truth_search
-    if not search.fixed_radius or any(search.form.jumps):
+    if not search.moves_forwards or any(search.form.jumps):
+        return False
+    if not search.fixed_radius and not (math.isfinite(search.low) and math.isfinite(search.high)):
         return False
     prior = search.prior
     known = [prior.density_range(*prior.support)[1], *prior.density_slopes(*prior.quantile([0.1, 0.9]))]

@@ -85,6 +85,26 @@ class TruthSearch:
             return self
         return replace(self, low=centre) if self.high - centre >= centre - self.low else replace(self, high=centre)
 
+    def pace(self, t1: Array, t2: Array) -> tuple[Array, Array]:
+        """How fast the edges of a goal move with the true value, between two of one sign."""
+        if self.fixed_radius:
+            return np.ones_like(t1), np.ones_like(t1)
+        lo, hi = self.edges(np.asarray(1.0))
+        after = 0.5 * t1 + 0.5 * t2 >= 0
+        return np.where(after, lo, hi), np.where(after, hi, lo)
+
+    def truths_with_edges_at(self, places: Array) -> Array:
+        """True values whose goals begin or end at some places, and where edges change their pace."""
+        if self.fixed_radius:
+            lo, hi = self.edges(np.asarray(0.0))
+            return np.concatenate([places - lo, places - hi])
+        return np.concatenate([*(places / edge for edge in self.edges(np.asarray(1.0))), [0.0]])
+
+    @cached_property
+    def moves_forwards(self) -> bool:
+        """Whether both edges move the way the true value does."""
+        return self.fixed_radius or float(self.edges(np.asarray(1.0))[0]) > 0
+
     @cached_property
     def last_tents(self) -> dict[str, tuple[float, Array, Range, Tents]]:
         """The tents that raise beliefs most, of the ε and the true values that were asked about last."""

@@ -242,8 +242,7 @@ class MisjudgedAlongTruths:
         """True values whose goals begin or end where the density jumps or bends: boxes end there."""
         prior = self.search.prior
         breaks = np.array([x for x in (*prior.support, *prior.breaks) if np.isfinite(x)])
-        lo, hi = self.search.edges(np.asarray(0.0))
-        return np.concatenate([breaks - lo, breaks - hi])
+        return self.search.truths_with_edges_at(breaks)
 
     def range_of(self, epsilon: Array, line: Array) -> tuple[float, float] | None:
         """Between which true values there may be more than a line, at some ε and between them; None if without end."""
@@ -294,8 +293,8 @@ class MisjudgedAlongTruths:
     def _rows(self, epsilon: Array, truths: Pair, c: Array) -> TruthRows:
         t1, t2 = truths
         lo, hi = self.search.edges(0.5 * t1 + 0.5 * t2)
-        half = 0.5 * (t2 - t1) * (1 + 1e-15)
-        return TruthRows(PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, half, c), self._bulk)
+        halves = 0.5 * (t2 - t1) * (1 + 1e-15) * np.stack(self.search.pace(t1, t2))
+        return TruthRows(PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, halves, c), self._bulk)
 
     @cached_property
     def _bulk(self) -> Pair:

@@ -2,12 +2,12 @@
 
 Hold the peak c of a tent L fixed while the true value t moves. Of the integrals in `along`, a tangent of slope ℓ to A
 has the height U(t) = max over h of ∫_G (L − ℓ)hf = ∫_lo^hi W·f, with W = w(L − ℓ) and w(z) = κz for z > 0, z below.
-Only the edges move with t:
+Only the edges move with t, along straight lines:
 
-    U'(t) = (W·f)(hi) − (W·f)(lo),     and of b, B the same with the signs turned and w(z) = κz for z < 0.
+    U'(t) = hi'·(W·f)(hi) − lo'·(W·f)(lo),     and of b, B the same with the signs turned and w(z) = κz for z < 0.
 
 So U lies above the chord of its values at the two ends of a box, half-width d, by 4θ(1−θ)·q at most, where 2q/d² is the
-most that −U'' can be: h·|L'|·f and |W·f'| at both edges. The least and the largest a leave their chords by d²/2 times
+most that −U'' can be: h·|L'|·f and |W·f'| at both edges, times lo'² or hi'². The least and the largest a leave their chords by d²/2 times
 the slope of f, or d/2 times what f varies by. Tangents keep their slopes, so the corners of both polygons, where two of
 them meet, move along straight lines with t but for what is told above. Along such lines, from one end of the box to the
 other, with T = a + b, S = A + B, P = A/S and α, β the weights of the first end in T and in S,
@@ -63,6 +63,11 @@ class Strip:
         bent = np.fmin(bent, size * varies / half) + size * 2 * self.beside[:, None] / half**2
         return h * (raised * self.steep * self.density[1])[:, None] + bent
 
+    def moved(self, bend: Array) -> Array:
+        """What a second derivative adds in the middle between two ends; nothing where the edge does not move."""
+        with np.errstate(invalid="ignore"):
+            return np.where(self.half > 0, 0.5 * np.square(self.half) * bend, 0.0)
+
     @property
     def bends_of_mass(self) -> Pair:
         """Between what the second derivative of the mass before the edge is."""
@@ -73,7 +78,7 @@ class Strip:
 
 @dataclass(frozen=True, eq=False)
 class PeakedGoals:
-    """In rows: an ε, a goal (in a box of true values the middle one), how far it moves either way, and a peak."""
+    """In rows: an ε, a goal (in a box of true values the middle one), how far its edges move either way, and a peak."""
 
     world: TiltedIntegrals
     factor: float
@@ -81,12 +86,12 @@ class PeakedGoals:
     epsilon: Array
     lo: Array
     hi: Array
-    half: Array
+    halves: Array  # of the lower edge and of the upper one: a goal in percent grows as it moves
     c: Array
 
     def pick(self, some: NDArray[np.int64]) -> PeakedGoals:
-        each = (self.epsilon, self.lo, self.hi, self.half, self.c)
-        return PeakedGoals(self.world, self.factor, self.move, *(v[some] for v in each))
+        each = (self.epsilon, self.lo, self.hi, self.halves, self.c)
+        return PeakedGoals(self.world, self.factor, self.move, *(v[..., some] for v in each))
 
     @property
     def rate(self) -> Array:
@@ -95,15 +100,15 @@ class PeakedGoals:
     @property
     def ends(self) -> PeakedGoals:
         """The goals at both ends of each box, first ones first; they move no more."""
-        lo, hi = (np.concatenate([v - self.half, v + self.half]) for v in (self.lo, self.hi))
-        epsilon, half, c = (np.tile(v, 2) for v in (self.epsilon, 0 * self.half, self.c))
-        return PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, half, c)
+        lo, hi = (np.concatenate([v - half, v + half]) for v, half in zip((self.lo, self.hi), self.halves, strict=True))
+        epsilon, halves, c = (np.tile(v, 2) for v in (self.epsilon, 0 * self.halves, self.c))
+        return PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, halves, c)
 
     def widest(self, reach: Array, near: Array) -> Pair:
         """How far from its peak some goal of a box reaches, and how near what lies outside of some comes, at most."""
         psi, c = self.world.form.psi, self.world.form.psi(self.c)
-        first, last = self.lo - self.half, self.hi + self.half
-        inner = psi(self.hi - self.half) - c, c - psi(self.lo + self.half)
+        first, last = self.lo - self.halves[0], self.hi + self.halves[1]
+        inner = psi(self.hi - self.halves[1]) - c, c - psi(self.lo + self.halves[0])
         support = self.world.prior.support
         reach = np.maximum(reach, np.maximum(psi(np.clip(last, *support)) - c, c - psi(np.clip(first, *support))))
         return reach, np.minimum(near, np.maximum(np.minimum(*inner), 0.0))
@@ -168,10 +173,10 @@ class PeakedGoals:
 
     def strips(self) -> tuple[Strip, Strip]:
         """The strips that the lower and the upper edge pass."""
-        return self._strip(self.lo), self._strip(self.hi)
+        return self._strip(self.lo, self.halves[0]), self._strip(self.hi, self.halves[1])
 
-    def _strip(self, edge: Array) -> Strip:
-        prior, form, half = self.world.prior, self.world.form, self.half
+    def _strip(self, edge: Array, half: Array) -> Strip:
+        prior, form = self.world.prior, self.world.form
         sliver = _SLIVER * (np.abs(self.lo) + np.abs(self.hi) + half)
         first, last = edge - half, edge + half
         inner = np.minimum(first + sliver, edge), np.maximum(last - sliver, edge)
@@ -206,8 +211,8 @@ class MovedPolygon:
 
         The part has rows for the first ends of all boxes, and then for the second ones.
         """
-        (mass, told), half = (v.reshape(2, goals.half.size, -1) for v in part.polygon(way)), goals.half
-        slope = part.slope[: half.size]
+        mass, told = (v.reshape(2, goals.c.size, -1) for v in part.polygon(way))
+        slope = part.slope[: goals.c.size]
         # A tangent that goes straight up says nothing, and a level one is far from all others: the next one says all.
         steep, level = np.isinf(slope[:, 0]), slope[:, 0] == 0
         if steep.any() or level.any():
@@ -216,12 +221,13 @@ class MovedPolygon:
             told[:, steep, 0] = told[:, steep, 1]
             told[:, level, 0] = (told[..., 1] - slope[:, 1] * (mass[..., 1] - mass[..., 0]))[:, level]
         strips = goals.strips()
-        bends = sum(
-            strip.bends(slope, way, out, raised, goals.factor) for strip, out in zip(strips, (-sign, sign), strict=True)
-        )
-        bends = np.where(half[:, None] > 0, 0.5 * np.square(half)[:, None] * np.maximum(bends, 0.0), 0.0)
-        (least, most), (first, last) = (strip.bends_of_mass for strip in strips)
-        wide = np.where(half > 0, 0.5 * np.square(half) * np.maximum(last - least, most - first), 0.0)
+        by_edge = [
+            strip.moved(strip.bends(slope, way, out, raised, goals.factor).T).T
+            for strip, out in zip(strips, (-sign, sign), strict=True)
+        ]
+        bends = np.maximum(by_edge[0] + by_edge[1], 0.0)
+        (least, most), (first, last) = ([strip.moved(v) for v in strip.bends_of_mass] for strip in strips)
+        wide = np.maximum(last - least, most - first)
         for place, by in ((0, -wide), (-1, goals.factor * wide)):
             mass[..., place] += by
             told[..., place] += slope[:, place] * by
