@@ -19,6 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +55,12 @@ class TiltedIntegrals:
             part = offset + self.prior.log_tilt(rate, *ends, at)
             found[some] = np.logaddexp(found[some], part)
         return found
+
+    @cached_property
+    def spread(self) -> float:
+        """How far apart four of five values of the prior are."""
+        low, high = self.form.psi(self.prior.quantile([0.1, 0.9]))
+        return float(high - low)
 
     @property
     def straightened(self) -> TiltedIntegrals | None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from guessproof.risk.gaps import gap_of_tents, room_by_odds
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.quick import aim
+from guessproof.risk.misjudged.radii import Radii
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import PeakedGoals
 from guessproof.risk.misjudged.truth_rows import (
@@ -60,6 +61,10 @@ class MisjudgedAlongTruths:
     def world(self) -> TiltedIntegrals:
         """The prior's integrals in the metric's own units."""
         return TiltedIntegrals(self.search.prior, self.search.form)
+
+    @cached_property
+    def _radii(self) -> Radii:
+        return Radii(self.world)
 
     @cached_property
     def attacked(self) -> tuple[float, float]:
@@ -282,8 +287,15 @@ class MisjudgedAlongTruths:
 
     def peaks(self, t1: Array, t2: Array) -> Pair:
         """Between which values tents peak, for true values from t1 to t2: in the goal, and where the prior is."""
-        support = self.search.prior.support
-        return np.clip(self.search.edges(t1)[0], *support), np.clip(self.search.edges(t2)[1], *support)
+        return np.clip(self.search.edges(t1)[0], *self._peaked), np.clip(self.search.edges(t2)[1], *self._peaked)
+
+    @cached_property
+    def _peaked(self) -> tuple[float, float]:
+        """Between which values all peaks are: one beyond a bound is the same as one at it."""
+        form, (low, high) = self.search.form, self.search.prior.support
+        if form.is_straight:
+            return low, high
+        return low if form.slopes[0] else max(low, form.cuts[0]), high if form.slopes[-1] else min(high, form.cuts[-1])
 
     def within(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], Array]:
         """Of boxes: whether some of their peaks lie in a goal of theirs, and peaks without those that lie in none."""
@@ -294,7 +306,7 @@ class MisjudgedAlongTruths:
         t1, t2 = truths
         lo, hi = self.search.edges(0.5 * t1 + 0.5 * t2)
         halves = 0.5 * (t2 - t1) * (1 + 1e-15) * np.stack(self.search.pace(t1, t2))
-        return TruthRows(PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, halves, c), self._bulk)
+        return TruthRows(PeakedGoals(self._radii, self.factor, self.move, epsilon, lo, hi, halves, c), self._bulk)
 
     @cached_property
     def _bulk(self) -> Pair:

@@ -30,6 +30,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.misjudged.radii import Radii
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.turns import TurnedPart, risen
 from guessproof.risk.tent import TiltedIntegrals
@@ -80,7 +81,7 @@ class Strip:
 class PeakedGoals:
     """In rows: an ε, a goal (in a box of true values the middle one), how far its edges move either way, and a peak."""
 
-    world: TiltedIntegrals
+    radii: Radii
     factor: float
     move: Move
     epsilon: Array
@@ -91,7 +92,11 @@ class PeakedGoals:
 
     def pick(self, some: NDArray[np.int64]) -> PeakedGoals:
         each = (self.epsilon, self.lo, self.hi, self.halves, self.c)
-        return PeakedGoals(self.world, self.factor, self.move, *(v[..., some] for v in each))
+        return PeakedGoals(self.radii, self.factor, self.move, *(v[..., some] for v in each))
+
+    @property
+    def world(self) -> TiltedIntegrals:
+        return self.radii.world
 
     @property
     def rate(self) -> Array:
@@ -102,23 +107,25 @@ class PeakedGoals:
         """The goals at both ends of each box, first ones first; they move no more."""
         lo, hi = (np.concatenate([v - half, v + half]) for v, half in zip((self.lo, self.hi), self.halves, strict=True))
         epsilon, halves, c = (np.tile(v, 2) for v in (self.epsilon, 0 * self.halves, self.c))
-        return PeakedGoals(self.world, self.factor, self.move, epsilon, lo, hi, halves, c)
+        return PeakedGoals(self.radii, self.factor, self.move, epsilon, lo, hi, halves, c)
 
     def widest(self, reach: Array, near: Array) -> Pair:
         """How far from its peak some goal of a box reaches, and how near what lies outside of some comes, at most."""
-        psi, c = self.world.form.psi, self.world.form.psi(self.c)
-        first, last = self.lo - self.halves[0], self.hi + self.halves[1]
-        inner = psi(self.hi - self.halves[1]) - c, c - psi(self.lo + self.halves[0])
-        support = self.world.prior.support
-        reach = np.maximum(reach, np.maximum(psi(np.clip(last, *support)) - c, c - psi(np.clip(first, *support))))
-        return reach, np.minimum(near, np.maximum(np.minimum(*inner), 0.0))
+        radii, c, support = self.radii, self.c, self.world.prior.support
+        ends = (np.clip(v, *support) for v in (self.lo - self.halves[0], self.hi + self.halves[1]))
+        reach = np.maximum(reach, np.maximum(*(radii.farthest(c, end) for end in ends)))
+        first, last = self.lo + self.halves[0], self.hi - self.halves[1]
+        beside = (first > c) | (last < c)  # a peak beside a goal has what lies outside at once
+        inner = np.minimum(radii.nearest(c, first), radii.nearest(c, last))
+        return reach, np.minimum(near, np.where(beside, 0.0, inner))
 
     def reaches(self, bulk: Pair) -> tuple[Array, Array, Array]:
         """How far from its peak a goal reaches, how near what lies outside comes, and how far that reaches."""
-        psi, support = self.world.form.psi, self.world.prior.support
-        low, high, c = psi(np.clip(self.lo, *support)), psi(np.clip(self.hi, *support)), psi(self.c)
-        near = np.maximum(np.minimum(high - c, c - low), 0.0)
-        return np.maximum(high - c, c - low), near, np.maximum(psi(bulk[1]) - c, c - psi(bulk[0]))
+        radii, c, support = self.radii, self.c, self.world.prior.support
+        lo, hi = np.clip(self.lo, *support), np.clip(self.hi, *support)
+        near = np.where((lo > c) | (hi < c), 0.0, np.minimum(radii.nearest(c, lo), radii.nearest(c, hi)))
+        reach, far = (np.maximum(radii.farthest(c, a), radii.farthest(c, b)) for a, b in ((lo, hi), bulk))
+        return reach, near, far
 
     def inside(self, cut: Array, *, from_one: bool = False) -> Pair:
         """∫hf and ∫Lhf in the goal, h being κ within such radii of the peak.
@@ -128,8 +135,8 @@ class PeakedGoals:
         """
         lo, hi, c = (v[:, None] for v in (self.lo, self.hi, self.c))
         cut = cut[:, 1:-1] if from_one else cut
-        left, right = self._around(c, cut)
-        left = np.where(self.world.form.psi(c) - self.world.form.psi(lo) <= cut, lo, left)
+        left, right = self.radii.around(c, cut)
+        left = np.where(self.radii.farthest(c, lo) <= cut, lo, left)
         left = np.concatenate([lo, np.maximum(left, lo)], axis=1), np.minimum(c, hi)
         right = np.maximum(c, lo), np.concatenate([hi, np.minimum(right, hi)], axis=1)
         return self._weighed([left, right], from_one)
@@ -138,7 +145,7 @@ class PeakedGoals:
         """The same outside, h being κ from such radii on."""
         lo, hi, c = (v[:, None] for v in (self.lo, self.hi, self.c))
         cut = cut[:, 1:-1] if from_one else cut
-        left, right = self._around(c, cut)
+        left, right = self.radii.around(c, cut)
         ends = np.full_like(c, -np.inf), np.full_like(c, np.inf)
         pieces = [
             (ends[0], np.concatenate([np.minimum(lo, c), np.minimum(left, lo)], axis=1)),
@@ -156,10 +163,6 @@ class PeakedGoals:
             mass[beside] += more[0]
             told[beside] += more[1]
         return mass, told
-
-    def _around(self, c: Array, cut: Array) -> Pair:
-        psi, inverse = self.world.form.psi, self.world.form.inverse
-        return inverse(psi(c) - cut), inverse(psi(c) + cut)
 
     def _weighed(self, pieces: list[Pair], from_one: bool) -> Pair:
         """∫hf and ∫Lhf over a piece on the left and one on the right of the peak; first whole, then where h is κ."""

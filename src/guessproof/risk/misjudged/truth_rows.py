@@ -123,12 +123,12 @@ class TruthRows:
 
     def _parts(self, inside: Array, outside: Array, *, from_one: bool = False) -> tuple[TurnedPart, TurnedPart]:
         goals, k = self.goals, self.goals.rate[:, None]
-        psi, support = goals.world.form.psi, goals.world.prior.support
-        end = np.maximum(psi(support[1]) - psi(goals.c), psi(goals.c) - psi(support[0]))
+        radii, c = goals.radii, goals.c[:, None]
+        end = np.maximum(*(radii.farthest(goals.c, np.asarray(e)) for e in goals.world.prior.support))
         outside = np.concatenate([end[:, None], outside], axis=1)
         with np.errstate(over="ignore", invalid="ignore"):
-            within = TurnedPart(*goals.inside(inside, from_one=from_one), np.exp(-k * inside))
-            beside = TurnedPart(*goals.outside(outside, from_one=from_one), np.exp(-k * outside))
+            within = TurnedPart(*goals.inside(inside, from_one=from_one), np.exp(-k * radii.distance(c, inside)))
+            beside = TurnedPart(*goals.outside(outside, from_one=from_one), np.exp(-k * radii.distance(c, outside)))
         target, rest = (within, beside) if goals.move > 0 else (beside, within)
         return target.raised(self.raised[:, None]), rest
 
@@ -136,6 +136,9 @@ class TruthRows:
         """Turns that are nearer to the best ones of each peak."""
         reach, near, far = self.reaches
         steep = -self.goals.rate * np.stack([reach, far - near])
+        at = np.stack([reach * turns[0], near + (far - near) * turns[1]])
+        for start, end in self.goals.radii.stretches(self.goals.c):
+            steep = np.where((start < at) & (at < end), 0.0, steep)
         return nearer_turns(self.parts, turns, self.goals.move, steep, steps)
 
     def reached(self, turns: Array) -> Array:
@@ -147,8 +150,8 @@ class TruthRows:
         goals, ends = self.goals, TruthRows(self.goals.ends, self.bulk)
         inside, outside = self._radii(self.nearer(turns, _STEPS), narrow)
         reach, near, far = self.reaches
-        radii = reach[:, None] * inside, near[:, None] + (far - near)[:, None] * outside
-        self._to_flats(radii[1])
+        radii = self._with_flats(reach[:, None] * inside, near[:, None] + (far - near)[:, None] * outside)
+        turned = radii[0].copy(), radii[1].copy()
         radii[0][:, -1], radii[1][:, -1] = goals.widest(reach, near)  # h is κ everywhere, for all goals of a box
         target, rest = ends._parts(*(np.tile(r, (2, 1)) for r in radii), from_one=True)
         with np.errstate(all="ignore"):
@@ -159,27 +162,24 @@ class TruthRows:
         row = np.arange(goals.c.size) + goals.c.size * (value[1] > value[0])
         i, j = (v[row] for v in (at if goals.move > 0 else at[::-1]))
         every = np.arange(goals.c.size)
-        best = np.stack([inside[every, i], outside[every, np.maximum(j - 1, 0)]])
+        with np.errstate(all="ignore"):
+            best = np.stack([turned[0][every, i] / reach, (turned[1][every, np.maximum(j - 1, 0)] - near) / (far - near)])
+        best = np.clip(np.nan_to_num(best), 0.0, 1.0)
         return TruthPeaks(value, best, upper.corners, lower.corners, upper.bends, lower.bends)
 
-    def _to_flats(self, radii: Array) -> None:
-        """Where ψ is flat, many values are equally far from the peak: of each such distance a radius near it is one."""
-        form, row = self.goals.world.form, np.arange(len(radii))
-        psi = form.psi(self.goals.c)
-        for slope, start, end in zip(form.slopes, *form.ends, strict=True):
-            if slope == 0 and not form.is_straight:
-                away = np.abs(form.psi(start if np.isfinite(start) else end) - psi)
-                nearest = 1 + np.argmin(np.abs(radii[:, 1:-1] - away[:, None]), axis=1)
-                within = (away < radii[:, 0]) & (away > radii[:, -1])
-                radii[row[within], nearest[within]] = away[within]
-        radii.sort(axis=1)
-        radii[:] = radii[:, ::-1].copy()
+    def _with_flats(self, inside: Array, outside: Array) -> Pair:
+        """Where many values are equally far from the peak, a radius of theirs is among those of both sides."""
+        between = [0.5 * (start + end)[:, None] for start, end in self.goals.radii.stretches(self.goals.c)]
+        if not between:
+            return inside, outside
+        inside = np.concatenate([inside, *(np.minimum(v, inside[:, -1:]) for v in between)], axis=1)
+        outside = np.concatenate([outside, *(np.clip(v, outside[:, -1:], outside[:, :1]) for v in between)], axis=1)
+        return np.sort(inside, axis=1), np.ascontiguousarray(np.sort(outside, axis=1)[:, ::-1])
 
     def _radii(self, turns: Array, narrow: Array) -> Pair:
-        world, (_, near, far) = self.goals.world, self.reaches
-        low, high = world.form.psi(world.prior.quantile([0.1, 0.9]))
+        _, near, far = self.reaches
         with np.errstate(divide="ignore"):
-            bulky = np.clip(_BULKY * (high - low) / (far - near), 1e-3, 1.0)
+            bulky = np.clip(_BULKY * self.goals.world.spread / (far - near), 1e-3, 1.0)
         return dense(turns[0], _RADII, narrow), dense(turns[1], _RADII, narrow * bulky)[:, ::-1]
 
 
