@@ -12,6 +12,7 @@ from guessproof.risk.misjudged.tents import Move
 from guessproof.world.checks import Array
 
 NEXT = 1e-4  # a share: the step of a derivative
+_SAME = 1e-12  # of slopes
 _FAR = 0.3  # a share: the step of Newton's method at most
 
 
@@ -32,8 +33,11 @@ class TurnedPart:
         Two tangents meet in each corner. Wherever they are said to meet, the one that says less holds for both sides.
         """
         step, climb = np.diff(self.mass), np.diff(self.told)
-        meet = (climb - self.slope[:, 1:] * step) / (self.slope[:, :-1] - self.slope[:, 1:])
-        meet = np.clip(np.where(np.isnan(meet), 0.0, meet), 0.0, step)
+        bend = self.slope[:, :-1] - self.slope[:, 1:]
+        meet = (climb - self.slope[:, 1:] * step) / bend
+        # Where many values are equally far, tangents are the same: rounding must not say where they meet.
+        same = np.isnan(meet) | (np.abs(bend) <= _SAME * np.abs(self.slope[:, 1:]))
+        meet = np.clip(np.where(same, 0.0, meet), 0.0, step)
         left = self.told[:, :-1] + np.where(meet > 0, self.slope[:, :-1] * meet, 0.0)
         right = self.told[:, 1:] - np.where(meet < step, self.slope[:, 1:] * (step - meet), 0.0)
         corner = np.maximum(left, right) if way > 0 else np.minimum(left, right)
