@@ -98,7 +98,7 @@ def test_the_worst_true_value(name: str) -> None:
 
 
 def test_half_of_the_true_values_stands_for_all() -> None:
-    """Where prior, goal and range are even around one value; nowhere else."""
+    """Where prior and goal are even around one value; nowhere else."""
     for prior in (gp.normal(2, 3), gp.laplace(1, 2), gp.uniform(-4, 7), gp.normal(2, 3).given(-1, 5)):
         half = gp.Attack(gp.within(gp.Attribute("x", prior=prior), 0.7)).truth_search
         whole = replace(half, low=prior.support[0])
@@ -109,8 +109,12 @@ def test_half_of_the_true_values_stands_for_all() -> None:
                 some, every = (worst_true_value(search, epsilon, direction) for search in (half, whole))
                 assert some.value == pytest.approx(every.value, rel=1e-6)
                 assert every.value <= some.bound * (1 + 1e-9)
+    for bounds, side in (((-1, 6), (2, 6)), ((-3, 4), (-3, 2)), ((3, 6), (3, 6))):  # the longer side has them all
+        search = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(2, 3), bounds=bounds), 0.7)).truth_search
+        assert (search.low, search.high) == side
+        some, every = (worst_true_value(s, 0.4, "rise") for s in (search, replace(search, low=bounds[0], high=bounds[1])))
+        assert some.value == pytest.approx(every.value, rel=1e-6)
     lopsided = (
-        gp.within(gp.Attribute("x", prior=gp.normal(2, 3), bounds=(-1, 6)), 0.7),
         gp.within(gp.Attribute("x", prior=gp.normal(2, 3).given(-1, 6)), 0.7),
         gp.within(gp.Attribute("x", prior=gp.normal(2, 3)), percent=10),
         gp.within(gp.Attribute("x", prior=gp.normal(2, 3), metric=gp.Clamped(0, 40, 1.0)), 0.7),
