@@ -22,14 +22,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from guessproof.world.checks import Array
 from guessproof.world.line_form import LineForm
+from guessproof.world.powers import antiderivatives, to_legendre
 
 Places = NDArray[np.int64]
 Ends = tuple[Array, Array]
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in legendre.leggauss(12))
 _ORDER = _NODES.size
-_LEGENDRE = np.stack([legendre.legval(_NODES, row) for row in np.eye(_ORDER)])  # degree, node
-_TO_LEGENDRE = (np.arange(_ORDER)[:, None] + 0.5) * _LEGENDRE * _WEIGHTS
+_TO_LEGENDRE = to_legendre(_NODES, _WEIGHTS)
 _LEVELS = np.array([1e-15, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-6, 1 - 1e-15])  # quantiles at which panels end at first
 _SMOOTH = 1e-14  # of its largest term: what the last terms of a density on its panel may be
 _HALVINGS = 16  # of panels on which it is not smooth
@@ -39,6 +39,7 @@ _OCTAVES = 1  # of rates that share their panels
 _MOST_PANELS, _MOST_RATES = 700, 6000  # of one table; kept
 _HIGHEST = 300.0  # ln of what V may be
 _NOTHING = -32.0  # ln of a share that is nothing
+_TINY = -34.0  # and of the prior, beside what is left out of its bulk
 _BULK = 0.01  # of the prior is left out on either side of most of it
 
 
@@ -56,14 +57,7 @@ class Smooth(Protocol):
     def log_density(self, x: ArrayLike) -> Array: ...
 
 
-def _antiderivatives() -> Array:
-    """Of the polynomial that is 1 at one node and 0 at the others, from −1 on: powers of u, a row for each node."""
-    each = [legendre.leg2poly(legendre.legint(row, lbnd=-1)) for row in np.eye(_ORDER)]
-    powers = np.stack([np.pad(row, (0, _ORDER + 1 - row.size)) for row in each])
-    return np.asarray(_TO_LEGENDRE.T @ powers)
-
-
-_POWERS = _antiderivatives()
+_POWERS = antiderivatives(_NODES, _WEIGHTS)
 
 
 @dataclass(eq=False)
@@ -281,9 +275,11 @@ class TiltTables:
                 table.tails = self.log_tilt(none, *outer, none), self._away(ends)
         (below, above), (first, last) = table.tails
         at, bulk = self._away(ref), self._away(self._bulk)
-        least = -np.abs(k) * np.maximum(np.abs(at - bulk[0]), np.abs(at - bulk[1]))
-        beyond = np.maximum(below - k * np.maximum(at - first, 0.0), above - k * np.maximum(last - at, 0.0))
-        return (beyond <= least + _NOTHING) | (k < 0)
+        least = -np.abs(k) * np.maximum(np.abs(at - bulk[0]), np.abs(at - bulk[1])) + _NOTHING
+        # What lies between an end and the peak is nearer to it than what lies beyond that end.
+        low = (below - k * np.maximum(at - first, 0.0) <= least) | ((below <= _TINY) & (ref >= self._bulk[0]))
+        high = (above - k * np.maximum(last - at, 0.0) <= least) | ((above <= _TINY) & (ref <= self._bulk[1]))
+        return (low & high) | (k < 0)
 
     # Integrals.
 
@@ -310,7 +306,8 @@ class TiltTables:
         known, found = group > _NONE, np.zeros(np.broadcast_shapes(*(e.shape for e in ends)))
         with np.errstate(over="ignore"):
             rise = np.exp(-k * self._away(ref))
-            heights = np.stack([rise, rise, 1 / rise, 1 / rise])[..., None]
+            fall = np.exp(k * self._away(ref))
+            heights = np.stack([rise, rise, fall, fall])[..., None]
         low, high = self.prior.support
         for g in np.unique(group[known]):
             table, some = self._table(int(g)), group == g

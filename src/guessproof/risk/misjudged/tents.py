@@ -165,11 +165,7 @@ class TentRanges:
             start, end = np.asarray(np.inf), np.asarray(-np.inf)
         left, right = np.concatenate([lo, left], axis=-1), np.concatenate([hi, right], axis=-1)
         ends = (left, end, start, right) if inside else (end, left, right, start)
-        a1, b1, a2, b2 = np.broadcast_arrays(*ends)
-        sides = np.stack([a1, a2]), np.maximum(np.stack([a1, a2]), np.stack([b1, b2]))
-        rate = np.broadcast_to(k, a1.shape)
-        rates = np.stack([np.zeros((2, *a1.shape)), np.stack([rate, -rate])])
-        tilts = world.log_tilt(*np.broadcast_arrays(rates, *sides, c))
+        tilts = self._tilts(ends, c, k)
         whole, turned = tilts[..., :1], tilts[..., 1:]
         if from_one:
             turned[..., 0], turned[..., -1] = -np.inf, whole[..., 0]
@@ -178,3 +174,25 @@ class TentRanges:
             terms = np.concatenate([terms, turned + np.log(self.goal.factor - 1)], axis=1)
         mass, told = log_sum(np.moveaxis(terms, 1, -1))
         return mass, told
+
+    def _tilts(self, ends: tuple[Array, Array, Array, Array], c: Array, k: float | Array) -> Array:
+        """ln ∫f and ln ∫Lf, by side of the peak: from the first end to the second, and from the third to the fourth."""
+        world = self.goal.world
+        if world.tables is not None:
+            return self._tilts_from_tables(ends, c, k)
+        a1, b1, a2, b2 = np.broadcast_arrays(*ends)
+        sides = np.stack([a1, a2]), np.maximum(np.stack([a1, a2]), np.stack([b1, b2]))
+        rate = np.broadcast_to(k, a1.shape)
+        rates = np.stack([np.zeros((2, *a1.shape)), np.stack([rate, -rate])])
+        return world.log_tilt(*np.broadcast_arrays(rates, *sides, c))
+
+    def _tilts_from_tables(self, ends: tuple[Array, ...], c: Array, k: float | Array) -> Array:
+        """The same for all peaks in rows; the two sides come added up, on the left."""
+        shape = np.broadcast_shapes(*(end.shape for end in ends))
+        columns = [np.broadcast_to(e, (*shape[:-1], *e.shape[-1:] or (1,))) for e in ends]
+        a1, b1, a2, b2 = (end.reshape(-1, end.shape[-1]) for end in columns)
+        rate, ref = (np.broadcast_to(v, (*shape[:-1], 1)).ravel() for v in (k, c))
+        found = self.goal.world.sides(rate, (a1, b1), (a2, b2), ref)
+        with np.errstate(divide="ignore"):
+            left = np.log(np.stack(found)).reshape(2, *shape)
+        return np.stack([left, np.full_like(left, -np.inf)], axis=1)
