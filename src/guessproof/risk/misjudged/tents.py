@@ -189,7 +189,7 @@ class TentRanges:
     def _tilts_from_tables(self, ends: tuple[Array, ...], c: Array, k: float | Array) -> Array:
         """The same for all peaks in rows; the two sides come added up, on the left."""
         shape = np.broadcast_shapes(*(end.shape for end in ends))
-        columns = [np.broadcast_to(e, (*shape[:-1], *e.shape[-1:] or (1,))) for e in ends]
+        columns = [np.broadcast_to(e, (*shape[:-1], e.shape[-1] if e.ndim else 1)) for e in ends]
         a1, b1, a2, b2 = (end.reshape(-1, end.shape[-1]) for end in columns)
         rate, ref = (np.broadcast_to(v, (*shape[:-1], 1)).ravel() for v in (k, c))
         found = self.goal.world.sides(rate, (a1, b1), (a2, b2), ref)
