@@ -440,16 +440,9 @@ def slope_range(
 ) -> tuple[Array, Array]:
     """An enclosure of the derivative of what the attacker gets, over each box."""
     k = _signed(epsilon, direction)
-    psi = goal.form.psi
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        log_z = _log_z_range(goal, left, right, epsilon)
-        climb_lo = k * (psi(left.peak) - psi(lo2)), k * (psi(right.peak) - psi(lo1))
-        climb_hi = k * (psi(hi1) - psi(right.peak)), k * (psi(hi2) - psi(left.peak))
-        ratio_lo, ratio_hi = (
-            (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0]))
-            for climb in (climb_lo, climb_hi)
-        )
+        ratio_lo, ratio_hi = ratios_at_edges(goal, left, right, epsilon, direction)
         width = right.t - left.t
         upper, lower = goal.prior.density_range(hi1, hi2), goal.prior.density_range(lo1, lo2)
         flow_in = _times(upper, (hi2 - hi1) / width), _times(lower, (lo2 - lo1) / width)
@@ -463,6 +456,23 @@ def slope_range(
         change = _minus(_times(flow_in[0], *net_hi), _times(flow_in[1], *net_lo))
         least, most = change if direction != "fall" else (-change[1], -change[0])
     return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
+
+
+def ratios_at_edges(
+    goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike, direction: Direction
+) -> tuple[Range, Range]:
+    """Enclosures of L/Z at the lower and at the upper edges, for all tents that peak between those of the two ends."""
+    k, psi = _signed(epsilon, direction), goal.form.psi
+    (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        log_z = _log_z_range(goal, left, right, epsilon)
+        climb_lo = k * (psi(left.peak) - psi(lo2)), k * (psi(right.peak) - psi(lo1))
+        climb_hi = k * (psi(hi1) - psi(right.peak)), k * (psi(hi2) - psi(left.peak))
+        at_lo, at_hi = (
+            (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0]))
+            for climb in (climb_lo, climb_hi)
+        )
+    return at_lo, at_hi
 
 
 def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike) -> Range:
@@ -499,7 +509,7 @@ def box_bound(
     high_slope: Array,
     epsilon: ArrayLike,
     direction: Direction,
-    enough: float = np.inf,
+    enough: ArrayLike = np.inf,
 ) -> Array:
     """The bound that follows from the derivative, and where it matters the smaller of it and the first-order one.
 
