@@ -106,10 +106,10 @@ def _gaps_of_peaks(
     reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
     with np.errstate(invalid="ignore", over="ignore"):
         ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
-        return _gap_near(ends, reach, widened)
+        return gap_near(ends, reach, widened)
 
 
-def _gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
+def gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
     """g near a peak with ln ∫ e^{εs} f known below, above and in the middle: x differs by `reach`, weights by e^w."""
     below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
     root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
@@ -145,7 +145,7 @@ def gap_of_boxes(
     with np.errstate(all="ignore"):
         for away, more in ((apart, np.maximum(logs[0] - less, 0.0)), (0.5 * step, 0.0)):
             by_peak = 2 * np.abs(second) * away  # what weights differ by, as logarithms
-            gap = _gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
+            gap = gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
             if factor > 1:
                 spread = _spread_near(logs, half * away, by_peak, more)
                 gap = np.fmin(factor * gap, 0.5 * (gap + np.sqrt(gap * gap + (factor - 1) * spread)))

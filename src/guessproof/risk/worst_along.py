@@ -169,22 +169,25 @@ class WorstAlong:
             found = np.maximum(found, each)
         return found
 
-    def near(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        """Where the worst true value can be for a smaller ε: for each row, each run of boxes that exceed a value.
+    def near(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the worst true value can be for a smaller ε: the boxes that exceed a value, each with its row."""
+        return np.nonzero(boxes >= value[:, None])
 
-        The row that a run belongs to, its lower and its upper end. Worst values on both sides of a middle are two runs,
-        and what lies between them does not count.
+    def runs(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], Array, Array]:
+        """The same as runs of such boxes: for each its row, its lower and its upper end.
+
+        Worst values on both sides of a middle are two runs, and what lies between them does not count.
         """
         some = np.zeros((boxes.shape[0], boxes.shape[1] + 2), dtype=bool)
         some[:, 1:-1] = boxes >= value[:, None]
         row, first = np.nonzero(some[:, 1:] & ~some[:, :-1])
         _, last = np.nonzero(some[:, :-1] & ~some[:, 1:])
-        low, high = self.points[first], self.points[last]
-        for side in (0, 1):
-            if self._falls(side):  # the last point stands for all beyond it
-                every, end = np.arange(boxes.shape[0]), np.full(boxes.shape[0], self.points[-side])
-                row, low, high = np.append(row, every), np.append(low, end), np.append(high, end)
-        return row, low, high
+        return row, self.points[first], self.points[last]
+
+    @property
+    def lasting(self) -> Array:
+        """Points that stand for all true values beyond them: beliefs there are at most the one at the point."""
+        return np.array([self.points[-side] for side in (0, 1) if self._falls(side)])
 
 
 def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: Array, direction: Direction) -> tuple[Ends, Ends, Ends]:
