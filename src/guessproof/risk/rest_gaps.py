@@ -23,10 +23,12 @@ further apart. Where ψ varies by R below lo₂, g_C ≤ e^{(ε₂−ε₁)²R²
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.risk.gaps import gap_across, gap_near
 from guessproof.risk.tent import TiltedIntegrals
@@ -56,8 +58,11 @@ class Sides:
             above = world.log_tilt(-k, b, ends, b) - k * world.form.psi(b)
         return cls(lo, hi, below, above)
 
-    def pick(self, which: Array) -> Sides:
-        return Sides(self.lo[which], self.hi[which], self.below[:, which], self.above[:, which])
+    def pick(self, which: NDArray[Any]) -> Sides:
+        return Sides(*(getattr(self, f.name)[..., which] for f in fields(self)))
+
+    def join(self, other: Sides) -> Sides:
+        return Sides(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)], axis=-1) for f in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,18 +74,13 @@ class RestGaps:
     def between(self, left: Sides, right: Sides, first: Array, second: Array) -> Array:
         """g, with log-odds at most ln(1 + 4θ(1−θ)·g) above their chord, for all goals from `left` to `right`."""
         with np.errstate(all="ignore"):
-            below = self._of_side(right.below, left.below, right.lo <= self._convex_to, first, second)
-            above = self._of_side(left.above, right.above, left.hi >= self._concave_from, first, second)
+            below = _of_side(right.below, left.below, right.lo <= self._convex_to)
+            above = _of_side(left.above, right.above, left.hi >= self._concave_from)
             low, high = self.world.prior.support
             psi = self.world.form.psi
             below = np.fmin(below, gap_across(1.0, 0 * first, (second - first) * (psi(right.lo) - psi(low))))
             above = np.fmin(above, gap_across(1.0, 0 * first, (second - first) * (psi(high) - psi(left.hi))))
             return np.expm1(self._of_both(left, right, below, above, first, second))
-
-    def _of_side(self, most: Array, least: Array, rises: Array, first: Array, second: Array) -> Array:
-        """g of one side at most, from where it holds most; 0 where it never holds anything."""
-        more = np.where(rises, 0.0, np.maximum(most[1] - least[1], 0.0))
-        return np.where(np.isneginf(most[1]), 0.0, gap_near(most[[0, 2, 1]], 0.0, more))
 
     def _of_both(self, left: Sides, right: Sides, below: Array, above: Array, first: Array, second: Array) -> Array:
         """The largest y of all peaks: those between two shares of ψ are taken together."""
@@ -111,11 +111,6 @@ class RestGaps:
         found = np.where(one_side, alone, found)
         return np.where(np.isnan(found), np.inf, found)
 
-    @property
-    def is_even(self) -> bool:
-        """Whether the ends of a box say all of what is between them, but for what bends at the edges."""
-        return self.world.prior.is_log_concave
-
     @cached_property
     def _convex_to(self) -> float:
         """Up to where what lies below is more spread the more there is of it; −∞ where that is not known."""
@@ -138,3 +133,9 @@ class RestGaps:
             if jump or before < after:
                 return cut
         return -np.inf
+
+
+def _of_side(most: Array, least: Array, rises: NDArray[np.bool_]) -> Array:
+    """g of one side at most, from where it holds most; 0 where it never holds anything."""
+    more = np.where(rises, 0.0, np.maximum(most[1] - least[1], 0.0))
+    return np.where(np.isneginf(most[1]), 0.0, gap_near(most[[0, 2, 1]], 0.0, more))

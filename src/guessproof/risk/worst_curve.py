@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-from numpy.typing import NDArray
 
-from guessproof.risk.gaps import gap_of_tents, room_by_odds, room_by_ratio
-from guessproof.risk.rest_gaps import RestGaps, Sides
+from guessproof.risk.gaps import gap_of_tents, room_by_ratio
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, TruthSearch, worst_true_value
+from guessproof.risk.worst_rooms import Rooms
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
-_FINER = 4  # parts of a box, for what lies outside of its goals, where its ends alone say little of that
 
 Pair = tuple[Array, Array]
 
@@ -60,7 +56,9 @@ class WorstTruths:
         if self.direction == "fall":
             room = self._room_of_valleys(boxes, value, first, second, bounds)
         else:
-            room = self._room_of_tents(boxes, value, first, second, bounds)
+            row, box = self.along.near(boxes, value)
+            points, last = self.along.points, self.along.lasting
+            room = Rooms(self.search, first, second, bounds, self.direction).of(row, points[box], points[box + 1], last)
         return np.where(beyond < value, room, np.inf)
 
     def _room_of_valleys(self, boxes: Array, value: Array, first: Array, second: Array, bounds: Pair) -> Array:
@@ -70,53 +68,3 @@ class WorstTruths:
         gap = np.zeros(first.shape)
         np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], -1))
         return room_by_ratio(gap, 1.0, bounds)
-
-    def _room_of_tents(self, boxes: Array, value: Array, first: Array, second: Array, bounds: Pair) -> Array:
-        row, box = self.along.near(boxes, value)
-        parts = (self._fine.size - 1) // boxes.shape[1]
-        row, part = np.repeat(row, parts), (box[:, None] * parts + np.arange(parts)).ravel()
-        sides, places = self._sides(row, part, first, second)
-        gap = self._gaps.between(sides.pick(places[row, part]), sides.pick(places[row, part + 1]), first[row], second[row])
-        found = self._largest(row, gap, (self._before[0][part], self._before[1][part]), bounds)
-        for t in self.along.lasting:  # beliefs beyond it, from whatever they rise
-            every = np.arange(first.size)
-            ends = Sides.of(self.world, *self.search.edges(np.full(first.size, t)), first, second)
-            gap = self._gaps.between(ends, ends, first, second)
-            found = np.maximum(found, self._largest(every, gap, (np.zeros(1), np.zeros(1)), bounds))
-        return found
-
-    def _largest(self, row: NDArray[np.int64], gap: Array, before: Pair, bounds: Pair) -> Array:
-        """The largest room of each row, of rises that start from some beliefs."""
-        climbs = bounds[0][row], bounds[1][row]
-        certain = before[1] + climbs[1] >= 1  # no belief after it is larger than 1
-        most = np.where(certain, 1.0, 1 + climbs[0]), np.where(certain, 1.0, 1 + climbs[1])
-        found = np.zeros(bounds[0].shape)
-        np.maximum.at(found, row, room_by_odds(gap, before, climbs, most))
-        return found
-
-    def _sides(self, row: NDArray[np.int64], part: NDArray[np.int64], first: Array, second: Array) -> tuple[Sides, NDArray[np.int64]]:
-        """What lies outside of the goals at both ends of each part, each asked once, and where it is among them."""
-        needed = np.zeros((first.size, self._fine.size), dtype=bool)
-        needed[row, part] = needed[row, part + 1] = True
-        at, point = np.nonzero(needed)
-        places = np.cumsum(needed.ravel()).reshape(needed.shape) - 1
-        return Sides.of(self.world, *self.search.edges(self._fine[point]), first[at], second[at]), places
-
-    @cached_property
-    def _gaps(self) -> RestGaps:
-        return RestGaps(self.world)
-
-    @cached_property
-    def _fine(self) -> Array:
-        """Ends of the boxes, and of their parts."""
-        points, parts = self.along.points, 1 if self._gaps.is_even else _FINER
-        return np.interp(np.arange(parts * (points.size - 1) + 1) / parts, np.arange(points.size), points)
-
-    @cached_property
-    def _before(self) -> Pair:
-        """Between which beliefs a rise starts in each part of a box; where it is the belief itself, from 0."""
-        if self.direction == "posterior":
-            return np.zeros(self._fine.size - 1), np.zeros(self._fine.size - 1)
-        lo, hi = self.search.edges(self._fine)
-        mass = self.search.prior.mass
-        return mass(lo[1:], np.maximum(hi[:-1], lo[1:])), mass(lo[:-1], hi[1:])

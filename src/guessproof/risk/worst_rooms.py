@@ -1,0 +1,106 @@
+"""How far the worst rise can lie above its chord between two ε: the largest room of all true values near the worst.
+
+`rest_gaps` bounds the log-odds of all true values of a box at once. What a box loses against its own ends falls with
+its width, and its ends say what no cut can go below: a box is cut until it is near to what some end needs anyway, or
+below what would cost an answer anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.gaps import room_by_odds
+from guessproof.risk.rest_gaps import RestGaps, Sides
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.worst_case import Direction, TruthSearch
+from guessproof.world.checks import Array
+
+_NEEDLESS, _HOPELESS = 2e-4, 3e-3  # as shares of ε: a room that costs little, and one that more knots have to mend
+_NEARLY = 1.1  # of the largest room at an end: no need to come closer
+_PARTS, _ROUNDS, _MOST = 4, 6, 20_000  # of a box, of cutting, and of boxes at once
+_STARTS = np.linspace(0.0, 1.0, 5)[:, None]  # beliefs that a rise may start from are taken together between these
+
+Pair = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Rooms:
+    """Two ε in each row, and what bounds the worst rise (or belief) at both."""
+
+    search: TruthSearch
+    first: Array
+    second: Array
+    bounds: Pair
+    direction: Direction
+
+    def of(self, row: NDArray[np.int64], low: Array, high: Array, last: Array) -> Array:
+        """The room of each row: boxes with their rows, and points beyond which beliefs are no higher."""
+        found, least = np.zeros(self.first.shape), np.zeros(self.first.shape)
+        for t in last:
+            np.maximum(found, self._of_beliefs_at(float(t)), out=found)
+        ends = np.concatenate([low, high])
+        sides = self._sides(ends, np.tile(row, 2))
+        t, left, right = (low, high), sides.pick(np.arange(low.size)), sides.pick(np.arange(low.size, 2 * low.size))
+        for i in range(_ROUNDS + 1):
+            room = self._between(row, left, right)
+            for each in (left, right):
+                np.maximum.at(least, row, self._between(row, each, each))
+            wide = room > self._enough(np.maximum(found, least))[row]
+            if i == _ROUNDS or np.count_nonzero(wide) * _PARTS > _MOST:
+                wide[:] = False
+            np.maximum.at(found, row[~wide], room[~wide])
+            if not wide.any():
+                break
+            row, t, left, right = self._cut(row[wide], (t[0][wide], t[1][wide]), left.pick(wide), right.pick(wide))
+        return found
+
+    def _enough(self, found: Array) -> Array:
+        """Rooms that need not be smaller."""
+        with np.errstate(all="ignore"):
+            all_of_epsilon = (self.bounds[1] - self.bounds[0]) * 0.5 * (self.first + self.second)
+            all_of_epsilon /= self.second - self.first
+        enough = np.maximum(_NEEDLESS * all_of_epsilon, _NEARLY * found)
+        return np.where(found > _HOPELESS * all_of_epsilon, np.inf, enough)
+
+    def _cut(
+        self, row: NDArray[np.int64], t: Pair, left: Sides, right: Sides
+    ) -> tuple[NDArray[np.int64], Pair, Sides, Sides]:
+        share = (np.arange(1, _PARTS) / _PARTS)[:, None]
+        between = ((1 - share) * t[0] + share * t[1]).ravel()
+        inner = self._sides(between, np.tile(row, _PARTS - 1))
+        parts = np.concatenate([t[0], between]), np.concatenate([between, t[1]])
+        return np.tile(row, _PARTS), parts, left.join(inner), inner.join(right)
+
+    def _sides(self, t: Array, row: NDArray[np.int64]) -> Sides:
+        return Sides.of(self._gaps.world, *self.search.edges(t), self.first[row], self.second[row])
+
+    def _between(self, row: NDArray[np.int64], left: Sides, right: Sides) -> Array:
+        """The room of each box."""
+        gap = self._gaps.between(left, right, self.first[row], self.second[row])
+        if self.direction == "posterior":
+            return self._by_odds(gap, np.zeros((1, 1)), row)
+        mass = self.search.prior.mass
+        least, most = mass(right.lo, np.maximum(left.hi, right.lo)), mass(left.lo, right.hi)
+        return self._by_odds(gap, least + _STARTS * (most - least), row)
+
+    def _of_beliefs_at(self, t: float) -> Array:
+        """Beyond some points rises are at most the belief there: as if they had started from 0."""
+        row = np.arange(self.first.size)
+        sides = self._sides(np.full(row.size, t), row)
+        gap = self._gaps.between(sides, sides, self.first, self.second)
+        return self._by_odds(gap, np.zeros((1, 1)), row)
+
+    def _by_odds(self, gap: Array, before: Array, row: NDArray[np.int64]) -> Array:
+        climbs = self.bounds[0][row], self.bounds[1][row]
+        low, high = (before[:-1], before[1:]) if before.shape[0] > 1 else (before, before)
+        certain = high + climbs[1] >= 1  # no belief after it is larger than 1
+        most = np.where(certain, 1.0, 1 + climbs[0]), np.where(certain, 1.0, 1 + climbs[1])
+        return np.max(room_by_odds(gap, (low, high), climbs, most), axis=0)
+
+    @cached_property
+    def _gaps(self) -> RestGaps:
+        return RestGaps(TiltedIntegrals(self.search.prior, self.search.form))
