@@ -209,13 +209,18 @@ def room_by_ratio(gap: Array, before: Array | float, climbs: tuple[Array, Array]
 
 
 def room_by_odds(
-    gap: Array, before: tuple[Array, Array], climbs: tuple[Array, Array], most: tuple[Array, Array]
+    gap: Array,
+    before: tuple[Array, Array],
+    climbs: tuple[Array, Array],
+    most: tuple[Array, Array],
+    steepest: Array | float = np.inf,
 ) -> Array:
     """How far a rise can lie above its chord where ln of the odds lies at most ln(1 + 4θ(1−θ)g) above its own.
 
     The belief P starts anywhere between two beliefs p. It ends at p + (what it rises by) at most, and at `most`. Along
     the chord of the log-odds, which climb by L, P lies at most −θ(1−θ)/2·L²·(least v(1−2P)) above its own chord, and
-    what is added to them adds at most 4θ(1−θ)g·v.
+    what is added to them adds at most 4θ(1−θ)g·v. Where the log-odds climb by no more than `steepest`, L is no more than
+    that either: P rises with both of its ends, and a higher one than the second end can be is not reached.
     """
     both = climbs[1] - climbs[0], most[1] - most[0]
     low, high = np.minimum(before[0] + climbs[0], most[0]), np.minimum(before[1] + climbs[1], most[1])
@@ -225,6 +230,7 @@ def room_by_odds(
     bend = np.minimum.reduce([*bends])
     with np.errstate(divide="ignore", invalid="ignore"):
         climb = np.where(bend > 0, np.maximum(np.minimum(*both), 0.0) / largest, np.maximum(*both) / least)
+        climb = np.fmin(climb, steepest)
         found = gap * largest - np.square(climb) / 8 * bend
     return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
 

@@ -13,6 +13,9 @@ e^γ − 1 ≤ 4θ(1−θ)·g_C hold for ln C and its chord, and the same for D.
 up to the peak's factors, and the logarithm of the first bracket has the second derivative q(1−q)·Δω² in θ. So ln M lies
 at most 4θ(1−θ)·y below its chord, for the largest y = −ln(1 − q·g_C − (1−q)·g_D) + q(1−q)·Δω²/8.
 
+ln N never climbs, as s ≤ 0 with the peak at height 0, and a convex function lies above its tangents: so the log-odds
+climb by at most q·(Δε·ψ(c) − Δ ln C) + (1−q)·(−Δε·ψ(c) − Δ ln D), with q at ε₁.
+
 For all true values from t₁ to t₂: C rises with lo and D falls with hi, and so do the means of ψ, which are what ln C and
 −ln D climb by. So ω and Δω at t₁ and t₂ enclose them between. g_C is told by E[sinh²] of two copies of ψ below lo
 (`gaps`): what is below lo₂ counts at most (C(lo₂)/C(lo₁))² times as much as below lo₁. Under a log-concave density it
@@ -34,8 +37,10 @@ from guessproof.risk.gaps import gap_across, gap_near
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
-_PEAKS = np.linspace(0.0, 1.0, 17)  # between these shares of ψ over a goal peaks are taken together
+_SHARES = np.linspace(0.0, 1.0, 17)[:, None]  # of ψ over a goal: peaks between two of them are taken together
 _RATES = (-2, 0, 2, -1, 1)  # halves of ε₂ − ε₁ around the middle; the last two are ε₁ and ε₂
+
+Pair = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,45 +76,53 @@ class RestGaps:
 
     world: TiltedIntegrals
 
-    def between(self, left: Sides, right: Sides, first: Array, second: Array) -> Array:
-        """g, with log-odds at most ln(1 + 4θ(1−θ)·g) above their chord, for all goals from `left` to `right`."""
+    def between(self, left: Sides, right: Sides, first: Array, second: Array) -> tuple[Array, Array]:
+        """For all goals from `left` to `right`: g, with log-odds at most ln(1 + 4θ(1−θ)·g) above their chord; and what
+        they climb by at most."""
+        psi, (low, high), climb = self.world.form.psi, self.world.prior.support, second - first
         with np.errstate(all="ignore"):
             below = _of_side(right.below, left.below, right.lo <= self._convex_to)
             above = _of_side(left.above, right.above, left.hi >= self._concave_from)
-            low, high = self.world.prior.support
-            psi = self.world.form.psi
-            below = np.fmin(below, gap_across(1.0, 0 * first, (second - first) * (psi(right.lo) - psi(low))))
-            above = np.fmin(above, gap_across(1.0, 0 * first, (second - first) * (psi(high) - psi(left.hi))))
-            return np.expm1(self._of_both(left, right, below, above, first, second))
+            below = np.fmin(below, gap_across(1.0, 0 * first, climb * (psi(right.lo) - psi(low))))
+            above = np.fmin(above, gap_across(1.0, 0 * first, climb * (psi(high) - psi(left.hi))))
+            bent, steepest = self._of_both(left, right, (below, above), first, second)
+        return np.expm1(bent), steepest
 
-    def _of_both(self, left: Sides, right: Sides, below: Array, above: Array, first: Array, second: Array) -> Array:
-        """The largest y of all peaks: those between two shares of ψ are taken together."""
-        psi, (low, high) = self.world.form.psi, self.world.prior.support
-        a, b = psi(np.clip(left.lo, low, high)), psi(np.clip(right.hi, low, high))
-        peaks = a + _PEAKS[:, None] * (b - a)
-        at = [[side.below[i] - side.above[i] for i in (3, 4)] for side in (left, right)]
-        # Where a side holds nothing yet, its ψ is as far out as it can be as soon as it does.
-        empty = np.isneginf(left.below[1]), np.isneginf(right.above[1])
-        climb = second - first
-        least = np.where(empty[0], psi(low) * climb, left.below[4] - left.below[3]) - (left.above[4] - left.above[3])
-        most = (right.below[4] - right.below[3]) + np.where(
-            empty[1], psi(high) * climb, -(right.above[4] - right.above[3])
-        )
-        weights = [
-            np.minimum(at[0][0] - 2 * first * peaks[1:], at[0][1] - 2 * second * peaks[1:]),
-            np.maximum(at[1][0] - 2 * first * peaks[:-1], at[1][1] - 2 * second * peaks[:-1]),
-        ]
+    def _of_both(self, left: Sides, right: Sides, gaps: Pair, first: Array, second: Array) -> Pair:
+        """The largest y, and the most that log-odds climb by, of all peaks: those between two shares of ψ together."""
+        peaks, climb = self._peaks(left, right), second - first
+        from_, to = peaks[:-1], peaks[1:]
+        (below, below_most), (above, above_most) = self._climbs(left, right, climb)
+        starts = [left.below[i] - left.above[i] - 2 * e * to for i, e in ((3, first), (4, second))]
+        ends = [right.below[i] - right.above[i] - 2 * e * from_ for i, e in ((3, first), (4, second))]
+        weights = np.minimum(*starts), np.maximum(*ends)
         shares = [1 / (1 + np.exp(-w)) for w in weights]
-        sides = np.maximum(*(q * below + (1 - q) * above for q in shares))
-        apart = np.maximum(np.abs(least - 2 * climb * peaks[1:]), np.abs(most - 2 * climb * peaks[:-1]))
-        nearest = np.clip(0.0, *weights)
-        both = 0.25 / np.square(np.cosh(0.5 * nearest))
-        mixed = np.where(both > 0, both * np.square(apart) / 8, 0.0)
-        found = np.max(mixed - np.log1p(-np.minimum(sides, 1.0)), axis=0)
-        one_side = np.isneginf(right.below[1]) | np.isneginf(left.above[1])  # or none
-        alone = -np.log1p(-np.minimum(np.maximum(below, above), 1.0))
-        found = np.where(one_side, alone, found)
-        return np.where(np.isnan(found), np.inf, found)
+        apart = np.maximum(np.abs(below - above_most - 2 * climb * to), np.abs(below_most - above - 2 * climb * from_))
+        both = 0.25 / np.square(np.cosh(0.5 * np.clip(0.0, *weights)))
+        sides = np.maximum(*(_mean(q, *gaps) for q in shares))
+        bent = np.where(both > 0, both * np.square(apart) / 8, 0.0) - np.log1p(-np.minimum(sides, 1.0))
+        falls = climb * to - below, -climb * from_ - above  # of ln M, by side
+        steepest = np.maximum(*(_mean(q, *falls) for q in shares))
+        found = np.max(bent, axis=0), np.max(steepest, axis=0)
+        return np.where(np.isnan(found[0]), np.inf, found[0]), np.where(np.isnan(found[1]), np.inf, found[1])
+
+    def _peaks(self, left: Sides, right: Sides) -> Array:
+        psi, support = self.world.form.psi, self.world.prior.support
+        low, high = psi(np.clip(left.lo, *support)), psi(np.clip(right.hi, *support))
+        return low + _SHARES * (high - low)
+
+    def _climbs(self, left: Sides, right: Sides, climb: Array) -> tuple[Pair, Pair]:
+        """What ln C and ln D climb by at least and at most: where a side holds nothing, ψ at its very end tells that."""
+        psi, (low, high) = self.world.form.psi, self.world.prior.support
+        below = (
+            np.where(np.isneginf(side.below[3]), psi(low) * climb, side.below[4] - side.below[3]) for side in (left, right)
+        )
+        above = (
+            np.where(np.isneginf(side.above[3]), -psi(high) * climb, side.above[4] - side.above[3])
+            for side in (right, left)
+        )
+        (a, b), (c, d) = below, above
+        return (a, b), (c, d)
 
     @cached_property
     def _convex_to(self) -> float:
@@ -139,3 +152,8 @@ def _of_side(most: Array, least: Array, rises: NDArray[np.bool_]) -> Array:
     """g of one side at most, from where it holds most; 0 where it never holds anything."""
     more = np.where(rises, 0.0, np.maximum(most[1] - least[1], 0.0))
     return np.where(np.isneginf(most[1]), 0.0, gap_near(most[[0, 2, 1]], 0.0, more))
+
+
+def _mean(share: Array, first: Array, second: Array) -> Array:
+    """share·first + (1 − share)·second, whatever has no share."""
+    return np.where(share > 0, share * first, 0.0) + np.where(share < 1, (1 - share) * second, 0.0)

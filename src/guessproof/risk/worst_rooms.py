@@ -80,26 +80,27 @@ class Rooms:
 
     def _between(self, row: NDArray[np.int64], left: Sides, right: Sides) -> Array:
         """The room of each box."""
-        gap = self._gaps.between(left, right, self.first[row], self.second[row])
+        gaps = self._gaps.between(left, right, self.first[row], self.second[row])
         if self.direction == "posterior":
-            return self._by_odds(gap, np.zeros((1, 1)), row)
-        mass = self.search.prior.mass
-        least, most = mass(right.lo, np.maximum(left.hi, right.lo)), mass(left.lo, right.hi)
-        return self._by_odds(gap, least + _STARTS * (most - least), row)
+            return self._by_odds(gaps, np.zeros((1, 1)), row)
+        mass, some = self.search.prior.mass, 1 - self.bounds[0][row]
+        least, most = mass(right.lo, np.maximum(left.hi, right.lo)), np.minimum(mass(left.lo, right.hi), some)
+        # A rise ends at 1: from a larger belief on it is never more than what bounds the first ε.
+        room = self._by_odds(gaps, least + _STARTS * (np.maximum(most, least) - least), row)
+        return np.where(least >= some, 0.0, room)
 
     def _of_beliefs_at(self, t: float) -> Array:
         """Beyond some points rises are at most the belief there: as if they had started from 0."""
         row = np.arange(self.first.size)
         sides = self._sides(np.full(row.size, t), row)
-        gap = self._gaps.between(sides, sides, self.first, self.second)
-        return self._by_odds(gap, np.zeros((1, 1)), row)
+        return self._by_odds(self._gaps.between(sides, sides, self.first, self.second), np.zeros((1, 1)), row)
 
-    def _by_odds(self, gap: Array, before: Array, row: NDArray[np.int64]) -> Array:
+    def _by_odds(self, gaps: Pair, before: Array, row: NDArray[np.int64]) -> Array:
         climbs = self.bounds[0][row], self.bounds[1][row]
         low, high = (before[:-1], before[1:]) if before.shape[0] > 1 else (before, before)
         certain = high + climbs[1] >= 1  # no belief after it is larger than 1
         most = np.where(certain, 1.0, 1 + climbs[0]), np.where(certain, 1.0, 1 + climbs[1])
-        return np.max(room_by_odds(gap, (low, high), climbs, most), axis=0)
+        return np.max(room_by_odds(gaps[0], (low, high), climbs, most, gaps[1]), axis=0)
 
     @cached_property
     def _gaps(self) -> RestGaps:
