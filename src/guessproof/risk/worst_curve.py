@@ -12,6 +12,7 @@ from guessproof.risk.worst_rooms import Rooms
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
+_APART = 1e-3  # the least difference of ln ε that tells how fast the worst value rises
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
 Pair = tuple[Array, Array]
@@ -43,9 +44,8 @@ class WorstTruths:
         values = np.array([self.found[float(e)][1] for e in known])
         above = np.array([self.found[float(known[j])][0] for j in after])
         before = np.maximum(after - 1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            climb = (values[after] - values[before]) / np.log(known[after] / known[before])
-        close = _LITTLE_OF_EPSILON * np.maximum(np.nan_to_num(climb, posinf=0.0, neginf=0.0), 0.0)
+        apart = np.maximum(np.log(known[after] / known[before]), _APART)  # some are the same but for rounding
+        close = _LITTLE_OF_EPSILON * np.maximum(values[after] - values[before], 0.0) / apart
         return Known(above, np.where(after, values[before], 0.0), close)
 
     def room(self, first: Array, second: Array, bounds: Pair) -> Array:

@@ -22,6 +22,7 @@ from guessproof.world.checks import Array
 _NEEDLESS, _HOPELESS = 2e-4, 3e-3  # as shares of ε: a room that costs little, and one that more knots have to mend
 _NEARLY = 1.1  # of the largest room at an end: no need to come closer
 _PARTS, _ROUNDS, _MOST = 4, 6, 20_000  # of a box, of cutting, and of boxes at once
+_CUTS = (np.arange(1, _PARTS) / _PARTS)[:, None]
 _STARTS = np.linspace(0.0, 1.0, 5)[:, None]  # beliefs that a rise may start from are taken together between these
 
 Pair = tuple[Array, Array]
@@ -42,20 +43,22 @@ class Rooms:
         found, least = np.zeros(self.first.shape), np.zeros(self.first.shape)
         for t in last:
             np.maximum(found, self._of_beliefs_at(float(t)), out=found)
-        ends = np.concatenate([low, high])
-        sides = self._sides(ends, np.tile(row, 2))
-        t, left, right = (low, high), sides.pick(np.arange(low.size)), sides.pick(np.arange(low.size, 2 * low.size))
+        t, left, right = (low, high), self._sides(low, row), self._sides(high, row)
+        ends = row, left
         for i in range(_ROUNDS + 1):
+            np.maximum.at(least, ends[0], self._between(*ends, ends[1]))
             room = self._between(row, left, right)
-            for each in (left, right):
-                np.maximum.at(least, row, self._between(row, each, each))
             wide = room > self._enough(np.maximum(found, least))[row]
             if i == _ROUNDS or np.count_nonzero(wide) * _PARTS > _MOST:
                 wide[:] = False
             np.maximum.at(found, row[~wide], room[~wide])
             if not wide.any():
                 break
-            row, t, left, right = self._cut(row[wide], (t[0][wide], t[1][wide]), left.pick(wide), right.pick(wide))
+            row, t, left, right = row[wide], (t[0][wide], t[1][wide]), left.pick(wide), right.pick(wide)
+            between = ((1 - _CUTS) * t[0] + _CUTS * t[1]).ravel()
+            ends = np.tile(row, _CUTS.size), self._sides(between, np.tile(row, _CUTS.size))
+            row, t = np.append(row, ends[0]), (np.append(t[0], between), np.append(between, t[1]))
+            left, right = left.join(ends[1]), ends[1].join(right)
         return found
 
     def _enough(self, found: Array) -> Array:
@@ -65,15 +68,6 @@ class Rooms:
             all_of_epsilon /= self.second - self.first
         enough = np.maximum(_NEEDLESS * all_of_epsilon, _NEARLY * found)
         return np.where(found > _HOPELESS * all_of_epsilon, np.inf, enough)
-
-    def _cut(
-        self, row: NDArray[np.int64], t: Pair, left: Sides, right: Sides
-    ) -> tuple[NDArray[np.int64], Pair, Sides, Sides]:
-        share = (np.arange(1, _PARTS) / _PARTS)[:, None]
-        between = ((1 - share) * t[0] + share * t[1]).ravel()
-        inner = self._sides(between, np.tile(row, _PARTS - 1))
-        parts = np.concatenate([t[0], between]), np.concatenate([between, t[1]])
-        return np.tile(row, _PARTS), parts, left.join(inner), inner.join(right)
 
     def _sides(self, t: Array, row: NDArray[np.int64]) -> Sides:
         return Sides.of(self._gaps.world, *self.search.edges(t), self.first[row], self.second[row])
