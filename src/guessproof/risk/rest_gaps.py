@@ -37,7 +37,7 @@ from guessproof.risk.gaps import gap_across, gap_near
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
-_SHARES = np.linspace(0.0, 1.0, 17)[:, None]  # of ψ over a goal: peaks between two of them are taken together
+_SHARES = np.linspace(0.0, 1.0, 9)[:, None]  # of ψ over a goal: peaks between two of them are taken together
 _RATES = (-2, 0, 2, -1, 1)  # halves of ε₂ − ε₁ around the middle; the last two are ε₁ and ε₂
 
 Pair = tuple[Array, Array]

@@ -19,11 +19,10 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import Direction, TruthSearch
 from guessproof.world.checks import Array
 
-_NEEDLESS, _HOPELESS = 2e-4, 3e-3  # as shares of ε: a room that costs little, and one that more knots have to mend
+_NEEDLESS, _HOPELESS = 3e-4, 3e-3  # as shares of ε: a room that costs little, and one that more knots have to mend
 _NEARLY = 1.1  # of the largest room at an end: no need to come closer
-_PARTS, _ROUNDS, _MOST = 4, 6, 20_000  # of a box, of cutting, and of boxes at once
-_CUTS = (np.arange(1, _PARTS) / _PARTS)[:, None]
-_STARTS = np.linspace(0.0, 1.0, 5)[:, None]  # beliefs that a rise may start from are taken together between these
+_ROUNDS, _MOST = 10, 20_000  # of cutting, and boxes at once
+_STARTS = np.linspace(0.0, 1.0, 3)[:, None]  # beliefs that a rise may start from are taken together between these
 
 Pair = tuple[Array, Array]
 
@@ -49,15 +48,15 @@ class Rooms:
             np.maximum.at(least, ends[0], self._between(*ends, ends[1]))
             room = self._between(row, left, right)
             wide = room > self._enough(np.maximum(found, least))[row]
-            if i == _ROUNDS or np.count_nonzero(wide) * _PARTS > _MOST:
+            if i == _ROUNDS or np.count_nonzero(wide) > _MOST:
                 wide[:] = False
             np.maximum.at(found, row[~wide], room[~wide])
             if not wide.any():
                 break
             row, t, left, right = row[wide], (t[0][wide], t[1][wide]), left.pick(wide), right.pick(wide)
-            between = ((1 - _CUTS) * t[0] + _CUTS * t[1]).ravel()
-            ends = np.tile(row, _CUTS.size), self._sides(between, np.tile(row, _CUTS.size))
-            row, t = np.append(row, ends[0]), (np.append(t[0], between), np.append(between, t[1]))
+            middle = 0.5 * t[0] + 0.5 * t[1]
+            ends = row, self._sides(middle, row)
+            row, t = np.append(row, row), (np.append(t[0], middle), np.append(middle, t[1]))
             left, right = left.join(ends[1]), ends[1].join(right)
         return found
 
