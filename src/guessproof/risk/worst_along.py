@@ -126,7 +126,8 @@ class WorstAlong:
             a, b, e = left.pick(rest), right.pick(rest), epsilon[rest]
             low, high = slope_range(self.goal, a, b, e, self.direction)
             one_end = (low >= 0) | (high <= 0)
-            by_slope = box_bound(self.goal, a, b, low, high, e, self.direction, enough[rest])
+            asked = np.where(np.isinf(bound[rest]), enough[rest], -np.inf)
+            by_slope = box_bound(self.goal, a, b, low, high, e, self.direction, asked)
             found = np.where(one_end, np.maximum(a.bound, b.bound), by_slope)
             bound[rest] = np.fmin(bound[rest], np.where(np.isnan(found), 1.0, found))
         return bound
