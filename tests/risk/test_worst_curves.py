@@ -161,9 +161,16 @@ def test_a_curve_lies_above_every_attack_and_close_to_the_best(name: str, direct
     assert piece.epsilon.size <= 400
 
     def reached(epsilon: float) -> float:
-        """What the likely worst true value gives, and some others."""
-        t = np.append(search.prior.quantile(rng.uniform(0, 1, 40)), likely_worst(search, epsilon, direction))
-        return float(np.max(Ends.at(search, np.clip(t, search.low, search.high), epsilon, direction).value))
+        """The worst of many true values, and of those around it, nearer and nearer."""
+        low, high = (float(search.prior.quantile(u)) for u in (1e-12, 1 - 1e-12))
+        t = np.append(search.prior.quantile(np.linspace(1e-6, 1 - 1e-6, 301)), np.linspace(low, high, 101))
+        t = np.unique(np.clip(t, search.low, search.high))
+        value = np.zeros(1)
+        for _ in range(3):
+            value = Ends.at(search, t, epsilon, direction).value
+            best = int(np.argmax(value))
+            t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, t.size - 1)], 41)
+        return float(np.max(value))
 
     for u in rng.uniform(0.02, 0.98, 12):
         epsilon = float(np.interp(u, np.linspace(0, 1, piece.epsilon.size), piece.epsilon))

@@ -43,10 +43,11 @@ def most_bent(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike, di
     found = np.zeros(left.t.shape)
     ratios = ratios_at_edges(goal, left, right, epsilon, direction)
     for side, (a, b), ratio in zip((-1, 1), ((lo1, lo2), (hi1, hi2)), ratios, strict=True):
-        slopes = goal.prior.density_slopes(a, b)
-        steep = np.asarray(epsilon) * _steepest(goal, a, b) * goal.prior.density_range(a, b)[1] * ratio[1]
-        least = _least_product((sign * side * slopes[0], sign * side * slopes[1]), (ratio[0] - before, ratio[1] - before))
-        some = goal.prior.density_range(a, b)[1] > 0  # where nothing flows in, nothing bends
+        slopes, densest = goal.prior.density_slopes(a, b), goal.prior.density_range(a, b)[1]
+        turned = slopes if sign == side else (-slopes[1], -slopes[0])
+        least = _least_product(turned, (ratio[0] - before, ratio[1] - before))
+        steep = np.asarray(epsilon) * _steepest(goal, a, b) * densest * ratio[1]
+        some = densest > 0  # where nothing flows in, nothing bends
         found += np.where(some, np.square((b - a) / width) * (steep - least), 0.0)
     return found
 

@@ -219,8 +219,8 @@ def room_by_odds(
 
     The belief P starts anywhere between two beliefs p. It ends at p + (what it rises by) at most, and at `most`. Along
     the chord of the log-odds, which climb by L, P lies at most −θ(1−θ)/2·L²·(least v(1−2P)) above its own chord, and
-    what is added to them adds at most 4θ(1−θ)g·v. Where the log-odds climb by no more than `steepest`, L is no more than
-    that either: P rises with both of its ends, and a higher one than the second end can be is not reached.
+    what is added to them adds at most 4θ(1−θ)g·v. Where the log-odds climb by no more than `steepest`, L does
+    not either: P rises with both of its ends, and a second end that is further up is not reached.
     """
     both = climbs[1] - climbs[0], most[1] - most[0]
     low, high = np.minimum(before[0] + climbs[0], most[0]), np.minimum(before[1] + climbs[1], most[1])

@@ -16,12 +16,13 @@ at most 4θ(1−θ)·y below its chord, for the largest y = −ln(1 − q·g_C �
 ln N never climbs, as s ≤ 0 with the peak at height 0, and a convex function lies above its tangents: so the log-odds
 climb by at most q·(Δε·ψ(c) − Δ ln C) + (1−q)·(−Δε·ψ(c) − Δ ln D), with q at ε₁.
 
-For all true values from t₁ to t₂: C rises with lo and D falls with hi, and so do the means of ψ, which are what ln C and
-−ln D climb by. So ω and Δω at t₁ and t₂ enclose them between. g_C is told by E[sinh²] of two copies of ψ below lo
-(`gaps`): what is below lo₂ counts at most (C(lo₂)/C(lo₁))² times as much as below lo₁. Under a log-concave density it
-counts most at lo₂ itself, where ψ is convex up to there: the quantiles of what lies below lo are Q(u·v) with v = P(x ≤
-lo), of which ψ grows in u by ψ'(Q)·v/f(Q); f(Q(p))/p falls with p, so that this rises with v, and any two copies are
-further apart. Where ψ varies by R below lo₂, g_C ≤ e^{(ε₂−ε₁)²R²/32} − 1.
+For all true values from t₁ to t₂: C rises with lo and D falls with hi, and the means of ψ on both sides, which are the
+slopes of ln C and −ln D, rise with t. So ω and Δω at t₁ and t₂ enclose them between. g_C is told by E[sinh²] of two
+copies of ψ below lo (`gaps`), which anywhere in the box is at most what it is at lo₂ times (C(lo₂)/C(lo₁))². Under a
+log-concave density, and where ψ is convex up to there, it is largest at lo₂ itself: the quantiles of what lies below lo
+are Q(u·v) with v = P(x ≤ lo), and along them ψ grows by ψ'(Q)·v/f(Q) in u. As f(Q(p)) is concave in p, f(Q(p))/p falls:
+this rises with v, and any two copies are further apart. Tilting by e^{εψ} keeps all that. Where ψ varies by R below lo₂,
+g_C ≤ e^{(ε₂−ε₁)²R²/32} − 1.
 """
 
 from __future__ import annotations
@@ -97,13 +98,16 @@ class RestGaps:
         ends = [right.below[i] - right.above[i] - 2 * e * from_ for i, e in ((3, first), (4, second))]
         weights = np.minimum(*starts), np.maximum(*ends)
         shares = [1 / (1 + np.exp(-w)) for w in weights]
+        noise = 1e-15 * (4 + np.max(np.where(np.isfinite(left.below), np.abs(left.below), 0.0), axis=0))
+        noise = noise + 1e-15 * np.max(np.where(np.isfinite(right.above), np.abs(right.above), 0.0), axis=0)
         apart = np.maximum(np.abs(below - above_most - 2 * climb * to), np.abs(below_most - above - 2 * climb * from_))
+        apart = apart + noise
         both = 0.25 / np.square(np.cosh(0.5 * np.clip(0.0, *weights)))
         sides = np.maximum(*(_mean(q, *gaps) for q in shares))
         bent = np.where(both > 0, both * np.square(apart) / 8, 0.0) - np.log1p(-np.minimum(sides, 1.0))
         falls = climb * to - below, -climb * from_ - above  # of ln M, by side
         steepest = np.maximum(*(_mean(q, *falls) for q in shares))
-        found = np.max(bent, axis=0), np.max(steepest, axis=0)
+        found = np.max(bent, axis=0), np.max(steepest, axis=0) + noise
         return np.where(np.isnan(found[0]), np.inf, found[0]), np.where(np.isnan(found[1]), np.inf, found[1])
 
     def _peaks(self, left: Sides, right: Sides) -> Array:
@@ -112,17 +116,13 @@ class RestGaps:
         return low + _SHARES * (high - low)
 
     def _climbs(self, left: Sides, right: Sides, climb: Array) -> tuple[Pair, Pair]:
-        """What ln C and ln D climb by at least and at most: where a side holds nothing, ψ at its very end tells that."""
+        """What ln C and ln D climb by, at least and at most: where a side holds nothing, ψ at its very end tells."""
         psi, (low, high) = self.world.form.psi, self.world.prior.support
-        below = (
-            np.where(np.isneginf(side.below[3]), psi(low) * climb, side.below[4] - side.below[3]) for side in (left, right)
+        below, above = (
+            [np.where(np.isneginf(v[3]), end * climb, v[4] - v[3]) for v in sides]
+            for end, sides in ((psi(low), (left.below, right.below)), (-psi(high), (right.above, left.above)))
         )
-        above = (
-            np.where(np.isneginf(side.above[3]), -psi(high) * climb, side.above[4] - side.above[3])
-            for side in (right, left)
-        )
-        (a, b), (c, d) = below, above
-        return (a, b), (c, d)
+        return (below[0], below[1]), (above[0], above[1])
 
     @cached_property
     def _convex_to(self) -> float:

@@ -119,7 +119,7 @@ class WorstAlong:
         return Ends.at(self.goal, self.points[point], epsilon[row], self.direction), places
 
     def _bounds(self, left: Ends, right: Ends, epsilon: Array, enough: Array) -> Array:
-        """What no true value of a box exceeds: chord and parabola, and where these say too little, what else there is."""
+        """What no true value of a box exceeds: chord and parabola, or what else there is where these say too little."""
         bound = self._falling(left, right, chord_bound(self.goal, left, right, epsilon, self.direction))
         rest = np.flatnonzero(bound > enough)
         if rest.size:
@@ -172,7 +172,8 @@ class WorstAlong:
 
     def near(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the worst true value can be for a smaller ε: the boxes that exceed a value, each with its row."""
-        return np.nonzero(boxes >= value[:, None])
+        row, box = np.nonzero(boxes >= value[:, None])
+        return row, box
 
     def runs(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], Array, Array]:
         """The same as runs of such boxes: for each its row, its lower and its upper end.

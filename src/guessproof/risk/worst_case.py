@@ -466,8 +466,10 @@ def ratios_at_edges(
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         log_z = _log_z_range(goal, left, right, epsilon)
-        climb_lo = k * (psi(left.peak) - psi(lo2)), k * (psi(right.peak) - psi(lo1))
-        climb_hi = k * (psi(hi1) - psi(right.peak)), k * (psi(hi2) - psi(left.peak))
+        # Where a goal becomes certain its peak may be anywhere: the lower one need not be that of the left end.
+        first, last = psi(np.minimum(left.peak, right.peak)), psi(np.maximum(left.peak, right.peak))
+        climb_lo = k * (first - psi(lo2)), k * (last - psi(lo1))
+        climb_hi = k * (psi(hi1) - last), k * (psi(hi2) - first)
         at_lo, at_hi = (
             (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0]))
             for climb in (climb_lo, climb_hi)
@@ -477,7 +479,7 @@ def ratios_at_edges(
 
 def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike) -> Range:
     """ln Z over each box: it is ε-Lipschitz in the peak, which stays between the peaks of the two ends."""
-    drift = np.asarray(epsilon) * (goal.form.psi(right.peak) - goal.form.psi(left.peak))
+    drift = np.asarray(epsilon) * np.abs(goal.form.psi(right.peak) - goal.form.psi(left.peak))
     return np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
 
 

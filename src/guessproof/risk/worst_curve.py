@@ -22,7 +22,8 @@ class WorstTruths:
     """The worst true value at many ε; what is known at one helps between it and its neighbours."""
 
     def __init__(self, search: TruthSearch, direction: Direction, typical: float) -> None:
-        self.search, self.direction = search, direction
+        self.search = search
+        self.direction: Direction = direction
         self.world = TiltedIntegrals(search.prior, search.form)
         least = worst_true_value(search, 0.0, "posterior").bound if direction == "posterior" else 0.0
         self.along = WorstAlong(search, direction, typical, typical * _LARGEST, least)
