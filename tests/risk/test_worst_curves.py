@@ -10,6 +10,7 @@ import pytest
 
 import guessproof as gp
 from guessproof.risk.chords import chord_bound
+from guessproof.risk.gaps import OF_SINH, of_two_copies
 from guessproof.risk.rest_gaps import RestGaps, Sides
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import Direction, Ends, TruthSearch, likely_worst
@@ -131,6 +132,26 @@ def test_no_tent_of_a_box_bends_more_than_its_rest_says(name: str) -> None:
                 tight = max(tight, below / allowed if allowed > 1e-9 else 0.0)
     assert known > 5
     assert tight > 0.6  # it says about what some tent needs
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_lies_on_one_side_is_nowhere_more_spread_than_its_end_says(name: str) -> None:
+    rng, attack = np.random.default_rng(9), WORLDS[name]()
+    search = attack.truth_search
+    world = TiltedIntegrals(search.prior, search.form)
+    for _ in range(25):
+        ends = drawn_box(search, rng)
+        first = attack.typical * 10 ** rng.uniform(-2, 1.3)
+        second = first * (1 + 10 ** rng.uniform(-2, -0.3))
+        t = np.linspace(*ends, 9)
+        every = Sides.of(world, *search.edges(t), np.full(9, first), np.full(9, second))
+        left, right = every.pick(np.arange(1)), every.pick(np.array([8]))
+        with np.errstate(all="ignore"):
+            found = RestGaps(world)._of_sides(left, right, np.array([second - first]))
+            for most, logs in zip(found, (every.below, every.above), strict=True):
+                spread = OF_SINH * of_two_copies(logs[[0, 2, 1]])
+                some = np.isfinite(spread) & np.isfinite(logs[1])
+                assert np.all(spread[some] <= most * (1 + 1e-9) + 1e-12), (ends, first, second)
 
 
 @pytest.mark.parametrize("name", QUICK)

@@ -58,7 +58,7 @@ _PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far
 _NEAR = 40  # the same for each unit of ε times distance that they reach
 _MOST_BENT = 0.5 + 0.5 / np.sqrt(3)  # where P(1−P)(1−2P) is least
 _WEIGHT = -0.925, 2.0  # e^{|x|} is at most the first of these and the second times cosh 2x
-_OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
+OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
 
 
 Total = Callable[[Array, Array], Array]  # peaks and rates → ln ∫ e^{εs} f over all values, or some
@@ -106,16 +106,21 @@ def _gaps_of_peaks(
     reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
     with np.errstate(invalid="ignore", over="ignore"):
         ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
-        return gap_near(ends, reach, widened)
+        return _gap_near(ends, reach, widened)
 
 
-def gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
+def _gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
     """g near a peak with ln ∫ e^{εs} f known below, above and in the middle: x differs by `reach`, weights by e^w."""
-    below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
-    root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
+    root = np.sqrt(of_two_copies(ends))
     grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
-    found = _OF_SINH * np.square(np.exp(widened) * grown)
+    found = OF_SINH * np.square(np.exp(widened) * grown)
     return np.where(np.isfinite(found), found, np.inf)
+
+
+def of_two_copies(ends: Array) -> Array:
+    """q, weighed as in the middle: ln ∫ e^{εs} f is known below, above and there."""
+    below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
+    return 0.5 * np.expm1(2 * below)
 
 
 Pieces = list[tuple[Array, Array]]  # from and to, which together are a part of all values
@@ -145,7 +150,7 @@ def gap_of_boxes(
     with np.errstate(all="ignore"):
         for away, more in ((apart, np.maximum(logs[0] - less, 0.0)), (0.5 * step, 0.0)):
             by_peak = 2 * np.abs(second) * away  # what weights differ by, as logarithms
-            gap = gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
+            gap = _gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
             if factor > 1:
                 spread = _spread_near(logs, half * away, by_peak, more)
                 gap = np.fmin(factor * gap, 0.5 * (gap + np.sqrt(gap * gap + (factor - 1) * spread)))
@@ -173,7 +178,7 @@ def _spread_near(logs: Array, reach: Array | float, by_peak: Array | float, by_p
     mean = mean + size * (np.sqrt(np.expm1(by_part)) + np.expm1(by_peak) * np.exp(0.5 * by_part))
     shift = reach + mean
     grown = np.cosh(shift) * sinh4**0.25 + np.sinh(shift) * cosh4**0.25
-    return np.square(2 * _OF_SINH) * np.exp(by_peak + by_part + shift) * grown**4
+    return np.square(2 * OF_SINH) * np.exp(by_peak + by_part + shift) * grown**4
 
 
 def _log_part(world: TiltedIntegrals, part: Pieces, peaks: Array, k: Array) -> Array:

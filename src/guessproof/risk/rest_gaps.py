@@ -17,24 +17,27 @@ ln N never climbs, as s ≤ 0 with the peak at height 0, and a convex function l
 climb by at most q·(Δε·ψ(c) − Δ ln C) + (1−q)·(−Δε·ψ(c) − Δ ln D), with q at ε₁.
 
 For all true values from t₁ to t₂: C rises with lo and D falls with hi, and the means of ψ on both sides, which are the
-slopes of ln C and −ln D, rise with t. So ω and Δω at t₁ and t₂ enclose them between. g_C is told by E[sinh²] of two
-copies of ψ below lo (`gaps`), which anywhere in the box is at most what it is at lo₂ times (C(lo₂)/C(lo₁))². Under a
-log-concave density, and where ψ is convex up to there, it is largest at lo₂ itself: the quantiles of what lies below lo
-are Q(u·v) with v = P(x ≤ lo), and along them ψ grows by ψ'(Q)·v/f(Q) in u. As f(Q(p)) is concave in p, f(Q(p))/p falls:
-this rises with v, and any two copies are further apart. Tilting by e^{εψ} keeps all that. Where ψ varies by R below lo₂,
-g_C ≤ e^{(ε₂−ε₁)²R²/32} − 1.
+slopes of ln C and −ln D, rise with t. So ω and Δω at t₁ and t₂ enclose them between.
+
+g_C = 0.283·q with q = E[sinh²(δ(ψ₁−ψ₂))] for two copies of ψ below lo (`gaps`). Let h be the same expectation with
+ψ(lo) in place of the second copy. As lo rises, values at lo itself join: with Λ = ln(C(lo)/C(lo₁)),
+
+    dq/dΛ = 2(h − q),     hence     q ≤ q₁ + (1 − e^{−2Λ})·(H − q₁)     where h ≤ H and q₁ ≤ H, else q ≤ q₁.
+
+What is below lo is below lo₁, then its distance to ψ(lo) is at most Δ = ψ(lo₂) − ψ(lo₁) more than that to ψ(lo₁), or it
+has joined, then it is at most Δ itself: so h ≤ H = E₁[sinh²(δ(ψ(lo₁) − ψ + Δ))], told by the same integrals at lo₁.
+Where ψ varies by R below lo₂, g_C ≤ e^{(ε₂−ε₁)²R²/32} − 1. D is the same seen from the other end.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.gaps import gap_across, gap_near
+from guessproof.risk.gaps import OF_SINH, gap_across, of_two_copies
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
@@ -46,10 +49,11 @@ Pair = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Of some goals: both edges, and ln C and ln D there by rate."""
+    """Of some goals: both edges, rates, and by rate ln C and ln D."""
 
     lo: Array
     hi: Array
+    rates: Array
     below: Array
     above: Array
 
@@ -62,7 +66,7 @@ class Sides:
         with np.errstate(all="ignore"):
             below = world.log_tilt(k, -ends, a, a) + k * world.form.psi(a)
             above = world.log_tilt(-k, b, ends, b) - k * world.form.psi(b)
-        return cls(lo, hi, below, above)
+        return cls(lo, hi, k, below, above)
 
     def pick(self, which: NDArray[Any]) -> Sides:
         return Sides(*(getattr(self, f.name)[..., which] for f in fields(self)))
@@ -82,8 +86,7 @@ class RestGaps:
         they climb by at most."""
         psi, (low, high), climb = self.world.form.psi, self.world.prior.support, second - first
         with np.errstate(all="ignore"):
-            below = _of_side(right.below, left.below, right.lo <= self._convex_to)
-            above = _of_side(left.above, right.above, left.hi >= self._concave_from)
+            below, above = self._of_sides(left, right, climb)
             below = np.fmin(below, gap_across(1.0, 0 * first, climb * (psi(right.lo) - psi(low))))
             above = np.fmin(above, gap_across(1.0, 0 * first, climb * (psi(high) - psi(left.hi))))
             bent, steepest = self._of_both(left, right, (below, above), first, second)
@@ -124,34 +127,24 @@ class RestGaps:
         )
         return (below[0], below[1]), (above[0], above[1])
 
-    @cached_property
-    def _convex_to(self) -> float:
-        """Up to where what lies below is more spread the more there is of it; −∞ where that is not known."""
-        form = self.world.form
-        if not self.world.prior.is_log_concave:
-            return -np.inf
-        for cut, jump, before, after in zip(form.cuts, form.jumps, form.slopes, form.slopes[1:], strict=False):
-            if jump or after < before:
-                return cut
-        return np.inf
-
-    @cached_property
-    def _concave_from(self) -> float:
-        """The same for what lies above."""
-        form = self.world.form
-        if not self.world.prior.is_log_concave:
-            return np.inf
-        parts = zip(form.cuts[::-1], form.jumps[::-1], form.slopes[-2::-1], form.slopes[::-1], strict=False)
-        for cut, jump, before, after in parts:
-            if jump or before < after:
-                return cut
-        return -np.inf
+    def _of_sides(self, left: Sides, right: Sides, climb: Array) -> Pair:
+        """g of both sides at most, told from the end where there is less of it."""
+        psi, half = self.world.form.psi, 0.5 * climb
+        near = left.below - left.rates * psi(left.lo), right.above + right.rates * psi(right.hi)
+        apart = psi(right.lo) - psi(left.lo), psi(right.hi) - psi(left.hi)
+        more = right.below[1] - left.below[1], left.above[1] - right.above[1]
+        below, above = (_of_side(n, half * a, np.maximum(m, 0.0)) for n, a, m in zip(near, apart, more, strict=True))
+        return np.where(np.isneginf(right.below[1]), 0.0, below), np.where(np.isneginf(left.above[1]), 0.0, above)
 
 
-def _of_side(most: Array, least: Array, rises: NDArray[np.bool_]) -> Array:
-    """g of one side at most, from where it holds most; 0 where it never holds anything."""
-    more = np.where(rises, 0.0, np.maximum(most[1] - least[1], 0.0))
-    return np.where(np.isneginf(most[1]), 0.0, gap_near(most[[0, 2, 1]], 0.0, more))
+def _of_side(logs: Array, reach: Array, more: Array) -> Array:
+    """g of one side: ln C, measured from its edge, is known where least is in it; elsewhere e^{more} times as much is,
+    and δψ at the edge differs by `reach`."""
+    copies = of_two_copies(logs[[0, 2, 1]])
+    far, near = np.exp(logs[0] - logs[1] + 2 * reach), np.exp(logs[2] - logs[1] - 2 * reach)
+    edge = 0.25 * (far + near) - 0.5 + 1e-15 * (4 + np.max(np.abs(logs), axis=0)) * (far + 1)
+    found = OF_SINH * (copies - np.expm1(-2 * more) * np.maximum(edge - copies, 0.0))
+    return np.where(np.isfinite(found), found, np.inf)
 
 
 def _mean(share: Array, first: Array, second: Array) -> Array:
