@@ -52,7 +52,7 @@ class Rising:
         top = _top(lambda epsilon: measure(epsilon)[1], typical, 2 if slow else 7)
         made = cls._at(measure, room, np.geomspace(typical * least, top, first))
         for _ in range(_ROUNDS):
-            lost = made.lost
+            lost = np.maximum(made.lost, made._lost_to_kinks)
             wide = np.argsort(-lost)[: max(most - made.epsilon.size, 0)]
             wide = np.sort(wide[lost[wide] > CLOSE])
             if not wide.size:
@@ -157,18 +157,30 @@ class Rising:
         return self._share_of(np.maximum(apart[1:], apart[:-1]))
 
     @property
+    def _lost_to_kinks(self) -> Array:
+        """The same where it bends upwards at once, wherever in an interval; but for what bounds leave open."""
+        apart = self.bound - self.value
+        upwards = np.maximum(*self._bends) * np.square(np.diff(self.epsilon)) / 8 - np.maximum(apart[1:], apart[:-1])
+        above = np.where(upwards > 0, np.minimum(self.room, np.diff(self.bound)) + upwards, 0.0)
+        return self._share_of(above / (0.5 * (self.epsilon[1:] + self.epsilon[:-1])))
+
+    @property
     def _above(self) -> Array:
         """How far what is looked up lies above the function midway, about: attacks at the knots tell how it bends.
 
         Where it has a kink at a knot itself, only one end of an interval seems bent.
         """
-        room = np.minimum(self.room, np.diff(self.bound))
-        if room.size < 2:
-            return room
+        room, step = np.minimum(self.room, np.diff(self.bound)), np.diff(self.epsilon)
+        return np.maximum(room + np.minimum(*self._bends) * np.square(step) / 8, 0.0)
+
+    @property
+    def _bends(self) -> tuple[Array, Array]:
+        """The second derivative around the two ends of each interval, about."""
         step = np.diff(self.epsilon)
+        if step.size < 2:
+            return np.zeros(step.size), np.zeros(step.size)
         bends = np.diff(np.diff(self.value) / step) / (0.5 * (step[1:] + step[:-1]))
-        bent = np.minimum(np.append(bends[:1], bends), np.append(bends, bends[-1:]))
-        return np.maximum(room + bent * np.square(step) / 8, 0.0)
+        return np.append(bends[:1], bends), np.append(bends, bends[-1:])
 
     def _share_of(self, height: Array) -> Array:
         """How much of ε some height, told for each ε, is worth."""
