@@ -147,7 +147,7 @@ def test_what_lies_on_one_side_is_nowhere_more_spread_than_its_end_says(name: st
         every = Sides.of(world, *search.edges(t), np.full(9, first), np.full(9, second))
         left, right = every.pick(np.arange(1)), every.pick(np.array([8]))
         with np.errstate(all="ignore"):
-            found = RestGaps(world)._of_sides(left, right, np.array([second - first]))
+            found = RestGaps(world).of_sides(left, right, np.array([second - first]))
             for most, logs in zip(found, (every.below, every.above), strict=True):
                 spread = OF_SINH * of_two_copies(logs[[0, 2, 1]])
                 some = np.isfinite(spread) & np.isfinite(logs[1])

@@ -86,7 +86,7 @@ class RestGaps:
         they climb by at most."""
         psi, (low, high), climb = self.world.form.psi, self.world.prior.support, second - first
         with np.errstate(all="ignore"):
-            below, above = self._of_sides(left, right, climb)
+            below, above = self.of_sides(left, right, climb)
             below = np.fmin(below, gap_across(1.0, 0 * first, climb * (psi(right.lo) - psi(low))))
             above = np.fmin(above, gap_across(1.0, 0 * first, climb * (psi(high) - psi(left.hi))))
             bent, steepest = self._of_both(left, right, (below, above), first, second)
@@ -127,7 +127,7 @@ class RestGaps:
         )
         return (below[0], below[1]), (above[0], above[1])
 
-    def _of_sides(self, left: Sides, right: Sides, climb: Array) -> Pair:
+    def of_sides(self, left: Sides, right: Sides, climb: Array) -> Pair:
         """g of both sides at most, told from the end where there is less of it."""
         psi, half = self.world.form.psi, 0.5 * climb
         near = left.below - left.rates * psi(left.lo), right.above + right.rates * psi(right.hi)
