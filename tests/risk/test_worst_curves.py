@@ -16,6 +16,7 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import Direction, Ends, TruthSearch, likely_worst
 from guessproof.risk.worst_curve import WorstTruths
 from guessproof.risk.worst_rooms import Rooms
+from guessproof.world.line_form import LineForm
 
 DIRECTIONS: tuple[Direction, ...] = ("rise", "fall", "posterior")
 STEPS = [0, 1, 2, 3, 4, 5]
@@ -132,6 +133,19 @@ def test_no_tent_of_a_box_bends_more_than_its_rest_says(name: str) -> None:
                 tight = max(tight, below / allowed if allowed > 1e-9 else 0.0)
     assert known > 5
     assert tight > 0.6  # it says about what some tent needs
+
+
+def test_two_sides_that_are_points_bend_by_just_what_their_weights_say() -> None:
+    epsilon, climb = 0.4, 0.02
+    weights = np.array([np.exp(epsilon * 10), 0, 1, 0, np.exp(epsilon * 3)])
+    prior = gp.histogram([-10.001, -10, 0, 0.01, 3, 3.001], weights / weights.sum())
+    world = TiltedIntegrals(prior, LineForm(slopes=(1.0,)))
+    pair = np.array([epsilon - climb / 2]), np.array([epsilon + climb / 2])
+    goal = Sides.of(world, np.zeros(1), np.array([0.01]), *pair)
+    gap = float(RestGaps(world).between(goal, goal, *pair)[0][0])
+    logs = [log_rest(world, (0.0, 0.01), 0.005, float(e)) for e in (pair[0][0], epsilon, pair[1][0])]
+    below = 0.5 * (logs[0] + logs[2]) - logs[1]
+    assert below <= np.log1p(gap) <= 1.005 * below
 
 
 @pytest.mark.parametrize("name", WORLDS)
