@@ -158,11 +158,26 @@ class Rising:
 
     @property
     def _lost_to_kinks(self) -> Array:
-        """The same where it bends upwards at once, wherever in an interval; but for what bounds leave open."""
+        """The same where it bends upwards at once between two knots, as the slopes before and after them tell.
+
+        Two lines of these slopes meet below the chord by step·(s − s₁)(s₂ − s)/(s₂ − s₁). What bends as much further on
+        is no kink, nor is what bounds leave open.
+        """
+        step, lost = np.diff(self.epsilon), np.zeros(self.room.size)
+        if step.size < 3:
+            return lost
+        slope = np.diff(self.value) / step
+        bends = np.pad(np.diff(slope) / (0.5 * (step[1:] + step[:-1])), 1, mode="edge")
+        before, here, after, width = slope[:-2], slope[1:-1], slope[2:], step[1:-1]
+        smooth = 2 * width * np.maximum(np.maximum(bends[:-3], bends[3:]), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            height = width * (here - before) * (after - here) * (after - before - smooth) / np.square(after - before)
         apart = self.bound - self.value
-        upwards = np.maximum(*self._bends) * np.square(np.diff(self.epsilon)) / 8 - np.maximum(apart[1:], apart[:-1])
-        above = np.where(upwards > 0, np.minimum(self.room, np.diff(self.bound)) + upwards, 0.0)
-        return self._share_of(above / (0.5 * (self.epsilon[1:] + self.epsilon[:-1])))
+        height = height - np.maximum(apart[1:], apart[:-1])[1:-1]
+        kinked = (before < here) & (here < after) & (after - before > smooth) & (height > 0)
+        room = np.minimum(self.room, np.diff(self.bound))[1:-1]
+        lost[1:-1] = np.where(kinked, room + height, 0.0)
+        return self._share_of(lost / (0.5 * (self.epsilon[1:] + self.epsilon[:-1])))
 
     @property
     def _above(self) -> Array:
