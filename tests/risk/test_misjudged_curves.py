@@ -276,8 +276,8 @@ def test_what_a_chord_lies_above_in_terms_of_a_hyperbolic_sine() -> None:
     """(xeˣ − sinh x)/2 bounds what is left of cosh x + τ·sinh x − e^{τx} after 1 − τ², and 0.566·sinh²x bounds that."""
     x = np.linspace(1e-3, 30, 30_000)
     most = 0.5 * (x * np.exp(x) - np.sinh(x))
-    assert np.max(most / np.sinh(x) ** 2) == pytest.approx(2 * gaps._OF_SINH, rel=1e-4)
-    assert np.all(most <= 2 * gaps._OF_SINH * np.sinh(x) ** 2)
+    assert np.max(most / np.sinh(x) ** 2) == pytest.approx(2 * gaps.OF_SINH, rel=1e-4)
+    assert np.all(most <= 2 * gaps.OF_SINH * np.sinh(x) ** 2)
     for tau in (-0.999, -0.5, 0.0, 0.7, 0.999):
         for way in (1, -1):
             above = np.cosh(x) + tau * way * np.sinh(x) - np.exp(tau * way * x)

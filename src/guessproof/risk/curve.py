@@ -18,18 +18,16 @@ from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Measure, Rising, Room, Rough
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
-from guessproof.risk.worst_case import Direction, worst_true_value
+from guessproof.risk.worst_case import Direction
+from guessproof.risk.worst_curve import WorstTruths
 from guessproof.world.checks import Array
 from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
-_LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
 _SOME, _SOME_BY_QUADRATURE = 128, 72  # knots of a prior that may be wrong, at one true value
 _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
-_LARGEST = 1e4  # times a typical ε: as far as knots reach
 
 
 @dataclass(frozen=True)
@@ -188,7 +186,7 @@ class Curve:
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
         if _by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
-            worst = _WorstTruths(attack, direction, typical)
+            worst = WorstTruths(attack.truth_search, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if misjudged and _moves_on_a_line(attack, direction):
@@ -380,48 +378,3 @@ def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
 def _across(attack: Attack) -> float:
     sizes = [farthest(a) for a in attack.conditioned.values()]
     return float(combine(attack.norm, sizes))
-
-
-class _WorstTruths:
-    """The worst true value at many ε; what is known at one helps between it and its neighbours."""
-
-    def __init__(self, attack: Attack, direction: Direction, typical: float) -> None:
-        self.search, self.direction = attack.truth_search, direction
-        self.world = TiltedIntegrals(self.search.prior, self.search.form)
-        self.before = 1.0 if direction == "fall" else worst_true_value(self.search, 0.0, "posterior").bound
-        least = self.before if direction == "posterior" else 0.0
-        self.along = WorstAlong(self.search, direction, typical, typical * _LARGEST, least)
-        self.found: dict[float, tuple[Array, float, float]] = {}
-
-    def measure(self, epsilon: Array) -> tuple[Array, Array]:
-        found: WorstAt = self.along.at(epsilon, self._known(epsilon))
-        for i, e in enumerate(epsilon):
-            self.found[float(e)] = (found.boxes[i], float(found.value[i]), float(found.beyond[i]))
-        return found.value, found.bound
-
-    def _known(self, epsilon: Array) -> Known | None:
-        """Boxes of a larger ε, the value at a smaller one, and what some of ε is worth between them."""
-        known = np.array(sorted(self.found))
-        if not known.size or epsilon.max() > known[-1]:
-            return None
-        after = np.searchsorted(known, epsilon)
-        values = np.array([self.found[float(e)][1] for e in known])
-        above = np.array([self.found[float(known[j])][0] for j in after])
-        before = np.maximum(after - 1, 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            climb = (values[after] - values[before]) / np.log(known[after] / known[before])
-        close = _LITTLE_OF_EPSILON * np.maximum(np.nan_to_num(climb, posinf=0.0, neginf=0.0), 0.0)
-        return Known(above, np.where(after, values[before], 0.0), close)
-
-    def room(self, first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
-        boxes = np.array([self.found[float(e)][0] for e in second])
-        value = np.array([self.found[float(e)][1] for e in first])
-        beyond = np.array([self.found[float(e)][2] for e in second])
-        row, low, high = self.along.near(boxes, value)
-        peaks = self.search.edges(low)[0], self.search.edges(high)[1]
-        bottom, top = (np.clip(p, *self.search.prior.support) for p in peaks)
-        sign = -1 if self.direction == "fall" else 1
-        gap = np.zeros(first.shape)
-        np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], sign))
-        before = 0.0 if self.direction == "posterior" else self.before
-        return np.where(beyond < value, room_by_ratio(gap, before, bounds), np.inf)

@@ -58,7 +58,7 @@ _PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far
 _NEAR = 40  # the same for each unit of ε times distance that they reach
 _MOST_BENT = 0.5 + 0.5 / np.sqrt(3)  # where P(1−P)(1−2P) is least
 _WEIGHT = -0.925, 2.0  # e^{|x|} is at most the first of these and the second times cosh 2x
-_OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
+OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
 
 
 Total = Callable[[Array, Array], Array]  # peaks and rates → ln ∫ e^{εs} f over all values, or some
@@ -111,11 +111,16 @@ def _gaps_of_peaks(
 
 def _gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
     """g near a peak with ln ∫ e^{εs} f known below, above and in the middle: x differs by `reach`, weights by e^w."""
-    below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
-    root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
+    root = np.sqrt(of_two_copies(ends))
     grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
-    found = _OF_SINH * np.square(np.exp(widened) * grown)
+    found = OF_SINH * np.square(np.exp(widened) * grown)
     return np.where(np.isfinite(found), found, np.inf)
+
+
+def of_two_copies(ends: Array) -> Array:
+    """q, weighed as in the middle: ln ∫ e^{εs} f is known below, above and there."""
+    below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
+    return 0.5 * np.expm1(2 * below)
 
 
 Pieces = list[tuple[Array, Array]]  # from and to, which together are a part of all values
@@ -173,7 +178,7 @@ def _spread_near(logs: Array, reach: Array | float, by_peak: Array | float, by_p
     mean = mean + size * (np.sqrt(np.expm1(by_part)) + np.expm1(by_peak) * np.exp(0.5 * by_part))
     shift = reach + mean
     grown = np.cosh(shift) * sinh4**0.25 + np.sinh(shift) * cosh4**0.25
-    return np.square(2 * _OF_SINH) * np.exp(by_peak + by_part + shift) * grown**4
+    return np.square(2 * OF_SINH) * np.exp(by_peak + by_part + shift) * grown**4
 
 
 def _log_part(world: TiltedIntegrals, part: Pieces, peaks: Array, k: Array) -> Array:
@@ -208,13 +213,18 @@ def room_by_ratio(gap: Array, before: Array | float, climbs: tuple[Array, Array]
 
 
 def room_by_odds(
-    gap: Array, before: tuple[Array, Array], climbs: tuple[Array, Array], most: tuple[Array, Array]
+    gap: Array,
+    before: tuple[Array, Array],
+    climbs: tuple[Array, Array],
+    most: tuple[Array, Array],
+    steepest: Array | float = np.inf,
 ) -> Array:
     """How far a rise can lie above its chord where ln of the odds lies at most ln(1 + 4θ(1−θ)g) above its own.
 
     The belief P starts anywhere between two beliefs p. It ends at p + (what it rises by) at most, and at `most`. Along
     the chord of the log-odds, which climb by L, P lies at most −θ(1−θ)/2·L²·(least v(1−2P)) above its own chord, and
-    what is added to them adds at most 4θ(1−θ)g·v.
+    what is added to them adds at most 4θ(1−θ)g·v. Where the log-odds climb by no more than `steepest`, L does
+    not either: P rises with both of its ends, and a second end that is further up is not reached.
     """
     both = climbs[1] - climbs[0], most[1] - most[0]
     low, high = np.minimum(before[0] + climbs[0], most[0]), np.minimum(before[1] + climbs[1], most[1])
@@ -224,6 +234,7 @@ def room_by_odds(
     bend = np.minimum.reduce([*bends])
     with np.errstate(divide="ignore", invalid="ignore"):
         climb = np.where(bend > 0, np.maximum(np.minimum(*both), 0.0) / largest, np.maximum(*both) / least)
+        climb = np.fmin(climb, steepest)
         found = gap * largest - np.square(climb) / 8 * bend
     return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
 

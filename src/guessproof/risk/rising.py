@@ -52,7 +52,7 @@ class Rising:
         top = _top(lambda epsilon: measure(epsilon)[1], typical, 2 if slow else 7)
         made = cls._at(measure, room, np.geomspace(typical * least, top, first))
         for _ in range(_ROUNDS):
-            lost = made.lost
+            lost = np.maximum(made.lost, made._lost_to_kinks)
             wide = np.argsort(-lost)[: max(most - made.epsilon.size, 0)]
             wide = np.sort(wide[lost[wide] > CLOSE])
             if not wide.size:
@@ -157,18 +157,45 @@ class Rising:
         return self._share_of(np.maximum(apart[1:], apart[:-1]))
 
     @property
+    def _lost_to_kinks(self) -> Array:
+        """The same where it bends upwards at once between two knots, as the slopes before and after them tell.
+
+        Two lines of these slopes meet below the chord by step·(s − s₁)(s₂ − s)/(s₂ − s₁). What bends as much further on
+        is no kink, nor is what bounds leave open.
+        """
+        step, lost = np.diff(self.epsilon), np.zeros(self.room.size)
+        if step.size < 3:
+            return lost
+        slope = np.diff(self.value) / step
+        bends = np.pad(np.diff(slope) / (0.5 * (step[1:] + step[:-1])), 1, mode="edge")
+        before, here, after, width = slope[:-2], slope[1:-1], slope[2:], step[1:-1]
+        smooth = 2 * width * np.maximum(np.maximum(bends[:-3], bends[3:]), 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            height = width * (here - before) * (after - here) * (after - before - smooth) / np.square(after - before)
+        apart = self.bound - self.value
+        height = height - np.maximum(apart[1:], apart[:-1])[1:-1]
+        kinked = (before < here) & (here < after) & (after - before > smooth) & (height > 0)
+        room = np.minimum(self.room, np.diff(self.bound))[1:-1]
+        lost[1:-1] = np.where(kinked, room + height, 0.0)
+        return self._share_of(lost / (0.5 * (self.epsilon[1:] + self.epsilon[:-1])))
+
+    @property
     def _above(self) -> Array:
         """How far what is looked up lies above the function midway, about: attacks at the knots tell how it bends.
 
         Where it has a kink at a knot itself, only one end of an interval seems bent.
         """
-        room = np.minimum(self.room, np.diff(self.bound))
-        if room.size < 2:
-            return room
+        room, step = np.minimum(self.room, np.diff(self.bound)), np.diff(self.epsilon)
+        return np.maximum(room + np.minimum(*self._bends) * np.square(step) / 8, 0.0)
+
+    @property
+    def _bends(self) -> tuple[Array, Array]:
+        """The second derivative around the two ends of each interval, about."""
         step = np.diff(self.epsilon)
+        if step.size < 2:
+            return np.zeros(step.size), np.zeros(step.size)
         bends = np.diff(np.diff(self.value) / step) / (0.5 * (step[1:] + step[:-1]))
-        bent = np.minimum(np.append(bends[:1], bends), np.append(bends, bends[-1:]))
-        return np.maximum(room + bent * np.square(step) / 8, 0.0)
+        return np.append(bends[:1], bends), np.append(bends, bends[-1:])
 
     def _share_of(self, height: Array) -> Array:
         """How much of ε some height, told for each ε, is worth."""

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.chords import chord_bound
 from guessproof.risk.worst_case import Direction, Ends, TruthSearch, box_bound, first_points, slope_range
 from guessproof.world.checks import Array
 
@@ -87,25 +88,26 @@ class WorstAlong:
         left, right = ends.pick(places[which, box]), ends.pick(places[which, box + 1])
         value, beyond = np.full(epsilon.size, -np.inf), self._beyond(epsilon, (0, 1))
         np.maximum.at(value, which, np.maximum(left.value, right.value))
-        bound = self._bounds(left, right, epsilon[which])
-        boxes = boxes.copy()
-        boxes[which, box] = np.minimum(boxes[which, box], bound)
-        settled = np.maximum(beyond, np.max(np.where(asked, 0.0, boxes), axis=1, initial=0.0))
-        for _ in range(_ROUNDS):
+        found = np.where(asked, 0.0, boxes)  # the largest bound in each of the first boxes
+        settled = np.maximum(beyond, np.max(found, axis=1, initial=0.0))
+        for i in range(_ROUNDS + 1):
             most = np.maximum(value, settled)
-            enough = most + np.maximum(_CLOSE * np.maximum(most - self.least, 0.0), close) + 1e-13
+            near = np.where(close > 0, close, _CLOSE * np.maximum(most - self.least, 0.0))
+            enough = most + near + 1e-13
+            bound = np.minimum(self._bounds(left, right, epsilon[which], enough[which]), boxes[which, box])
             wide = bound > enough[which]
+            if i == _ROUNDS or np.count_nonzero(wide) > _MOST:
+                wide[:] = False
             np.maximum.at(settled, which[~wide], bound[~wide])
-            if not wide.any() or np.count_nonzero(wide) > _MOST:
+            np.maximum.at(found, (which[~wide], box[~wide]), bound[~wide])
+            if not wide.any():
                 break
-            which = which[wide]
+            which, box = which[wide], box[wide]
             left, right, inner = _split(self.goal, left.pick(wide), right.pick(wide), epsilon[which], self.direction)
             np.maximum.at(value, np.tile(which, _PARTS - 1), inner.value)
-            which = np.tile(which, _PARTS)
-            bound = self._bounds(left, right, epsilon[which])
-        np.maximum.at(settled, which, bound)
+            which, box = np.tile(which, _PARTS), np.tile(box, _PARTS)
         others = self._beyond(epsilon, [side for side in (0, 1) if not self._falls(side)])
-        return WorstAt(epsilon, value, np.maximum(settled, value), boxes, others)
+        return WorstAt(epsilon, value, np.maximum(settled, value), found, others)
 
     def _ends(self, epsilon: Array, asked: NDArray[np.bool_]) -> tuple[Ends, NDArray[np.int64]]:
         """The ends of the boxes that are asked, each once, and where each point of each ε is among them."""
@@ -116,15 +118,19 @@ class WorstAlong:
         places = np.cumsum(needed.ravel()).reshape(needed.shape) - 1
         return Ends.at(self.goal, self.points[point], epsilon[row], self.direction), places
 
-    def _bounds(self, left: Ends, right: Ends, epsilon: Array) -> Array:
-        low, high = slope_range(self.goal, left, right, epsilon, self.direction)
-        one_end = (low >= 0) | (high <= 0)
-        found = np.maximum(left.bound, right.bound)
-        rest = np.flatnonzero(~one_end)
+    def _bounds(self, left: Ends, right: Ends, epsilon: Array, enough: Array) -> Array:
+        """What no true value of a box exceeds: chord and parabola, or what else there is where these say too little."""
+        bound = self._falling(left, right, chord_bound(self.goal, left, right, epsilon, self.direction))
+        rest = np.flatnonzero(bound > enough)
         if rest.size:
-            parts = left.pick(rest), right.pick(rest), low[rest], high[rest], epsilon[rest]
-            found[rest] = box_bound(self.goal, *parts, self.direction)
-        return self._falling(left, right, np.where(np.isnan(found), 1.0, found))
+            a, b, e = left.pick(rest), right.pick(rest), epsilon[rest]
+            low, high = slope_range(self.goal, a, b, e, self.direction)
+            one_end = (low >= 0) | (high <= 0)
+            asked = np.where(np.isinf(bound[rest]), enough[rest], -np.inf)
+            by_slope = box_bound(self.goal, a, b, low, high, e, self.direction, asked)
+            found = np.where(one_end, np.maximum(a.bound, b.bound), by_slope)
+            bound[rest] = np.fmin(bound[rest], np.where(np.isnan(found), 1.0, found))
+        return bound
 
     def _falling(self, left: Ends, right: Ends, bound: Array) -> Array:
         """Along memoryless tails the belief itself only falls, and an advantage is at most the belief."""
@@ -164,22 +170,26 @@ class WorstAlong:
             found = np.maximum(found, each)
         return found
 
-    def near(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], Array, Array]:
-        """Where the worst true value can be for a smaller ε: for each row, each run of boxes that exceed a value.
+    def near(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the worst true value can be for a smaller ε: the boxes that exceed a value, each with its row."""
+        row, box = np.nonzero(boxes >= value[:, None])
+        return row, box
 
-        The row that a run belongs to, its lower and its upper end. Worst values on both sides of a middle are two runs,
-        and what lies between them does not count.
+    def runs(self, boxes: Array, value: Array) -> tuple[NDArray[np.int64], Array, Array]:
+        """The same as runs of such boxes: for each its row, its lower and its upper end.
+
+        Worst values on both sides of a middle are two runs, and what lies between them does not count.
         """
         some = np.zeros((boxes.shape[0], boxes.shape[1] + 2), dtype=bool)
         some[:, 1:-1] = boxes >= value[:, None]
         row, first = np.nonzero(some[:, 1:] & ~some[:, :-1])
         _, last = np.nonzero(some[:, :-1] & ~some[:, 1:])
-        low, high = self.points[first], self.points[last]
-        for side in (0, 1):
-            if self._falls(side):  # the last point stands for all beyond it
-                every, end = np.arange(boxes.shape[0]), np.full(boxes.shape[0], self.points[-side])
-                row, low, high = np.append(row, every), np.append(low, end), np.append(high, end)
-        return row, low, high
+        return row, self.points[first], self.points[last]
+
+    @property
+    def lasting(self) -> Array:
+        """Points that stand for all true values beyond them: beliefs there are at most the one at the point."""
+        return np.array([self.points[-side] for side in (0, 1) if self._falls(side)])
 
 
 def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: Array, direction: Direction) -> tuple[Ends, Ends, Ends]:

@@ -458,16 +458,9 @@ def slope_range(
 ) -> tuple[Array, Array]:
     """An enclosure of the derivative of what the attacker gets, over each box."""
     k = _signed(epsilon, direction)
-    psi = goal.form.psi
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        log_z = _log_z_range(goal, left, right, epsilon)
-        climb_lo = k * (psi(left.peak) - psi(lo2)), k * (psi(right.peak) - psi(lo1))
-        climb_hi = k * (psi(hi1) - psi(right.peak)), k * (psi(hi2) - psi(left.peak))
-        ratio_lo, ratio_hi = (
-            (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0]))
-            for climb in (climb_lo, climb_hi)
-        )
+        ratio_lo, ratio_hi = ratios_at_edges(goal, left, right, epsilon, direction)
         width = right.t - left.t
         upper, lower = goal.prior.density_range(hi1, hi2), goal.prior.density_range(lo1, lo2)
         flow_in = _times(upper, (hi2 - hi1) / width), _times(lower, (lo2 - lo1) / width)
@@ -483,9 +476,28 @@ def slope_range(
     return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
 
 
+def ratios_at_edges(
+    goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike, direction: Direction
+) -> tuple[Range, Range]:
+    """Enclosures of L/Z at the lower and at the upper edges, for all tents that peak between those of the two ends."""
+    k, psi = _signed(epsilon, direction), goal.form.psi
+    (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        log_z = _log_z_range(goal, left, right, epsilon)
+        # Where a goal becomes certain its peak may be anywhere: the lower one need not be that of the left end.
+        first, last = psi(np.minimum(left.peak, right.peak)), psi(np.maximum(left.peak, right.peak))
+        climb_lo = k * (first - psi(lo2)), k * (last - psi(lo1))
+        climb_hi = k * (psi(hi1) - last), k * (psi(hi2) - first)
+        at_lo, at_hi = (
+            (np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0]))
+            for climb in (climb_lo, climb_hi)
+        )
+    return at_lo, at_hi
+
+
 def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike) -> Range:
     """ln Z over each box: it is ε-Lipschitz in the peak, which stays between the peaks of the two ends."""
-    drift = np.asarray(epsilon) * (goal.form.psi(right.peak) - goal.form.psi(left.peak))
+    drift = np.asarray(epsilon) * np.abs(goal.form.psi(right.peak) - goal.form.psi(left.peak))
     return np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
 
 
@@ -517,7 +529,7 @@ def box_bound(
     high_slope: Array,
     epsilon: ArrayLike,
     direction: Direction,
-    enough: float = np.inf,
+    enough: ArrayLike = np.inf,
 ) -> Array:
     """The bound that follows from the derivative, and where it matters the smaller of it and the first-order one.
 
