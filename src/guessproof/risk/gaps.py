@@ -53,6 +53,7 @@ import numpy as np
 
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
+from guessproof.world.line_form import LineForm
 
 _PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
 _NEAR = 40  # the same for each unit of ε times distance that they reach
@@ -76,18 +77,44 @@ def gap_of_tents(
 ) -> Array:
     """g, with e^γ − 1 ≤ 4θ(1−θ)·g, for tents (sign +1) or valleys (−1) that peak between low and high, for each two ε.
 
-    With a goal: of what its belief is compared with, the rest for tents and the goal itself for valleys.
+    With a goal: of what its belief is compared with, the rest for tents and the goal itself for valleys. Peaks on the
+    two sides of a jump of ψ are far apart, with none between them: each side is looked at by itself.
     """
+    low, high, first, second = np.broadcast_arrays(low, high, first, second)
+    found = np.zeros(first.shape)
+    for start, end in _unbroken(world.form):
+        some = np.flatnonzero((low <= end) & (high >= start))
+        ends = np.maximum(low[some], start), np.minimum(high[some], end)
+        gap = _gap_of_unbroken(world, ends, (first[some], second[some]), sign, goal)
+        found[some] = np.maximum(found[some], factor * gap)
+    return found
+
+
+def _unbroken(form: LineForm) -> list[tuple[float, float]]:
+    """From where to where ψ does not jump."""
+    cuts = [cut for cut, jump in zip(form.cuts, form.jumps, strict=True) if jump]
+    return list(zip([-np.inf, *(float(np.nextafter(c, np.inf)) for c in cuts)], [*cuts, np.inf], strict=True))
+
+
+def _gap_of_unbroken(
+    world: TiltedIntegrals,
+    peaks: tuple[Array, Array],
+    rates: tuple[Array, Array],
+    sign: int,
+    goal: tuple[float, float] | None,
+) -> Array:
+    """The same where ψ does not jump between the first and the last peak."""
+    (low, high), (first, second) = peaks, rates
     total = partial(_log_total, world) if goal is None else partial(_log_rest, world, *goal, sign)
     step = world.form.step if goal is None else 0.0  # on the rest, or on the goal, it is the same everywhere
     climb = second * (world.form.psi(high) - world.form.psi(low))
     enough = np.searchsorted(_PEAKS[:-1], _NEAR * climb)  # further apart, their gaps say little
-    found = np.zeros(np.shape(first))
+    found = np.zeros(first.shape)
     for size in np.unique(enough):
         rows = enough == size
-        a, b, left, right = (np.broadcast_to(e, rows.shape)[rows] for e in (low, high, first, second))
+        a, b, left, right = (e[rows] for e in (low, high, first, second))
         each = _gaps_of_peaks(world, total, step, _PEAKS[size], (a, b), (sign * left, sign * right))
-        found[rows] = factor * np.max(each, axis=0)
+        found[rows] = np.max(each, axis=0)
     return found
 
 
