@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import ParameterError
+from guessproof.risk.atoms import Atoms
 from guessproof.risk.attack import Attack
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.limits import checked_epsilon, checked_limits
@@ -21,6 +23,7 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, worst_true_value
 from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
 from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
 
@@ -309,10 +312,10 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
 
 def _room(attack: Attack, direction: Direction) -> Room:
     """How far above the straight line: for the belief itself or for the advantage, and for both ways where asked."""
-    across, peaks = _across(attack), _peaks(attack)
-    if peaks is None:
+    across, gaps = _across(attack), _gaps(attack)
+    if gaps is None:
         return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
-    rooms = [_RoomOfTents(attack, *peaks, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
+    rooms = [_RoomOfTents(attack, gaps, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
 
     def room(first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
         by_tents = np.max([each.between(first, second, bound) for each in rooms], axis=0)
@@ -321,25 +324,60 @@ def _room(attack: Attack, direction: Direction) -> Room:
     return room
 
 
+Gaps = Callable[[Array, Array, int], tuple[Array, Array]]  # two ε, tents or valleys → g of all, g of the rest
+
+
+def _gaps(attack: Attack) -> Gaps | None:
+    """What is known of the best tents at one true value; None where they are no tents."""
+    peaks, run = _peaks(attack), _run(attack)
+    if peaks is not None:
+        world, *goal = peaks
+
+        def of_densities(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+            parts = (world, np.asarray(goal[0]), np.asarray(goal[1]), first, second, sign)
+            return gap_of_tents(*parts), gap_of_tents(*parts, goal=(goal[0], goal[1]))
+
+        return of_densities
+    if run is None:
+        return None
+    from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest  # only beside finitely many numbers
+
+    def of_atoms(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        rest = gap_of_rest(*run, first, second) if sign > 0 else gap_of_peaks(*run, first, second, sign)
+        return np.full(first.shape, np.inf), rest
+
+    return of_atoms
+
+
+def _run(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
+    """The correct ones among finitely many numbers, where they are a run and the best likelihoods are tents."""
+    prior = attack.attribute.prior
+    if attack.several is not None or not isinstance(prior, Finite) or not prior.is_line or not attack.known_truth:
+        return None
+    form = attack.attribute.distance.line_form
+    if form is None or not math.isinf(form.cap) or form.is_flat:
+        return None
+    marks = np.flatnonzero(attack.goal.chosen(prior, attack.true_value)[prior.mass > 0])
+    whole = marks.size and marks[-1] - marks[0] + 1 == marks.size
+    return (Atoms.of(prior, form), (int(marks[0]), int(marks[-1]))) if whole else None
+
+
 @dataclass(frozen=True)
 class _RoomOfTents:
     """At one true value, between two ε: tents that peak in a goal, or valleys (sign −1)."""
 
     attack: Attack
-    world: TiltedIntegrals
-    low: float
-    high: float
+    gaps: Gaps
     direction: Direction
     sign: int
 
     def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
-        low, high = np.full(first.shape, self.low), np.full(first.shape, self.high)
-        parts, factor = (self.world, low, high, first, second, self.sign), self.attack.prior_factor
+        factor = self.attack.prior_factor
+        whole, rest = (factor * gap for gap in self.gaps(first, second, self.sign))
         before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
-        whole = room_by_ratio(gap_of_tents(*parts, factor), before[1], bound)
-        gap = gap_of_tents(*parts, factor, (self.low, self.high))
         ends = np.linspace(*before, _STARTS if factor > 1 else 2)[:, None]
-        return np.minimum(whole, np.max(room_by_odds(gap, (ends[:-1], ends[1:]), bound, most), axis=0))
+        by_odds = np.max(room_by_odds(rest, (ends[:-1], ends[1:]), bound, most), axis=0)
+        return np.minimum(room_by_ratio(whole, before[1], bound), by_odds)
 
     @cached_property
     def before(self) -> tuple[float, float]:

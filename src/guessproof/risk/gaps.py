@@ -50,6 +50,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
@@ -108,14 +109,19 @@ def _gap_of_unbroken(
     total = partial(_log_total, world) if goal is None else partial(_log_rest, world, *goal, sign)
     step = world.form.step if goal is None else 0.0  # on the rest, or on the goal, it is the same everywhere
     climb = second * (world.form.psi(high) - world.form.psi(low))
-    enough = np.searchsorted(_PEAKS[:-1], _NEAR * climb)  # further apart, their gaps say little
+    enough = enough_peaks(climb)
     found = np.zeros(first.shape)
-    for size in np.unique(enough):
-        rows = enough == size
+    for count in np.unique(enough):
+        rows = enough == count
         a, b, left, right = (e[rows] for e in (low, high, first, second))
-        each = _gaps_of_peaks(world, total, step, _PEAKS[size], (a, b), (sign * left, sign * right))
+        each = _gaps_of_peaks(world, total, step, int(count), (a, b), (sign * left, sign * right))
         found[rows] = np.max(each, axis=0)
     return found
+
+
+def enough_peaks(climb: Array) -> NDArray[np.int64]:
+    """How many peaks stand for all that reach so far, in units of ε times distance."""
+    return np.take(_PEAKS, np.searchsorted(_PEAKS[:-1], _NEAR * climb))  # further apart, their gaps say little
 
 
 def _gaps_of_peaks(
@@ -133,10 +139,10 @@ def _gaps_of_peaks(
     reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
     with np.errstate(invalid="ignore", over="ignore"):
         ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
-        return _gap_near(ends, reach, widened)
+        return gap_near(ends, reach, widened)
 
 
-def _gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
+def gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
     """g near a peak with ln ∫ e^{εs} f known below, above and in the middle: x differs by `reach`, weights by e^w."""
     below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
     root = np.sqrt(0.5 * np.expm1(2 * below))  # of E[sinh²] for two copies of s, weighed as in the middle
@@ -172,7 +178,7 @@ def gap_of_boxes(
     with np.errstate(all="ignore"):
         for away, more in ((apart, np.maximum(logs[0] - less, 0.0)), (0.5 * step, 0.0)):
             by_peak = 2 * np.abs(second) * away  # what weights differ by, as logarithms
-            gap = _gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
+            gap = gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
             if factor > 1:
                 spread = _spread_near(logs, half * away, by_peak, more)
                 gap = np.fmin(factor * gap, 0.5 * (gap + np.sqrt(gap * gap + (factor - 1) * spread)))

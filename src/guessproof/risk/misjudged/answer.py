@@ -59,7 +59,7 @@ class Misjudged:
 
     def advantage(self, epsilon: Array, both: bool, effort: Effort | None = None) -> Bracket:
         """How far the belief can rise, or move either way, for each ε and true value."""
-        share = 1 / max(1, np.broadcast(self.engines, epsilon).size * (2 if both else 1))
+        share = 1 / max(1, np.broadcast(*self._each(epsilon)).size * (2 if both else 1))
 
         def one(engine: WrongPrior, value: float) -> tuple[float, float]:
             if value == 0:
@@ -400,9 +400,12 @@ def _widths_on(prior: LinePrior, form: LineForm, lo: float, hi: float, log_odds:
 def farthest(attribute: Attribute) -> float:
     """The largest distance between two possible values."""
     prior, metric = attribute.prior, attribute.distance
-    if isinstance(prior, Finite):
+    if isinstance(prior, Finite) and not (prior.is_line and metric.line_form is not None):
         labels = axis_labels(prior)[prior.mass > 0]
         return float(np.max(metric.distance(labels[:, None], labels[None, :])))
+    if isinstance(prior, Finite):  # on a line the first and the last one are furthest apart
+        points = prior.points[prior.mass > 0]
+        return float(metric.distance(points[0], points[-1]))
     ends = tuple(np.asarray(e) for e in (prior.support if isinstance(prior, LinePrior) else (prior.low, prior.high)))
     return float(metric.spread((ends[0], ends[1]), (ends[0], ends[1])))
 
