@@ -264,9 +264,14 @@ def _typical(attack: Attack) -> float:
 
 def _span(prior: Any, form: Any) -> float | None:
     """How wide the bulk of a prior is, in units of distance."""
-    if not isinstance(prior, LinePrior) or form is None:
+    if form is None or not (isinstance(prior, LinePrior) or (isinstance(prior, Finite) and prior.is_line)):
         return None
-    low, high = form.psi(prior.quantile([0.1, 0.9]))
+    if isinstance(prior, Finite):
+        below = np.cumsum(prior.mass)
+        ends = prior.points[np.minimum(np.searchsorted(below, [0.1, 0.9]), below.size - 1)]
+    else:
+        ends = prior.quantile([0.1, 0.9])
+    low, high = form.psi(ends)
     return float(high - low)
 
 
@@ -293,15 +298,21 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
     from guessproof.risk.misjudged.along import MisjudgedAlong  # only where a prior may be wrong
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
-    peaks = _peaks(attack)
-    if peaks is None:
+    peaks, run = _peaks(attack), _run(attack)
+    if run is not None and math.isfinite(attack.prior_factor):
+        from guessproof.risk.misjudged.along_atoms import MisjudgedRun
+
+        form = attack.attribute.distance.line_form
+        along = [MisjudgedRun(*run, 0.0 if form is None else form.step, attack.prior_factor, move) for move in moves]
+    elif peaks is not None:
+        world, lo, hi = peaks
+        goal = MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
+        first, last = TentRanges.of(goal).bulk
+        if lo < first or hi > last:
+            return None
+        along = [MisjudgedAlong(goal, move) for move in moves]
+    else:
         return None
-    world, lo, hi = peaks
-    goal = MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
-    first, last = TentRanges.of(goal).bulk
-    if lo < first or hi > last:
-        return None
-    along = [MisjudgedAlong(goal, move) for move in moves]
 
     def measure(epsilon: Array) -> tuple[Array, Array]:
         found = [each.measure(epsilon) for each in along]
@@ -313,6 +324,15 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
 def _room(attack: Attack, direction: Direction) -> Room:
     """How far above the straight line: for the belief itself or for the advantage, and for both ways where asked."""
     across, gaps = _across(attack), _gaps(attack)
+    if gaps is None and _is_sample_anywhere(attack):
+        from guessproof.risk.atom_gaps import gap_of_peaks
+        runs = attack._finite
+        sign = -1 if direction == "fall" else 1
+        before = 0.0 if direction == "posterior" else 1.0 if sign < 0 else float(np.exp(np.max(runs.log_prior[0])))
+        def room_(first, second, bound):
+            gap = gap_of_peaks(runs.atoms, (0, runs.atoms.mass.size - 1), first, second, sign, runs.step)
+            return np.minimum(room_by_ratio(gap, before, bound), gap_across(across, first, second))
+        return room_
     if gaps is None:
         return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
     rooms = [_RoomOfTents(attack, gaps, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
@@ -347,6 +367,11 @@ def _gaps(attack: Attack) -> Gaps | None:
         return np.full(first.shape, np.inf), rest
 
     return of_atoms
+
+
+def _is_sample_anywhere(attack):
+    from guessproof.risk.worst_atoms import Runs
+    return attack.several is None and isinstance(attack.attribute.prior, Finite) and not attack.known_truth and isinstance(attack._finite, Runs) and attack.prior_factor == 1
 
 
 def _run(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
