@@ -180,7 +180,7 @@ class PeakGrid:
         found = np.zeros(first.size)
         for side in (first, first + 1):
             bound, close = rows.bound_with(side, more), enough[rows.which[first]]
-            for part in _blocks(np.flatnonzero(bound > close)):
+            for part in row_blocks(np.flatnonzero(bound > close)):
                 upper, lower = rows.upper[:, side[part]], rows.lower[:, side[part]]
                 bound[part] = np.minimum(bound[part], most_between(upper, lower, more[:, part]))
             found = np.maximum(found, bound)
@@ -227,7 +227,7 @@ class PeakGrid:
         return rows
 
     def _looked(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, narrow: float) -> _PeakRows:
-        blocks = _blocks(np.arange(which.size))
+        blocks = row_blocks(np.arange(which.size))
         return _PeakRows.joined([self._block(which[b], share[b], turns[:, b], steps, narrow) for b in blocks])
 
     def _block(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, narrow: float) -> _PeakRows:
@@ -245,7 +245,7 @@ class PeakGrid:
         return _PeakRows(which, share, bound, value, best, upper, lower, none[0])
 
 
-def _blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def row_blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [rows[i : i + _BLOCK] for i in range(0, rows.size, _BLOCK)]
 
 
@@ -332,11 +332,8 @@ class _PeakRows:
         return _PeakRows(*(np.insert(old, places, more, axis=_row_axis(old)) for old, more in parts))
 
     def bound_with(self, places: NDArray[np.int64], more: Array) -> Array:
-        """The bound of some peaks where A or B is changed: at most by what that is of the least A + B, at h = 1."""
-        least = self.upper[1, places, 0] + self.lower[1, places, 0] + more[1]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            found = self.bound[places] + (more[0] - more[1]) / least
-        return np.where(least > 0, np.fmin(found, 1.0), 1.0)
+        """The bound of some peaks where A or B is changed."""
+        return bound_with_more(self.bound[places], self.upper[:, places], self.lower[:, places], more)
 
     def improve(self, places: NDArray[np.int64], again: _PeakRows) -> None:
         """Put what was looked at again in its places, where it says more."""
@@ -349,6 +346,14 @@ class _PeakRows:
 
 def _row_axis(array: NDArray[Any]) -> int:
     return min(array.ndim - 1, 1)
+
+
+def bound_with_more(bound: Array, upper: Array, lower: Array, more: Array) -> Array:
+    """A bound where A or B is changed: at most by what that is of the least A + B, at h = 1."""
+    least = upper[1, :, 0] + lower[1, :, 0] + more[1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = bound + (more[0] - more[1]) / least
+    return np.where(least > 0, np.fmin(found, 1.0), 1.0)
 
 
 def most_between(upper: Array, lower: Array, more: Array) -> Array:

@@ -10,14 +10,14 @@ turns. Peaks between two others are bounded by these, if what the numbers strict
 from __future__ import annotations
 
 from dataclasses import Field, dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.atoms import Atoms, Places
-from guessproof.risk.misjudged.along import best_of_edges, most_between
+from guessproof.risk.misjudged.along import best_of_edges, bound_with_more, most_between, row_blocks
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.turns import TurnedPart, dense
 from guessproof.world.checks import Array
@@ -25,9 +25,10 @@ from guessproof.world.checks import Array
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
 _CLOSEST = 1e-6  # the same as a share of the attack, at least
 _PEAKS = 17  # where a search begins
-_RADII, _NARROW = 9, (1.0, 0.2, 0.04)  # radii of a peak, and the share of their range in which they are even
-_NARROWER = (0.01, 0.002, 0.0004)  # where that is not close
+_RADII, _NARROW = 9, (1.0, 0.15, 0.02)  # radii of a peak, and the share of their range in which they are even
+_NARROWER = (0.005, 0.001)  # where that is not close
 _ROUNDS = 12  # of looking closer, and of cutting between peaks
+_VAIN = 0.5  # of what is allowed: cutting between peaks for less than this is in vain
 _MOST = 600.0  # ε times the width of a goal: as far as exponentials reach
 _AT_ONCE = 1 << 21  # numbers in sums that are kept together
 
@@ -84,27 +85,34 @@ class _Tilted:
         rows = self._rows(which, np.tile(places, self.epsilon.size))
         if not exact:
             return rows.most(rows.value, self.epsilon.size), np.ones(self.epsilon.size)
-        rows = self._with_gaps(rows)
-        enough = self._enough(rows)
+        allowed = self._more_allowed(rows)
+        rows = self._with_gaps(rows, allowed * rows.most(rows.value, self.epsilon.size))
         for _ in range(_ROUNDS):
-            enough = np.maximum(enough, rows.most(rows.value, self.epsilon.size) * (1 + _CLOSEST))
+            value = rows.most(rows.value, self.epsilon.size)
+            enough = allowed * value
             loose = (rows.bound > enough[rows.which]) & (rows.looks < len(_NARROW + _NARROWER))
-            wide = np.flatnonzero(rows.between > enough[rows.which])
+            # What bounds the peaks themselves is not lowered by cutting between them.
+            high = np.maximum(enough, rows.most(rows.bound, self.epsilon.size) + _VAIN * (enough - value))
+            wide = np.flatnonzero(rows.between > high[rows.which])
             if not loose.any() and not wide.size:
                 break
             new = self._rows(rows.which[wide], (rows.place[wide] + rows.place[wide + 1]) // 2)
             again = self._closer(rows.pick(np.flatnonzero(loose)))
             rows = rows.pick(np.flatnonzero(~loose)).joined(again).joined(new)
-            rows = self._with_gaps(rows.pick(np.lexsort((rows.place, rows.which))))
+            rows = self._with_gaps(rows.pick(np.lexsort((rows.place, rows.which))), enough)
         bound = rows.most(np.maximum(rows.bound, rows.between), self.epsilon.size)
         return rows.most(rows.value, self.epsilon.size), np.minimum(bound, 1.0)
 
-    def _enough(self, rows: _Rows) -> Array:
-        """How far above the attack is close enough: what a little more of ε adds to it."""
+    def _more_allowed(self, rows: _Rows) -> Array:
+        """How much more than the best attack is close enough, as a factor: what a little more of ε adds to it."""
         order = np.lexsort((rows.value, rows.which))
-        best = order[np.searchsorted(rows.which[order], np.arange(self.epsilon.size), side="right") - 1]
+        best = rows.pick(order[np.searchsorted(rows.which[order], np.arange(self.epsilon.size), side="right") - 1])
         ahead = _Tilted(self.goal, self.epsilon * (1 + _LITTLE_OF_EPSILON))
-        return ahead._rows(rows.which[best], rows.place[best]).value
+        for _ in _NARROWER:
+            best = self._closer(best)
+        further = ahead._closer(replace(best, looks=best.looks - 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.fmax(further.value / best.value, 1 + _CLOSEST)
 
     def _rows(self, which: NDArray[np.int64], place: Places) -> _Rows:
         """Peaks, with radii that come closer to the best turns."""
@@ -117,8 +125,10 @@ class _Tilted:
 
     def _closer(self, rows: _Rows) -> _Rows:
         """The same with radii that are denser around the best turns."""
-        if not rows.which.size:
-            return rows
+        parts = [self._looked(rows.pick(part)) for part in row_blocks(np.arange(rows.which.size))]
+        return reduce(_Rows.joined, parts, rows.pick(np.arange(0)))
+
+    def _looked(self, rows: _Rows) -> _Rows:
         narrow = np.array(_NARROW + _NARROWER)[rows.looks]
         inside, outside = (dense(t, _RADII, narrow) for t in rows.turns)
         target, rest = self._parts(rows, inside, outside[:, ::-1])
@@ -156,7 +166,7 @@ class _Tilted:
         sides = psi[j] - at, at - psi[i]
         return np.minimum(*sides), np.maximum(*sides), np.maximum(psi[-1] - at, at - psi[0])
 
-    def _with_gaps(self, rows: _Rows) -> _Rows:
+    def _with_gaps(self, rows: _Rows, enough: Array) -> _Rows:
         """What bounds all peaks from some rows to the next of the same ε."""
         first = np.arange(rows.which.size - 1)
         first = first[(rows.which[first + 1] == rows.which[first]) & (rows.place[first + 1] > rows.place[first] + 1)]
@@ -166,11 +176,14 @@ class _Tilted:
         with np.errstate(over="ignore"):
             more = self.goal.factor * np.sinh(0.5 * epsilon * (psi[right] - psi[left])) * mass
         more = more * (np.exp(epsilon * self.goal.step) if self.goal.move > 0 else 1.0)
-        between = np.zeros(rows.which.size)
+        between, close = np.zeros(rows.which.size), enough[rows.which[first]]
         for side in (first, first + 1):
             unit = more * np.exp(self._units(rows.which[side], rows.place[side])[2])
             added = np.stack([unit, 0 * unit]) if self.goal.move > 0 else np.stack([0 * unit, -unit])
-            found = most_between(rows.upper[:, side], rows.lower[:, side], added) + self.goal.rounding
+            found = bound_with_more(rows.bound[side], rows.upper[:, side], rows.lower[:, side], added)
+            for part in row_blocks(np.flatnonzero(found > close)):
+                corners = rows.upper[:, side[part]], rows.lower[:, side[part]]
+                found[part] = np.minimum(found[part], most_between(*corners, added[:, part]) + self.goal.rounding)
             between[first] = np.maximum(between[first], found)
         return replace(rows, between=between)
 
