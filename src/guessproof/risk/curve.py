@@ -24,6 +24,7 @@ from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, worst_true_value
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
+from guessproof.world.priors import PartlyKnown, Unknown
 from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
 
@@ -204,7 +205,7 @@ class Curve:
             prior = attack.attribute.prior
             some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
             return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
-        most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
+        most = _LEAST if misjudged and not _is_two_valued(attack) else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
 
 
@@ -231,6 +232,12 @@ def _by_tents(attack: Attack) -> bool:
     if form is None or not math.isinf(form.cap) or form.is_flat:
         return False
     return len(attack.goal.edges(np.asarray(0.0))) == 1
+
+
+def _is_two_valued(attack: Attack) -> bool:
+    """Whether any two values of one attribute are equally far apart: a formula answers."""
+    form = attack.attribute.distance.line_form
+    return attack.several is None and form is not None and form.is_flat
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
@@ -323,55 +330,53 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
 
 def _room(attack: Attack, direction: Direction) -> Room:
     """How far above the straight line: for the belief itself or for the advantage, and for both ways where asked."""
-    across, gaps = _across(attack), _gaps(attack)
-    if gaps is None and _is_sample_anywhere(attack):
-        from guessproof.risk.atom_gaps import gap_of_peaks
-        runs = attack._finite
-        sign = -1 if direction == "fall" else 1
-        before = 0.0 if direction == "posterior" else 1.0 if sign < 0 else float(np.exp(np.max(runs.log_prior[0])))
-        def room_(first, second, bound):
-            gap = gap_of_peaks(runs.atoms, (0, runs.atoms.mass.size - 1), first, second, sign, runs.step)
-            return np.minimum(room_by_ratio(gap, before, bound), gap_across(across, first, second))
-        return room_
-    if gaps is None:
+    across = _across(attack)
+    if attack.several is not None or isinstance(attack.attribute.prior, (Unknown, PartlyKnown)):
         return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
-    rooms = [_RoomOfTents(attack, gaps, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
+    gaps = _gaps(attack, across)
+    rooms = [_RoomOfBelief(attack, gaps, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
 
     def room(first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
-        by_tents = np.max([each.between(first, second, bound) for each in rooms], axis=0)
-        return np.minimum(by_tents, gap_across(across, first, second))
+        found = np.max([each.between(first, second, bound) for each in rooms], axis=0)
+        return np.minimum(found, gap_across(across, first, second))
 
     return room
 
 
-Gaps = Callable[[Array, Array, int], tuple[Array, Array]]  # two ε, tents or valleys → g of all, g of the rest
+Gaps = Callable[[Array, Array, int], tuple[Array, Array]]  # two ε, a rise or a fall → g of all values, g of the rest
 
 
-def _gaps(attack: Attack) -> Gaps | None:
-    """What is known of the best tents at one true value; None where they are no tents."""
-    peaks, run = _peaks(attack), _run(attack)
+def _gaps(attack: Attack, across: float) -> Gaps:
+    """What is known of the best likelihoods: that they are tents, or only how far apart two values are."""
+    peaks, run, factor = _peaks(attack), _run(attack), attack.prior_factor
     if peaks is not None:
         world, *goal = peaks
 
         def of_densities(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
-            parts = (world, np.asarray(goal[0]), np.asarray(goal[1]), first, second, sign)
-            return gap_of_tents(*parts), gap_of_tents(*parts, goal=(goal[0], goal[1]))
+            parts = (world, np.asarray(goal[0]), np.asarray(goal[1]), first, second, sign, factor)
+            return gap_of_tents(*parts), gap_of_tents(*parts, (goal[0], goal[1]))
 
         return of_densities
-    if run is None:
-        return None
     from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest  # only beside finitely many numbers
 
-    def of_atoms(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+    def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        assert run is not None
         rest = gap_of_rest(*run, first, second) if sign > 0 else gap_of_peaks(*run, first, second, sign)
-        return np.full(first.shape, np.inf), rest
+        return np.full(first.shape, np.inf), factor * rest
 
-    return of_atoms
+    runs = None if attack.known_truth or factor > 1 or not isinstance(attack.attribute.prior, Finite) else attack.runs
 
+    def of_runs(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        assert runs is not None
+        everyone = 0, runs.atoms.mass.size - 1
+        return gap_of_peaks(runs.atoms, everyone, first, second, sign, runs.step), gap_across(across, first, second)
 
-def _is_sample_anywhere(attack):
-    from guessproof.risk.worst_atoms import Runs
-    return attack.several is None and isinstance(attack.attribute.prior, Finite) and not attack.known_truth and isinstance(attack._finite, Runs) and attack.prior_factor == 1
+    def of_distances(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        _ = sign
+        gap = gap_across(across, first, second)  # whatever the prior is
+        return gap, gap
+
+    return of_run if run is not None else of_distances if runs is None else of_runs
 
 
 def _run(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
@@ -388,8 +393,8 @@ def _run(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
 
 
 @dataclass(frozen=True)
-class _RoomOfTents:
-    """At one true value, between two ε: tents that peak in a goal, or valleys (sign −1)."""
+class _RoomOfBelief:
+    """Between two ε: what is known of the best likelihoods, and of the belief before, for a rise or a fall (sign −1)."""
 
     attack: Attack
     gaps: Gaps
@@ -397,10 +402,9 @@ class _RoomOfTents:
     sign: int
 
     def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
-        factor = self.attack.prior_factor
-        whole, rest = (factor * gap for gap in self.gaps(first, second, self.sign))
+        whole, rest = self.gaps(first, second, self.sign)
         before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
-        ends = np.linspace(*before, _STARTS if factor > 1 else 2)[:, None]
+        ends = np.linspace(*before, _STARTS if before[0] < before[1] else 2)[:, None]
         by_odds = np.max(room_by_odds(rest, (ends[:-1], ends[1:]), bound, most), axis=0)
         return np.minimum(room_by_ratio(whole, before[1], bound), by_odds)
 
@@ -409,17 +413,20 @@ class _RoomOfTents:
         """Between which beliefs a rise starts; where it is no rise but the belief itself, from 0."""
         if self.direction == "posterior":
             return 0.0, 0.0
-        factor, prior = self.attack.prior_factor, float(self.attack.prior)
-        low, high = (float(with_odds_of(prior, f)) for f in (1 / factor, factor))
+        attack, factor = self.attack, self.attack.prior_factor
+        if attack.known_truth:
+            low, high = (float(with_odds_of(float(attack.prior), f)) for f in (1 / factor, factor))
+        else:
+            low, high = 0.0, float(attack.posterior(0.0).bound)
         return (low, high) if self.sign > 0 else (1 - high, 1 - low)
 
     def _most(self, epsilon: Array, bound: Array) -> Array:
         """The belief after it at most."""
-        factor = self.attack.prior_factor
-        if factor == 1:
+        attack = self.attack
+        if attack.prior_factor == 1 or not attack.known_truth:
             return np.minimum(self.before[1] + bound, 1.0)
         side = "upper" if self.sign > 0 else "lower"
-        found = np.asarray(self.attack.posterior(epsilon, side).bound)
+        found = np.asarray(attack.posterior(epsilon, side).bound)
         return found if self.sign > 0 else 1 - found
 
 
@@ -435,7 +442,7 @@ def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
     low, high = max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
     if not (math.isfinite(low) and math.isfinite(high)):
         return None
-    return None if attack.prior_factor > 1 and any(form.jumps) else (TiltedIntegrals(prior, form), low, high)
+    return TiltedIntegrals(prior, form), low, high
 
 
 def _across(attack: Attack) -> float:
