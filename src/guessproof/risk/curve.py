@@ -27,6 +27,7 @@ from guessproof.world.finite import Finite
 from guessproof.world.priors import PartlyKnown, Unknown
 from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
+from guessproof.world.line_form import LineForm
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
@@ -381,15 +382,29 @@ def _gaps(attack: Attack, across: float) -> Gaps:
 
 def _run(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
     """The correct ones among finitely many numbers, where they are a run and the best likelihoods are tents."""
-    prior = attack.attribute.prior
-    if attack.several is not None or not isinstance(prior, Finite) or not prior.is_line or not attack.known_truth:
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    if attack.several is not None or not attack.known_truth or form is None or not math.isinf(form.cap) or form.is_flat:
         return None
-    form = attack.attribute.distance.line_form
-    if form is None or not math.isinf(form.cap) or form.is_flat:
+    if isinstance(prior, LinePrior):
+        return None if any(form.slopes) or not _by_tents(attack) else _lumped(prior, form, *_goal_ends(attack, prior))
+    if not isinstance(prior, Finite) or not prior.is_line:
         return None
     marks = np.flatnonzero(attack.goal.chosen(prior, attack.true_value)[prior.mass > 0])
     whole = marks.size and marks[-1] - marks[0] + 1 == marks.size
     return (Atoms.of(prior, form), (int(marks[0]), int(marks[-1]))) if whole else None
+
+
+def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> tuple[Atoms, tuple[int, int]] | None:
+    """A density where ψ only jumps: all values of goal or rest between two jumps are as good as one."""
+    cuts = np.unique(np.clip([*prior.support, *form.cuts, lo, hi], *prior.support))
+    left, right = cuts[:-1], cuts[1:]
+    mass = np.asarray(prior.mass(left, right))
+    some = mass > 0
+    inside = np.flatnonzero((left[some] >= lo) & (right[some] <= hi))
+    if not inside.size:
+        return None
+    # ψ at the right end of a part is that within it: jumps are taken just above their cuts.
+    return Atoms(right[some], mass[some], form.psi(right[some])), (int(inside[0]), int(inside[-1]))
 
 
 @dataclass(frozen=True)
@@ -437,12 +452,16 @@ def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
     prior, form = attack.attribute.prior, attack.attribute.distance.line_form
     assert isinstance(prior, LinePrior)
     assert form is not None
+    low, high = _goal_ends(attack, prior)
+    finite = math.isfinite(low) and math.isfinite(high)
+    return (TiltedIntegrals(prior, form), low, high) if finite and any(form.slopes) else None
+
+
+def _goal_ends(attack: Attack, prior: LinePrior) -> tuple[float, float]:
+    """One interval of correct guesses at one true value, as far as the prior reaches."""
     truth = attack.true_value
     (lo, hi), *_ = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
-    low, high = max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return None
-    return TiltedIntegrals(prior, form), low, high
+    return max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
 
 
 def _across(attack: Attack) -> float:
