@@ -28,6 +28,7 @@ _PEAKS = 17  # where a search begins
 _RADII, _NARROW = 9, (1.0, 0.15, 0.02)  # radii of a peak, and the share of their range in which they are even
 _NARROWER = (0.005, 0.001)  # where that is not close
 _ROUNDS = 12  # of looking closer, and of cutting between peaks
+_SMALL = 40  # numbers of which each may be the one at which h turns
 _VAIN = 0.5  # of what is allowed: cutting between peaks for less than this is in vain
 _MOST = 600.0  # ε times the width of a goal: as far as exponentials reach
 _AT_ONCE = 1 << 21  # numbers in sums that are kept together
@@ -63,6 +64,17 @@ class MisjudgedRun:
     def width(self) -> float:
         """How far apart two correct numbers are."""
         return float(self.atoms.psi[self.run[1]] - self.atoms.psi[self.run[0]])
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a turn at every number can be tried."""
+        return self.atoms.mass.size <= _SMALL
+
+    @property
+    def corners(self) -> tuple[int, int]:
+        """How many corners what is known of the goal has, and of the rest."""
+        inside = self.run[1] - self.run[0] + 1
+        return (inside + 1, self.atoms.mass.size - inside + 1) if self.is_small else (_RADII + 1, _RADII + 2)
 
     @property
     def rounding(self) -> float:
@@ -108,7 +120,7 @@ class _Tilted:
         order = np.lexsort((rows.value, rows.which))
         best = rows.pick(order[np.searchsorted(rows.which[order], np.arange(self.epsilon.size), side="right") - 1])
         ahead = _Tilted(self.goal, self.epsilon * (1 + _LITTLE_OF_EPSILON))
-        for _ in _NARROWER:
+        for _ in () if self.goal.is_small else _NARROWER:
             best = self._closer(best)
         further = ahead._closer(replace(best, looks=best.looks - 1))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,9 +129,9 @@ class _Tilted:
     def _rows(self, which: NDArray[np.int64], place: Places) -> _Rows:
         """Peaks, with radii that come closer to the best turns."""
         none, turns = np.zeros(which.size), np.full((2, which.size), 0.5)
-        corners = [np.zeros((2, which.size, n)) for n in ((_RADII + 1, _RADII + 2)[:: self.goal.move])]
+        corners = [np.zeros((2, which.size, n)) for n in self.goal.corners[:: self.goal.move]]
         rows = _Rows(which, place, none, none, none + 1, turns, *corners, np.zeros(which.size, dtype=np.int64))
-        for _ in _NARROW:
+        for _ in (1.0,) if self.goal.is_small else _NARROW:
             rows = self._closer(rows)
         return rows
 
@@ -129,6 +141,9 @@ class _Tilted:
         return reduce(_Rows.joined, parts, rows.pick(np.arange(0)))
 
     def _looked(self, rows: _Rows) -> _Rows:
+        """The same for some of them."""
+        if self.goal.is_small:
+            return self._settled(rows)
         narrow = np.array(_NARROW + _NARROWER)[rows.looks]
         inside, outside = (dense(t, _RADII, narrow) for t in rows.turns)
         target, rest = self._parts(rows, inside, outside[:, ::-1])
@@ -147,6 +162,28 @@ class _Tilted:
             lower=np.where(lower_bound[:, None], lower, rows.lower),
             looks=rows.looks + 1,
         )
+
+    def _settled(self, rows: _Rows) -> _Rows:
+        """Few numbers: with a turn at each of them chords are all there is, and bound and attack are one."""
+        parts = self._all_parts(rows)
+        upper, lower = (np.stack([part.mass, part.told]) for part in parts)
+        found, error = most_between(upper, lower, np.zeros((2, rows.which.size))), self.goal.rounding
+        looks = rows.looks + len(_NARROW + _NARROWER)
+        return replace(rows, bound=found + error, value=found - 2 * error, upper=upper, lower=lower, looks=looks)
+
+    def _all_parts(self, rows: _Rows) -> tuple[TurnedPart, TurnedPart]:
+        """What is raised and what it is compared with, h turning at each number in the order of their distances."""
+        (i, j), psi, k = self.goal.run, self.goal.atoms.psi, self.goal.move * self.epsilon[rows.which][:, None]
+        inside = (np.arange(psi.size) >= i) & (np.arange(psi.size) <= j)
+        log_l, found = self._units(rows.which, rows.place)[2][:, None], list[TurnedPart]()
+        for some, way in ((inside, 1), (~inside, -1)):
+            away = np.abs(psi[some] - psi[rows.place][:, None])
+            order = np.argsort(way * away, axis=1)
+            mass, slope = self.goal.atoms.mass[some][order], np.exp(log_l - k * np.take_along_axis(away, order, axis=1))
+            sums = [np.cumsum(np.insert(v, 0, 0.0, axis=1), axis=1) for v in (mass, mass * slope)]
+            found.append(TurnedPart(*(v[:, -1:] + (self.goal.factor - 1) * v for v in sums), slope))
+        target, rest = found if self.goal.move > 0 else found[::-1]
+        return target.raised(np.exp(self.epsilon[rows.which] * self.goal.step)[:, None]), rest
 
     def _turns(self, rows: _Rows, levels: Array) -> Array:
         """The shares of radii at which ln L is so much, for target and rest; the last ones where that is no number."""
@@ -229,11 +266,17 @@ class _Tilted:
         at, log_l = psi[c], self._units(rows.which, rows.place)[2][:, None]
         near, reach, far = self._reach(at)
         cut = reach * inside
-        turned = np.clip(np.searchsorted(psi, at - cut), i, c), np.clip(np.searchsorted(psi, at + cut, "right"), c + 1, j + 1)
+        turned = (
+            np.clip(np.searchsorted(psi, at - cut), i, c),
+            np.clip(np.searchsorted(psi, at + cut, "right"), c + 1, j + 1),
+        )
         goal = self._turned(rows, (turned[0], c + 1), (c + 1, turned[1]), (i, j + 1))
         goal = TurnedPart(*goal, np.exp(log_l - k * cut))
         cut = np.concatenate([far, near + (far - near) * outside], axis=1)  # at first h is 1 everywhere outside
-        turned = np.minimum(np.searchsorted(psi, at - cut, "right"), i), np.maximum(np.searchsorted(psi, at + cut), j + 1)
+        turned = (
+            np.minimum(np.searchsorted(psi, at - cut, "right"), i),
+            np.maximum(np.searchsorted(psi, at + cut), j + 1),
+        )
         rest = self._turned(rows, (0 * c, turned[0]), (turned[1], 0 * c + last), (i, j + 1), outside=True)
         rest = TurnedPart(*rest, np.exp(log_l - k * cut))
         target, rest = (goal, rest) if self.goal.move > 0 else (rest, goal)
@@ -253,7 +296,11 @@ class _Tilted:
         Along the radii h is 1 everywhere at first and κ everywhere at last.
         """
         c, n = rows.place[:, None], self.goal.atoms.psi.size
-        whole = ((0 * c, 0 * c + goal[0]), (0 * c + goal[1], 0 * c + n)) if outside else ((0 * c + goal[0], c + 1), (c + 1, 0 * c + goal[1]))
+        whole = (
+            ((0 * c, 0 * c + goal[0]), (0 * c + goal[1], 0 * c + n))
+            if outside
+            else ((0 * c + goal[0], c + 1), (c + 1, 0 * c + goal[1]))
+        )
         found: list[Array] = []
         for tilted in (False, True):
             part = self._added(rows, *whole, tilted=tilted)
@@ -262,9 +309,7 @@ class _Tilted:
             found.append(part + (self.goal.factor - 1) * more)
         return found[0], found[1]
 
-    def _added(
-        self, rows: _Rows, left: tuple[Places, Places], right: tuple[Places, Places], *, tilted: bool
-    ) -> Array:
+    def _added(self, rows: _Rows, left: tuple[Places, Places], right: tuple[Places, Places], *, tilted: bool) -> Array:
         """Masses from place to place on both sides, plain or tilted; a place after its end is none."""
         if not tilted:
             below = self._below
