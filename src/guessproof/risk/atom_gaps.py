@@ -1,8 +1,8 @@
 """How far a belief can lie above the straight line between its values at two ε, beside finitely many numbers.
 
 What `gaps` says of tents holds here as well, and more is known: the best tent peaks at one of the numbers in the goal
-(theory §3), so that only finitely many s occur, and for each of them ln ∫ e^{εs} f is a sum. Of many numbers, those that
-lie close together are judged by one of them, as `gaps` judges the peaks between two others.
+(theory §3), so that only finitely many s occur, and for each of them ln ∫ e^{εs} f is a sum. Of many numbers, those
+that lie close together are judged by one of them, as `gaps` judges the peaks between two others.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _log_tents(mass: Array, psi: Array, places: Places, rates: Array) -> Array:
 
 
 def _log_blocks(mass: Array, x: Array, places: Places, rates: Array, *, after: bool = False) -> Array:
-    """ln Σ mass·e^{rate·(x−x(c))} of the numbers from the peak before up to each peak c, or behind it up to the next."""
+    """ln Σ mass·e^{rate·(x−x(c))} of the numbers from one peak up to the next one c, or behind c up to the next."""
     own = np.arange(mass.size)
     if after:
         some, starts = slice(places[0] + 1, None), places + 1
@@ -128,9 +128,9 @@ def _log_blocks(mass: Array, x: Array, places: Places, rates: Array, *, after: b
         peak = np.searchsorted(places, own[some], side="left")
     terms = mass[some, None] * np.exp((x[some] - x[places[peak]])[:, None] * rates)
     found = np.zeros((places.size, rates.size))
-    np_starts = starts - (some.start or 0)
-    held = np_starts < len(terms)  # behind the last number there is nothing
+    start_of = starts - (some.start or 0)
+    held = start_of < len(terms)  # behind the last number there is nothing
     if held.any():
-        found[held] = np.add.reduceat(terms, np_starts[held])
+        found[held] = np.add.reduceat(terms, start_of[held])
     with np.errstate(divide="ignore"):
         return np.log(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,29 +10,25 @@ from typing import Any
 import numpy as np
 
 from guessproof.errors import ParameterError
-from guessproof.risk.atoms import Atoms
 from guessproof.risk.attack import Attack
-from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
+from guessproof.risk.gaps import gap_of_tents, room_by_ratio
 from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
-from guessproof.risk.rising import Measure, Rising, Room, Rough
+from guessproof.risk.rising import Measure, Rising, Rough
+from guessproof.risk.rooms import by_tents, peaks_of, room_of, run_of
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, worst_true_value
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.priors import PartlyKnown, Unknown
-from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
-from guessproof.world.line_form import LineForm
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
 _SOME, _SOME_BY_QUADRATURE = 128, 72  # knots of a prior that may be wrong, at one true value
-_STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
 
@@ -192,7 +187,7 @@ class Curve:
 
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
-        if _by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
+        if by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
             worst = _WorstTruths(attack, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
@@ -202,12 +197,12 @@ class Curve:
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures
-            room = _room(attack, direction)
+            room = room_of(attack, direction)
             prior = attack.attribute.prior
             some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
             return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
         most = _LEAST if misjudged and not _is_two_valued(attack) else _MANY if attack.several is None else _FEW
-        return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
+        return Rising.through(_measure(attack, direction), room_of(attack, direction), typical, most)
 
 
 def _of_wrong_truths(attack: Attack, direction: Direction, *, further: bool) -> Rising | None:
@@ -225,16 +220,6 @@ def _one(epsilon: Any) -> float:
     return float(value)
 
 
-def _by_tents(attack: Attack) -> bool:
-    """Whether the best likelihoods are tents: one number with a density, one interval, a distance without a cap."""
-    if attack.several is not None or not isinstance(attack.attribute.prior, LinePrior):
-        return False
-    form = attack.attribute.distance.line_form
-    if form is None or not math.isinf(form.cap) or form.is_flat:
-        return False
-    return len(attack.goal.edges(np.asarray(0.0))) == 1
-
-
 def _is_two_valued(attack: Attack) -> bool:
     """Whether any two values of one attribute are equally far apart: a formula answers."""
     form = attack.attribute.distance.line_form
@@ -247,7 +232,7 @@ def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
     Where integrals are quadratures, boxes are worth their time only if the density and its slope are known everywhere;
     and in tails that are heavy a valley has no integral.
     """
-    if not _by_tents(attack) or attack.known_truth:
+    if not by_tents(attack) or attack.known_truth:
         return False
     search = attack.truth_search
     if not search.fixed_radius or any(search.form.jumps):
@@ -306,7 +291,7 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
     from guessproof.risk.misjudged.along import MisjudgedAlong  # only where a prior may be wrong
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
-    peaks, run = _peaks(attack), _run(attack)
+    peaks, run = peaks_of(attack), run_of(attack)
     if run is not None and math.isfinite(attack.prior_factor):
         from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 
@@ -327,146 +312,6 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
         return np.max([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0)
 
     return measure, lambda epsilon: np.max([each.rough(epsilon) for each in along], axis=0)
-
-
-def _room(attack: Attack, direction: Direction) -> Room:
-    """How far above the straight line: for the belief itself or for the advantage, and for both ways where asked."""
-    across = _across(attack)
-    if attack.several is not None or isinstance(attack.attribute.prior, (Unknown, PartlyKnown)):
-        return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
-    gaps = _gaps(attack, across)
-    rooms = [_RoomOfBelief(attack, gaps, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
-
-    def room(first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
-        found = np.max([each.between(first, second, bound) for each in rooms], axis=0)
-        return np.minimum(found, gap_across(across, first, second))
-
-    return room
-
-
-Gaps = Callable[[Array, Array, int], tuple[Array, Array]]  # two ε, a rise or a fall → g of all values, g of the rest
-
-
-def _gaps(attack: Attack, across: float) -> Gaps:
-    """What is known of the best likelihoods: that they are tents, or only how far apart two values are."""
-    peaks, run, factor = _peaks(attack), _run(attack), attack.prior_factor
-    if peaks is not None:
-        world, *goal = peaks
-
-        def of_densities(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
-            parts = (world, np.asarray(goal[0]), np.asarray(goal[1]), first, second, sign, factor)
-            return gap_of_tents(*parts), gap_of_tents(*parts, (goal[0], goal[1]))
-
-        return of_densities
-    from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest  # only beside finitely many numbers
-
-    def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
-        assert run is not None
-        rest = gap_of_rest(*run, first, second) if sign > 0 else gap_of_peaks(*run, first, second, sign)
-        return np.full(first.shape, np.inf), factor * rest
-
-    runs = None if attack.known_truth or factor > 1 or not isinstance(attack.attribute.prior, Finite) else attack.runs
-
-    def of_runs(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
-        assert runs is not None
-        everyone = 0, runs.atoms.mass.size - 1
-        return gap_of_peaks(runs.atoms, everyone, first, second, sign, runs.step), gap_across(across, first, second)
-
-    def of_distances(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
-        _ = sign
-        gap = gap_across(across, first, second)  # whatever the prior is
-        return gap, gap
-
-    return of_run if run is not None else of_distances if runs is None else of_runs
-
-
-def _run(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
-    """The correct ones among finitely many numbers, where they are a run and the best likelihoods are tents."""
-    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
-    if attack.several is not None or not attack.known_truth or form is None or not math.isinf(form.cap) or form.is_flat:
-        return None
-    if isinstance(prior, LinePrior):
-        return None if any(form.slopes) or not _by_tents(attack) else _lumped(prior, form, *_goal_ends(attack, prior))
-    if not isinstance(prior, Finite) or not prior.is_line:
-        return None
-    marks = np.flatnonzero(attack.goal.chosen(prior, attack.true_value)[prior.mass > 0])
-    whole = marks.size and marks[-1] - marks[0] + 1 == marks.size
-    return (Atoms.of(prior, form), (int(marks[0]), int(marks[-1]))) if whole else None
-
-
-def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> tuple[Atoms, tuple[int, int]] | None:
-    """A density where ψ only jumps: all values of goal or rest between two jumps are as good as one."""
-    cuts = np.unique(np.clip([*prior.support, *form.cuts, lo, hi], *prior.support))
-    left, right = cuts[:-1], cuts[1:]
-    mass = np.asarray(prior.mass(left, right))
-    some = mass > 0
-    inside = np.flatnonzero((left[some] >= lo) & (right[some] <= hi))
-    if not inside.size:
-        return None
-    # ψ at the right end of a part is that within it: jumps are taken just above their cuts.
-    return Atoms(right[some], mass[some], form.psi(right[some])), (int(inside[0]), int(inside[-1]))
-
-
-@dataclass(frozen=True)
-class _RoomOfBelief:
-    """Between two ε: what is known of the best likelihoods, and of the belief before, for a rise or a fall (sign −1)."""
-
-    attack: Attack
-    gaps: Gaps
-    direction: Direction
-    sign: int
-
-    def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
-        whole, rest = self.gaps(first, second, self.sign)
-        before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
-        ends = np.linspace(*before, _STARTS if before[0] < before[1] else 2)[:, None]
-        by_odds = np.max(room_by_odds(rest, (ends[:-1], ends[1:]), bound, most), axis=0)
-        return np.minimum(room_by_ratio(whole, before[1], bound), by_odds)
-
-    @cached_property
-    def before(self) -> tuple[float, float]:
-        """Between which beliefs a rise starts; where it is no rise but the belief itself, from 0."""
-        if self.direction == "posterior":
-            return 0.0, 0.0
-        attack, factor = self.attack, self.attack.prior_factor
-        if attack.known_truth:
-            low, high = (float(with_odds_of(float(attack.prior), f)) for f in (1 / factor, factor))
-        else:
-            low, high = 0.0, float(attack.posterior(0.0).bound)
-        return (low, high) if self.sign > 0 else (1 - high, 1 - low)
-
-    def _most(self, epsilon: Array, bound: Array) -> Array:
-        """The belief after it at most."""
-        attack = self.attack
-        if attack.prior_factor == 1 or not attack.known_truth:
-            return np.minimum(self.before[1] + bound, 1.0)
-        side = "upper" if self.sign > 0 else "lower"
-        found = np.asarray(attack.posterior(epsilon, side).bound)
-        return found if self.sign > 0 else 1 - found
-
-
-def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
-    """Between which values tents peak at one true value."""
-    if not _by_tents(attack) or not attack.known_truth:
-        return None
-    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
-    assert isinstance(prior, LinePrior)
-    assert form is not None
-    low, high = _goal_ends(attack, prior)
-    finite = math.isfinite(low) and math.isfinite(high)
-    return (TiltedIntegrals(prior, form), low, high) if finite and any(form.slopes) else None
-
-
-def _goal_ends(attack: Attack, prior: LinePrior) -> tuple[float, float]:
-    """One interval of correct guesses at one true value, as far as the prior reaches."""
-    truth = attack.true_value
-    (lo, hi), *_ = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
-    return max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
-
-
-def _across(attack: Attack) -> float:
-    sizes = [farthest(a) for a in attack.conditioned.values()]
-    return float(combine(attack.norm, sizes))
 
 
 class _WorstTruths:

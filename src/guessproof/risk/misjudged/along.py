@@ -369,7 +369,7 @@ def most_between(upper: Array, lower: Array, more: Array) -> Array:
 
 
 def _along_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: Move) -> Array:
-    """The largest value along all edges between two corners of one polygon, at the corners of the other, in each row."""
+    """The largest value along all edges of one polygon, at the corners of the other, in each row."""
     (mass, told), (b, out) = (v[:, None, :] for v in varies), (v[:, :, None] for v in fixed)
     ends = way * risen(mass, told, b, out)
     return np.maximum(np.max(best_of_edges(varies, fixed, way)[0], axis=(1, 2)), np.max(ends, axis=(1, 2)))

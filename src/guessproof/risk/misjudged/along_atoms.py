@@ -129,8 +129,8 @@ class _Tilted:
     def _rows(self, which: NDArray[np.int64], place: Places) -> _Rows:
         """Peaks, with radii that come closer to the best turns."""
         none, turns = np.zeros(which.size), np.full((2, which.size), 0.5)
-        corners = [np.zeros((2, which.size, n)) for n in self.goal.corners[:: self.goal.move]]
-        rows = _Rows(which, place, none, none, none + 1, turns, *corners, np.zeros(which.size, dtype=np.int64))
+        upper, lower = (np.zeros((2, which.size, n)) for n in self.goal.corners[:: self.goal.move])
+        rows = _Rows(which, place, none, none, none + 1, turns, upper, lower, np.zeros(which.size, dtype=np.int64))
         for _ in (1.0,) if self.goal.is_small else _NARROW:
             rows = self._closer(rows)
         return rows
@@ -169,7 +169,8 @@ class _Tilted:
         upper, lower = (np.stack([part.mass, part.told]) for part in parts)
         found, error = most_between(upper, lower, np.zeros((2, rows.which.size))), self.goal.rounding
         looks = rows.looks + len(_NARROW + _NARROWER)
-        return replace(rows, bound=found + error, value=found - 2 * error, upper=upper, lower=lower, looks=looks)
+        value = np.where(found < 1, found - 2 * error, 0.0)  # 1 is said where a sum is no number
+        return replace(rows, bound=found + error, value=value, upper=upper, lower=lower, looks=looks)
 
     def _all_parts(self, rows: _Rows) -> tuple[TurnedPart, TurnedPart]:
         """What is raised and what it is compared with, h turning at each number in the order of their distances."""
@@ -180,8 +181,9 @@ class _Tilted:
             away = np.abs(psi[some] - psi[rows.place][:, None])
             order = np.argsort(way * away, axis=1)
             mass, slope = self.goal.atoms.mass[some][order], np.exp(log_l - k * np.take_along_axis(away, order, axis=1))
-            sums = [np.cumsum(np.insert(v, 0, 0.0, axis=1), axis=1) for v in (mass, mass * slope)]
-            found.append(TurnedPart(*(v[:, -1:] + (self.goal.factor - 1) * v for v in sums), slope))
+            sums = (np.cumsum(np.insert(v, 0, 0.0, axis=1), axis=1) for v in (mass, mass * slope))
+            own, told = (v[:, -1:] + (self.goal.factor - 1) * v for v in sums)
+            found.append(TurnedPart(own, told, slope))
         target, rest = found if self.goal.move > 0 else found[::-1]
         return target.raised(np.exp(self.epsilon[rows.which] * self.goal.step)[:, None]), rest
 
@@ -224,8 +226,8 @@ class _Tilted:
             between[first] = np.maximum(between[first], found)
         return replace(rows, between=between)
 
-    # Sums of runs of numbers, a column for each ε. They are added up from where terms are small, so that what is left of
-    # two of them has lost no more than what is added to it anyway.
+    # Sums of runs of numbers, a row for each ε. They are added up from where terms are small: what two of them differ by
+    # has lost no more than what is added to it anyway.
 
     @cached_property
     def _below(self) -> Array:
@@ -327,9 +329,9 @@ def _best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
 
     Where the derivatives vanish, ln L is ln(b/B) for the target and ln(a/A) for the rest plus 2·ln((A+B)/(a+b)).
     """
-    parts = (target.mass, target.told), (rest.mass, rest.told)
-    values, masses, told = best_of_edges(*parts, 1)
-    others, other_masses, other_told = best_of_edges(*parts[::-1], -1)
+    ours, theirs = (target.mass, target.told), (rest.mass, rest.told)
+    values, masses, told = best_of_edges(ours, theirs, 1)
+    others, other_masses, other_told = best_of_edges(theirs, ours, -1)
     every = np.arange(len(values))
     first, second = (np.argmax(np.where(np.isnan(v), -1.0, v).reshape(len(v), -1), axis=1) for v in (values, others))
     corner, edge = np.unravel_index(first, values.shape[1:])
