@@ -226,8 +226,8 @@ class _Tilted:
             between[first] = np.maximum(between[first], found)
         return replace(rows, between=between)
 
-    # Sums of runs of numbers, a row for each ε. They are added up from where terms are small: what two of them differ by
-    # has lost no more than what is added to it anyway.
+    # Sums of runs of numbers, a row for each ε, are added up from where terms are small: what two of them differ by has
+    # lost no more than what is added to it anyway.
 
     @cached_property
     def _below(self) -> Array:
