@@ -13,10 +13,13 @@ import guessproof as gp
 from guessproof.risk import atom_gaps
 from guessproof.risk.atom_gaps import AtomPeaks, gap_of_peaks, gap_of_rest
 from guessproof.risk.atoms import Atoms
+from guessproof.risk.gaps import gap_of_tents
 from guessproof.risk.misjudged import along_atoms
 from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.rooms import run_of
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.world.line_form import LineForm
 
 Run = tuple[int, int]
 SHARES = 40
@@ -222,6 +225,26 @@ def test_the_curve_of_a_distance_that_jumps(name: str) -> None:
     for limit in (0.003, 0.02, 0.08):
         exact = attack.epsilon(advantage=limit)
         assert (1 - 1e-3) * exact <= curve.epsilon(advantage=limit) <= exact
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_gaps_hold_on_both_sides_of_a_jump(sign: int) -> None:
+    """The part beyond the jump, where more of the prior lies, is not forgotten; nor are peaks in the jump counted."""
+    form = LineForm((0.0,), (1.0, 1.0), (3.0,))
+    for middle in (-2.0, 2.0):
+        prior = gp.normal(middle, 1.5)
+        grid = prior.quantile((np.arange(20_000) + 0.5) / 20_000)
+        first, second = np.array([0.3]), np.array([0.6])
+        gap = float(
+            gap_of_tents(TiltedIntegrals(prior, form), np.array([-1.0]), np.array([1.0]), first, second, sign)[0]
+        )
+        most = 0.0
+        for peak in np.linspace(-1.0, 1.0, 41):
+            s = -sign * np.abs(form.psi(grid) - form.psi(peak))
+            logs = [float(np.log(np.mean(np.exp(e * s)))) for e in (0.3, 0.45, 0.6)]
+            most = max(most, float(np.expm1(0.5 * (logs[0] + logs[2]) - logs[1])))
+        assert most <= gap * (1 + 1e-3)
+        assert gap <= 1.6 * most
 
 
 @pytest.mark.parametrize(("name", "factor"), [*product(JUMPING, [1.5, 4.0])])

@@ -144,8 +144,17 @@ class _RoomOfBelief:
         if attack.known_truth:
             low, high = (float(with_odds_of(float(attack.prior), f)) for f in (1 / factor, factor))
         else:
-            low, high = 0.0, float(attack.posterior(0.0).bound)
+            low, high = 0.0, self._most_before
         return (low, high) if self.sign > 0 else (1 - high, 1 - low)
+
+    @property
+    def _most_before(self) -> float:
+        """The largest belief before, over all true values; of runs those that are certain have nothing to rise."""
+        attack = self.attack
+        runs = attack.runs if isinstance(attack.attribute.prior, Finite) and attack.prior_factor == 1 else None
+        if runs is not None and runs.at.size and self.sign > 0:
+            return min(float(np.exp(np.max(runs.log_prior[0]))) * (1 + 1e-12), 1.0)
+        return float(attack.posterior(0.0).bound)
 
     def _most(self, epsilon: Array, bound: Array) -> Array:
         """The belief after it at most."""
