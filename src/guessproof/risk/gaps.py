@@ -137,7 +137,7 @@ def _gaps_of_peaks(
     apart = 0.5 * np.max(np.diff(world.form.psi(peaks), axis=0), axis=0)
     middle, half = 0.5 * (first + second), 0.5 * (second - first)
     reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # beside a jump there may be nothing
         ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
         return gap_near(ends, reach, widened)
 
