@@ -17,7 +17,7 @@ from guessproof.risk.gaps import gap_of_tents
 from guessproof.risk.misjudged import along_atoms
 from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 from guessproof.risk.misjudged.answer import farthest
-from guessproof.risk.rooms import run_of
+from guessproof.risk.rooms import gaps_of, run_of
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.line_form import LineForm
 
@@ -88,6 +88,29 @@ def test_a_step_is_part_of_what_a_belief_is_compared_with() -> None:
             assert below <= gap
             broken += bool(below > without * (1 + 1e-9))
     assert broken
+
+
+def test_under_a_prior_that_may_be_wrong_gaps_are_as_much_larger_as_they_have_to_be() -> None:
+    """Every pattern of wrong odds on what is compared, for tents and valleys of small samples."""
+    rng, needed, factor = np.random.default_rng(8), 0, 4.0
+    for _ in range(12):
+        x = gp.Attribute("x", prior=gp.empirical(np.unique(np.round(rng.normal(0, 3, 9), 1)).tolist()))
+        attack = gp.Attack(gp.within(x, 1.5), at={"x": 0.0}, prior_factor=factor)
+        run = run_of(attack)
+        if run is None or run[1] == (0, run[0].mass.size - 1):
+            continue
+        atoms, ends = run[0], (np.array([0.3]), np.array([0.4]))
+        for sign in (1, -1):
+            gap = float(gaps_of(attack, np.inf)(*ends, sign)[1][0])
+            some = chosen(*run) if sign < 0 else ~chosen(*run)
+            for peak, wrong in product(range(run[1][0], run[1][1] + 1), product((1.0, factor), repeat=int(some.sum()))):
+                mass = atoms.mass.copy()
+                mass[some] *= wrong
+                logs = [log_total(Atoms(atoms.points, mass, atoms.psi), some, peak, sign * e) for e in (0.3, 0.35, 0.4)]
+                below = float(np.expm1(0.5 * (logs[0] + logs[2]) - logs[1]))
+                assert below <= gap * (1 + 1e-9)
+                needed += below > gap / factor
+    assert needed > 20
 
 
 def test_few_numbers_stand_for_those_close_to_them() -> None:
@@ -278,6 +301,7 @@ def test_rooms_where_only_distances_are_known() -> None:
         gp.Attack(gp.exactly(c)),
         gp.Attack(gp.exactly(c), prior_factor=1.5),
         gp.Attack(gp.exactly(c), at={"c": "b"}, prior_factor=4.0),
+        gp.Attack(gp.within(x, 0.7), at={"x": 0.5}, prior_factor=math.inf),
     ]
     for attack in attacks:
         curve = gp.Curve(attack)

@@ -201,7 +201,7 @@ class Curve:
             prior = attack.attribute.prior
             some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
             return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
-        most = _LEAST if misjudged and not _is_two_valued(attack) else _MANY if attack.several is None else _FEW
+        most = _LEAST if misjudged and not _by_formula(attack) else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), room_of(attack, direction), typical, most)
 
 
@@ -220,10 +220,11 @@ def _one(epsilon: Any) -> float:
     return float(value)
 
 
-def _is_two_valued(attack: Attack) -> bool:
-    """Whether any two values of one attribute are equally far apart: a formula answers."""
+def _by_formula(attack: Attack) -> bool:
+    """Whether a formula answers: any two values of one attribute are equally far apart, or any prior is possible."""
     form = attack.attribute.distance.line_form
-    return attack.several is None and form is not None and form.is_flat
+    flat = form is not None and form.is_flat
+    return attack.several is None and (flat or math.isinf(attack.prior_factor))
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:

@@ -47,7 +47,7 @@ def room_of(attack: Attack, direction: Direction) -> Room:
     across = _across(attack)
     if attack.several is not None or isinstance(attack.attribute.prior, (Unknown, PartlyKnown)):
         return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
-    gaps = _gaps(attack, across)
+    gaps = gaps_of(attack, across)
     rooms = [_RoomOfBelief(attack, gaps, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
 
     def room(first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
@@ -60,9 +60,10 @@ def room_of(attack: Attack, direction: Direction) -> Room:
 Gaps = Callable[[Array, Array, int], tuple[Array, Array]]  # two ε, a rise or a fall → g of all values, g of the rest
 
 
-def _gaps(attack: Attack, across: float) -> Gaps:
+def gaps_of(attack: Attack, across: float) -> Gaps:
     """What is known of the best likelihoods: that they are tents, or only how far apart two values are."""
-    peaks, run, factor = peaks_of(attack), run_of(attack), attack.prior_factor
+    peaks, factor = peaks_of(attack), attack.prior_factor
+    run = run_of(attack) if math.isfinite(factor) else None
     if peaks is not None:
         world, *goal = peaks
 
