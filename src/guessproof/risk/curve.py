@@ -221,10 +221,9 @@ def _one(epsilon: Any) -> float:
 
 
 def _by_formula(attack: Attack) -> bool:
-    """Whether a formula answers: any two values of one attribute are equally far apart, or any prior is possible."""
+    """Whether a formula answers: any two values of one attribute are equally far apart."""
     form = attack.attribute.distance.line_form
-    flat = form is not None and form.is_flat
-    return attack.several is None and (flat or math.isinf(attack.prior_factor))
+    return attack.several is None and form is not None and form.is_flat
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
