@@ -14,7 +14,7 @@ from guessproof.risk import atom_gaps
 from guessproof.risk.atom_gaps import AtomPeaks, gap_of_peaks, gap_of_rest
 from guessproof.risk.atoms import Atoms
 from guessproof.risk.gaps import gap_of_tents
-from guessproof.risk.misjudged import along_atoms
+from guessproof.risk.misjudged import along_atoms, answer
 from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.rooms import gaps_of, run_of
@@ -215,6 +215,26 @@ def test_the_curve_of_a_sample_under_a_prior_that_may_be_wrong(factor: float, bo
         for epsilon in np.exp(rng.uniform(np.log(2e-3), np.log(0.3), 3)):
             found = curve.advantage(float(epsilon), both)
             assert exact(float(epsilon)) <= found <= exact(float(epsilon) * 1.0011) * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_one_epsilon_of_a_large_sample_under_a_prior_that_may_be_wrong(
+    both: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is too much for every turn is bounded by radii, and comes within 0.1 % of what every turn says."""
+    rng = np.random.default_rng(12)
+    x = sample(rng, 60)
+    exact, closely = (gp.Attack(gp.within(x, 3), at={"x": 20.0}, prior_factor=k) for k in (2.0, 2.0))
+    limits = [0.01, 0.1, 0.3]
+    largest = [exact.epsilon(advantage=limit, both=both) for limit in limits]
+    assert "every corner" in exact.advantage(0.1).how
+    monkeypatch.setattr(answer, "MOST_PAIRS", 100)
+    assert "own values" in closely.advantage(0.1).how
+    for limit, most in zip(limits, largest, strict=True):
+        found = closely.epsilon(advantage=limit, both=both)
+        assert (1 - 1e-3) * most <= found <= most * (1 + 1e-9)
+    assert closely.largest_prior_factor(epsilon=largest[1], advantage=0.1) == pytest.approx(2.0, rel=2e-2) or both
+    assert closely.advantage(largest[2]).attack <= 0.3 * (1 + 1e-9)
 
 
 def test_the_curve_of_a_sample_at_the_worst_true_value() -> None:

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest
-from guessproof.risk.atoms import Atoms
+from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.attack import Attack
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.answer import farthest
@@ -102,9 +102,8 @@ def run_of(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
         return None if any(form.slopes) or not by_tents(attack) else _lumped(prior, form, *_goal_ends(attack, prior))
     if not isinstance(prior, Finite) or not prior.is_line:
         return None
-    marks = np.flatnonzero(attack.goal.chosen(prior, attack.true_value)[prior.mass > 0])
-    whole = marks.size and marks[-1] - marks[0] + 1 == marks.size
-    return (Atoms.of(prior, form), (int(marks[0]), int(marks[-1]))) if whole else None
+    run = correct_run(prior, attack.goal.chosen(prior, attack.true_value))
+    return None if run is None else (Atoms.of(prior, form), run)
 
 
 def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> tuple[Atoms, tuple[int, int]] | None:
