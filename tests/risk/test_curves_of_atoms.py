@@ -115,8 +115,8 @@ def test_under_a_prior_that_may_be_wrong_gaps_are_as_much_larger_as_they_have_to
 
 def test_few_numbers_stand_for_those_close_to_them() -> None:
     rng = np.random.default_rng(6)
-    for count in (1, 2, 7, 500):
-        psi = np.sort(rng.normal(size=300))
+    for count, wide in product((1, 2, 7, 500), (0.0, 1.0)):
+        psi = np.sort(rng.normal(size=300)) * wide
         peaks = AtomPeaks.among(psi, count)
         assert peaks.places.size <= (count + 1 if count < psi.size else psi.size)
         near = np.min(np.abs(psi[:, None] - psi[peaks.places]) - peaks.away, axis=1)

@@ -30,7 +30,8 @@ class AtomPeaks:
         """All numbers where they are not more than so many, else one for each of so many parts of where they lie."""
         if psi.size <= count:
             return AtomPeaks(np.arange(psi.size), np.zeros(psi.size))
-        part = np.floor((psi - psi[0]) * (count / (psi[-1] - psi[0])))
+        wide = float(psi[-1] - psi[0])
+        part = np.floor((psi - psi[0]) / wide * count) if wide > 0 else np.zeros(psi.size)
         first = np.flatnonzero(np.diff(part, prepend=-1.0))
         last = np.append(first[1:], psi.size) - 1
         places = (first + last) // 2
