@@ -280,9 +280,8 @@ def _by_trees(inside: Array, outside: Array, distance: Array) -> tuple[float, fl
 def shortest_paths(distance: Array) -> Array:
     """The same distances with every detour that is shorter taken: what the constraints imply together."""
     distance = np.array(distance, dtype=np.float64)
-    with np.errstate(over="ignore"):  # a detour that is too long for a number is none
-        for k in range(len(distance)):
-            np.minimum(distance, distance[:, k, None] + distance[None, k, :], out=distance)
+    for k in range(len(distance)):
+        np.minimum(distance, distance[:, k, None] + distance[None, k, :], out=distance)
     return distance
 
 
