@@ -112,7 +112,9 @@ def test_half_of_the_true_values_stands_for_all() -> None:
     for bounds, side in (((-1, 6), (2, 6)), ((-3, 4), (-3, 2)), ((3, 6), (3, 6))):  # the longer side has them all
         search = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(2, 3), bounds=bounds), 0.7)).truth_search
         assert (search.low, search.high) == side
-        some, every = (worst_true_value(s, 0.4, "rise") for s in (search, replace(search, low=bounds[0], high=bounds[1])))
+        some, every = (
+            worst_true_value(s, 0.4, "rise") for s in (search, replace(search, low=bounds[0], high=bounds[1]))
+        )
         assert some.value == pytest.approx(every.value, rel=1e-6)
     lopsided = (
         gp.within(gp.Attribute("x", prior=gp.normal(2, 3).given(-1, 6)), 0.7),
@@ -265,13 +267,13 @@ def test_nothing_between_two_polygons_exceeds_what_their_edges_say() -> None:
             [np.zeros((2, 1)), np.cumsum(slopes * np.diff(mass), axis=1)], axis=1
         )
         upper, lower = (np.stack([mass[i], told[i]])[:, None] for i in (0, 1))
-        bound = along._most_between(upper, lower, np.zeros((2, 1)))[0]
+        bound = along.most_between(upper, lower, np.zeros((2, 1)))[0]
         a, b = (np.unique(np.concatenate([np.linspace(m[0], m[-1], 300), m])) for m in mass)
         into, out = np.interp(a, mass[0], told[0])[:, None], np.interp(b, mass[1], told[1])
         top = np.max(into / (into + out) - a[:, None] / (a[:, None] + b))
         assert top <= bound <= top + 2e-4
         more = rng.uniform(0, 0.1)
-        assert along._most_between(upper, lower, np.array([[more], [0.0]]))[0] >= np.max(
+        assert along.most_between(upper, lower, np.array([[more], [0.0]]))[0] >= np.max(
             (into + more) / (into + more + out) - a[:, None] / (a[:, None] + b)
         )
 
@@ -304,7 +306,7 @@ def test_peaks_between_two_others_are_bounded_by_them(move: Any) -> None:
             assert between >= reached.max() * (1 - 1e-12)
             assert between >= np.max(rows.bound) * (1 - 1e-12)
         for place in (0, 1):
-            changed = along._most_between(rows.upper[:, [place]], rows.lower[:, [place]], more[:, None])
+            changed = along.most_between(rows.upper[:, [place]], rows.lower[:, [place]], more[:, None])
             crude = rows.bound_with(np.array([place]), more[:, None])
             assert rows.bound[place] <= changed[0] <= crude[0]
 
@@ -313,9 +315,9 @@ def test_what_is_added_of_the_least_sum_is_enough() -> None:
     """Where next to nothing is believed, or next to nothing is left: there what A or B changes by is all of it."""
     little, all_ = (np.broadcast_to(np.array([v, 1.01 * v]), (2, 1, 2)) for v in (1e-4, 1.0))
     for upper, lower, more in ((little, all_, [[1e-6], [0.0]]), (all_, little, [[0.0], [-1e-6]])):
-        bound, none = along._most_between(upper, lower, np.zeros((2, 1))), np.zeros(1)
+        bound, none = along.most_between(upper, lower, np.zeros((2, 1))), np.zeros(1)
         rows = along._PeakRows(np.array([0]), none, bound, none, np.zeros((2, 1)), upper, lower, none)
-        exact = along._most_between(upper, lower, np.array(more))[0]
+        exact = along.most_between(upper, lower, np.array(more))[0]
         assert exact <= rows.bound_with(np.array([0]), np.array(more))[0]
 
 

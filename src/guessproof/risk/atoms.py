@@ -119,6 +119,13 @@ class Atoms:
         return float(np.log1p(advantage / (p * (q - advantage))))
 
 
+def correct_run(prior: Finite, marks: Array) -> tuple[int, int] | None:
+    """The first and the last correct one of the numbers that can occur, where all between them are correct."""
+    places = np.flatnonzero(marks[prior.mass > 0])
+    whole = places.size > 0 and places[-1] - places[0] + 1 == places.size
+    return (int(places[0]), int(places[-1])) if whole else None
+
+
 def balance(slopes: Slopes, first: Places, last: Places, low: Places, high: Places) -> Places:
     """The first atom c between low and high with A(c)/C ≥ B(c)/D, for runs first … last."""
     low, high = _one_sided(slopes, first, last, low), _one_sided(slopes, first, last, high)

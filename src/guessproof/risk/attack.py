@@ -466,6 +466,13 @@ class Attack:
 
         return Runs.of(self.attribute, self.goal) or Listed(self.attribute, self.goal)
 
+    @property
+    def runs(self) -> Runs | None:
+        """All true values beside finitely many numbers, where the goals of these are runs of them."""
+        from guessproof.risk.worst_atoms import Runs
+
+        return self._finite if isinstance(self._finite, Runs) else None
+
     @cached_property
     def truth_search(self) -> TruthSearch:
         """The search for the worst true value, where there is one."""

@@ -11,23 +11,21 @@ import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
-from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
-from guessproof.risk.rising import Measure, Rising, Room, Rough
-from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.rising import Measure, Rising, Rough
+from guessproof.risk.rooms import by_tents, peaks_of, room_of, run_of
 from guessproof.risk.worst_case import Direction
 from guessproof.risk.worst_curve import WorstTruths
 from guessproof.world.checks import Array
-from guessproof.world.goals import combine
+from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
 _SOME, _SOME_BY_QUADRATURE = 128, 72  # knots of a prior that may be wrong, at one true value
-_STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,7 @@ class Curve:
 
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
-        if _by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
+        if by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
             worst = WorstTruths(attack.truth_search, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
@@ -195,12 +193,12 @@ class Curve:
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
             measure, rough = measures
-            room = _room(attack, direction)
+            room = room_of(attack, direction)
             prior = attack.attribute.prior
             some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
             return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
-        most = _LEAST if misjudged else _MANY if attack.several is None else _FEW
-        return Rising.through(_measure(attack, direction), _room(attack, direction), typical, most)
+        most = _LEAST if misjudged and not _by_formula(attack) else _MANY if attack.several is None else _FEW
+        return Rising.through(_measure(attack, direction), room_of(attack, direction), typical, most)
 
 
 def _of_wrong_truths(attack: Attack, direction: Direction, *, further: bool) -> Rising | None:
@@ -218,14 +216,10 @@ def _one(epsilon: Any) -> float:
     return float(value)
 
 
-def _by_tents(attack: Attack) -> bool:
-    """Whether the best likelihoods are tents: one number with a density, one interval, a distance without a cap."""
-    if attack.several is not None or not isinstance(attack.attribute.prior, LinePrior):
-        return False
+def _by_formula(attack: Attack) -> bool:
+    """Whether a formula answers: any two values of one attribute are equally far apart."""
     form = attack.attribute.distance.line_form
-    if form is None or not math.isinf(form.cap) or form.is_flat:
-        return False
-    return len(attack.goal.edges(np.asarray(0.0))) == 1
+    return attack.several is None and form is not None and form.is_flat
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
@@ -234,7 +228,7 @@ def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
     Where integrals are quadratures, boxes are worth their time only if the density and its slope are known everywhere;
     and in tails that are heavy a valley has no integral.
     """
-    if not _by_tents(attack) or attack.known_truth:
+    if not by_tents(attack) or attack.known_truth:
         return False
     search = attack.truth_search
     if not search.moves_forwards or any(search.form.jumps):
@@ -261,9 +255,14 @@ def _typical(attack: Attack) -> float:
 
 def _span(prior: Any, form: Any) -> float | None:
     """How wide the bulk of a prior is, in units of distance."""
-    if not isinstance(prior, LinePrior) or form is None:
+    if form is None or not (isinstance(prior, LinePrior) or (isinstance(prior, Finite) and prior.is_line)):
         return None
-    low, high = form.psi(prior.quantile([0.1, 0.9]))
+    if isinstance(prior, Finite):
+        below = np.cumsum(prior.mass)
+        ends = prior.points[np.minimum(np.searchsorted(below, [0.1, 0.9]), below.size - 1)]
+    else:
+        ends = prior.quantile([0.1, 0.9])
+    low, high = form.psi(ends)
     return float(high - low)
 
 
@@ -290,91 +289,24 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
     from guessproof.risk.misjudged.along import MisjudgedAlong  # only where a prior may be wrong
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
-    peaks = _peaks(attack)
-    if peaks is None:
+    peaks, run = peaks_of(attack), run_of(attack)
+    if run is not None and math.isfinite(attack.prior_factor):
+        from guessproof.risk.misjudged.along_atoms import MisjudgedRun
+
+        form = attack.attribute.distance.line_form
+        along = [MisjudgedRun(*run, 0.0 if form is None else form.step, attack.prior_factor, move) for move in moves]
+    elif peaks is not None:
+        world, lo, hi = peaks
+        goal = MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
+        first, last = TentRanges.of(goal).bulk
+        if lo < first or hi > last:
+            return None
+        along = [MisjudgedAlong(goal, move) for move in moves]
+    else:
         return None
-    world, lo, hi = peaks
-    goal = MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
-    first, last = TentRanges.of(goal).bulk
-    if lo < first or hi > last:
-        return None
-    along = [MisjudgedAlong(goal, move) for move in moves]
 
     def measure(epsilon: Array) -> tuple[Array, Array]:
         found = [each.measure(epsilon) for each in along]
         return np.max([f[0] for f in found], axis=0), np.max([f[1] for f in found], axis=0)
 
     return measure, lambda epsilon: np.max([each.rough(epsilon) for each in along], axis=0)
-
-
-def _room(attack: Attack, direction: Direction) -> Room:
-    """How far above the straight line: for the belief itself or for the advantage, and for both ways where asked."""
-    across, peaks = _across(attack), _peaks(attack)
-    if peaks is None:
-        return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
-    rooms = [_RoomOfTents(attack, *peaks, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
-
-    def room(first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
-        by_tents = np.max([each.between(first, second, bound) for each in rooms], axis=0)
-        return np.minimum(by_tents, gap_across(across, first, second))
-
-    return room
-
-
-@dataclass(frozen=True)
-class _RoomOfTents:
-    """At one true value, between two ε: tents that peak in a goal, or valleys (sign −1)."""
-
-    attack: Attack
-    world: TiltedIntegrals
-    low: float
-    high: float
-    direction: Direction
-    sign: int
-
-    def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
-        low, high = np.full(first.shape, self.low), np.full(first.shape, self.high)
-        parts, factor = (self.world, low, high, first, second, self.sign), self.attack.prior_factor
-        before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
-        whole = room_by_ratio(gap_of_tents(*parts, factor), before[1], bound)
-        gap = gap_of_tents(*parts, factor, (self.low, self.high))
-        ends = np.linspace(*before, _STARTS if factor > 1 else 2)[:, None]
-        return np.minimum(whole, np.max(room_by_odds(gap, (ends[:-1], ends[1:]), bound, most), axis=0))
-
-    @cached_property
-    def before(self) -> tuple[float, float]:
-        """Between which beliefs a rise starts; where it is no rise but the belief itself, from 0."""
-        if self.direction == "posterior":
-            return 0.0, 0.0
-        factor, prior = self.attack.prior_factor, float(self.attack.prior)
-        low, high = (float(with_odds_of(prior, f)) for f in (1 / factor, factor))
-        return (low, high) if self.sign > 0 else (1 - high, 1 - low)
-
-    def _most(self, epsilon: Array, bound: Array) -> Array:
-        """The belief after it at most."""
-        factor = self.attack.prior_factor
-        if factor == 1:
-            return np.minimum(self.before[1] + bound, 1.0)
-        side = "upper" if self.sign > 0 else "lower"
-        found = np.asarray(self.attack.posterior(epsilon, side).bound)
-        return found if self.sign > 0 else 1 - found
-
-
-def _peaks(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
-    """Between which values tents peak at one true value."""
-    if not _by_tents(attack) or not attack.known_truth:
-        return None
-    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
-    assert isinstance(prior, LinePrior)
-    assert form is not None
-    truth = attack.true_value
-    (lo, hi), *_ = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
-    low, high = max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return None
-    return None if attack.prior_factor > 1 and any(form.jumps) else (TiltedIntegrals(prior, form), low, high)
-
-
-def _across(attack: Attack) -> float:
-    sizes = [farthest(a) for a in attack.conditioned.values()]
-    return float(combine(attack.norm, sizes))

@@ -50,9 +50,11 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
+from guessproof.world.line_form import LineForm
 
 _PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far they reach
 _NEAR = 40  # the same for each unit of ε times distance that they reach
@@ -76,19 +78,50 @@ def gap_of_tents(
 ) -> Array:
     """g, with e^γ − 1 ≤ 4θ(1−θ)·g, for tents (sign +1) or valleys (−1) that peak between low and high, for each two ε.
 
-    With a goal: of what its belief is compared with, the rest for tents and the goal itself for valleys.
+    With a goal: of what its belief is compared with, the rest for tents and the goal itself for valleys. Peaks on the
+    two sides of a jump of ψ are far apart, with none between them: each side is looked at by itself.
     """
+    low, high, first, second = np.broadcast_arrays(low, high, first, second)
+    found = np.zeros(first.shape)
+    for start, end in _unbroken(world.form):
+        some = np.flatnonzero((low <= end) & (high >= start))
+        ends = np.maximum(low[some], start), np.minimum(high[some], end)
+        gap = _gap_of_unbroken(world, ends, (first[some], second[some]), sign, goal)
+        found[some] = np.maximum(found[some], factor * gap)
+    return found
+
+
+def _unbroken(form: LineForm) -> list[tuple[float, float]]:
+    """From where to where ψ does not jump."""
+    cuts = [cut for cut, jump in zip(form.cuts, form.jumps, strict=True) if jump]
+    return list(zip([-np.inf, *(float(np.nextafter(c, np.inf)) for c in cuts)], [*cuts, np.inf], strict=True))
+
+
+def _gap_of_unbroken(
+    world: TiltedIntegrals,
+    peaks: tuple[Array, Array],
+    rates: tuple[Array, Array],
+    sign: int,
+    goal: tuple[float, float] | None,
+) -> Array:
+    """The same where ψ does not jump between the first and the last peak."""
+    (low, high), (first, second) = peaks, rates
     total = partial(_log_total, world) if goal is None else partial(_log_rest, world, *goal, sign)
     step = world.form.step if goal is None else 0.0  # on the rest, or on the goal, it is the same everywhere
     climb = second * (world.form.psi(high) - world.form.psi(low))
-    enough = np.searchsorted(_PEAKS[:-1], _NEAR * climb)  # further apart, their gaps say little
-    found = np.zeros(np.shape(first))
-    for size in np.unique(enough):
-        rows = enough == size
-        a, b, left, right = (np.broadcast_to(e, rows.shape)[rows] for e in (low, high, first, second))
-        each = _gaps_of_peaks(world, total, step, _PEAKS[size], (a, b), (sign * left, sign * right))
-        found[rows] = factor * np.max(each, axis=0)
+    enough = enough_peaks(climb)
+    found = np.zeros(first.shape)
+    for count in np.unique(enough):
+        rows = enough == count
+        a, b, left, right = (e[rows] for e in (low, high, first, second))
+        each = _gaps_of_peaks(world, total, step, int(count), (a, b), (sign * left, sign * right))
+        found[rows] = np.max(each, axis=0)
     return found
+
+
+def enough_peaks(climb: Array) -> NDArray[np.int64]:
+    """How many peaks stand for all that reach so far, in units of ε times distance."""
+    return np.take(_PEAKS, np.searchsorted(_PEAKS[:-1], _NEAR * climb))  # further apart, their gaps say little
 
 
 def _gaps_of_peaks(
@@ -104,12 +137,12 @@ def _gaps_of_peaks(
     apart = 0.5 * np.max(np.diff(world.form.psi(peaks), axis=0), axis=0)
     middle, half = 0.5 * (first + second), 0.5 * (second - first)
     reach, widened = 2 * np.abs(half) * (apart + 0.5 * step), np.abs(second) * (2 * apart + step)
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):  # beside a jump there may be nothing
         ends = np.stack([total(peaks, rate) for rate in (middle - 2 * half, middle + 2 * half, middle)])
-        return _gap_near(ends, reach, widened)
+        return gap_near(ends, reach, widened)
 
 
-def _gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
+def gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array:
     """g near a peak with ln ∫ e^{εs} f known below, above and in the middle: x differs by `reach`, weights by e^w."""
     root = np.sqrt(of_two_copies(ends))
     grown = np.cosh(reach) * root + np.sinh(reach) * np.sqrt(1 + root * root)
@@ -150,7 +183,7 @@ def gap_of_boxes(
     with np.errstate(all="ignore"):
         for away, more in ((apart, np.maximum(logs[0] - less, 0.0)), (0.5 * step, 0.0)):
             by_peak = 2 * np.abs(second) * away  # what weights differ by, as logarithms
-            gap = _gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
+            gap = gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
             if factor > 1:
                 spread = _spread_near(logs, half * away, by_peak, more)
                 gap = np.fmin(factor * gap, 0.5 * (gap + np.sqrt(gap * gap + (factor - 1) * spread)))

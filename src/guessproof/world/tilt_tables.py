@@ -327,7 +327,5 @@ def _differences(ends: Sequence[Array], value: Array, heights: Array) -> Array:
     cuts = np.cumsum([end.shape[1] for end in ends])[:-1]
     v = np.split(value, cuts, axis=1)
     with np.errstate(invalid="ignore", over="ignore"):
-        sides = [
-            np.where(ends[i + 1] > ends[i], np.maximum(v[i + 1] - v[i], 0.0) * heights[i], 0.0) for i in (0, 2)
-        ]
+        sides = [np.where(ends[i + 1] > ends[i], np.maximum(v[i + 1] - v[i], 0.0) * heights[i], 0.0) for i in (0, 2)]
     return sides[0] + sides[1]

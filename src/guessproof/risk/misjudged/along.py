@@ -180,9 +180,9 @@ class PeakGrid:
         found = np.zeros(first.size)
         for side in (first, first + 1):
             bound, close = rows.bound_with(side, more), enough[rows.which[first]]
-            for part in _blocks(np.flatnonzero(bound > close)):
+            for part in row_blocks(np.flatnonzero(bound > close)):
                 upper, lower = rows.upper[:, side[part]], rows.lower[:, side[part]]
-                bound[part] = np.minimum(bound[part], _most_between(upper, lower, more[:, part]))
+                bound[part] = np.minimum(bound[part], most_between(upper, lower, more[:, part]))
             found = np.maximum(found, bound)
         rows.between[first] = found
         return rows
@@ -227,7 +227,7 @@ class PeakGrid:
         return rows
 
     def _looked(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, narrow: float) -> _PeakRows:
-        blocks = _blocks(np.arange(which.size))
+        blocks = row_blocks(np.arange(which.size))
         return _PeakRows.joined([self._block(which[b], share[b], turns[:, b], steps, narrow) for b in blocks])
 
     def _block(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, narrow: float) -> _PeakRows:
@@ -240,12 +240,12 @@ class PeakGrid:
             value, at = best_turns(target, rest)
             upper, lower = target.polygon(1), rest.polygon(-1)
         none, every = np.zeros((2, which.size)), np.arange(which.size)
-        bound, at = _most_between(upper, lower, none), at if self.move > 0 else at[::-1]
+        bound, at = most_between(upper, lower, none), at if self.move > 0 else at[::-1]
         best = np.stack([inside[every, at[0]], outside[every, np.maximum(at[1] - 1, 0)]])
         return _PeakRows(which, share, bound, value, best, upper, lower, none[0])
 
 
-def _blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def row_blocks(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [rows[i : i + _BLOCK] for i in range(0, rows.size, _BLOCK)]
 
 
@@ -332,11 +332,8 @@ class _PeakRows:
         return _PeakRows(*(np.insert(old, places, more, axis=_row_axis(old)) for old, more in parts))
 
     def bound_with(self, places: NDArray[np.int64], more: Array) -> Array:
-        """The bound of some peaks where A or B is changed: at most by what that is of the least A + B, at h = 1."""
-        least = self.upper[1, places, 0] + self.lower[1, places, 0] + more[1]
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            found = self.bound[places] + (more[0] - more[1]) / least
-        return np.where(least > 0, np.fmin(found, 1.0), 1.0)
+        """The bound of some peaks where A or B is changed."""
+        return bound_with_more(self.bound[places], self.upper[:, places], self.lower[:, places], more)
 
     def improve(self, places: NDArray[np.int64], again: _PeakRows) -> None:
         """Put what was looked at again in its places, where it says more."""
@@ -351,7 +348,15 @@ def _row_axis(array: NDArray[Any]) -> int:
     return min(array.ndim - 1, 1)
 
 
-def _most_between(upper: Array, lower: Array, more: Array) -> Array:
+def bound_with_more(bound: Array, upper: Array, lower: Array, more: Array) -> Array:
+    """A bound where A or B is changed: at most by what that is of the least A + B, at h = 1."""
+    least = upper[1, :, 0] + lower[1, :, 0] + more[1]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = bound + (more[0] - more[1]) / least
+    return np.where(least > 0, np.fmin(found, 1.0), 1.0)
+
+
+def most_between(upper: Array, lower: Array, more: Array) -> Array:
     """What A/(A+B) − a/(a+b) is at most, in each row; A (concave) below one polygon, B (convex) above another.
 
     To A and B something may be added.
@@ -364,7 +369,14 @@ def _most_between(upper: Array, lower: Array, more: Array) -> Array:
 
 
 def _along_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: Move) -> Array:
-    """The largest value along all edges between two corners of one polygon, at the corners of the other, in each row.
+    """The largest value along all edges of one polygon, at the corners of the other, in each row."""
+    (mass, told), (b, out) = (v[:, None, :] for v in varies), (v[:, :, None] for v in fixed)
+    ends = way * risen(mass, told, b, out)
+    return np.maximum(np.max(best_of_edges(varies, fixed, way)[0], axis=(1, 2)), np.max(ends, axis=(1, 2)))
+
+
+def best_of_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: Move) -> tuple[Array, Array, Array]:
+    """For each row, corner of one polygon and edge of the other: the largest value along it, and what varies there.
 
     With A = α + sa its derivative vanishes where √(sB)·(a+b) = √b·(A+B), which is one place.
     """
@@ -376,9 +388,8 @@ def _along_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: M
     root_b, pull = np.sqrt(b), np.sqrt(slope) * np.sqrt(out)
     ahead = (root_b * (value + out) - pull * (start + b)) / (pull - slope * root_b)
     ahead = np.clip(np.where(np.isnan(ahead), 0.0, ahead), 0.0, step)
-    inner = way * risen(start + ahead, value + np.where(ahead > 0, slope * ahead, 0.0), b, out)
-    ends = way * risen(mass, told, b, out)
-    return np.maximum(np.max(inner, axis=(1, 2)), np.max(ends, axis=(1, 2)))
+    mass, told = start + ahead, value + np.where(ahead > 0, slope * ahead, 0.0)
+    return way * risen(mass, told, b, out), mass, told
 
 
 def _newton(found: Array, centre: Array, step: float, there: Array) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 
 from guessproof import _clock
 from guessproof.errors import GoalError, NotCertifiedError
+from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.bracket import Bracket, Effort
 from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
 from guessproof.risk.finite import finite_belief, shortest_paths
@@ -21,7 +22,7 @@ from guessproof.risk.misjudged.apart import apart_in_table, apart_of, apart_on_l
 from guessproof.risk.misjudged.box import GoalBox, WrongBox
 from guessproof.risk.misjudged.by_odds import OddsRange
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
-from guessproof.risk.misjudged.thresholds import WrongListed
+from guessproof.risk.misjudged.thresholds import MOST_PAIRS, WrongListed
 from guessproof.risk.misjudged.wrong_prior import Widths, WrongAnywhere, WrongPrior, WrongTents
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.cells import can_cut, cut
@@ -59,7 +60,7 @@ class Misjudged:
 
     def advantage(self, epsilon: Array, both: bool, effort: Effort | None = None) -> Bracket:
         """How far the belief can rise, or move either way, for each ε and true value."""
-        share = 1 / max(1, np.broadcast(self.engines, epsilon).size * (2 if both else 1))
+        share = 1 / max(1, np.broadcast(*self._each(epsilon)).size * (2 if both else 1))
 
         def one(engine: WrongPrior, value: float) -> tuple[float, float]:
             if value == 0:
@@ -360,11 +361,36 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
         widths = Widths(across, across, across, log_odds)
         return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs)
     assert isinstance(prior, Finite)
-    marks, labels = np.asarray(goal.chosen(prior, at)), axis_labels(prior)
+    marks = np.asarray(goal.chosen(prior, at))
+    many = _many_numbers(factor, prior, form, marks, log_odds, among)
+    if many is not None:
+        return many
+    labels = axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
     return _on_table(
         factor, prior.mass, table, marks, belief, detours=not attribute.distance.keeps_triangle, among=among
     )
+
+
+def _many_numbers(
+    factor: float, prior: Finite, form: LineForm | None, marks: Array, log_odds: float, among: int
+) -> WrongPrior | None:
+    """A run of numbers of which not every turn can be tried; None where that can be done, or they are none."""
+    if not prior.is_line or form is None or form.is_flat or not np.isinf(form.cap):
+        return None
+    run = correct_run(prior, marks)
+    if run is None:
+        return None
+    inside = run[1] - run[0] + 1
+    if inside * (inside + 1) * (np.count_nonzero(prior.mass) - inside + 1) * among <= MOST_PAIRS:
+        return None
+    from guessproof.risk.misjudged.wrong_run import WrongRun  # large samples only
+
+    atoms, (i, j) = Atoms.of(prior, form), run
+    psi, last = atoms.psi, atoms.psi.size - 1
+    sides = [psi[j] - psi[0]] * (i > 0) + [psi[last] - psi[i]] * (j < last)
+    within, beside, across = (float(w) + form.step for w in (psi[j] - psi[i], psi[last] - psi[0], max(sides)))
+    return WrongRun(factor, Widths(within, beside, across, log_odds), atoms, run, form.step)
 
 
 def _on_table(
@@ -400,9 +426,12 @@ def _widths_on(prior: LinePrior, form: LineForm, lo: float, hi: float, log_odds:
 def farthest(attribute: Attribute) -> float:
     """The largest distance between two possible values."""
     prior, metric = attribute.prior, attribute.distance
-    if isinstance(prior, Finite):
+    if isinstance(prior, Finite) and not (prior.is_line and metric.line_form is not None):
         labels = axis_labels(prior)[prior.mass > 0]
         return float(np.max(metric.distance(labels[:, None], labels[None, :])))
+    if isinstance(prior, Finite):  # on a line the first and the last one are furthest apart
+        points = prior.points[prior.mass > 0]
+        return float(metric.distance(points[0], points[-1]))
     ends = tuple(np.asarray(e) for e in (prior.support if isinstance(prior, LinePrior) else (prior.low, prior.high)))
     return float(metric.spread((ends[0], ends[1]), (ends[0], ends[1])))
 
@@ -420,4 +449,6 @@ def _how(engine: WrongPrior) -> str:
         return f"prior wrong by up to ×{engine.factor:g}: every corner likelihood with the priors that favour it"
     if isinstance(engine, WrongTents):
         return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven by boxes"
-    return f"prior wrong by up to ×{engine.factor:g}: what the declared prior gains, widened by odds"
+    if isinstance(engine, OddsRange):
+        return f"prior wrong by up to ×{engine.factor:g}: what the declared prior gains, widened by odds"
+    return f"prior wrong by up to ×{engine.factor:g}: tents on the prior's own values, and the priors that favour them"

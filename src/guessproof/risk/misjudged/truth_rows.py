@@ -163,7 +163,9 @@ class TruthRows:
         i, j = (v[row] for v in (at if goals.move > 0 else at[::-1]))
         every = np.arange(goals.c.size)
         with np.errstate(all="ignore"):
-            best = np.stack([turned[0][every, i] / reach, (turned[1][every, np.maximum(j - 1, 0)] - near) / (far - near)])
+            best = np.stack(
+                [turned[0][every, i] / reach, (turned[1][every, np.maximum(j - 1, 0)] - near) / (far - near)]
+            )
         best = np.clip(np.nan_to_num(best), 0.0, 1.0)
         return TruthPeaks(value, best, upper.corners, lower.corners, upper.bends, lower.bends)
 

@@ -1,0 +1,137 @@
+"""How far a belief can lie above the straight line between its values at two ε, beside finitely many numbers.
+
+What `gaps` says of tents holds here as well, and more is known: the best tent peaks at one of the numbers in the goal
+(theory §3), so that only finitely many s occur, and for each of them ln ∫ e^{εs} f is a sum. Of many numbers, those
+that lie close together are judged by one of them, as `gaps` judges the peaks between two others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from guessproof.risk.atoms import Atoms, Places
+from guessproof.risk.gaps import enough_peaks, gap_near
+from guessproof.world.checks import Array
+
+_AT_ONCE = 1 << 21  # exponentials that are worked out together
+
+
+@dataclass(frozen=True, eq=False)
+class AtomPeaks:
+    """Some of the numbers, and how far from each those lie, in units of distance, that it stands for."""
+
+    places: Places
+    away: Array
+
+    @staticmethod
+    def among(psi: Array, count: int) -> AtomPeaks:
+        """All numbers where they are not more than so many, else one for each of so many parts of where they lie."""
+        if psi.size <= count:
+            return AtomPeaks(np.arange(psi.size), np.zeros(psi.size))
+        wide = float(psi[-1] - psi[0])
+        part = np.floor((psi - psi[0]) / wide * count) if wide > 0 else np.zeros(psi.size)
+        first = np.flatnonzero(np.diff(part, prepend=-1.0))
+        last = np.append(first[1:], psi.size) - 1
+        places = (first + last) // 2
+        return AtomPeaks(places, np.maximum(psi[last] - psi[places], psi[places] - psi[first]))
+
+
+def gap_of_rest(atoms: Atoms, run: tuple[int, int], first: Array, second: Array) -> Array:
+    """g of what lies outside a run of numbers, for tents that peak in it, for each two ε."""
+    psi, inside = atoms.psi, slice(run[0], run[1] + 1)
+    goal = psi[inside]
+    found = np.zeros(first.shape)
+    for rows, peaks in _peaks_for(goal, first, second):
+        rates = _rates(first[rows], second[rows])
+        left = _log_sums(atoms.mass[: run[0]], psi[: run[0]] - goal[0], rates)
+        right = _log_sums(atoms.mass[run[1] + 1 :], goal[-1] - psi[run[1] + 1 :], rates)
+        at = goal[peaks.places][:, None, None]
+        with np.errstate(invalid="ignore"):
+            ends = np.logaddexp(left - rates * (at - goal[0]), right - rates * (goal[-1] - at))
+        found[rows] = _largest(ends, peaks.away, first[rows], second[rows], 0.0)
+    return found
+
+
+def gap_of_peaks(
+    atoms: Atoms, run: tuple[int, int], first: Array, second: Array, sign: int, step: float = 0.0
+) -> Array:
+    """g of a run of numbers itself, for tents (sign +1) or valleys (−1) that peak in it, for each two ε.
+
+    All numbers are a run too. A step is part of what is compared where only some of these are believed in.
+    """
+    mass, psi = (v[run[0] : run[1] + 1] for v in (atoms.mass, atoms.psi))
+    found = np.zeros(first.shape)
+    for rows, peaks in _peaks_for(psi, first, second):
+        ends = _log_tents(mass, psi, peaks.places, sign * _rates(first[rows], second[rows]))
+        found[rows] = _largest(ends, peaks.away, first[rows], second[rows], step)
+    return found
+
+
+def _peaks_for(psi: Array, first: Array, second: Array) -> list[tuple[Places, AtomPeaks]]:
+    """Which intervals of ε are judged by which peaks."""
+    count = enough_peaks(second * (psi[-1] - psi[0]))
+    return [(np.flatnonzero(count == n), AtomPeaks.among(psi, int(n))) for n in np.unique(count)]
+
+
+def _rates(first: Array, second: Array) -> Array:
+    """Half an interval below, half an interval above, and in the middle."""
+    return np.stack([1.5 * first - 0.5 * second, 1.5 * second - 0.5 * first, 0.5 * first + 0.5 * second])
+
+
+def _largest(ends: Array, away: Array, first: Array, second: Array, step: float) -> Array:
+    """The largest g of all peaks (the first axis of `ends`)."""
+    apart = away[:, None] + 0.5 * step
+    with np.errstate(invalid="ignore", over="ignore"):
+        gaps = gap_near(np.moveaxis(ends, 1, 0), (second - first) * apart, 2 * second * apart)
+    return np.max(gaps, axis=0)
+
+
+def _log_sums(mass: Array, x: Array, rates: Array) -> Array:
+    """ln Σ mass·e^{rate·x} for each rate, −∞ over nothing."""
+    if not mass.size:
+        return np.full(rates.shape, -np.inf)
+    found, flat = np.empty(rates.size), rates.ravel()
+    size, top = max(1, _AT_ONCE // mass.size), np.where(flat > 0, x.max(), x.min())  # where e^{rate·x} is largest
+    for i in range(0, flat.size, size):
+        some = slice(i, i + size)
+        found[some] = np.exp((x[:, None] - top[some]) * flat[some]).T @ mass
+    with np.errstate(divide="ignore"):
+        return (np.log(found) + flat * top).reshape(rates.shape)
+
+
+def _log_tents(mass: Array, psi: Array, places: Places, rates: Array) -> Array:
+    """ln Σ mass·e^{−rate·|ψ−ψ(c)|} for each peak c, by its place, and each rate.
+
+    What is known up to one peak is part of what is known up to the next one.
+    """
+    at, flat = psi[places], rates.ravel()
+    found = np.empty((places.size, flat.size))
+    size = max(1, _AT_ONCE // mass.size)
+    for i in range(0, flat.size, size):
+        rate = flat[i : i + size]
+        rising = (at - at[0])[:, None] * rate  # carried to the first peak and back
+        left = np.logaddexp.accumulate(_log_blocks(mass, psi, places, rate) + rising) - rising
+        right = np.logaddexp.accumulate(_log_blocks(mass, -psi, places, rate, after=True)[::-1] - rising[::-1])
+        found[:, i : i + size] = np.logaddexp(left, right[::-1] + rising)
+    return found.reshape((places.size, *rates.shape))
+
+
+def _log_blocks(mass: Array, x: Array, places: Places, rates: Array, *, after: bool = False) -> Array:
+    """ln Σ mass·e^{rate·(x−x(c))} of the numbers from one peak up to the next one c, or behind c up to the next."""
+    own = np.arange(mass.size)
+    if after:
+        some, starts = slice(places[0] + 1, None), places + 1
+        peak = np.searchsorted(places, own[some], side="left") - 1
+    else:
+        some, starts = slice(None, places[-1] + 1), np.append(0, places[:-1] + 1)
+        peak = np.searchsorted(places, own[some], side="left")
+    terms = mass[some, None] * np.exp((x[some] - x[places[peak]])[:, None] * rates)
+    found = np.zeros((places.size, rates.size))
+    start_of = starts - (some.start or 0)
+    held = start_of < len(terms)  # behind the last number there is nothing
+    if held.any():
+        found[held] = np.add.reduceat(terms, start_of[held])
+    with np.errstate(divide="ignore"):
+        return np.log(found)

@@ -1,0 +1,190 @@
+"""How far above a straight line a curve can lie between two ε, by what is known of likelihoods and of the belief.
+
+Tents, at one true value, beside a density or finitely many numbers; all peaks, at the worst true value of a sample;
+elsewhere only how far apart two values can be, which holds for every likelihood and every prior.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest
+from guessproof.risk.atoms import Atoms, correct_run
+from guessproof.risk.attack import Attack
+from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
+from guessproof.risk.misjudged.answer import farthest
+from guessproof.risk.misjudged.odds import with_odds_of
+from guessproof.risk.rising import Room
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.worst_case import Direction
+from guessproof.world.checks import Array
+from guessproof.world.finite import Finite
+from guessproof.world.goals import combine
+from guessproof.world.line import LinePrior
+from guessproof.world.line_form import LineForm
+from guessproof.world.priors import PartlyKnown, Unknown
+
+_STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong or the true value is unknown
+
+
+def by_tents(attack: Attack) -> bool:
+    """Whether the best likelihoods are tents: one number with a density, one interval, a distance without a cap."""
+    if attack.several is not None or not isinstance(attack.attribute.prior, LinePrior):
+        return False
+    form = attack.attribute.distance.line_form
+    if form is None or not math.isinf(form.cap) or form.is_flat:
+        return False
+    return len(attack.goal.edges(np.asarray(0.0))) == 1
+
+
+def room_of(attack: Attack, direction: Direction) -> Room:
+    """How far above the straight line: for the belief itself or for the advantage, and for both ways where asked."""
+    across = _across(attack)
+    if attack.several is not None or isinstance(attack.attribute.prior, (Unknown, PartlyKnown)):
+        return lambda first, second, bound: gap_across(across, first, second)  # a belief is at most 1
+    gaps = gaps_of(attack, across)
+    rooms = [_RoomOfBelief(attack, gaps, direction, sign) for sign in ((1, -1) if direction == "fall" else (1,))]
+
+    def room(first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
+        found = np.max([each.between(first, second, bound) for each in rooms], axis=0)
+        return np.minimum(found, gap_across(across, first, second))
+
+    return room
+
+
+Gaps = Callable[[Array, Array, int], tuple[Array, Array]]  # two ε, a rise or a fall → g of all values, g of the rest
+
+
+def gaps_of(attack: Attack, across: float) -> Gaps:
+    """What is known of the best likelihoods: that they are tents, or only how far apart two values are."""
+    peaks, factor = peaks_of(attack), attack.prior_factor
+    run = run_of(attack) if math.isfinite(factor) else None
+    if peaks is not None:
+        world, *goal = peaks
+
+        def of_densities(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+            parts = (world, np.asarray(goal[0]), np.asarray(goal[1]), first, second, sign, factor)
+            return gap_of_tents(*parts), gap_of_tents(*parts, (goal[0], goal[1]))
+
+        return of_densities
+
+    def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        assert run is not None
+        rest = gap_of_rest(*run, first, second) if sign > 0 else gap_of_peaks(*run, first, second, sign)
+        return np.full(first.shape, np.inf), factor * rest
+
+    runs = None if attack.known_truth or factor > 1 or not isinstance(attack.attribute.prior, Finite) else attack.runs
+
+    def of_runs(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        assert runs is not None
+        everyone = 0, runs.atoms.mass.size - 1
+        return gap_of_peaks(runs.atoms, everyone, first, second, sign, runs.step), gap_across(across, first, second)
+
+    def of_distances(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        _ = sign
+        gap = gap_across(across, first, second)  # whatever the prior is
+        return gap, gap
+
+    return of_run if run is not None else of_distances if runs is None else of_runs
+
+
+def run_of(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
+    """The correct ones among finitely many numbers, where they are a run and the best likelihoods are tents."""
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    if attack.several is not None or not attack.known_truth or form is None or not math.isinf(form.cap) or form.is_flat:
+        return None
+    if isinstance(prior, LinePrior):
+        return None if any(form.slopes) or not by_tents(attack) else _lumped(prior, form, *_goal_ends(attack, prior))
+    if not isinstance(prior, Finite) or not prior.is_line:
+        return None
+    run = correct_run(prior, attack.goal.chosen(prior, attack.true_value))
+    return None if run is None else (Atoms.of(prior, form), run)
+
+
+def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> tuple[Atoms, tuple[int, int]] | None:
+    """A density where ψ only jumps: all values of goal or rest between two jumps are as good as one."""
+    cuts = np.unique(np.clip([*prior.support, *form.cuts, lo, hi], *prior.support))
+    left, right = cuts[:-1], cuts[1:]
+    mass = np.asarray(prior.mass(left, right))
+    some = mass > 0
+    inside = np.flatnonzero((left[some] >= lo) & (right[some] <= hi))
+    if not inside.size:
+        return None
+    # ψ at the right end of a part is that within it: jumps are taken just above their cuts.
+    return Atoms(right[some], mass[some], form.psi(right[some])), (int(inside[0]), int(inside[-1]))
+
+
+@dataclass(frozen=True)
+class _RoomOfBelief:
+    """Between two ε: what is known of likelihoods, and of the belief before, for a rise or a fall (sign −1)."""
+
+    attack: Attack
+    gaps: Gaps
+    direction: Direction
+    sign: int
+
+    def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
+        whole, rest = self.gaps(first, second, self.sign)
+        before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
+        ends = np.linspace(*before, _STARTS if before[0] < before[1] else 2)[:, None]
+        by_odds = np.max(room_by_odds(rest, (ends[:-1], ends[1:]), bound, most), axis=0)
+        return np.minimum(room_by_ratio(whole, before[1], bound), by_odds)
+
+    @cached_property
+    def before(self) -> tuple[float, float]:
+        """Between which beliefs a rise starts; where it is no rise but the belief itself, from 0."""
+        if self.direction == "posterior":
+            return 0.0, 0.0
+        attack, factor = self.attack, self.attack.prior_factor
+        if attack.known_truth:
+            low, high = (float(with_odds_of(float(attack.prior), f)) for f in (1 / factor, factor))
+        else:
+            low, high = 0.0, self._most_before
+        return (low, high) if self.sign > 0 else (1 - high, 1 - low)
+
+    @property
+    def _most_before(self) -> float:
+        """The largest belief before, over all true values; of runs those that are certain have nothing to rise."""
+        attack = self.attack
+        runs = attack.runs if isinstance(attack.attribute.prior, Finite) and attack.prior_factor == 1 else None
+        if runs is not None and runs.at.size and self.sign > 0:
+            return min(float(np.exp(np.max(runs.log_prior[0]))) * (1 + 1e-12), 1.0)
+        return float(attack.posterior(0.0).bound)
+
+    def _most(self, epsilon: Array, bound: Array) -> Array:
+        """The belief after it at most."""
+        attack = self.attack
+        if attack.prior_factor == 1 or not attack.known_truth:
+            return np.minimum(self.before[1] + bound, 1.0)
+        side = "upper" if self.sign > 0 else "lower"
+        found = np.asarray(attack.posterior(epsilon, side).bound)
+        return found if self.sign > 0 else 1 - found
+
+
+def peaks_of(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
+    """Between which values tents peak at one true value."""
+    if not by_tents(attack) or not attack.known_truth:
+        return None
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    assert isinstance(prior, LinePrior)
+    assert form is not None
+    low, high = _goal_ends(attack, prior)
+    finite = math.isfinite(low) and math.isfinite(high)
+    return (TiltedIntegrals(prior, form), low, high) if finite and any(form.slopes) else None
+
+
+def _goal_ends(attack: Attack, prior: LinePrior) -> tuple[float, float]:
+    """One interval of correct guesses at one true value, as far as the prior reaches."""
+    truth = attack.true_value
+    (lo, hi), *_ = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
+    return max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
+
+
+def _across(attack: Attack) -> float:
+    sizes = [farthest(a) for a in attack.conditioned.values()]
+    return float(combine(attack.norm, sizes))
