@@ -237,7 +237,9 @@ def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
         return False
     prior = search.prior
     known = [prior.density_range(*prior.support)[1], *prior.density_slopes(*prior.quantile([0.1, 0.9]))]
-    known += [np.asarray(prior.support)] if direction == "fall" else []
+    flat = search.form.slopes[0] == 0, search.form.slopes[-1] == 0  # beyond a bound a valley is no deeper
+    ends = [end for end, level in zip(prior.support, flat, strict=True) if not level]
+    known += [np.asarray(ends)] if direction == "fall" else []
     return not prior.by_quadrature or all(np.all(np.isfinite(v)) for v in known)
 
 

@@ -81,7 +81,9 @@ class TruthSearch:
     def half(self) -> TruthSearch:
         """The same over the true values on one side, where all on the other have a mirror image that gives the same."""
         centre = self.prior.mirror
-        if centre is None or not self.fixed_radius or not self.form.is_straight or not self.low < centre < self.high:
+        if centre is None or not self.fixed_radius or not self.low < centre < self.high:
+            return self
+        if not self.form.is_even_around(centre):
             return self
         return replace(self, low=centre) if self.high - centre >= centre - self.low else replace(self, high=centre)
 

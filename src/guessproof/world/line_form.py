@@ -90,6 +90,11 @@ class LineForm:
         cuts = np.asarray(self.cuts)
         return cuts, np.concatenate([[0.0], np.cumsum(np.asarray(self.slopes[1:-1]) * np.diff(cuts))])
 
+    def is_even_around(self, centre: float) -> bool:
+        """Whether distances are the same on both sides of a value."""
+        cuts = tuple(2 * centre - c for c in reversed(self.cuts))
+        return cuts == self.cuts and self.slopes == self.slopes[::-1] and not any(self.jumps)
+
     @property
     def straightened(self) -> LineForm | None:
         """The distance along a straight line that is nowhere shorter; None where ψ jumps.

@@ -7,10 +7,10 @@ Only the edges move with t, along straight lines:
     U'(t) = hi'·(W·f)(hi) − lo'·(W·f)(lo),     and of b, B the same with the signs turned and w(z) = κz for z < 0.
 
 So U lies above the chord of its values at the two ends of a box, half-width d, by 4θ(1−θ)·q at most, where 2q/d² is the
-most that −U'' can be: h·|L'|·f and |W·f'| at both edges, times lo'² or hi'². The least and the largest a leave their chords by d²/2 times
-the slope of f, or d/2 times what f varies by. Tangents keep their slopes, so the corners of both polygons, where two of
-them meet, move along straight lines with t but for what is told above. Along such lines, from one end of the box to the
-other, with T = a + b, S = A + B, P = A/S and α, β the weights of the first end in T and in S,
+most that −U'' can be: h·|L'|·f and |W·f'| at both edges, times lo'² or hi'². The least and the largest a leave their
+chords by d²/2 times the slope of f, or d/2 times what f varies by. Tangents keep their slopes, so the corners of both
+polygons, where two of them meet, move along straight lines with t but for what is told above. Along such lines, from
+one end of the box to the other, with T = a + b, S = A + B, P = A/S and α, β the weights of the first end in T and in S,
 
     A/(A+B) − a/(a+b) = α·(that at the first end) + (1−α)·(that at the second) + (β − α)·(P₁ − P₂),
 
