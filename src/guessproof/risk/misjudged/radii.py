@@ -17,7 +17,10 @@ from guessproof.world.checks import Array
 
 Pair = tuple[Array, Array]
 
-_STRETCH = 0.25  # of how far apart most values are: what values beyond a bound take of a radius
+_STRETCH = (
+    0.05,
+    0.25,
+)  # of how far apart most values are: what those beyond a bound take of a radius, at least and at most
 _PLACES, _FARTHEST = 65, 1e-9  # values beyond a bound that are known; of the prior is left out at the end
 
 
@@ -28,6 +31,7 @@ class _Beyond:
     bound: float
     psi: float
     values: Array
+    stretch: float  # what all of them take of a radius: more where they are many
 
     @classmethod
     def of(cls, world: TiltedIntegrals, side: int) -> _Beyond | None:
@@ -42,7 +46,7 @@ class _Beyond:
         values = prior.quantile(left if side == 0 else 1 - left)
         values[0] = bound
         values = np.append(values, low if side == 0 else high)
-        return cls(bound, float(form.psi(bound)), values)
+        return cls(bound, float(form.psi(bound)), values, world.spread * min(_STRETCH[0] + mass, _STRETCH[1]))
 
     def at(self, share: Array) -> Array:
         """The value up to which a share of them is passed; all of them at the end."""
@@ -65,25 +69,20 @@ class Radii:
         found = ((side, _Beyond.of(self.world, side)) for side in (0, 1))
         return [(side, each) for side, each in found if each is not None]
 
-    @cached_property
-    def stretch(self) -> float:
-        """What all values beyond one bound take."""
-        return _STRETCH * self.world.spread
-
     def _starts(self, c: Array) -> list[tuple[int, _Beyond, Array]]:
         """Radii at which those beyond each bound begin: the nearer one's come first."""
         at = self.world.form.psi(c)
         away = [np.abs(at - each.psi) for _, each in self._beyond]
         if len(away) == 2:
-            second = away[0] > away[1]
-            away = [away[0] + self.stretch * second, away[1] + self.stretch * ~second]
+            second, (low, high) = away[0] > away[1], (each.stretch for _, each in self._beyond)
+            away = [away[0] + high * second, away[1] + low * ~second]
         return [(side, each, start) for (side, each), start in zip(self._beyond, away, strict=True)]
 
     def distance(self, c: Array, radius: Array) -> Array:
         """How far values at some radius are."""
         if not self._beyond:
             return radius
-        return radius - sum(np.clip(radius - start, 0.0, self.stretch) for _, _, start in self._starts(c))
+        return radius - sum(np.clip(radius - start, 0.0, each.stretch) for _, each, start in self._starts(c))
 
     def around(self, c: Array, radius: Array) -> Pair:
         """The values at some radius below and above a peak."""
@@ -91,7 +90,7 @@ class Radii:
         away = self.distance(c, radius)
         ends = [inverse(psi(c) - away), inverse(psi(c) + away)]
         for side, each, start in self._starts(c):
-            share = (radius - start) / self.stretch
+            share = (radius - start) / each.stretch
             ends[side] = np.where(share >= 0, each.at(share), ends[side])
         return ends[0], ends[1]
 
@@ -106,12 +105,12 @@ class Radii:
     def _radius(self, c: Array, x: Array, *, last: bool) -> Array:
         psi, starts = self.world.form.psi, self._starts(c)
         away = np.abs(psi(x) - psi(c))
-        found = away + sum(self.stretch * (away > np.abs(psi(c) - each.psi)) for _, each, _ in starts)
+        found = away + sum(each.stretch * (away > np.abs(psi(c) - each.psi)) for _, each, _ in starts)
         for side, each, start in starts:
             beyond = (x < each.bound) if side == 0 else (x > each.bound)
-            found = np.where(beyond, start + self.stretch * last, found)
+            found = np.where(beyond, start + each.stretch * last, found)
         return found
 
     def stretches(self, c: Array) -> list[Pair]:
         """Between which radii values are equally far, for each peak."""
-        return [(start, start + self.stretch) for _, _, start in self._starts(c)]
+        return [(start, start + each.stretch) for _, each, start in self._starts(c)]

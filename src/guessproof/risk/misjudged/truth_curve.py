@@ -49,6 +49,8 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
     ways = ([] if straight is None else [(_ABOVE[0], first)]) + [(a, along) for a in _ABOVE[: 1 if further else 3]]
     for above, proof in ways:
         line = ProvenLine(along, nodes, above, proof)
+        if not line.is_possible:
+            continue
         line.prove()
         if line.proven is not None:
             return line.proven
@@ -136,7 +138,10 @@ class CurveBoxes:
 
 
 class ProvenLine:
-    """Nodes, what attacks reach there, where these are, and a line that nothing exceeds but where it is left open."""
+    """Nodes, what attacks reach there, where these are, and a line that nothing exceeds but where it is left open.
+
+    Attacks are those on one distance; what proves the line may be a longer one, where no attack exceeds it either.
+    """
 
     def __init__(
         self,
@@ -147,6 +152,7 @@ class ProvenLine:
     ) -> None:
         proof = along if proof is None else proof
         value, places = proof.followed(epsilon)
+        at_most = value
         kinks, there = proof.switches(epsilon, places)
         if proof is not along:
             value, places = along.nearer(places, epsilon)
@@ -157,6 +163,7 @@ class ProvenLine:
         self.places = np.concatenate([places, there], axis=1)[:, order]
         self.height, self.open = np.zeros(order.size), np.zeros(order.size - 1, dtype=bool)
         self._lift(np.arange(order.size))
+        self.is_possible = bool(np.all(at_most <= np.interp(epsilon, self.epsilon, self.height)))
 
     def _lift(self, nodes: NDArray[np.int64]) -> None:
         """The line lies a little above what attacks reach, and rises."""
