@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -113,6 +115,30 @@ def test_rates_are_forgotten_when_they_are_too_many(monkeypatch: pytest.MonkeyPa
         assert known.all()
         assert told == pytest.approx(world._sides(rates, left, right, c)[1], rel=1e-11)
         assert tables._rates.size <= 8
+
+
+def test_tables_stay_where_they_were_made() -> None:
+    prior = gp.gamma(3, 1)
+    world = TiltedIntegrals(prior, gp.Clamped(1, 4).line_form)
+    c = np.array([2.0])
+    left, right = (np.array([[-np.inf]]), c[:, None]), (c[:, None], np.array([[np.inf]]))
+    here = world.sides(np.array([0.7]), left, right, c)
+    assert prior.tables
+    copied = pickle.loads(pickle.dumps(world))
+    assert copied == world
+    assert not copied.prior.tables
+    assert copied.sides(np.array([0.7]), left, right, c) == pytest.approx(here, rel=1e-14)
+
+
+def test_many_threads_share_tables() -> None:
+    world = TiltedIntegrals(gp.gamma(3, 1), gp.Clamped(1, 4).line_form)
+    c = np.full(4, 2.0)
+    left, right = (np.full((4, 1), -np.inf), c[:, None]), (c[:, None], np.full((4, 1), np.inf))
+    rates = np.random.default_rng(0).uniform(0.01, 3, (200, 4))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda k: world.sides(k, left, right, c)[1], rates))
+    for k, each in zip(rates, found, strict=True):
+        assert each == pytest.approx(world._sides(k, left, right, c)[1], rel=1e-11)
 
 
 def test_the_polynomial_of_a_polynomial_is_exact() -> None:

@@ -32,6 +32,9 @@ _SQRT_HALF = np.sqrt(0.5)
 _NARROW = 0.1  # below this width a difference of two tails would lose digits
 
 
+_MADE_AGAIN = ("tables", "_tables", "_known_rates")
+
+
 class LinePrior(ABC):
     """A prior with a density on the real line: what it must say, and what it can say beyond that.
 
@@ -67,6 +70,10 @@ class LinePrior(ABC):
     def tables(self) -> dict[Any, Any]:
         """Tables of tilted integrals that were made of this prior, by the distance that they are for."""
         return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What another process is told: not the tables, which it makes again sooner than it reads them."""
+        return {name: value for name, value in self.__dict__.items() if name not in _MADE_AGAIN}
 
     @property
     @abstractmethod

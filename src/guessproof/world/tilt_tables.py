@@ -11,6 +11,7 @@ of an integral that is tiny beside that asks for it in another way.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -119,6 +120,7 @@ class TiltTables:
     _tables: dict[int | None, _Table | None] = field(default_factory=dict[Any, Any])
     _rates: Array = field(default_factory=lambda: np.empty(0))  # all that are known, rising
     _places: Places = field(default_factory=lambda: np.empty((2, 0), dtype=np.int64))  # group and row of each
+    _turn: threading.RLock = field(default_factory=threading.RLock)  # one thread at a time: tables grow
 
     # Panels.
 
@@ -270,9 +272,9 @@ class TiltTables:
         """Whether what a tent has beyond all panels is nothing beside what it has of most of the prior."""
         if table.tails is None:
             ends, none = table.edges[[0, -1]], np.zeros(2)
-            outer = np.stack([np.array([-np.inf, ends[1]]), np.array([ends[0], np.inf])])
+            starts, stops = np.array([-np.inf, ends[1]]), np.array([ends[0], np.inf])
             with np.errstate(divide="ignore"):
-                table.tails = self.log_tilt(none, *outer, none), self._away(ends)
+                table.tails = self.log_tilt(none, starts, stops, none), self._away(ends)
         (below, above), (first, last) = table.tails
         at, bulk = self._away(ref), self._away(self._bulk)
         least = -np.abs(k) * np.maximum(np.abs(at - bulk[0]), np.abs(at - bulk[1])) + _NOTHING
@@ -285,7 +287,8 @@ class TiltTables:
 
     def masses(self, left: Ends, right: Ends) -> Array:
         """∫f over pieces on the left and on the right, to about 1e−15."""
-        table, ends = self._table(None), (*left, *right)
+        with self._turn:
+            table, ends = self._table(None), (*left, *right)
         assert table is not None
         x = np.concatenate(ends, axis=1)
         value = table.upto(np.zeros((1, 1), dtype=np.int64), x)
@@ -299,6 +302,10 @@ class TiltTables:
         Each row has a rate and a point of reference. Ends that all of a row have in common may be one column. Beyond
         all panels the side on which the tilt vanishes is nothing, the other one is not known.
         """
+        with self._turn:
+            return self._told(k, left, right, ref)
+
+    def _told(self, k: Array, left: Ends, right: Ends, ref: Array) -> tuple[Array, NDArray[np.bool_]]:
         (group, row), ends = self.places(np.abs(k)), (*left, *right)
         x, backwards = np.concatenate(ends, axis=1), k < 0
         sizes = [end.shape[1] for end in ends]

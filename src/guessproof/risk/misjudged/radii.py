@@ -72,7 +72,7 @@ class Radii:
     def _starts(self, c: Array) -> list[tuple[int, _Beyond, Array]]:
         """Radii at which those beyond each bound begin: the nearer one's come first."""
         at = self.world.form.psi(c)
-        away = [np.abs(at - each.psi) for _, each in self._beyond]
+        away: list[Array] = [np.abs(at - each.psi) for _, each in self._beyond]
         if len(away) == 2:
             second, (low, high) = away[0] > away[1], (each.stretch for _, each in self._beyond)
             away = [away[0] + high * second, away[1] + low * ~second]
@@ -109,7 +109,7 @@ class Radii:
         for side, each, start in starts:
             beyond = (x < each.bound) if side == 0 else (x > each.bound)
             found = np.where(beyond, start + each.stretch * last, found)
-        return found
+        return np.asarray(found, dtype=np.float64)
 
     def stretches(self, c: Array) -> list[Pair]:
         """Between which radii values are equally far, for each peak."""
