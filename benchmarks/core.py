@@ -56,6 +56,10 @@ def _curves(worst: gp.Attack) -> Iterator[tuple[str, str, str]]:
         yield "the attack itself against that", f"{asked / looked:.0f} ×", ""
 
 
+def _clamped(prior: Any, low: float, high: float) -> gp.Attribute:
+    return gp.Attribute("x", prior, metric=gp.Clamped(low, high), bounds=(low, high))
+
+
 # Priors and radii, with what a curve for the worst true value took at factors of 1.5, 4 and 16 before, CPU, idle.
 WRONG = {
     "normal": (gp.Attribute("x", gp.normal(2000, 235.7)), 100, ("0.56", "0.54", "1.31")),
@@ -68,6 +72,12 @@ WRONG = {
     ),
     "exponential": (gp.Attribute("x", gp.exponential(3)), 1, ("0.62", "0.85", "1.93")),
     "Laplace": (gp.Attribute("x", gp.laplace(0, 2)), 1, ("1.42", "1.26", "2.04")),
+    "clamped to 0 … 120": (_clamped(gp.normal(20, 6.28), 0, 120), 2, ("1.96", "1.28", "—")),
+    "clamped to ±1": (_clamped(gp.normal(0, 1), -1, 1), 0.3, ("1.03", "1.19", "—")),
+    "uniform, clamped": (_clamped(gp.uniform(0, 1), 0.2, 0.8), 0.1, ("0.48", "1.36", "—")),
+    "gamma": (gp.Attribute("x", gp.gamma(3, 1), bounds=(0, 20)), 0.5, ("1.83", "2.02", "—")),
+    "log-normal": (gp.Attribute("x", gp.lognormal(1, 0.5), bounds=(0.05, 10)), 0.3, ("2.59", "3.00", "—")),
+    "beta": (gp.Attribute("x", gp.beta(2, 3)), 0.1, ("1.73", "2.22", "—")),
 }
 
 

@@ -34,12 +34,11 @@ class Curve:
 
     Making it takes a fraction of a second (for one attribute), an answer microseconds. Answers are proven: an ε never
     exceeds the exact one (`attack.epsilon` finds it, or with a prior factor comes within 0.1 % of it, from below, too),
-    and an advantage or belief is never below the exact one. `within` says
-    how far below an ε may lie: 0.1 % for one attribute; more for several. With a prior factor it ends where it would
-    not be as close, above usual limits unless the factor is large, and with a factor and the worst true value it takes
-    half a second, and as long once more when a high limit is first asked. Where no part of it would be as close, all
-    that is proven is kept, and `within` says so. Limits and ε far outside the usual range, or of which nothing is
-    proven, and `exact=True`, ask the attack itself.
+    and an advantage or belief is never below the exact one. `within` says how far below an ε may lie: 0.1 % for one
+    attribute; more for several. With a prior factor it ends where it would not be as close, above usual limits unless
+    the factor is large; for the worst true value what lies further up is made when a high limit is first asked, which
+    takes as long once more. Where no part of it would be as close, all that is proven is kept, and `within` says so.
+    Limits and ε far outside the usual range, or of which nothing is proven, and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
