@@ -108,7 +108,9 @@ def test_rates_are_forgotten_when_they_are_too_many(monkeypatch: pytest.MonkeyPa
     prior = gp.gamma(3, 1)
     world = TiltedIntegrals(prior, gp.Absolute().line_form)
     tables = TiltTables(prior, world.form, world.log_tilt)
-    for rates in (np.linspace(0.1, 1, 6), np.linspace(0.2, 2, 6), np.linspace(0.1, 1, 6)):
+    first = np.linspace(0.1, 1, 6)
+    mixed = np.append(first[:3], [1.1, 1.3, 1.7])  # some are known when the others make it too many
+    for rates in (first, mixed, np.linspace(0.2, 2, 6), mixed, first):
         c = np.full(6, 2.0)
         left, right = (np.full((6, 1), -np.inf), c[:, None]), (c[:, None], np.full((6, 1), np.inf))
         told, known = tables.told(rates, left, right, c)

@@ -142,8 +142,9 @@ class TiltTables:
     def _is_smooth(self, left: Array, right: Array) -> NDArray[np.bool_]:
         """Whether the last terms of the density are nothing, beside its panel or beside all of it."""
         half = 0.5 * (right - left)
-        height = np.exp(self.prior.log_density(left[:, None] + half[:, None] * (1 + _NODES)))
-        terms = np.abs(height @ _TO_LEGENDRE.T)
+        with np.errstate(all="ignore"):  # a density may be infinite, and is not smooth there
+            height = np.exp(self.prior.log_density(left[:, None] + half[:, None] * (1 + _NODES)))
+            terms = np.abs(height @ _TO_LEGENDRE.T)
         last = np.max(terms[:, -2:], axis=1)
         return (last <= _SMOOTH * np.max(terms, axis=1)) | (last * half <= 0.01 * _SMOOTH)
 
@@ -228,17 +229,23 @@ class TiltTables:
         at = self._at(rates)
         new = rates != self._rates[at] if self._rates.size else np.ones(rates.shape, dtype=bool)
         if new.any():
-            self._add(np.unique(rates[new]))
+            some = np.unique(rates[new])
+            if self._rates.size + some.size > _MOST_RATES:
+                some = self._forget(rates)
+            self._add(some)
             at = self._at(rates)
         return self._places[:, at]
+
+    def _forget(self, asked: Array) -> Array:
+        """Begin again, with all rates that are asked, known ones too: these are returned."""
+        self._tables.clear()
+        self._rates, self._places = np.empty(0), np.empty((2, 0), dtype=np.int64)
+        return np.unique(asked)
 
     def _at(self, rates: Array) -> Places:
         return np.minimum(np.searchsorted(self._rates, rates), max(self._rates.size - 1, 0))
 
     def _add(self, new: Array) -> None:
-        if self._rates.size + new.size > _MOST_RATES:
-            self._tables.clear()
-            self._rates, self._places = np.empty(0), np.empty((2, 0), dtype=np.int64)
         groups, rows = self._groups(new), np.zeros(new.size, dtype=np.int64)
         for group in np.unique(groups[groups > _NONE]):
             table, some = self._table(int(group)), groups == group
