@@ -292,6 +292,8 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
     peaks, run = peaks_of(attack), run_of(attack)
+    if peaks is not None or run is not None:
+        _ = attack.prior  # refuses a goal that is empty or certain
     if run is not None and math.isfinite(attack.prior_factor):
         from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 
