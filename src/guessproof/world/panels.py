@@ -49,7 +49,8 @@ class PanelTables:
         Far out in heavy tails they would: there the table ends before.
         """
         ends = np.unique(np.concatenate([ends, [e for e in prior.support if np.isfinite(e)]]))
-        parts = np.maximum(np.ceil(float(np.max(np.abs(rates))) * np.diff(ends) / 2), 1)  # may be more than can be counted
+        # As floats: at a large rate they may be more than integers count.
+        parts = np.maximum(np.ceil(float(np.max(np.abs(rates))) * np.diff(ends) / 2), 1)
         while np.sum(parts) > _MOST_PANELS:
             if parts.size <= _FEWEST:
                 return None

@@ -142,7 +142,7 @@ class TiltTables:
         return None
 
     def _is_smooth(self, left: Array, right: Array) -> NDArray[np.bool_]:
-        """Whether the last terms of the density are nothing, beside its panel or beside all of it, and nothing is missed.
+        """Whether the last terms of the density are nothing, beside its panel or beside all of it; and none is missed.
 
         Nodes tell nothing of what is narrower than the gaps between them, but the prior knows how much there is.
         """
