@@ -281,7 +281,7 @@ class TiltTables:
             ends, none = table.edges[[0, -1]], np.zeros(2)
             outer = np.stack([np.array([-np.inf, ends[1]]), np.array([ends[0], np.inf])])
             with np.errstate(divide="ignore"):
-                table.tails = self.log_tilt(none, *outer, none), self._away(ends)
+                table.tails = self.log_tilt(none, outer[0], outer[1], none), self._away(ends)
         (below, above), (first, last) = table.tails
         at, bulk = self._away(ref), self._away(self._bulk)
         least = -np.abs(k) * np.maximum(np.abs(at - bulk[0]), np.abs(at - bulk[1])) + _NOTHING
