@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.errors import GoalError
 from guessproof.risk import atom_gaps
 from guessproof.risk.atom_gaps import AtomPeaks, gap_of_peaks, gap_of_rest
 from guessproof.risk.atoms import Atoms
@@ -344,3 +345,11 @@ def test_the_first_and_the_last_number_are_furthest_apart(metric: gp.Metric) -> 
     x = gp.Attribute("x", prior=gp.empirical([-4.0, -0.5, 0.25, 3.0, 7.0]), metric=metric)
     points = np.array([-4.0, -0.5, 0.25, 3.0, 7.0])
     assert farthest(x) == np.max(metric.distance(points[:, None], points[None, :]))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("prior", [gp.empirical([1, 2, 3, 3, 5]), gp.normal(3, 1).given(1, 5)])
+def test_goals_that_are_certain_are_refused_in_words(prior: Any) -> None:
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior), 9), at={"x": 3}, prior_factor=4)
+    with pytest.raises(GoalError, match="certain"):
+        gp.Curve(attack)

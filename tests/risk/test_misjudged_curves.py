@@ -610,3 +610,12 @@ def test_what_bounds_a_gap_solves_its_equation(factor: float) -> None:
     solved = wrong * wrong - plain * wrong - (factor - 1) * spread / 4
     assert solved == pytest.approx(0, abs=1e-3 * wrong * wrong) or wrong == pytest.approx(factor * plain)
     assert factor < 2 or wrong < 0.9 * factor * plain
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_curve_that_has_levelled_has_no_second_part() -> None:
+    """Goals that nearly everybody meets: no advantage is left that a higher limit would allow."""
+    prior = gp.histogram([-110, -80, -60, -20], [0.3, 0.4, 0.3])
+    column = gp.Attribute("x", prior, metric=gp.Clamped(-72, -40, 13), bounds=(-74, -35))
+    curve = gp.Curve(gp.Attack(gp.within(column, 90), prior_factor=100))
+    assert curve._further("rise") is None

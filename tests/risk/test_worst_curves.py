@@ -232,3 +232,14 @@ def test_knots_that_are_the_same_but_for_rounding_are_searched_as_closely() -> N
     for epsilon in ([8.0], [2.0, 7.9], [np.nextafter(8.0, 0)], [7.9]):
         value, bound = worst.measure(np.array(epsilon))
         assert np.all(bound - value <= 1e-4 * value)
+
+
+@pytest.mark.parametrize("direction", ["rise", "fall", "posterior"])
+def test_a_density_that_jumps_says_nothing_between_two_true_values(direction: Direction) -> None:
+    """Not even where likelihoods vanish, or are 1: nothing times an unknown slope is not known."""
+    prior = gp.histogram([0, 1, 2, 3], [0.2, 0.5, 0.3])
+    search = gp.Attack(gp.within(gp.Attribute("x", prior), 0.3)).truth_search
+    for epsilon in (1e-300, 1.0, 1e3, 1e5):
+        ends = Ends.at(search, np.array([0.6, 0.8, 1.4, 1.8]), epsilon, direction)
+        found = chord_bound(search, ends.pick(slice(0, -1)), ends.pick(slice(1, None)), epsilon, direction)
+        assert np.all(np.isposinf(found[[0, 2]])), epsilon

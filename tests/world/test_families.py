@@ -216,3 +216,13 @@ def test_few_pieces_one_by_one_say_what_all_at_once_say(monkeypatch: pytest.Monk
         grid = prior.quantile((np.arange(100_000) + 0.5) / 100_000)
         plain = np.sum(np.exp(0.3 * (grid - 1.0))[(grid >= 0.2) & (grid <= 2.5)]) / grid.size
         assert float(np.exp(prior.log_tilt(0.3, 0.2, 2.5, 1.0))) == pytest.approx(plain, rel=1e-4)
+
+
+@pytest.mark.parametrize(("mean", "scale"), [(0.0, 1.0), (-2.15357e7, 1.45782e7), (3.0, 1e-6)])
+def test_the_last_quantiles_of_a_tail_without_memory(mean: float, scale: float) -> None:
+    """Masses that add up to 1 but for rounding leave the last values where they are."""
+    left = np.array([0.3, 1e-9, 1e-12, 1e-15, 2.0**-53])
+    upper = 1 - (1 - left)  # what a number next to 1 leaves
+    found = gp.laplace(mean, scale).quantile(1 - left)
+    assert found == pytest.approx(mean - scale * np.log(2 * upper), rel=1e-12, abs=1e-12 * scale)
+    assert gp.exponential(scale).quantile(1 - left) == pytest.approx(-scale * np.log(upper), rel=1e-9)

@@ -151,3 +151,15 @@ def test_the_polynomial_of_a_polynomial_is_exact() -> None:
     made = np.polynomial.polynomial.polyval(nodes, powers) @ antiderivatives(nodes, weights)
     exact = np.polynomial.polynomial.polyint(powers, lbnd=-1)
     assert made == pytest.approx(exact, rel=1e-12, abs=1e-13)
+
+
+@pytest.mark.parametrize("sd", [1e-2, 1e-4, 1e-6])
+def test_no_panel_misses_a_narrow_part_of_a_prior(sd: float) -> None:
+    """Three of ten people at one place: nodes on both sides of it do not see them."""
+    prior = gp.mixture((0.7, gp.normal(0, 1)), (0.3, gp.normal(0.701234, sd)))
+    for form in (LineForm(slopes=(1.0,)), _form("clamped", prior)):
+        world = TiltedIntegrals(prior, form)
+        k, c = np.array([1.7]), np.array([0.5])
+        left, right = (np.full((1, 1), 0.2), c[:, None]), (c[:, None], np.full((1, 1), 0.8))
+        for found, direct in zip(world.sides(k, left, right, c), world._sides(k, left, right, c), strict=True):
+            assert found == pytest.approx(direct, rel=1e-12)

@@ -31,7 +31,7 @@ def chord_bound(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike, 
         climb = right.bound - left.bound
         share = np.clip(0.5 + 0.5 * climb / bent, 0.0, 1.0)
         found = left.bound + share * climb + share * (1 - share) * bent
-        found = np.where(bent > 0, found, np.maximum(left.bound, right.bound))
+        found = np.where(bent <= 0, np.maximum(left.bound, right.bound), found)  # not where nobody knows
     return np.where(np.isnan(found), np.inf, found)
 
 

@@ -134,7 +134,10 @@ class Curve:
 
     @property
     def within(self) -> float:
-        """How much of ε an answer can lose at most, as a share: 0.001 or less, but for several attributes."""
+        """How much of ε an answer of `epsilon(advantage=…)` can lose at most, as a share: 0.001 or less, but for several
+        attributes. It is about what is looked up, not about what is asked of the attack, beyond all knots or where
+        nothing is proven.
+        """
         curves = self._alternatives or [self]
         return max(curve.rise.loose for curve in curves)
 
@@ -291,6 +294,8 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
     peaks, run = peaks_of(attack), run_of(attack)
+    if peaks is not None or run is not None:
+        _ = attack.prior  # refuses a goal that is empty or certain
     if run is not None and math.isfinite(attack.prior_factor):
         from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 

@@ -49,12 +49,14 @@ class PanelTables:
         Far out in heavy tails they would: there the table ends before.
         """
         ends = np.unique(np.concatenate([ends, [e for e in prior.support if np.isfinite(e)]]))
-        parts = np.maximum(np.ceil(float(np.max(np.abs(rates))) * np.diff(ends) / 2), 1).astype(np.int64)
+        # As floats: at a large rate they may be more than integers count.
+        parts = np.maximum(np.ceil(float(np.max(np.abs(rates))) * np.diff(ends) / 2), 1)
         while np.sum(parts) > _MOST_PANELS:
             if parts.size <= _FEWEST:
                 return None
             kept = slice(1, None) if parts[0] >= parts[-1] else slice(None, -1)
             ends, parts = ends[kept], parts[kept]
+        parts = parts.astype(np.int64)
         share = np.concatenate([np.arange(n) / n for n in parts])
         edges = np.append(np.repeat(ends[:-1], parts) + share * np.repeat(np.diff(ends), parts), ends[-1])
         x, weight = _nodes(prior, edges[:-1], edges[1:])

@@ -119,7 +119,10 @@ class LogLinear(LinePrior):
             flat = self.left[piece] + rest / density
             rising = anchor + np.log1p(np.maximum(slope * rest / density, -1.0)) / slope
             unbounded = anchor + np.log(slope * rest / density) / slope
-        x = np.where(slope == 0, flat, np.where(from_left, rising, unbounded))
+            # Far out, what is left above says where that is: masses before it add up to 1 but for rounding.
+            falling = anchor + np.log(-slope * (1 - u) / density) / slope
+        far = np.isinf(self.right[piece]) & (2 * rest > masses[piece])
+        x = np.where(slope == 0, flat, np.where(far, falling, np.where(from_left, rising, unbounded)))
         return np.clip(x, *self.support)
 
     def panels(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:

@@ -4,9 +4,10 @@
 
 is known at all x once the integrand is known at a few nodes of each panel: between them it is the polynomial through
 them, which is integrated exactly. Panels end where the density or the distance bends, and are so narrow that the
-polynomial's last terms are nothing. An integral is then a difference of two values of V, whatever the prior and the
-distance are. It errs by some 1e−13 of V, which begins at the end where the tilt is least: a caller who needs the digits
-of an integral that is tiny beside that asks for it in another way.
+polynomial's last terms are nothing and that it has as much of the prior as the prior itself says: a peak between two
+nodes has no terms. An integral is then a difference of two values of V, whatever the prior and the
+distance are. It errs by 1e−13 of V, within a panel by up to 1e−11; V begins at the end where the tilt is least. A caller
+who needs the digits of an integral that is tiny beside that asks for it in another way.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _ORDER = _NODES.size
 _TO_LEGENDRE = to_legendre(_NODES, _WEIGHTS)
 _LEVELS = np.array([1e-15, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-6, 1 - 1e-15])  # quantiles at which panels end at first
 _SMOOTH = 1e-14  # of its largest term: what the last terms of a density on its panel may be
+_MISSED = 1e-12  # of the prior: what a panel may have less of it, or more
 _HALVINGS = 16  # of panels on which it is not smooth
 _CLIMB = 2.0  # of ln of the tilt along a panel, at most
 _NONE = -1000  # no group
@@ -56,6 +58,8 @@ class Smooth(Protocol):
     def quantile(self, u: ArrayLike) -> Array: ...
 
     def log_density(self, x: ArrayLike) -> Array: ...
+
+    def mass(self, a: ArrayLike, b: ArrayLike) -> Array: ...
 
 
 _POWERS = antiderivatives(_NODES, _WEIGHTS)
@@ -140,13 +144,18 @@ class TiltTables:
         return None
 
     def _is_smooth(self, left: Array, right: Array) -> NDArray[np.bool_]:
-        """Whether the last terms of the density are nothing, beside its panel or beside all of it."""
+        """Whether the last terms of the density are nothing, beside its panel or beside all of it; and none is missed.
+
+        Nodes tell nothing of what is narrower than the gaps between them, but the prior knows how much there is.
+        """
         half = 0.5 * (right - left)
         with np.errstate(all="ignore"):  # a density may be infinite, and is not smooth there
             height = np.exp(self.prior.log_density(left[:, None] + half[:, None] * (1 + _NODES)))
-            terms = np.abs(height @ _TO_LEGENDRE.T)
+            terms, counted = np.abs(height @ _TO_LEGENDRE.T), half * (height @ _WEIGHTS)
         last = np.max(terms[:, -2:], axis=1)
-        return (last <= _SMOOTH * np.max(terms, axis=1)) | (last * half <= 0.01 * _SMOOTH)
+        smooth = (last <= _SMOOTH * np.max(terms, axis=1)) | (last * half <= 0.01 * _SMOOTH)
+        smooth[smooth] = np.abs(counted - self.prior.mass(left, right))[smooth] <= _MISSED
+        return smooth
 
     @cached_property
     def _middle(self) -> float:

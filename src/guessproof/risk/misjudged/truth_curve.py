@@ -46,6 +46,8 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
     straight, along = _straightened(search), MisjudgedAlongTruths(search, factor, move)
     first = along if straight is None else MisjudgedAlongTruths(straight, factor, move)
     nodes = _nodes(first, typical, further=further)
+    if not nodes[-1] > nodes[0]:  # attacks have levelled before: nothing comes further on
+        return None
     ways = ([] if straight is None else [(_ABOVE[0], first)]) + [(a, along) for a in _ABOVE[: 1 if further else 3]]
     for above, proof in ways:
         line = ProvenLine(along, nodes, above, proof)
