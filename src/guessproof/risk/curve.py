@@ -134,8 +134,9 @@ class Curve:
 
     @property
     def within(self) -> float:
-        """How much of ε an answer of `epsilon(advantage=…)` can lose at most, as a share: 0.001 or less, but for several
-        attributes. It is about what is looked up, not about what is asked of the attack, beyond all knots or where
+        """How much of ε an answer can lose at most, as a share: 0.001 or less, but for several attributes.
+
+        That is said of advantages that are looked up; not of what is asked of the attack, beyond all knots or where
         nothing is proven.
         """
         curves = self._alternatives or [self]

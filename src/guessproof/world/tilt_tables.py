@@ -5,9 +5,9 @@
 is known at all x once the integrand is known at a few nodes of each panel: between them it is the polynomial through
 them, which is integrated exactly. Panels end where the density or the distance bends, and are so narrow that the
 polynomial's last terms are nothing and that it has as much of the prior as the prior itself says: a peak between two
-nodes has no terms. An integral is then a difference of two values of V, whatever the prior and the
-distance are. It errs by 1e−13 of V, within a panel by up to 1e−11; V begins at the end where the tilt is least. A caller
-who needs the digits of an integral that is tiny beside that asks for it in another way.
+nodes has no terms. An integral is then a difference of two values of V, whatever the prior and the distance are. It
+errs by 1e−13 of V, within a panel by up to 1e−11; V begins at the end where the tilt is least. A caller who needs the
+digits of an integral that is tiny beside that asks for it in another way.
 """
 
 from __future__ import annotations
