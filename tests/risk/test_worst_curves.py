@@ -199,13 +199,17 @@ def test_a_curve_lies_above_every_attack_and_close_to_the_best(name: str, direct
         """The worst of many true values, and of those around it, nearer and nearer."""
         low, high = (float(search.prior.quantile(u)) for u in (1e-12, 1 - 1e-12))
         t = np.append(search.prior.quantile(np.linspace(1e-6, 1 - 1e-6, 301)), np.linspace(low, high, 101))
-        t = np.unique(np.clip(t, search.low, search.high))
-        value = np.zeros(1)
+        bends = search.truths_with_edges_at(
+            np.asarray(search.form.cuts)
+        )  # where the worst one often is, to the last digit
+        t = np.unique(np.clip(np.append(t, bends), search.low, search.high))
+        most = 0.0
         for _ in range(3):
             value = Ends.at(search, t, epsilon, direction).value
             best = int(np.argmax(value))
+            most = max(most, float(value[best]))
             t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, t.size - 1)], 41)
-        return float(np.max(value))
+        return most
 
     for u in rng.uniform(0.02, 0.98, 12):
         epsilon = float(np.interp(u, np.linspace(0, 1, piece.epsilon.size), piece.epsilon))

@@ -115,7 +115,7 @@ class _Tilted:
         bound = rows.most(np.maximum(rows.bound, rows.between), self.epsilon.size)
         return rows.most(rows.value, self.epsilon.size), np.minimum(bound, 1.0)
 
-    def _more_allowed(self, rows: _Rows) -> Array:
+    def _more_allowed(self, rows: _AtomRows) -> Array:
         """How much more than the best attack is close enough, as a factor: what a little more of ε adds to it."""
         order = np.lexsort((rows.value, rows.which))
         best = rows.pick(order[np.searchsorted(rows.which[order], np.arange(self.epsilon.size), side="right") - 1])
@@ -126,21 +126,21 @@ class _Tilted:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.fmax(further.value / best.value, 1 + _CLOSEST)
 
-    def _rows(self, which: NDArray[np.int64], place: Places) -> _Rows:
+    def _rows(self, which: NDArray[np.int64], place: Places) -> _AtomRows:
         """Peaks, with radii that come closer to the best turns."""
         none, turns = np.zeros(which.size), np.full((2, which.size), 0.5)
         upper, lower = (np.zeros((2, which.size, n)) for n in self.goal.corners[:: self.goal.move])
-        rows = _Rows(which, place, none, none, none + 1, turns, upper, lower, np.zeros(which.size, dtype=np.int64))
+        rows = _AtomRows(which, place, none, none, none + 1, turns, upper, lower, np.zeros(which.size, dtype=np.int64))
         for _ in (1.0,) if self.goal.is_small else _NARROW:
             rows = self._closer(rows)
         return rows
 
-    def _closer(self, rows: _Rows) -> _Rows:
+    def _closer(self, rows: _AtomRows) -> _AtomRows:
         """The same with radii that are denser around the best turns."""
         parts = [self._looked(rows.pick(part)) for part in row_blocks(np.arange(rows.which.size))]
-        return reduce(_Rows.joined, parts, rows.pick(np.arange(0)))
+        return reduce(_AtomRows.joined, parts, rows.pick(np.arange(0)))
 
-    def _looked(self, rows: _Rows) -> _Rows:
+    def _looked(self, rows: _AtomRows) -> _AtomRows:
         """The same for some of them."""
         if self.goal.is_small:
             return self._settled(rows)
@@ -163,7 +163,7 @@ class _Tilted:
             looks=rows.looks + 1,
         )
 
-    def _settled(self, rows: _Rows) -> _Rows:
+    def _settled(self, rows: _AtomRows) -> _AtomRows:
         """Few numbers: with a turn at each of them chords are all there is, and bound and attack are one."""
         parts = self._all_parts(rows)
         upper, lower = (np.stack([part.mass, part.told]) for part in parts)
@@ -172,7 +172,7 @@ class _Tilted:
         value = np.where(found < 1, found - 2 * error, 0.0)  # 1 is said where a sum is no number
         return replace(rows, bound=found + error, value=value, upper=upper, lower=lower, looks=looks)
 
-    def _all_parts(self, rows: _Rows) -> tuple[TurnedPart, TurnedPart]:
+    def _all_parts(self, rows: _AtomRows) -> tuple[TurnedPart, TurnedPart]:
         """What is raised and what it is compared with, h turning at each number in the order of their distances."""
         (i, j), psi, k = self.goal.run, self.goal.atoms.psi, self.goal.move * self.epsilon[rows.which][:, None]
         inside = (np.arange(psi.size) >= i) & (np.arange(psi.size) <= j)
@@ -187,7 +187,7 @@ class _Tilted:
         target, rest = found if self.goal.move > 0 else found[::-1]
         return target.raised(np.exp(self.epsilon[rows.which] * self.goal.step)[:, None]), rest
 
-    def _turns(self, rows: _Rows, levels: Array) -> Array:
+    def _turns(self, rows: _AtomRows, levels: Array) -> Array:
         """The shares of radii at which ln L is so much, for target and rest; the last ones where that is no number."""
         at, k = self.goal.atoms.psi[rows.place], self.goal.move * self.epsilon[rows.which]
         near, inside, far = self._reach(at)
@@ -205,7 +205,7 @@ class _Tilted:
         sides = psi[j] - at, at - psi[i]
         return np.minimum(*sides), np.maximum(*sides), np.maximum(psi[-1] - at, at - psi[0])
 
-    def _with_gaps(self, rows: _Rows, enough: Array) -> _Rows:
+    def _with_gaps(self, rows: _AtomRows, enough: Array) -> _AtomRows:
         """What bounds all peaks from some rows to the next of the same ε."""
         first = np.arange(rows.which.size - 1)
         first = first[(rows.which[first + 1] == rows.which[first]) & (rows.place[first + 1] > rows.place[first] + 1)]
@@ -261,7 +261,7 @@ class _Tilted:
         top = np.maximum(left, right)  # L is 1 where it is largest
         return np.exp(left - top), np.exp(right - top), -top
 
-    def _parts(self, rows: _Rows, inside: Array, outside: Array) -> tuple[TurnedPart, TurnedPart]:
+    def _parts(self, rows: _AtomRows, inside: Array, outside: Array) -> tuple[TurnedPart, TurnedPart]:
         """What is raised and what it is compared with, along radii that are shares of how far they can reach."""
         (i, j), psi, last = self.goal.run, self.goal.atoms.psi, self.goal.atoms.psi.size
         c, k = rows.place[:, None], self.goal.move * self.epsilon[rows.which][:, None]
@@ -286,7 +286,7 @@ class _Tilted:
 
     def _turned(
         self,
-        rows: _Rows,
+        rows: _AtomRows,
         left: tuple[Places, Places],
         right: tuple[Places, Places],
         goal: tuple[int, int],
@@ -311,7 +311,9 @@ class _Tilted:
             found.append(part + (self.goal.factor - 1) * more)
         return found[0], found[1]
 
-    def _added(self, rows: _Rows, left: tuple[Places, Places], right: tuple[Places, Places], *, tilted: bool) -> Array:
+    def _added(
+        self, rows: _AtomRows, left: tuple[Places, Places], right: tuple[Places, Places], *, tilted: bool
+    ) -> Array:
         """Masses from place to place on both sides, plain or tilted; a place after its end is none."""
         if not tilted:
             below = self._below
@@ -346,7 +348,7 @@ def _best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class _AtomRows:
     """Peaks of several ε, in order: what bounds each and all up to the next, attacks, their turns, the polygons."""
 
     which: NDArray[np.int64]
@@ -359,12 +361,12 @@ class _Rows:
     lower: Array
     looks: NDArray[np.int64]
 
-    def pick(self, places: NDArray[np.int64]) -> _Rows:
-        return _Rows(*(np.take(v, places, axis=_row_axis(f.name)) for f, v in self._each()))
+    def pick(self, places: NDArray[np.int64]) -> _AtomRows:
+        return _AtomRows(*(np.take(v, places, axis=_row_axis(f.name)) for f, v in self._each()))
 
-    def joined(self, other: _Rows) -> _Rows:
+    def joined(self, other: _AtomRows) -> _AtomRows:
         pairs = zip(self._each(), other._each(), strict=True)
-        return _Rows(*(np.concatenate([a, b], axis=_row_axis(f.name)) for (f, a), (_, b) in pairs))
+        return _AtomRows(*(np.concatenate([a, b], axis=_row_axis(f.name)) for (f, a), (_, b) in pairs))
 
     def most(self, values: Array, count: int) -> Array:
         """The largest for each ε."""
