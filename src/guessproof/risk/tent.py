@@ -68,12 +68,14 @@ class TiltedIntegrals:
 
         What is proven there holds here, is nearly the same, and needs fewer boxes: no two values are equally far away.
         """
-        form = self.form
-        if form.is_straight or (straight := form.straightened) is None:
-            return None
-        less = np.asarray(form.slopes) < max(form.slopes)
-        beyond = float(np.sum(self.prior.mass(*(ends[less] for ends in form.ends))))
-        return TiltedIntegrals(self.prior, straight) if beyond <= _HARDLY_ANY else None
+        straight = None if self.form.is_straight else self.form.straightened
+        return None if straight is None or self.beside > _HARDLY_ANY else TiltedIntegrals(self.prior, straight)
+
+    @cached_property
+    def beside(self) -> float:
+        """How much of the prior lies where the distance is less steep than elsewhere."""
+        less = np.asarray(self.form.slopes) < max(self.form.slopes)
+        return float(np.sum(self.prior.mass(*(ends[less] for ends in self.form.ends))))
 
     @property
     def tables(self) -> TiltTables | None:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from guessproof.risk.misjudged.certificate import NOISE, MoveQuestion, between
 from guessproof.risk.misjudged.quick import aim, first_boxes, is_kept_by_shares, left_by_shares
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
-from guessproof.risk.tent import log_prior
+from guessproof.risk.tent import TiltedIntegrals, log_prior
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
@@ -34,6 +34,7 @@ from guessproof.world.quadrature import QuadraturePrior
 _BOXES = 20_000  # that are asked before a proof is given up
 _BOXES_BY_QUADRATURE = 4_000  # the same where each takes ten times as long
 _HARDLY = 1.1  # a factor up to which shares may prove all
+_FEW = 2e-3  # of the prior, times the factor: where no more than this lies beyond bends, a straight distance says all
 _FIRST_STEPS, _STEPS = 40, 14
 # Shares of ln λ, and between which numbers: the last keeps a side free that needs no price.
 _LOWER = ((1.0, -0.6, 0.6), (0.65, -1.0, 1.0), (1.0, -2.0, 2.0), (1.0, -np.inf, 0.0))
@@ -59,9 +60,16 @@ def is_kept(search: TruthSearch, goal: MisjudgedGoal, epsilon: float, limit: flo
     if near_one and by_shares():
         return True
     some = left_by_shares(search, epsilon, limit, goal.factor, move, truths)
-    worlds = (world for world in (goal.world.straightened, goal.world) if world is not None)
-    goals = (replace(goal, world=world) for world in worlds)
+    goals = (replace(goal, world=world) for world in worlds_of(goal))
     return any(is_proven_over(g, epsilon, limit, move, some) for g in goals) or (not near_one and by_shares())
+
+
+def worlds_of(goal: MisjudgedGoal) -> list[TiltedIntegrals]:
+    """In which worlds a limit may be proven: under a straight distance, which says nearly the same, or as it is."""
+    own, straight = goal.world, goal.world.straightened
+    if straight is None:
+        return [own]
+    return [straight] if goal.factor * own.beside <= _FEW else [straight, own]
 
 
 def is_proven_over(goal: MisjudgedGoal, epsilon: float, rise: float, move: Move, truths: Pair) -> bool:

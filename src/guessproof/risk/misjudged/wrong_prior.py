@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _HAIRS = (4e-9, 3e-7, 3e-5, 3e-4, 3e-3, 0.03, 0.2)  # how far above the attack a proof is tried
 _STEPS_ANYWHERE = (1e-3, 0.01, 0.03, 0.06, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # the same for every true value at once
 _STEPS_BENT = (5e-3, *_STEPS_ANYWHERE[1:])  # where the distance bends, each box takes longer
+_STEPS_STRAIGHTENED = (2e-3, *_STEPS_BENT)  # unless a straight one that is hardly longer proves it
 _STEPS_SHARES = (0.03, 0.045, 0.06, 0.08, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # where shares alone prove
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
 _BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit
@@ -219,8 +220,13 @@ class WrongAnywhere(WrongTents):
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         if not self.is_cut_by_truths:
             return _STEPS_SHARES, _STEPS_SHARES[:-1]
-        bent = not self.search.form.is_straight and self.goal.world.straightened is None
-        steps = _STEPS_BENT if bent else _STEPS_ANYWHERE
+        from guessproof.risk.misjudged.over_truths import worlds_of  # only where all true values count
+
+        if self.search.form.is_straight:
+            steps = _STEPS_ANYWHERE
+        else:
+            last = worlds_of(replace(self.goal, factor=self.factor))[-1]
+            steps = _STEPS_STRAIGHTENED if last.form.is_straight else _STEPS_BENT
         return steps, tuple(1.5 * step for step in steps[:-1])
 
     @property
