@@ -133,7 +133,12 @@ def test_the_tables_of_a_database_are_listed_by_name_and_one_is_picked(
     postgres: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    empty = run("env:DATABASE_URL").exception
+    alone = f"{postgres.schema}_alone"  # in the common database others have tables while this runs
+    postgres.con.execute(f"CREATE DATABASE {alone}")
+    with monkeypatch.context() as own:
+        own.setenv("DATABASE_URL", postgres.url.replace("/postgres?", f"/{alone}?"))
+        empty = run("env:DATABASE_URL").exception
+    postgres.con.execute(f"DROP DATABASE {alone} WITH (FORCE)")
     assert isinstance(empty, SourceError)
     assert "GRANT USAGE" in str(empty)
     postgres.con.execute("CREATE TABLE visits (days double precision, ward text)")
