@@ -150,10 +150,10 @@ def gap_near(ends: Array, reach: Array | float, widened: Array | float) -> Array
     return np.where(np.isfinite(found), found, np.inf)
 
 
-def of_two_copies(ends: Array) -> Array:
-    """q, weighed as in the middle: ln ∫ e^{εs} f is known below, above and there."""
+def of_two_copies(ends: Array, off: Array | float = 0.0) -> Array:
+    """q, weighed as in the middle: ln ∫ e^{εs} f is known below, above and there, and may be off by as much."""
     below = np.maximum(0.5 * (ends[0] + ends[1]) - ends[2], 0.0) + 4e-16 * (4 + np.max(np.abs(ends), axis=0))
-    return 0.5 * np.expm1(2 * below)
+    return 0.5 * np.expm1(2 * (below + 2 * off))
 
 
 Pieces = list[tuple[Array, Array]]  # from and to, which together are a part of all values

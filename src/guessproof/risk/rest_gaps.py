@@ -49,24 +49,21 @@ Pair = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Of some goals: both edges, rates, and by rate ln C and ln D."""
+    """Of some goals: both edges, rates, by rate ln C and ln D, and by how much these may be off, but for rounding."""
 
     lo: Array
     hi: Array
     rates: Array
     below: Array
     above: Array
+    off: Array
 
     @classmethod
     def of(cls, world: TiltedIntegrals, lo: Array, hi: Array, first: Array, second: Array) -> Sides:
         """What lies on both sides of goals, for two ε each."""
         middle, half = 0.5 * (first + second), 0.5 * (second - first)
         k = np.stack([middle + n * half for n in _RATES])
-        a, b, ends = lo + 0 * k, hi + 0 * k, np.full(k.shape, np.inf)
-        with np.errstate(all="ignore"):
-            below = world.log_tilt(k, -ends, a, a) + k * world.form.psi(a)
-            above = world.log_tilt(-k, b, ends, b) - k * world.form.psi(b)
-        return cls(lo, hi, k, below, above)
+        return cls(lo, hi, k, *world.log_halves(k, lo + 0 * k, hi + 0 * k))
 
     def pick(self, which: NDArray[Any]) -> Sides:
         return Sides(*(getattr(self, f.name)[..., which] for f in fields(self)))
@@ -103,6 +100,7 @@ class RestGaps:
         shares = [1 / (1 + np.exp(-w)) for w in weights]
         noise = 1e-15 * (4 + np.max(np.where(np.isfinite(left.below), np.abs(left.below), 0.0), axis=0))
         noise = noise + 1e-15 * np.max(np.where(np.isfinite(right.above), np.abs(right.above), 0.0), axis=0)
+        noise = noise + 4 * np.max(np.maximum(left.off, right.off), axis=0)
         apart = np.maximum(np.abs(below - above_most - 2 * climb * to), np.abs(below_most - above - 2 * climb * from_))
         apart = apart + noise
         both = 0.25 / np.square(np.cosh(0.5 * np.clip(0.0, *weights)))
@@ -133,16 +131,18 @@ class RestGaps:
         near = left.below - left.rates * psi(left.lo), right.above + right.rates * psi(right.hi)
         apart = psi(right.lo) - psi(left.lo), psi(right.hi) - psi(left.hi)
         more = right.below[1] - left.below[1], left.above[1] - right.above[1]
-        below, above = (_of_side(n, half * a, np.maximum(m, 0.0)) for n, a, m in zip(near, apart, more, strict=True))
+        off = np.max(left.off, axis=0), np.max(right.off, axis=0)
+        each = zip(near, apart, more, off, strict=True)
+        below, above = (_of_side(n, half * a, np.maximum(m, 0.0) + 2 * o, o) for n, a, m, o in each)
         return np.where(np.isneginf(right.below[1]), 0.0, below), np.where(np.isneginf(left.above[1]), 0.0, above)
 
 
-def _of_side(logs: Array, reach: Array, more: Array) -> Array:
+def _of_side(logs: Array, reach: Array, more: Array, off: Array) -> Array:
     """g of one side: ln C, measured from its edge, is known where least is in it; elsewhere e^{more} times as much is,
     and δψ at the edge differs by `reach`."""
-    copies = of_two_copies(logs[[0, 2, 1]])
+    copies = of_two_copies(logs[[0, 2, 1]], off)
     far, near = np.exp(logs[0] - logs[1] + 2 * reach), np.exp(logs[2] - logs[1] - 2 * reach)
-    edge = 0.25 * (far + near) - 0.5 + 1e-15 * (4 + np.max(np.abs(logs), axis=0)) * (far + 1)
+    edge = 0.25 * (far + near) - 0.5 + (off + 1e-15 * (4 + np.max(np.abs(logs), axis=0))) * (far + 1)
     found = OF_SINH * (copies - np.expm1(-2 * more) * np.maximum(edge - copies, 0.0))
     return np.where(np.isfinite(found), found, np.inf)
 

@@ -33,6 +33,7 @@ Ends = tuple[Array, Array]
 
 SMALL = 1e-2  # below this gain, differences of logarithms are replaced by integrals of expm1
 _HARDLY_ANY = 4e-3  # of the prior
+_HARDLY_OFF = 1e-11  # the share by which integrals from tables may be off
 _STEPS = 120
 _TRUSTED = 8  # steps that may all be Newton's; of those after them every other one halves what is left
 _BLOCK = 1 << 14  # elements worked on at a time, so that they stay in the cache
@@ -116,6 +117,24 @@ class TiltedIntegrals:
             k, a, b, turn, ref = (v[rest] for v in (k, a, b, turn, ref))
             found[rest] = np.logaddexp(self.log_tilt(k, a, turn, ref), self.log_tilt(-k, turn, b, ref))
         return found
+
+    def log_halves(self, k: Array, lo: Array, hi: Array) -> tuple[Array, Array, Array]:
+        """ln ∫e^{kψ}f below lo and ln ∫e^{−kψ}f above hi, and by how much they may be off, but for rounding."""
+        tables, psi, found, off = self.tables, self.form.psi, np.empty((2, *k.shape)), np.zeros(k.shape)
+        rest = np.ones(k.shape, dtype=bool)
+        with np.errstate(all="ignore"):
+            if tables is not None:
+                some = k > 0
+                told, share = tables.halves(k[some], lo[some], hi[some])
+                shift = k[some] * psi(tables.middle)
+                found[:, some] = np.log(told) + np.stack([shift, -shift])
+                off[some] = np.max(share, axis=0)
+                rest[some] = off[some] > _HARDLY_OFF
+                off[rest] = 0.0
+            k, lo, hi, ends = k[rest], lo[rest], hi[rest], np.full(np.count_nonzero(rest), np.inf)
+            found[0, rest] = self.log_tilt(k, -ends, lo, lo) + k * psi(lo)
+            found[1, rest] = self.log_tilt(-k, hi, ends, hi) - k * psi(hi)
+        return found[0], found[1], off
 
     def _sides(self, k: Array, left: Ends, right: Ends, ref: Array) -> tuple[Array, Array]:
         shape = np.broadcast_shapes(*(end.shape for end in (*left, *right)))

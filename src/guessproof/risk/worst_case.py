@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.limits import advantage_of, posterior_of
+from guessproof.risk.tabled_tents import tabled_tents
 from guessproof.risk.tent import Tents, TiltedIntegrals, best_tents, log_prior
 from guessproof.world.checks import Array
 from guessproof.world.line import LinePrior
@@ -71,6 +72,7 @@ class TruthSearch:
     low: float
     high: float
     fixed_radius: bool
+    by_tables: bool = False  # whether beliefs may be told to a millionth of a millionth only, and sooner
 
     @cached_property
     def sharp(self) -> bool:
@@ -132,7 +134,11 @@ class TruthSearch:
         if self.form.is_flat:
             flat = np.broadcast_to(step, lo.shape)
             return Tents(flat, flat, lo, np.zeros(lo.shape))
-        found = best_tents(self.prior, self.form, lo, hi, k, before, guess)
+        if self.by_tables and direction != "fall":
+            before = log_prior(self.prior, lo, hi) if before is None else before
+            found = tabled_tents(TiltedIntegrals(self.prior, self.form), lo, hi, k, before, guess)
+        else:
+            found = best_tents(self.prior, self.form, lo, hi, k, before, guess)
         return replace(found, attack=found.attack + step, bound=found.bound + step)
 
     def gain(

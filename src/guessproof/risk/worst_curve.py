@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from guessproof.risk.gaps import gap_of_tents, room_by_ratio
@@ -26,7 +28,7 @@ class WorstTruths:
         self.direction: Direction = direction
         self.world = TiltedIntegrals(search.prior, search.form)
         least = worst_true_value(search, 0.0, "posterior").bound if direction == "posterior" else 0.0
-        self.along = WorstAlong(search, direction, typical, typical * _LARGEST, least)
+        self.along = WorstAlong(replace(search, by_tables=True), direction, typical, typical * _LARGEST, least)
         self.found: dict[float, tuple[Array, float, float]] = {}
 
     def measure(self, epsilon: Array) -> tuple[Array, Array]:

@@ -36,11 +36,13 @@ _LEVELS = np.array([1e-15, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-6, 1 - 1e-15])  # quant
 _SMOOTH = 1e-14  # of its largest term: what the last terms of a density on its panel may be
 _MISSED = 1e-12  # of the prior: what a panel may have less of it, or more
 _HALVINGS = 16  # of panels on which it is not smooth
-_CLIMB = 2.0  # of ln of the tilt along a panel, at most
+_CLIMB = 1.4  # of ln of the tilt along a panel, at most: twelve nodes then tell it to the last digits
 _NONE = -1000  # no group
 _OCTAVES = 1  # of rates that share their panels
 _MOST_PANELS, _MOST_RATES = 700, 6000  # of one table; kept
 _HIGHEST = 300.0  # ln of what V may be
+_HARDLY_OFF = 2e-13  # as a share of what V is on a panel; twenty times what was seen
+_MISSED_BY = 4.0  # times the last terms: what all that are left out may add up to
 _NOTHING = -32.0  # ln of a share that is nothing
 _TINY = -34.0  # and of the prior, beside what is left out of its bulk
 _BULK = 0.01  # of the prior is left out on either side of most of it
@@ -74,6 +76,7 @@ class _Table:
     lean: Array  # ψ − ψ₀ there
     rates: Array = field(default_factory=lambda: np.empty(0))
     powers: Array = field(default_factory=lambda: np.empty((_ORDER + 1, 0)))  # of u on each panel of each row
+    off: Array = field(default_factory=lambda: np.empty(0))  # by how much V may be off there
     heavy: Array = field(default_factory=lambda: np.empty(0))  # of each row, beyond all panels where e^{kψ} grows
     tails: tuple[Array, Array] | None = None  # ln of what lies below and above all panels, and ψ − ψ₀ at their ends
 
@@ -81,13 +84,23 @@ class _Table:
     def panels(self) -> int:
         return self.edges.size - 1
 
+    @cached_property
+    def rough(self) -> Array:
+        """What polynomials miss of the density where they need not tell its digits: so little is there."""
+        terms = np.abs(np.exp(self.log_weight) @ _TO_LEGENDRE.T)
+        last = np.max(terms[:, -2:], axis=1)
+        return np.where(last > _SMOOTH * np.max(terms, axis=1), _MISSED_BY * last, 0.0)
+
     def add(self, rates: Array) -> None:
         count, both = self.rates.size * 2 * self.panels, np.stack([rates, -rates], axis=1).ravel()
         integrand = np.exp(both[:, None, None] * self.lean + self.log_weight)
         powers = np.moveaxis(integrand @ _POWERS, -1, 0)
         whole = np.sum(powers, axis=0)
-        after = np.cumsum(whole[:, ::-1], axis=1)[:, ::-1]
-        powers[0] += np.where(both[:, None] < 0, -after, np.cumsum(whole, axis=1) - whole)
+        falls = both[:, None] < 0
+        upto = _added_up(whole, falls)
+        powers[0] += np.where(falls, -upto, upto - whole)
+        rough = self.rough * np.exp(both[:, None] * np.where(falls, self.lean[:, 0], self.lean[:, -1]))
+        self.off = np.append(self.off, (_HARDLY_OFF * upto + _added_up(rough, falls)).ravel())
         size = whole.size
         if count + size > self.powers.shape[1]:
             room = np.empty((_ORDER + 1, max(2 * count, count + size)))
@@ -99,16 +112,27 @@ class _Table:
 
     def upto(self, row: Places, x: Array) -> Array:
         """V at some values, in rows, as far as there are panels."""
+        panel, u = self.on_panels(x)
+        return self.polynomial(row * self.panels + panel, u)
+
+    def on_panels(self, x: Array) -> tuple[Places, Array]:
+        """On which panels some values lie, and where on them."""
         panel = np.searchsorted(self.edges[1:-1], x, side="right")
         left, right = self.edges[panel], self.edges[panel + 1]
         with np.errstate(over="ignore"):
-            u = np.minimum(np.maximum((2 * x - left - right) / (right - left), -1.0), 1.0)
-        at = row * self.panels + panel
+            return panel, np.minimum(np.maximum(((x - left) - (right - x)) / (right - left), -1.0), 1.0)
+
+    def polynomial(self, at: Places, u: Array) -> Array:
         value = self.powers[_ORDER].take(at)
         for power in self.powers[_ORDER - 1 :: -1]:
             value *= u
             value += power.take(at)
         return value
+
+
+def _added_up(each: Array, falls: NDArray[np.bool_]) -> Array:
+    """Up to each panel, itself included, from the first on or, where it falls, from the last on."""
+    return np.where(falls, np.cumsum(each[:, ::-1], axis=1)[:, ::-1], np.cumsum(each, axis=1))
 
 
 LogTilt = Callable[[Array, Array, Array, Array], Array]  # ln ∫_a^b e^{k(ψ(x)−ψ(ref))} f, in another way
@@ -158,7 +182,8 @@ class TiltTables:
         return smooth
 
     @cached_property
-    def _middle(self) -> float:
+    def middle(self) -> float:
+        """Where ψ is ψ₀."""
         return float(self.prior.quantile(0.5))
 
     @cached_property
@@ -166,8 +191,9 @@ class TiltTables:
         """Between which values most of the prior lies."""
         return self.prior.quantile([_BULK, 1 - _BULK])
 
-    def _away(self, x: Array) -> Array:
-        return self.form.psi(x) - self.form.psi(self._middle)
+    def away(self, x: Array) -> Array:
+        """ψ − ψ₀."""
+        return self.form.psi(x) - self.form.psi(self.middle)
 
     @cached_property
     def _unit(self) -> float:
@@ -180,13 +206,13 @@ class TiltTables:
     def _lowest(self) -> int:
         """The group of the smallest rates, for which there are panels as far out as there are any."""
         assert self.ends is not None
-        far = np.max(np.abs(self._away(self.ends[[0, -1]])))
+        far = np.max(np.abs(self.away(self.ends[[0, -1]])))
         return min(int(np.floor(np.log2(_HIGHEST / (far * self._unit)) / _OCTAVES)), 0)
 
     def _ends_of(self, rate: float) -> Array | None:
         """Ends of panels for rates up to one, as far out as numbers are not too large; None if that is not far."""
         assert self.ends is not None
-        there = self.form.psi(self._middle)
+        there = self.form.psi(self.middle)
         with np.errstate(divide="ignore", invalid="ignore"):
             last = [self.form.inverse(there + side * _HIGHEST / rate) for side in (-1, 1)]
         low, high = max(float(last[0]), self.ends[0]), min(float(last[1]), self.ends[-1])
@@ -213,7 +239,7 @@ class TiltTables:
         half = 0.5 * np.diff(edges)[:, None]
         nodes = edges[:-1, None] + half * (1 + _NODES)
         with np.errstate(divide="ignore"):
-            return _Table(edges, self.prior.log_density(nodes) + np.log(half), self._away(nodes))
+            return _Table(edges, self.prior.log_density(nodes) + np.log(half), self.away(nodes))
 
     @cached_property
     def _tails(self) -> tuple[float, float]:
@@ -280,19 +306,23 @@ class TiltTables:
             a, b = np.where(down, -end, table.edges[-1]), np.where(down, table.edges[0], end)
             rates = np.where(down, -1.0, 1.0) * table.rates[new // 2]
             with np.errstate(over="ignore"):
-                table.heavy[new] = np.exp(self.log_tilt(rates, a, b, np.full(new.size, self._middle)))
+                table.heavy[new] = np.exp(self.log_tilt(rates, a, b, np.full(new.size, self.middle)))
         value[at] += np.where(asked % 2 == 1, -1.0, 1.0) * table.heavy[asked]
         return value
 
-    def _is_nothing_beyond(self, table: _Table, k: Array, ref: Array) -> NDArray[np.bool_]:
-        """Whether what a tent has beyond all panels is nothing beside what it has of most of the prior."""
+    def _beyond(self, table: _Table) -> tuple[Array, Array]:
+        """ln of what lies below and above all panels, and ψ − ψ₀ at their ends."""
         if table.tails is None:
             ends, none = table.edges[[0, -1]], np.zeros(2)
             starts, stops = np.array([-np.inf, ends[1]]), np.array([ends[0], np.inf])
             with np.errstate(divide="ignore"):
-                table.tails = self.log_tilt(none, starts, stops, none), self._away(ends)
-        (below, above), (first, last) = table.tails
-        at, bulk = self._away(ref), self._away(self._bulk)
+                table.tails = self.log_tilt(none, starts, stops, none), self.away(ends)
+        return table.tails
+
+    def _is_nothing_beyond(self, table: _Table, k: Array, ref: Array) -> NDArray[np.bool_]:
+        """Whether what a tent has beyond all panels is nothing beside what it has of most of the prior."""
+        (below, above), (first, last) = self._beyond(table)
+        at, bulk = self.away(ref), self.away(self._bulk)
         least = -np.abs(k) * np.maximum(np.abs(at - bulk[0]), np.abs(at - bulk[1])) + _NOTHING
         # What lies between an end and the peak is nearer to it than what lies beyond that end.
         low = (below - k * np.maximum(at - first, 0.0) <= least) | ((below <= _TINY) & (ref >= self._bulk[0]))
@@ -312,6 +342,35 @@ class TiltTables:
         value += self._tails[1] * (x == np.inf)
         return _differences(ends, value, np.ones(4))
 
+    def halves(self, k: Array, lo: Array, hi: Array) -> tuple[Array, Array]:
+        """∫e^{k(ψ−ψ₀)}f below lo and ∫e^{−k(ψ−ψ₀)}f above hi for rates above 0, and by which shares they may be off.
+
+        Both begin where their tilt is least and add up what is not below 0: they keep all digits but for what lies
+        beyond all panels, of which no more is known than how much it is at most, and where a panel has much more than
+        lies before it. Off by inf where nothing is known.
+        """
+        with self._turn:
+            return self._halves(k, np.stack([lo, hi]))
+
+    def _halves(self, k: Array, x: Array) -> tuple[Array, Array]:
+        group, row = self.places(k)
+        found, off, (low, high) = np.zeros(x.shape), np.full(x.shape, np.inf), self.prior.support
+        for g in np.unique(group[group > _NONE]):
+            table, some = self._table(int(g)), np.flatnonzero(group == g)
+            assert table is not None
+            (below, above), (first, last) = self._beyond(table)
+            panel, u = table.on_panels(x[:, some])
+            at = (row[some] + np.array([[0], [1]])) * table.panels + panel
+            told = table.polynomial(at, u) * np.array([[1.0], [-1.0]])
+            with np.errstate(all="ignore"):
+                missed = np.exp(np.stack([below + k[some] * first, above - k[some] * last]))
+                share = (table.off.take(at) + missed) / told
+            inside = np.clip(x[:, some], low, high) == np.clip(x[:, some], *table.edges[[0, -1]])
+            found[:, some], off[:, some] = told, np.where(inside & (told > 0), share, np.inf)
+        # Beyond the support there is nothing: that is known.
+        nothing = (np.array([[1.0], [-1.0]]) * x) <= np.array([[low], [-high]])
+        return np.where(nothing, 0.0, found), np.where(nothing, 0.0, off)
+
     def told(self, k: Array, left: Ends, right: Ends, ref: Array) -> tuple[Array, NDArray[np.bool_]]:
         """∫e^{k(ψ−ψ(ref))}f over pieces on the left and with −k over those on the right; for which rows that is known.
 
@@ -328,8 +387,8 @@ class TiltTables:
         falls = np.repeat([False, False, True, True], sizes) != backwards[:, None]
         known, found = group > _NONE, np.zeros(np.broadcast_shapes(*(e.shape for e in ends)))
         with np.errstate(over="ignore"):
-            rise = np.exp(-k * self._away(ref))
-            fall = np.exp(k * self._away(ref))
+            rise = np.exp(-k * self.away(ref))
+            fall = np.exp(k * self.away(ref))
             heights = np.stack([rise, rise, fall, fall])[..., None]
         low, high = self.prior.support
         for g in np.unique(group[known]):
