@@ -20,6 +20,7 @@ from guessproof.errors import PriorError
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import NODE_WEIGHTS, NODES, LinePrior, log_sum
 from guessproof.world.panels import PanelTables
+from guessproof.world.smooth import Slopes
 
 _TAIL = 10.0 ** -np.arange(14, 1, -1)
 _LEVELS = np.concatenate([_TAIL, np.arange(1, 20) / 20, 1 - _TAIL[::-1]])
@@ -357,6 +358,20 @@ class FrozenScipy(QuadraturePrior):
 
     def upper_quantile(self, u: ArrayLike) -> Array:
         return np.asarray(self.distribution.isf(u), dtype=np.float64)
+
+    def density_slopes(self, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+        a, b = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+        if self._slopes is None:
+            return LinePrior.density_slopes(self, a, b)
+        start, end = self.support
+        low, high = self._slopes.between(a, b)
+        across, beside = (a < start) | (b > end), (b < start) | (a > end)
+        low, high = np.where(across, -np.inf, low), np.where(across, np.inf, high)
+        return np.where(beside, 0.0, low), np.where(beside, 0.0, high)
+
+    @cached_property
+    def _slopes(self) -> Slopes | None:
+        return Slopes.of(self)
 
     @property
     def turns(self) -> tuple[float, ...]:

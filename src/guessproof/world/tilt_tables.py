@@ -16,30 +16,24 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.polynomial import legendre
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from guessproof.world.checks import Array
 from guessproof.world.line_form import LineForm
-from guessproof.world.powers import antiderivatives, to_legendre
+from guessproof.world.powers import antiderivatives
+from guessproof.world.smooth import MOST_PANELS, NODES, SMOOTH, TO_LEGENDRE, WEIGHTS, Smooth, smooth_panels
 
 Places = NDArray[np.int64]
 Ends = tuple[Array, Array]
 
-_NODES, _WEIGHTS = (np.asarray(part) for part in legendre.leggauss(12))
-_ORDER = _NODES.size
-_TO_LEGENDRE = to_legendre(_NODES, _WEIGHTS)
-_LEVELS = np.array([1e-15, 1e-6, 0.01, 0.5, 0.99, 1 - 1e-6, 1 - 1e-15])  # quantiles at which panels end at first
-_SMOOTH = 1e-14  # of its largest term: what the last terms of a density on its panel may be
-_MISSED = 1e-12  # of the prior: what a panel may have less of it, or more
-_HALVINGS = 16  # of panels on which it is not smooth
+_ORDER = NODES.size
 _CLIMB = 1.4  # of ln of the tilt along a panel, at most: twelve nodes then tell it to the last digits
 _NONE = -1000  # no group
 _OCTAVES = 1  # of rates that share their panels
-_MOST_PANELS, _MOST_RATES = 700, 6000  # of one table; kept
+_MOST_RATES = 6000  # kept
 _HIGHEST = 300.0  # ln of what V may be
 _HARDLY_OFF = 2e-13  # as a share of what V is on a panel; twenty times what was seen
 _MISSED_BY = 4.0  # times the last terms: what all that are left out may add up to
@@ -48,23 +42,7 @@ _TINY = -34.0  # and of the prior, beside what is left out of its bulk
 _BULK = 0.01  # of the prior is left out on either side of most of it
 
 
-class Smooth(Protocol):
-    """What tables ask of a prior."""
-
-    @property
-    def support(self) -> tuple[float, float]: ...
-
-    @property
-    def breaks(self) -> tuple[float, ...]: ...
-
-    def quantile(self, u: ArrayLike) -> Array: ...
-
-    def log_density(self, x: ArrayLike) -> Array: ...
-
-    def mass(self, a: ArrayLike, b: ArrayLike) -> Array: ...
-
-
-_POWERS = antiderivatives(_NODES, _WEIGHTS)
+_POWERS = antiderivatives(NODES, WEIGHTS)
 
 
 @dataclass(eq=False)
@@ -87,9 +65,9 @@ class _Table:
     @cached_property
     def rough(self) -> Array:
         """What polynomials miss of the density where they need not tell its digits: so little is there."""
-        terms = np.abs(np.exp(self.log_weight) @ _TO_LEGENDRE.T)
+        terms = np.abs(np.exp(self.log_weight) @ TO_LEGENDRE.T)
         last = np.max(terms[:, -2:], axis=1)
-        return np.where(last > _SMOOTH * np.max(terms, axis=1), _MISSED_BY * last, 0.0)
+        return np.where(last > SMOOTH * np.max(terms, axis=1), _MISSED_BY * last, 0.0)
 
     def add(self, rates: Array) -> None:
         count, both = self.rates.size * 2 * self.panels, np.stack([rates, -rates], axis=1).ravel()
@@ -155,31 +133,7 @@ class TiltTables:
     @cached_property
     def ends(self) -> Array | None:
         """Ends of panels on which the density is smooth; None where it is infinite somewhere, or never smooth."""
-        prior, (low, high) = self.prior, self.prior.support
-        known = [*prior.quantile(_LEVELS), *prior.breaks, low, high, *(c for c in self.form.cuts if low < c < high)]
-        ends = np.unique([float(x) for x in known if np.isfinite(x)])
-        for _ in range(_HALVINGS):
-            rough = ~self._is_smooth(ends[:-1], ends[1:])
-            if not rough.any():
-                return ends
-            if ends.size > _MOST_PANELS:
-                break
-            ends = np.unique(np.concatenate([ends, 0.5 * (ends[:-1] + ends[1:])[rough]]))
-        return None
-
-    def _is_smooth(self, left: Array, right: Array) -> NDArray[np.bool_]:
-        """Whether the last terms of the density are nothing, beside its panel or beside all of it; and none is missed.
-
-        Nodes tell nothing of what is narrower than the gaps between them, but the prior knows how much there is.
-        """
-        half = 0.5 * (right - left)
-        with np.errstate(all="ignore"):  # a density may be infinite, and is not smooth there
-            height = np.exp(self.prior.log_density(left[:, None] + half[:, None] * (1 + _NODES)))
-            terms, counted = np.abs(height @ _TO_LEGENDRE.T), half * (height @ _WEIGHTS)
-        last = np.max(terms[:, -2:], axis=1)
-        smooth = (last <= _SMOOTH * np.max(terms, axis=1)) | (last * half <= 0.01 * _SMOOTH)
-        smooth[smooth] = np.abs(counted - self.prior.mass(left, right))[smooth] <= _MISSED
-        return smooth
+        return smooth_panels(self.prior, self.form.cuts)
 
     @cached_property
     def middle(self) -> float:
@@ -220,7 +174,7 @@ class TiltTables:
             return None
         reach = np.unique(np.clip(self.ends, low, high))
         parts = np.ceil(np.maximum(np.diff(self.form.psi(reach)) * rate / _CLIMB, 1)).astype(np.int64)
-        if np.sum(parts) > _MOST_PANELS:
+        if np.sum(parts) > MOST_PANELS:
             return None
         share = np.concatenate([np.arange(n) / n for n in parts])
         return np.append(np.repeat(reach[:-1], parts) + share * np.repeat(np.diff(reach), parts), reach[-1])
@@ -237,7 +191,7 @@ class TiltTables:
 
     def _empty(self, edges: Array) -> _Table:
         half = 0.5 * np.diff(edges)[:, None]
-        nodes = edges[:-1, None] + half * (1 + _NODES)
+        nodes = edges[:-1, None] + half * (1 + NODES)
         with np.errstate(divide="ignore"):
             return _Table(edges, self.prior.log_density(nodes) + np.log(half), self.away(nodes))
 
