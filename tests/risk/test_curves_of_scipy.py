@@ -33,6 +33,24 @@ def test_a_prior_known_by_its_values_has_the_curve_of_its_formula(name: str, fac
         assert one.epsilon(advantage=limit) == pytest.approx(other.epsilon(advantage=limit), rel=1.5e-3)
 
 
+@pytest.mark.parametrize(("sigmas", "factor"), [(0.0, 8.0), (0.4, 1.5), (2.5, 8.0)])
+def test_at_one_true_value_a_grid_meets_what_boxes_prove_with_a_formula(sigmas: float, factor: float) -> None:
+    """The normal by its values, on a grid, encloses the normal by its formula, which is known to eight digits."""
+    at = {"x": 20 + 6.28 * sigmas}
+    one, other = (
+        gp.Attack(gp.within(gp.Attribute("x", prior=prior), 2.0), at=at, prior_factor=factor)
+        for prior in (FrozenScipy(stats.norm(20, 6.28)), gp.normal(20, 6.28))
+    )
+    for both in (False, True):
+        for epsilon in (0.01, 0.3):
+            found, exact = (attack.advantage(epsilon=epsilon, both=both) for attack in (one, other))
+            assert found.attack <= exact.bound * (1 + 1e-9)
+            assert exact.attack * (1 - 1e-9) <= found.bound <= exact.bound * (1 + 5e-4)
+    for limit in (0.02, 0.2):
+        assert one.epsilon(advantage=limit) == pytest.approx(other.epsilon(advantage=limit), rel=5e-4)
+        assert one.epsilon(advantage=limit) <= other.epsilon(advantage=limit) * (1 + 1e-7)
+
+
 @pytest.mark.parametrize(
     ("frozen", "bounds", "radius"),
     [

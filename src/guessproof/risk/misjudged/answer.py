@@ -23,6 +23,7 @@ from guessproof.risk.misjudged.box import GoalBox, WrongBox
 from guessproof.risk.misjudged.by_odds import OddsRange
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import MOST_PAIRS, WrongListed
+from guessproof.risk.misjudged.wrong_along import WrongAlong
 from guessproof.risk.misjudged.wrong_prior import Widths, WrongAnywhere, WrongPrior, WrongTents
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.cells import can_cut, cut
@@ -354,7 +355,8 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
                 TiltedIntegrals(prior, form), lambda x: (lo + 0 * x, hi + 0 * x), place, place, factor
             )
             widths = _widths_on(prior, form, float(lo), float(hi), log_odds)
-            return WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
+            tents = WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
+            return WrongAlong(factor, widths, tents) if WrongAlong.suits(world) else tents
         across = farthest(attribute)
         region = tuple((float(a), float(b)) for a, b in intervals)
         pairs = (lambda: None) if form is None else cache(lambda: apart_on_line(prior, form, region))
@@ -447,6 +449,8 @@ def _how(engine: WrongPrior) -> str:
         return f"prior wrong by up to ×{engine.factor:g}: what is declared, and the least that lies far from a peak"
     if isinstance(engine, WrongListed):
         return f"prior wrong by up to ×{engine.factor:g}: every corner likelihood with the priors that favour it"
+    if isinstance(engine, WrongAlong):
+        return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven on a grid"
     if isinstance(engine, WrongTents):
         return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven by boxes"
     if isinstance(engine, OddsRange):

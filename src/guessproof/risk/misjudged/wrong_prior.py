@@ -118,8 +118,12 @@ class WrongPrior(ABC):
 
         broken = largest_epsilon(reached, np.asarray(limit), start=self.start, relative=self.closely)
         found = (float(broken) * (1 - hair) for hair in self.hairs[1])
-        whatever = 4 * math.atanh(limit) / self.widths.across * (1 - 1e-12) if self.widths.across else math.inf
+        whatever = self.whatever(limit)
         return max(whatever, next((e for e in found if e <= whatever or self.keeps(e, limit, move)), 0.0))
+
+    def whatever(self, limit: float) -> float:
+        """An ε that keeps the limit whatever the prior is."""
+        return 4 * math.atanh(limit) / self.widths.across * (1 - 1e-12) if self.widths.across else math.inf
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """The largest factor at which the limit is proven at this ε, for one that 1 keeps; inf where none breaks it."""
