@@ -12,30 +12,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from guessproof.risk.atoms import Atoms, Places
-from guessproof.risk.gaps import enough_peaks, gap_near
+from guessproof.risk.gaps import enough_peaks, gap_near, gap_of_logs, rates_around
 from guessproof.world.checks import Array
 
+_BINS, _FAR = 512, 600.0  # numbers that stand for all, and how far exponentials reach
 _AT_ONCE = 1 << 21  # exponentials that are worked out together
 
 
 @dataclass(frozen=True, eq=False)
 class AtomPeaks:
-    """Some of the numbers, and how far from each those lie, in units of distance, that it stands for."""
+    """Some of the numbers, how far from each those lie, in units of distance, that it stands for; the first of these."""
 
     places: Places
     away: Array
+    first: Places
 
     @staticmethod
     def among(psi: Array, count: int) -> AtomPeaks:
         """All numbers where they are not more than so many, else one for each of so many parts of where they lie."""
         if psi.size <= count:
-            return AtomPeaks(np.arange(psi.size), np.zeros(psi.size))
+            return AtomPeaks(np.arange(psi.size), np.zeros(psi.size), np.arange(psi.size))
         wide = float(psi[-1] - psi[0])
         part = np.floor((psi - psi[0]) / wide * count) if wide > 0 else np.zeros(psi.size)
         first = np.flatnonzero(np.diff(part, prepend=-1.0))
         last = np.append(first[1:], psi.size) - 1
         places = (first + last) // 2
-        return AtomPeaks(places, np.maximum(psi[last] - psi[places], psi[places] - psi[first]))
+        return AtomPeaks(places, np.maximum(psi[last] - psi[places], psi[places] - psi[first]), first)
 
 
 def gap_of_rest(atoms: Atoms, run: tuple[int, int], first: Array, second: Array) -> Array:
@@ -135,3 +137,41 @@ def _log_blocks(mass: Array, x: Array, places: Places, rates: Array, *, after: b
         found[held] = np.add.reduceat(terms, start_of[held])
     with np.errstate(divide="ignore"):
         return np.log(found)
+
+
+class AtomBins:
+    """Many numbers judged by fewer that stand for those around them: g of all of them, for tents of all peaks.
+
+    Where ψ of each number is moved by h at most, so is every s, as if a peak were further away.
+    """
+
+    def __init__(self, atoms: Atoms, factor: float, step: float) -> None:
+        peaks = AtomPeaks.among(atoms.psi, _BINS)
+        self.psi, self.mass = atoms.psi[peaks.places], np.add.reduceat(atoms.mass, peaks.first)
+        self.off, self.factor, self.step = float(np.max(peaks.away)), factor, step
+        self.bin_of = np.repeat(np.arange(peaks.first.size), np.diff(peaks.first, append=atoms.psi.size))
+        self._known: dict[tuple[float, float], Array] = {}
+
+    def gap(self, low: Places, high: Places, first: Array, second: Array) -> tuple[Array, Array]:
+        """g for peaks between two numbers, for each two rates; and in the middle of the peaks alone."""
+        psi = self.psi
+        low, high = self.bin_of[low], self.bin_of[high]
+        c = (low + high) // 2
+        apart = np.maximum(psi[high] - psi[c], psi[c] - psi[low]) + 2 * self.off
+        pairs, inverse = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
+        logs = np.stack([self._logs(float(a), float(b)) for a, b in pairs.T])[inverse.ravel(), :, c].T
+        step = 0.5 * self.step
+        return gap_of_logs(logs, logs[0], (apart + step, self.off + step), (first, second), self.factor)
+
+    def _logs(self, first: float, second: float) -> Array:
+        """ln Σ mass·e^{−rate·|ψ−ψ(c)|} for each rate around two and each c; not a number where exponentials end."""
+        if (first, second) not in self._known:
+            rate = rates_around(np.array([first]), np.array([second]), self.factor)
+            x = rate * (self.psi - self.psi[0])
+            far = np.max(np.abs(x), axis=1, keepdims=True) > _FAR
+            x = np.where(far, 0.0, x)
+            left = np.cumsum(self.mass * np.exp(x), axis=1) * np.exp(-x)
+            after = np.cumsum((self.mass * np.exp(-x))[:, ::-1], axis=1)[:, ::-1]
+            right = np.append(after[:, 1:], np.zeros((len(x), 1)), axis=1) * np.exp(x)
+            self._known[first, second] = np.where(far, np.nan, np.log(left + right))
+        return self._known[first, second]

@@ -392,6 +392,33 @@ def best_of_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: 
     return way * risen(mass, told, b, out), mass, told
 
 
+def best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
+    """The best attack with chords between radii, in rows, and what ln L is where h turns if nothing is to be better.
+
+    Where the derivatives vanish, ln L is ln(b/B) for the target and ln(a/A) for the rest plus 2·ln((A+B)/(a+b)).
+    """
+    ours, theirs = (target.mass, target.told), (rest.mass, rest.told)
+    values, masses, told = best_of_edges(ours, theirs, 1)
+    others, other_masses, other_told = best_of_edges(theirs, ours, -1)
+    every = np.arange(len(values))
+    first, second = (_best_place(v) for v in (values, others))
+    corner, edge = np.unravel_index(first, values.shape[1:])
+    best = values[every, corner, edge], masses[every, corner, edge], told[every, corner, edge]
+    one = np.stack([*best, rest.mass[every, corner], rest.told[every, corner]])
+    corner, edge = np.unravel_index(second, others.shape[1:])
+    best = others[every, corner, edge], other_masses[every, corner, edge], other_told[every, corner, edge]
+    other = np.stack([best[0], target.mass[every, corner], target.told[every, corner], *best[1:]])
+    value, a, into, b, out = np.where(one[0] >= other[0], one, other)
+    level = 2 * np.log((into + out) / (a + b))
+    return np.nan_to_num(value), np.stack([np.log(b / out) + level, np.log(a / into) + level])
+
+
+def _best_place(values: Array) -> NDArray[np.int64]:
+    """Where each row has its largest value."""
+    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), values.shape[1] * values.shape[2])
+    return np.argmax(flat, axis=1)
+
+
 def _newton(found: Array, centre: Array, step: float, there: Array) -> Array:
     """Where the parabola through a grid of 3×3×3 values is highest, not far from it; the best of the grid elsewhere."""
     first = np.stack([found[:, 2, 1, 1] - found[:, 0, 1, 1], found[:, 1, 2, 1] - found[:, 1, 0, 1],

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.gaps import gap_of_tents, room_by_odds
+from guessproof.risk.gaps import Pieces, gap_of_boxes, gap_of_tents, room_by_odds
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.quick import aim
 from guessproof.risk.misjudged.radii import Radii
@@ -301,6 +301,51 @@ class MisjudgedAlongTruths:
         """Of boxes: whether some of their peaks lie in a goal of theirs, and peaks without those that lie in none."""
         first, last = self.peaks(truths[0], truths[1])
         return (peaks[1] >= first) & (peaks[0] <= last), np.clip(peaks, first, last)
+
+    def divisible(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether boxes have more true values between their ends, and more peaks: always."""
+        return np.ones(truths.shape[1], dtype=bool), np.ones(peaks.shape[1], dtype=bool)
+
+    def middles(self, ends: str, a: Array, b: Array) -> Pair:
+        """Where the first half of a box ends and the second begins."""
+        del ends
+        middle = 0.5 * a + 0.5 * b
+        return middle, middle
+
+    @property
+    def largest(self) -> float:
+        return np.inf
+
+    # Along ε.
+
+    def _goals(self, truths: Array) -> tuple[Pair, Pair]:
+        """What all goals of a box lie in, and what they have in common."""
+        (lo1, hi1), (lo2, hi2) = (self.search.edges(t) for t in truths)
+        return (lo1, hi2), (lo2, np.maximum(lo2, hi1))
+
+    def declared(self, truths: Array) -> Pair:
+        """Beliefs before, as declared: the least and the largest of a box."""
+        union, common = self._goals(truths)
+        return self.search.prior.mass(*common), self.search.prior.mass(*union)
+
+    def gap_of_all(self, peaks: Array, rates: Pair) -> Pair:
+        """g of all values, for each box; and in the middle of its peaks alone."""
+        every: Pieces = [(np.full(peaks.shape[1], -np.inf), np.full(peaks.shape[1], np.inf))]
+        ends = peaks[0], peaks[1]
+        return gap_of_boxes(self.world, (every, every), ends, rates, self.factor, self.search.form.step)
+
+    def gap_of_rest(self, truths: Array, peaks: Array, rates: Pair) -> Array:
+        """g of what goals are compared with."""
+        parts = self._compared_with(*self._goals(truths))
+        return gap_of_boxes(self.world, parts, (peaks[0], peaks[1]), rates, self.factor)[0]
+
+    def _compared_with(self, union: Pair, common: Pair) -> tuple[Pieces, Pieces]:
+        """What goals of a box are compared with, at most and at least: the rest for tents, the goal for valleys."""
+        if self.move < 0:
+            return [union], [common]
+        ends = np.full(union[0].shape, -np.inf), np.full(union[0].shape, np.inf)
+        at_most, at_least = ([(ends[0], lo), (hi, ends[1])] for lo, hi in (common, union))
+        return at_most, at_least
 
     def _rows(self, epsilon: Array, truths: Pair, c: Array) -> TruthRows:
         t1, t2 = truths

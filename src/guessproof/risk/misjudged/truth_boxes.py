@@ -202,11 +202,13 @@ class PeakedGoals:
 class MovedPolygon:
     """Corners (mass or told, end of the box, row, corner) that bound ∫Lhf for every true value of a box.
 
-    From one end to the other they move along straight lines, but for a parabola: how high it is for each tangent.
+    From one end to the other they move along straight lines, but for a parabola: how high it is for each tangent. Where
+    that is `steady`, it is as high near the ends of the box as between them.
     """
 
     corners: Array
     bends: Array
+    steady: bool = False
 
     @classmethod
     def of(cls, part: TurnedPart, goals: PeakedGoals, sign: int, way: Move, raised: Array) -> MovedPolygon:
@@ -234,11 +236,11 @@ class MovedPolygon:
         for place, by in ((0, -wide), (-1, goals.factor * wide)):
             mass[..., place] += by
             told[..., place] += slope[:, place] * by
-        _not_below_zero(mass, told, slope[:, 0], way)
+        not_below_zero(mass, told, slope[:, 0], way)
         return cls(np.stack([mass, told]), bends)
 
 
-def _not_below_zero(mass: Array, told: Array, slope: Array, way: Move) -> None:
+def not_below_zero(mass: Array, told: Array, slope: Array, way: Move) -> None:
     """Let a polygon begin where masses and what is above them are not negative, at both ends of the box alike.
 
     Along its first tangent that is where it meets an axis. Where that is another axis at each end, or the tangent is
@@ -264,7 +266,8 @@ def most_risen(upper: MovedPolygon, lower: MovedPolygon, more: Array) -> Array:
         (a, into), (b, out) = upper.corners, lower.corners
         target, rest = (a, into + more[0][:, None]), (b, out + more[1][:, None])
         corners = _Corners.of(target, rest)
-        most = np.maximum(*(_most_along(corners, way, upper.bends, lower.bends) for way in (1, -1)))
+        bends, steady = (upper.bends, lower.bends), upper.steady or lower.steady
+        most = np.maximum(*(_most_along(corners, way, *bends, steady=steady) for way in (1, -1)))
     below = [np.any(v < 0, axis=(0, 2)) for v in (*target, *rest)]
     wrong = np.isnan(most) | np.any(below, axis=0)
     return np.where(wrong, 1.0, np.minimum(most, 1.0)) + _ROUNDING
@@ -300,7 +303,7 @@ class _Corners:
         return into, out
 
 
-def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array) -> Array:
+def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array, *, steady: bool) -> Array:
     """The largest value along all edges of the target (1) or of the rest (−1), at the corners of the other one.
 
     What S, T and the factors of (β − α)·(P₁ − P₂) are at the ends of an edge bounds them along it: they are linear
@@ -322,10 +325,14 @@ def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array) -> 
     uneven = np.maximum(*_ends(np.maximum(moved, 1 / moved)[None], axis))[0]
     left = np.minimum(after[0], after[1]) - lowered
     raises = np.where(left > 0, (raised * out + lowered * into) / left, np.inf)
-    room, level = twist * ratio / both + uneven * raises, twist / np.sqrt(after[0] * after[1] * both) + raises
+    room, level, always = twist * ratio / both, twist / np.sqrt(after[0] * after[1] * both), 0.0
+    if steady:
+        always = np.where(np.isnan(raises), np.inf, raises)
+    else:
+        room, level = room + uneven * raises, level + raises
     room, level = (np.where(np.isnan(v), np.inf, v) for v in (room, level))  # what underflows is not known
     # Where ends are far apart, what (β − α)·(P₁ − P₂) is anywhere says more than how it goes to 0 at both.
-    return np.max(np.minimum(_top_of_parabola(value, room), np.max(value, axis=0) + level), axis=(1, 2))
+    return np.max(np.minimum(_top_of_parabola(value, room), np.max(value, axis=0) + level) + always, axis=(1, 2))
 
 
 def _of_corners(bends: Array) -> Array:

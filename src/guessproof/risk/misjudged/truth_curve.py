@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.gaps import Pieces, gap_of_boxes, room_by_odds, room_by_ratio
+from guessproof.risk.gaps import room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move, Pair
@@ -44,7 +44,14 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
     What an attack that is not the best one reaches is below what others do: then a line further above it is tried.
     """
     straight, along = _straightened(search), MisjudgedAlongTruths(search, factor, move)
-    first = along if straight is None else MisjudgedAlongTruths(straight, factor, move)
+    return proven_curve(
+        along, None if straight is None else MisjudgedAlongTruths(straight, factor, move), typical, further=further
+    )
+
+
+def proven_curve(along: AlongTruths, straight: AlongTruths | None, typical: float, *, further: bool) -> Rising | None:
+    """The same where it is told how attacks are followed; a longer distance may prove it."""
+    first = along if straight is None else straight
     nodes = _nodes(first, typical, further=further)
     if not nodes[-1] > nodes[0]:  # attacks have levelled before: nothing comes further on
         return None
@@ -65,16 +72,53 @@ def _straightened(search: TruthSearch) -> TruthSearch | None:
     return None if longer is None else replace(search, form=longer.form).half
 
 
-def _nodes(along: MisjudgedAlongTruths, typical: float, *, further: bool = False) -> Array:
+def _nodes(along: AlongTruths, typical: float, *, further: bool = False) -> Array:
     """Nodes evenly in √ε, since a parabola is about as high for as much of that; and some nearer to 0."""
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(along.rough(typical * sizes))
     last, highest = typical * np.exp(np.interp(np.array([_HIGH, _HIGHEST]) * value[-1], value, np.log(sizes)))
+    last, highest = min(last, along.largest), min(highest, along.largest)
     if further:
         return np.square(np.linspace(np.sqrt(last), np.sqrt(highest), _NODES))
     even = last * np.square(np.arange(1, _NODES + 1) / _NODES)
     halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
     return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])
+
+
+class AlongTruths(Protocol):
+    """Attacks at the worst true value, in rows, and boxes of true values and peaks."""
+
+    @property
+    def factor(self) -> float: ...
+    @property
+    def move(self) -> Move: ...
+    @property
+    def largest(self) -> float:
+        """The largest ε of which it knows."""
+        ...
+
+    # Attacks: what they reach, and where they are (a true value, a peak and two turns).
+    def rough(self, epsilon: Array) -> Array: ...
+    def followed(self, epsilon: Array) -> Pair: ...
+    def switches(self, epsilon: Array, places: Array) -> Pair: ...
+    def reached(self, places: Array, epsilon: Array) -> Array: ...
+    def nearer(self, places: Array, epsilon: Array) -> Pair: ...
+    def climbed(self, start: Array, epsilon: Array) -> Pair: ...
+    def places_of(self, looked: LookedBoxes, some: NDArray[np.int64]) -> Array: ...
+
+    # Boxes: where they begin, what bounds them, and how they are cut.
+    def range_of(self, epsilon: Array, line: Array) -> tuple[float, float] | None: ...
+    def first_boxes(self, place: Array, range_: tuple[float, float]) -> Pair: ...
+    def asked(self, boxes: TruthBoxes, epsilon: Array) -> LookedBoxes: ...
+    def left(self, t1: Array, t2: Array) -> Array: ...
+    def within(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], Array]: ...
+    def divisible(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]: ...
+    def middles(self, ends: str, a: Array, b: Array) -> Pair: ...
+
+    # Along ε: g of all values and of what is compared; the least and the largest declared belief of a box.
+    def gap_of_all(self, peaks: Array, rates: Pair) -> Pair: ...
+    def gap_of_rest(self, truths: Array, peaks: Array, rates: Pair) -> Array: ...
+    def declared(self, truths: Array) -> Pair: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,22 +156,32 @@ class CurveBoxes:
         """How far what bounds an end lies above what is reached there, at most."""
         return np.max(self.most - self.reached, axis=0)
 
-    def in_places(self) -> CurveBoxes:
-        """Cut in two, by what is loosest: true values (and radii), or peaks; or in four."""
+    def in_places(self, along: AlongTruths) -> CurveBoxes:
+        """Cut in two, by what is loosest: true values (and radii), or peaks; or in four.
+
+        Where there are no true values between two others, radii alone come closer.
+        """
         by_peak = np.max(self.by_peak, axis=0)
         by_truth = self.loose - by_peak
         both = np.minimum(by_truth, by_peak) > _BOTH * np.maximum(by_truth, by_peak)
         both |= (np.max(self.most, axis=0) >= 1) & (self.depth >= DEEP)  # which says nothing of what is loose
-        kinds = both, ~both & (by_truth >= by_peak), ~both & (by_truth < by_peak)
-        four, truths, peaks = (self.pick(kind) for kind in kinds)
-        halves = four._halved("truths")._halved("peaks"), truths._halved("truths"), peaks._halved("peaks")
+        more_truths, more_peaks = along.divisible(self.truths, self.peaks)
+        truths, peaks = (both | (by_truth >= by_peak)) & more_truths, (both | (by_truth < by_peak)) & more_peaks
+        kinds = truths & peaks, truths & ~peaks, ~truths & peaks, ~truths & ~peaks
+        four, two, others, closer = (self.pick(kind) for kind in kinds)
+        halves = [
+            four._halved("truths", along)._halved("peaks", along),
+            two._halved("truths", along),
+            others._halved("peaks", along),
+            CurveBoxes.new(closer.nodes, closer.truths, closer.peaks, closer.turns, closer.depth + 1),
+        ]
         return CurveBoxes.joined(halves)
 
-    def _halved(self, ends: str) -> CurveBoxes:
+    def _halved(self, ends: str, along: AlongTruths) -> CurveBoxes:
         a, b = getattr(self, ends)
-        middle = 0.5 * a + 0.5 * b
+        first, second = along.middles(ends, a, b)
         new = CurveBoxes.new(self.nodes, self.truths, self.peaks, self.turns, self.depth + 1)
-        return CurveBoxes.joined([replace(new, **{ends: np.stack(part)}) for part in ((a, middle), (middle, b))])
+        return CurveBoxes.joined([replace(new, **{ends: np.stack(part)}) for part in ((a, first), (second, b))])
 
     def in_epsilon(self) -> CurveBoxes:
         """Cut at the node in the middle: each half keeps what is known of the end that it has."""
@@ -147,10 +201,10 @@ class ProvenLine:
 
     def __init__(
         self,
-        along: MisjudgedAlongTruths,
+        along: AlongTruths,
         epsilon: Array,
         above: float = _ABOVE[0],
-        proof: MisjudgedAlongTruths | None = None,
+        proof: AlongTruths | None = None,
     ) -> None:
         proof = along if proof is None else proof
         value, places = proof.followed(epsilon)
@@ -304,7 +358,7 @@ class ProvenLine:
         open_ = ~below & self._is_asked(boxes.nodes)
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
         in_epsilon = open_ & wide & ~(alone + bent < _IN_EPSILON * boxes.loose)
-        places = boxes.pick(open_ & ~in_epsilon).in_places()
+        places = boxes.pick(open_ & ~in_epsilon).in_places(self.proof)
         some, peaks = self.proof.within(places.truths, places.peaks)
         return CurveBoxes.joined([replace(places, peaks=peaks).pick(some), boxes.pick(in_epsilon).in_epsilon()])
 
@@ -330,48 +384,32 @@ class ProvenLine:
         first, second = (np.minimum(boxes.most[i], self.height[boxes.nodes[i]]) for i in (0, 1))
         return first, np.maximum(first, second)
 
-    def _looks(self, boxes: CurveBoxes) -> tuple[Pair, Pair, float]:
+    def _rates(self, boxes: CurveBoxes) -> Pair:
         first, second = (self.proof.move * self.epsilon[n] for n in boxes.nodes)
-        return (boxes.peaks[0], boxes.peaks[1]), (first, second), self.proof.factor
-
-    def _goals(self, boxes: CurveBoxes) -> tuple[Pair, Pair]:
-        """What all goals of a box lie in, and what they have in common."""
-        (lo1, hi1), (lo2, hi2) = (self.proof.search.edges(t) for t in boxes.truths)
-        return (lo1, hi2), (lo2, np.maximum(lo2, hi1))
+        return first, second
 
     def _by_ratio(self, boxes: CurveBoxes, climbs: Pair) -> Pair:
         """How far above its chord each box may be, told from how beliefs grow; and in its middle alone, about."""
-        every: Pieces = [(np.full(boxes.size, -np.inf), np.full(boxes.size, np.inf))]
-        most = self._before(*self._goals(boxes))[-1]
+        most = self._before(boxes)[-1]
         with np.errstate(all="ignore"):
-            gaps = gap_of_boxes(self.proof.world, (every, every), *self._looks(boxes), self.proof.search.form.step)
+            gaps = self.proof.gap_of_all(boxes.peaks, self._rates(boxes))
             room, alone = (room_by_ratio(gap, most, climbs) for gap in gaps)
         return room, alone
 
     def _by_odds(self, boxes: CurveBoxes, climbs: Pair) -> Array:
         """The same told from how odds grow, for all beliefs before it."""
-        union, common = self._goals(boxes)
-        before = self._before(union, common)
+        before = self._before(boxes)
         ends = (before[:-1], before[1:]), climbs, self._ends(before[1:], climbs)
         with np.errstate(all="ignore"):
-            gap, _ = gap_of_boxes(self.proof.world, self._compared_with(union, common), *self._looks(boxes))
+            gap = self.proof.gap_of_rest(boxes.truths, boxes.peaks, self._rates(boxes))
             return np.max(room_by_odds(gap, *ends), axis=0)
 
-    def _before(self, union: Pair, common: Pair) -> Array:
+    def _before(self, boxes: CurveBoxes) -> Array:
         """Beliefs from which a rise may start, or of which a fall takes the rest, from the least to the largest."""
-        mass, factor = self.proof.search.prior.mass, self.proof.factor
-        least, most = (np.clip(mass(*goal), 0.0, 1.0) for goal in (common, union))  # rounding may leave that
-        low, high = with_odds_of(least, 1 / factor), with_odds_of(most, factor)
+        least, most = (np.clip(mass, 0.0, 1.0) for mass in self.proof.declared(boxes.truths))  # rounding may leave that
+        low, high = with_odds_of(least, 1 / self.proof.factor), with_odds_of(most, self.proof.factor)
         low, high = (low, high) if self.proof.move > 0 else (1 - high, 1 - low)
         return low + np.linspace(0.0, 1.0, _STARTS)[:, None] * (high - low)
-
-    def _compared_with(self, union: Pair, common: Pair) -> tuple[Pieces, Pieces]:
-        """What goals of a box are compared with, at most and at least: the rest for tents, the goal for valleys."""
-        if self.proof.move < 0:
-            return [union], [common]
-        ends = np.full(union[0].shape, -np.inf), np.full(union[0].shape, np.inf)
-        at_most, at_least = ([(ends[0], lo), (hi, ends[1])] for lo, hi in (common, union))
-        return at_most, at_least
 
     def _ends(self, before: Array, climbs: Pair) -> Pair:
         """Beliefs after it at most: 1, which says nothing where that is further than it climbs."""

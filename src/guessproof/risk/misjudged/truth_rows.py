@@ -59,12 +59,13 @@ class TruthPeaks:
     lower: Array
     raised: Array
     lowered: Array
+    steady: bool = False
 
     @classmethod
     def joined(cls, parts: list[TruthPeaks]) -> TruthPeaks:
-        axes = 1, 1, 2, 2, 0, 0
-        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
-        return cls(*(np.concatenate(each, axis=axis) for each, axis in zip(arrays, axes, strict=True)))
+        axes = {"value": 1, "turns": 1, "upper": 2, "lower": 2, "raised": 0, "lowered": 0}
+        arrays = (np.concatenate([getattr(part, name) for part in parts], axis=axis) for name, axis in axes.items())
+        return cls(*arrays, steady=parts[0].steady)
 
     def added(self, place: NDArray[np.int64], more: Array, move: Move) -> Array:
         """About what more of a tent, or less of a valley, adds to what bounds rows.
@@ -89,8 +90,8 @@ class TruthPeaks:
         for b in blocks(np.arange(place.size)):
             none = np.zeros(b.size)
             more = np.stack([changed[b], none] if move > 0 else [none, -changed[b]])
-            upper = MovedPolygon(self.upper[:, :, place[b]], self.raised[place[b]])
-            lower = MovedPolygon(self.lower[:, :, place[b]], self.lowered[place[b]])
+            upper = MovedPolygon(self.upper[:, :, place[b]], self.raised[place[b]], self.steady)
+            lower = MovedPolygon(self.lower[:, :, place[b]], self.lowered[place[b]], self.steady)
             found[b] = most_risen(upper, lower, more)
         return found[inverse.reshape(places.shape)]
 

@@ -1,0 +1,270 @@
+"""The worst true value beside a sample, under a prior that may be wrong, at many ε: attacks, and boxes beside them.
+
+True values are runs of numbers, in order (`worst_atoms`), and peaks are numbers. With a likelihood and a wrong prior
+held fixed, S = ΣLhf and T = Σhf do not depend on the run, and the belief in it rises by Σ hf·(L/S − 1/T) over the run:
+the best run is where two sums differ most. So attacks take turns: the best run, then the best peak and turns for it.
+Boxes of runs are halved such that how far each may be off its chord is known beforehand (`sample_boxes`).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.atom_gaps import AtomBins
+from guessproof.risk.atoms import Places
+from guessproof.risk.misjudged.odds import with_odds_of
+from guessproof.risk.misjudged.sample_boxes import SampledRuns
+from guessproof.risk.misjudged.sample_world import SampleWorld
+from guessproof.risk.misjudged.tents import Move, Pair
+from guessproof.risk.misjudged.truth_rows import LookedBoxes, TruthBoxes, TruthPeaks, blocks
+from guessproof.risk.worst_atoms import Runs
+from guessproof.world.checks import Array
+
+_TRUTHS, _PEAKS = 33, 3  # where a search for attacks begins
+_EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
+_FIRST_STEPS, _STEPS = 3, 2  # of Newton's method, to the best turns
+_CLIMBS = (0.2, 0.06, 0.02)  # of a run: steps of the peak, a look at all runs before each
+_FIRST_BOXES, _FIRST_PEAKS = 8, 2
+_NARROW, _SHRINK, _NARROWEST = 0.1, 0.6, 1e-4  # how dense radii are, in boxes cut more and more often
+
+
+class MisjudgedAlongRuns:
+    """Runs of numbers of which each is what some true value makes correct, and a prior that may be wrong by a factor."""
+
+    def __init__(self, runs: Runs, factor: float, move: Move) -> None:
+        self.runs, self.factor, self.move = runs, factor, move
+        self.world = SampleWorld(runs.atoms, runs.step)
+        self.bins = AtomBins(runs.atoms, factor, runs.step)
+        self.first, self.end = runs.first, runs.last + 1
+        self._known: dict[float, Array] = {}
+
+    @property
+    def largest(self) -> float:
+        return self.world.largest
+
+    # Attacks: run, peak, and two turns, in rows.
+
+    def rough(self, epsilon: Array) -> Array:
+        """About what attacks reach; what follows starts from there."""
+        epsilon = np.minimum(epsilon, self.largest)
+        value, places = self.climbed(self._start(epsilon), epsilon)
+        self._keep(epsilon, places)
+        return value
+
+    def followed(self, epsilon: Array) -> Pair:
+        """Attacks at many ε, from those that are known around each: what they reach, and where they are."""
+        if not self._known:
+            self.rough(epsilon[[0, -1]])
+        some = np.unique(np.append(epsilon[::_EVERY], epsilon[-1]))
+        self._keep(some, self._better_beside(some)[1])
+        return self._better_beside(epsilon)
+
+    def _better_beside(self, epsilon: Array) -> Pair:
+        """Of the attacks that are known at the two ε around each, brought nearer, the one that reaches more."""
+        known = np.array(sorted(self._known))
+        after = np.searchsorted(known, epsilon)
+        found = [
+            self.climbed(np.stack([self._known[float(e)] for e in known[np.clip(i, 0, known.size - 1)]], axis=1), epsilon)
+            for i in (after - 1, after)
+        ]
+        better = found[1][0] > found[0][0]
+        return np.where(better, found[1][0], found[0][0]), np.where(better, found[1][1], found[0][1])
+
+    def _keep(self, epsilon: Array, places: Array) -> None:
+        self._known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
+
+    def switches(self, epsilon: Array, places: Array) -> Pair:
+        """No ε is added: attacks become others all the time."""
+        del epsilon
+        return np.empty(0), np.empty((places.shape[0], 0))
+
+    def reached(self, places: Array, epsilon: Array) -> Array:
+        return self.nearer(places, epsilon)[0]
+
+    def nearer(self, places: Array, epsilon: Array) -> Pair:
+        """What attacks reach with turns that are nearer to the best ones, and these."""
+        value, turns = self._attacks(places, epsilon).climbed(places[2:], _STEPS)
+        return value, np.concatenate([places[:2], turns])
+
+    def _attacks(self, places: Array, epsilon: Array) -> SampledRuns:
+        run, c = places[:2].astype(np.int64)
+        return self._rows(epsilon, run, run, c)
+
+    def _rows(self, epsilon: Array, first: Places, last: Places, c: Places) -> SampledRuns:
+        lo, hi = (self.first[first], self.first[last]), (self.end[first], self.end[last])
+        return SampledRuns(self.world, self.factor, self.move, epsilon, lo, hi, self._off(first, last), c)
+
+    def _start(self, epsilon: Array) -> Array:
+        """The best of some runs and peaks."""
+        run = np.unique(np.linspace(0, self.first.size - 1, _TRUTHS).astype(np.int64))
+        share = (np.arange(_PEAKS) + 0.5) / _PEAKS
+        c = self.first[run][:, None] + share * (self.end[run] - self.first[run])[:, None]
+        places = np.stack([np.repeat(run, _PEAKS), c.astype(np.int64).ravel()])
+        rows = np.tile(places, epsilon.size)
+        value, turns = self._attacks(rows, np.repeat(epsilon, places.shape[1])).climbed(
+            np.full(rows.shape, 0.5), _FIRST_STEPS
+        )
+        best = np.argmax(value.reshape(epsilon.size, -1), axis=1) + places.shape[1] * np.arange(epsilon.size)
+        return np.concatenate([rows[:, best], turns[:, best]])
+
+    def climbed(self, start: Array, epsilon: Array) -> Pair:
+        """Attacks with better runs and peaks, by turns; turns of h follow."""
+        value, best = self.nearer(start, epsilon)
+        for step in _CLIMBS:
+            value, best = self._better((value, best), self._best_runs(best, epsilon), epsilon)
+            run = best[0].astype(np.int64)
+            lo, hi = self.first[run], self.end[run]
+            move = np.maximum(1, (step * (hi - lo)).astype(np.int64))
+            for way in (-move, move):
+                c = np.clip(best[1] + way, lo, hi - 1)
+                value, best = self._better((value, best), np.concatenate([best[:1], c[None], best[2:]]), epsilon)
+        return value, best
+
+    def _better(self, known: Pair, places: Array, epsilon: Array) -> Pair:
+        value, best = known[0].copy(), known[1].copy()
+        other = np.flatnonzero(np.any(places[:2] != best[:2], axis=0))
+        found, places = self.nearer(places[:, other], epsilon[other])
+        better = found > value[other]
+        value[other[better]], best[:, other[better]] = found[better], places[:, better]
+        return value, best
+
+    def _best_runs(self, places: Array, epsilon: Array) -> Array:
+        """The same peaks and radii with the best runs for them, if h stays as it is."""
+        rows, best = self._attacks(places, epsilon), places.copy()
+        reach, near, far = rows.reaches
+        inside, outside = reach * places[2], near + (far - near) * places[3]
+        target, rest = rows.parts(places[2][:, None], places[3][:, None])
+        before, after = (v[:, -1] for v in (target.mass + rest.mass[:, -1:], target.told + rest.told[:, -1:]))
+        psi, mass, peak = self.world.psi, self.world.mass, rows.log_peak
+        for i, c in enumerate(places[1].astype(np.int64)):
+            some = slice(np.searchsorted(self.end, c, side="right"), np.searchsorted(self.first, c, side="right"))
+            first, end = self.first[some], self.end[some]
+            held = slice(first[0], end[-1])
+            away = np.abs(psi[held] - psi[c])
+            h = np.where((away <= inside[i]) | (away >= outside[i]), self.factor, 1.0)
+            z = np.exp(peak[i] - rows.rate[i] * away) / after[i] - 1 / before[i]
+            sums = np.append(0.0, np.cumsum(self.move * h * z * mass[held]))
+            best[0, i] = some.start + np.argmax(sums[end - held.start] - sums[first - held.start])
+        return best
+
+    def places_of(self, looked: LookedBoxes, some: NDArray[np.int64]) -> Array:
+        """The best attacks that some boxes have in their corners."""
+        return np.stack([looked.truth[some], looked.peak[some], *looked.turns[:, some]])
+
+    # Boxes.
+
+    def range_of(self, epsilon: Array, line: Array) -> tuple[float, float]:
+        """All runs."""
+        del epsilon, line
+        return 0.0, float(self.first.size - 1)
+
+    def first_boxes(self, place: Array, range_: tuple[float, float]) -> Pair:
+        """Runs in a few blocks that can be halved, and some peaks for each."""
+        del place
+        last = int(range_[1])
+        width = 1 << max((last // _FIRST_BOXES).bit_length(), 0)
+        t1 = np.arange(0, max(last, 1), width)
+        t2 = np.minimum(t1 + width, last)
+        low, high = self.first[t1][:, None], self.end[t2][:, None] - 1
+        c = (low + np.linspace(0.0, 1.0, _FIRST_PEAKS + 1) * (high - low)).astype(np.int64)
+        truths = np.repeat([t1, t2], _FIRST_PEAKS, axis=1).astype(np.float64)
+        return truths, np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()]).astype(np.float64)
+
+    def within(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], Array]:
+        """Of boxes: whether some of their peaks lie in a run of theirs, and peaks without those that lie in none."""
+        first, last = self.first[truths[0].astype(np.int64)], self.end[truths[1].astype(np.int64)] - 1
+        return (peaks[1] >= first) & (peaks[0] <= last), np.clip(peaks, first, last)
+
+    def divisible(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether boxes have more runs than one, and numbers between their peaks."""
+        return truths[1] > truths[0], peaks[1] > peaks[0] + 1
+
+    def middles(self, ends: str, a: Array, b: Array) -> Pair:
+        """Where the first half of a box ends and the second begins: two runs are taken apart."""
+        if ends == "peaks":
+            middle = np.floor(0.5 * (a + b))
+            return middle, middle
+        half = np.exp2(np.ceil(np.log2(np.maximum(b - a, 2))) - 1)
+        return np.where(b - a > 1, a + half, a), np.where(b - a > 1, a + half, b)
+
+    def asked(self, boxes: TruthBoxes, epsilon: Array) -> LookedBoxes:
+        """What bounds each box: what bounds both peaks at its ends, with how much more there may be between them."""
+        keys = np.stack([boxes.which, *boxes.truths, boxes.depth])
+        keys = np.concatenate([np.tile(keys, 2), boxes.peaks.reshape(1, -1)])
+        unique, index, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        which, first, last, depth, c = unique.astype(np.int64)
+        rows, turns = self._rows(epsilon[which], first, last, c), np.tile(boxes.turns, 2)[:, index]
+        narrow, sides = np.maximum(_NARROW * _SHRINK**depth, _NARROWEST), inverse.reshape(2, -1)
+        peaks = TruthPeaks.joined([rows.pick(b).looked(turns[:, b], narrow[b]) for b in blocks(np.arange(c.size))])
+        truth, value = np.where(peaks.value[1] > peaks.value[0], last, first), np.max(peaks.value, axis=0)
+        more = self._more(boxes, epsilon[boxes.which]) * np.exp(rows.log_peak)[sides]
+        most = np.max(peaks.bounds(sides, more, self.move), axis=0) + self.world.rounding
+        right = value[sides[1]] > value[sides[0]]
+        better = np.where(right, sides[1], sides[0])
+        added = peaks.added(better, np.where(right, more[1], more[0]), self.move)
+        return LookedBoxes(most, added, value[better], truth[better], c[better], peaks.turns[:, better])
+
+    def _more(self, boxes: TruthBoxes, epsilon: Array) -> Array:
+        """How much a tent with its peak between two others holds more than a mixture of theirs, a valley less.
+
+        Only numbers strictly between them count, of which some may be in no run: that would only lower the belief.
+        """
+        (left, right), psi = boxes.peaks.astype(np.int64), self.world.psi
+        mass = self.world.masses((left + 1, right))
+        with np.errstate(over="ignore"):
+            more = self.factor * np.sinh(0.5 * epsilon * (psi[right] - psi[left])) * mass * (1 + 1e-12)
+        more = np.where(right > left + 1, more + self.world.rounding, 0.0)
+        return more * np.exp(epsilon * self.world.step) if self.move > 0 else more
+
+    def declared(self, truths: Array) -> Pair:
+        """Beliefs before, as declared: the least and the largest of a box."""
+        first, last = truths.astype(np.int64)
+        masses, (lo1, hi1), (lo2, hi2) = self.world.masses, *((self.first[r], self.end[r]) for r in (first, last))
+        return masses((lo2, hi1)), masses((lo1, hi2))
+
+    def left(self, t1: Array, t2: Array) -> Array:
+        """How far a belief can rise, or fall, at most."""
+        least, most = (np.clip(v, 0.0, 1.0) for v in self.declared(np.stack([t1, t2])))
+        found = 1 - with_odds_of(least, 1 / self.factor) if self.move > 0 else with_odds_of(most, self.factor)
+        return found + self.world.rounding
+
+    def gap_of_all(self, peaks: Array, rates: Pair) -> Pair:
+        """g of all numbers, for each box; and in the middle of its peaks alone."""
+        low, high = peaks.astype(np.int64)
+        return self.bins.gap(low, high, *rates)
+
+    def gap_of_rest(self, truths: Array, peaks: Array, rates: Pair) -> Array:
+        """g of what runs are compared with: not told beside a sample."""
+        del peaks, rates
+        return np.full(truths.shape[1], np.inf)
+
+    # How far runs are off the chords of boxes.
+
+    @cached_property
+    def _offs(self) -> list[Array]:
+        """By how much one end of a run may be ahead of its chord in each block of 1, 2, 4, … runs."""
+        last, below = self.first.size - 1, self.world.below
+        lo, hi = below[self.first], below[self.end]
+        found = [np.zeros(last + 1)]
+        while (1 << (len(found) - 1)) < last:
+            width = 1 << len(found)
+            rows = np.minimum(np.arange(0, last, width)[:, None] + np.arange(width + 1), last)
+            a, b = lo[rows], hi[rows]
+            both = a + b
+            with np.errstate(invalid="ignore", divide="ignore"):
+                share = (both - both[:, :1]) / (both[:, -1:] - both[:, :1])
+            ahead = np.abs(b - b[:, :1] - share * (b[:, -1:] - b[:, :1]))
+            found.append(np.max(np.nan_to_num(ahead), axis=1) + self.world.rounding)
+        return found
+
+    def _off(self, first: Places, last: Places) -> Array:
+        """The same for boxes of runs that come of halving; nothing lies between two neighbours."""
+        level = np.where(last > first, np.ceil(np.log2(np.maximum(last - first, 1))), 0).astype(np.int64)
+        found = np.zeros(first.size)
+        for each in np.unique(level[level > 0]):
+            some = level == each
+            found[some] = self._offs[each][first[some] >> each]
+        return found
