@@ -153,15 +153,22 @@ class AtomBins:
         self._known: dict[tuple[float, float], Array] = {}
 
     def gap(self, low: Places, high: Places, first: Array, second: Array) -> tuple[Array, Array]:
-        """g for peaks between two numbers, for each two rates; and in the middle of the peaks alone."""
-        psi = self.psi
-        low, high = self.bin_of[low], self.bin_of[high]
-        c = (low + high) // 2
-        apart = np.maximum(psi[high] - psi[c], psi[c] - psi[low]) + 2 * self.off
+        """g for peaks between two numbers, for each two rates; and in the middle of the peaks alone.
+
+        Of two neighbours each is judged by itself, however far apart they are.
+        """
         pairs, inverse = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
-        logs = np.stack([self._logs(float(a), float(b)) for a, b in pairs.T])[inverse.ravel(), :, c].T
-        step = 0.5 * self.step
-        return gap_of_logs(logs, logs[0], (apart + step, self.off + step), (first, second), self.factor)
+        logs, inverse = np.stack([self._logs(float(a), float(b)) for a, b in pairs.T]), inverse.ravel()
+        close = high <= low + 1
+        ends = [(np.where(close, end, low), np.where(close, end, high)) for end in (low, high)]
+        found = [self._near(logs, inverse, *(self.bin_of[p] for p in end), (first, second)) for end in ends]
+        return np.maximum(found[0][0], found[1][0]), np.maximum(found[0][1], found[1][1])
+
+    def _near(self, logs: Array, pair: Places, low: Places, high: Places, rates: tuple[Array, Array]) -> tuple[Array, Array]:
+        c, psi, step = (low + high) // 2, self.psi, 0.5 * self.step
+        apart = np.maximum(psi[high] - psi[c], psi[c] - psi[low]) + 2 * self.off
+        own = logs[pair, :, c].T
+        return gap_of_logs(own, own[0], (apart + step, self.off + step), rates, self.factor)
 
     def _logs(self, first: float, second: float) -> Array:
         """ln Σ mass·e^{−rate·|ψ−ψ(c)|} for each rate around two and each c; not a number where exponentials end."""

@@ -25,10 +25,10 @@ from guessproof.world.checks import Array
 
 _TRUTHS, _PEAKS = 33, 3  # where a search for attacks begins
 _EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
-_FIRST_STEPS, _STEPS = 3, 2  # of Newton's method, to the best turns
+_NARROW, _NARROWER = (1.0, 0.15, 0.02), (0.05, 1e-3)  # how dense radii are around the turns of attacks, look by look
 _CLIMBS = (0.2, 0.06, 0.02)  # of a run: steps of the peak, a look at all runs before each
 _FIRST_BOXES, _FIRST_PEAKS = 8, 2
-_NARROW, _SHRINK, _NARROWEST = 0.1, 0.6, 1e-4  # how dense radii are, in boxes cut more and more often
+_BOX, _SHRINK, _NARROWEST = 0.1, 0.6, 1e-5  # the same in boxes that are cut more and more often
 
 
 class MisjudgedAlongRuns:
@@ -76,17 +76,16 @@ class MisjudgedAlongRuns:
     def _keep(self, epsilon: Array, places: Array) -> None:
         self._known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
 
-    def switches(self, epsilon: Array, places: Array) -> Pair:
-        """No ε is added: attacks become others all the time."""
-        del epsilon
-        return np.empty(0), np.empty((places.shape[0], 0))
+    def is_same(self, left: Array, right: Array) -> NDArray[np.bool_]:
+        """Whether attacks at two ε are of one run."""
+        return left[0] == right[0]
 
     def reached(self, places: Array, epsilon: Array) -> Array:
         return self.nearer(places, epsilon)[0]
 
     def nearer(self, places: Array, epsilon: Array) -> Pair:
         """What attacks reach with turns that are nearer to the best ones, and these."""
-        value, turns = self._attacks(places, epsilon).climbed(places[2:], _STEPS)
+        value, turns = self._attacks(places, epsilon).climbed(places[2:], _NARROWER)
         return value, np.concatenate([places[:2], turns])
 
     def _attacks(self, places: Array, epsilon: Array) -> SampledRuns:
@@ -105,7 +104,7 @@ class MisjudgedAlongRuns:
         places = np.stack([np.repeat(run, _PEAKS), c.astype(np.int64).ravel()])
         rows = np.tile(places, epsilon.size)
         value, turns = self._attacks(rows, np.repeat(epsilon, places.shape[1])).climbed(
-            np.full(rows.shape, 0.5), _FIRST_STEPS
+            np.full(rows.shape, 0.5), _NARROW
         )
         best = np.argmax(value.reshape(epsilon.size, -1), axis=1) + places.shape[1] * np.arange(epsilon.size)
         return np.concatenate([rows[:, best], turns[:, best]])
@@ -197,7 +196,7 @@ class MisjudgedAlongRuns:
         unique, index, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
         which, first, last, depth, c = unique.astype(np.int64)
         rows, turns = self._rows(epsilon[which], first, last, c), np.tile(boxes.turns, 2)[:, index]
-        narrow, sides = np.maximum(_NARROW * _SHRINK**depth, _NARROWEST), inverse.reshape(2, -1)
+        narrow, sides = np.maximum(_BOX * _SHRINK**depth, _NARROWEST), inverse.reshape(2, -1)
         peaks = TruthPeaks.joined([rows.pick(b).looked(turns[:, b], narrow[b]) for b in blocks(np.arange(c.size))])
         truth, value = np.where(peaks.value[1] > peaks.value[0], last, first), np.max(peaks.value, axis=0)
         more = self._more(boxes, epsilon[boxes.which]) * np.exp(rows.log_peak)[sides]
@@ -245,10 +244,10 @@ class MisjudgedAlongRuns:
 
     @cached_property
     def _offs(self) -> list[Array]:
-        """By how much one end of a run may be ahead of its chord in each block of 1, 2, 4, … runs."""
+        """Between what the upper end of a run is ahead of its chord in each block of 1, 2, 4, … runs."""
         last, below = self.first.size - 1, self.world.below
         lo, hi = below[self.first], below[self.end]
-        found = [np.zeros(last + 1)]
+        found = [np.zeros((2, last + 1))]
         while (1 << (len(found) - 1)) < last:
             width = 1 << len(found)
             rows = np.minimum(np.arange(0, last, width)[:, None] + np.arange(width + 1), last)
@@ -256,15 +255,16 @@ class MisjudgedAlongRuns:
             both = a + b
             with np.errstate(invalid="ignore", divide="ignore"):
                 share = (both - both[:, :1]) / (both[:, -1:] - both[:, :1])
-            ahead = np.abs(b - b[:, :1] - share * (b[:, -1:] - b[:, :1]))
-            found.append(np.max(np.nan_to_num(ahead), axis=1) + self.world.rounding)
+            ahead = np.nan_to_num(b - b[:, :1] - share * (b[:, -1:] - b[:, :1]))
+            off, error = np.stack([np.min(ahead, axis=1), np.max(ahead, axis=1)]), self.world.rounding
+            found.append(off + np.array([[-error], [error]]))
         return found
 
     def _off(self, first: Places, last: Places) -> Array:
         """The same for boxes of runs that come of halving; nothing lies between two neighbours."""
         level = np.where(last > first, np.ceil(np.log2(np.maximum(last - first, 1))), 0).astype(np.int64)
-        found = np.zeros(first.size)
+        found = np.zeros((2, first.size))
         for each in np.unique(level[level > 0]):
             some = level == each
-            found[some] = self._offs[each][first[some] >> each]
+            found[:, some] = self._offs[each][:, first[some] >> each]
         return found

@@ -37,7 +37,6 @@ _TRUTHS, _PEAKS, _TURNS, _BEST = 17, 7, 5, 8  # where a search for attacks begin
 _FARTHEST = 1e-9  # of the prior: beyond, no attack is looked for, and no radius ends
 _CLIMBS, _FIRST_STEP, _SHRINK = 6, 0.08, 0.4
 _EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
-_SWITCHES = 3  # looks for where an attack becomes another one
 _SAME = 0.3  # of shares: attacks that are no further apart are taken for one that moves with ε
 _NEAR_A_KINK = 0.1  # of the true values that attacks are looked for among
 _FIRST_STEPS, _CLIMB_STEPS = 3, 2  # of Newton's method, to the best turns
@@ -97,30 +96,6 @@ class MisjudgedAlongTruths:
         value[other[better]], places[:, other[better]] = found[better], there[:, better]
         return value, places
 
-    def switches(self, epsilon: Array, places: Array) -> tuple[Array, Array]:
-        """At which ε between some the best attack becomes another one, about: both reach the same; and one of them.
-
-        There what attacks reach has a kink, and a chord across it would lie far above.
-        """
-        some = np.flatnonzero(~self._is_same(places[:, :-1], places[:, 1:]))
-        low, high, left, right = epsilon[some], epsilon[some + 1], places[:, some], places[:, some + 1]
-        ahead = [self._ahead(left, right, e) for e in (low, high)]
-        at = low
-        for _ in range(_SWITCHES):
-            with np.errstate(all="ignore"):
-                share = np.clip(ahead[0] / (ahead[0] - ahead[1]), 0.0, 1.0)
-            at = low + np.where(np.isnan(share), 0.5, share) * (high - low)
-            found = self._ahead(left, right, at)
-            low, high = np.where(found > 0, at, low), np.where(found > 0, high, at)
-            ahead = [np.where(found > 0, found, ahead[0]), np.where(found > 0, ahead[1], found)]
-        new = ~np.isin(at, epsilon)
-        return at[new], left[:, new]
-
-    def _ahead(self, left: Array, right: Array, epsilon: Array) -> Array:
-        """By how much the one attack reaches further than the other."""
-        with np.errstate(invalid="ignore"):
-            return self.nearer(left, epsilon)[0] - self.nearer(right, epsilon)[0]
-
     def _keep(self, epsilon: Array, places: Array) -> None:
         self.known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
 
@@ -131,10 +106,10 @@ class MisjudgedAlongTruths:
         left, right = (np.stack([self.known[float(e)] for e in known[i]], axis=1) for i in (after - 1, after))
         share = np.clip(np.log(epsilon / known[after - 1]) / np.log(known[after] / known[after - 1]), 0.0, 1.0)
         between = np.where(left == right, left, (1 - share) * left + share * right)
-        first, second = (np.where(self._is_same(left, right), between, side) for side in (left, right))
+        first, second = (np.where(self.is_same(left, right), between, side) for side in (left, right))
         return first, second
 
-    def _is_same(self, left: Array, right: Array) -> NDArray[np.bool_]:
+    def is_same(self, left: Array, right: Array) -> NDArray[np.bool_]:
         """Whether attacks at two ε are one that moves with ε, or two."""
         (low, high), apart = self.attacked, np.abs(left - right)
         return (apart[0] <= _NEAR_A_KINK * (high - low)) & np.all(apart[1:] <= _SAME, axis=0)

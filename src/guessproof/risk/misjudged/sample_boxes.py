@@ -29,14 +29,14 @@ from guessproof.risk.misjudged.sample_world import Piece, SampleWorld
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, not_below_zero
 from guessproof.risk.misjudged.truth_rows import TruthPeaks
-from guessproof.risk.misjudged.turns import TurnedPart, dense, nearer_turns
+from guessproof.risk.misjudged.turns import TurnedPart, dense
 from guessproof.world.checks import Array
 
 _Sides = tuple[list[Piece], list[Piece]]  # on the left of a peak, and on the right
 
-_RADII = 7  # of a row
-_STEPS = 1  # of Newton's method, to the best turns
-_CLOSE = 1e-3  # a share: how dense radii are where an attack is wanted
+_RADII = 5  # of a row
+_SPARSE = 0.3  # with which two of five radii are about as far apart as two of so many numbers: they are no denser
+_FEW = 1000  # numbers up to which radii are those of numbers, too
 _ROOM = 1e-12  # so that a radius is not shorter than the distance that it was told from
 
 
@@ -51,19 +51,19 @@ class SampledRuns:
     epsilon: Array
     lo: Piece  # where the first run begins, and the last
     hi: Piece
-    off: Array
+    off: Array  # by how much the upper end may be ahead of its chord, and the lower one behind: from and to
     c: Places
 
     def pick(self, some: NDArray[np.int64]) -> SampledRuns:
         lo, hi = ((v[0][some], v[1][some]) for v in (self.lo, self.hi))
-        return SampledRuns(self.world, self.factor, self.move, self.epsilon[some], lo, hi, self.off[some], self.c[some])
+        return SampledRuns(self.world, self.factor, self.move, self.epsilon[some], lo, hi, self.off[:, some], self.c[some])
 
     @property
     def ends(self) -> SampledRuns:
         """The runs at both ends of each box, first ones first."""
         lo, hi = np.concatenate(self.lo), np.concatenate(self.hi)
         epsilon, c = np.tile(self.epsilon, 2), np.tile(self.c, 2)
-        return SampledRuns(self.world, self.factor, self.move, epsilon, (lo, lo), (hi, hi), np.zeros(c.size), c)
+        return SampledRuns(self.world, self.factor, self.move, epsilon, (lo, lo), (hi, hi), np.zeros((2, c.size)), c)
 
     @property
     def rate(self) -> Array:
@@ -137,17 +137,21 @@ class SampledRuns:
 
     # Attacks.
 
-    def nearer(self, turns: Array, steps: int) -> Array:
-        """Turns that are nearer to the best ones of the first runs."""
-        reach, near, far = self.reaches
-        return nearer_turns(self.parts, turns, self.move, -self.rate * np.stack([reach, far - near]), steps)
-
-    def climbed(self, turns: Array, steps: int) -> Pair:
+    def climbed(self, turns: Array, narrow: tuple[float, ...]) -> Pair:
         """How far beliefs move with the best turns near some, for the first runs, and where these turns are."""
-        turns = self.nearer(turns, steps)
-        inside, outside = (dense(t, _RADII, _CLOSE) for t in turns)
-        target, rest = self._parts(*self._lengths(inside, outside[:, ::-1]), from_one=True)
-        return self._best(target, rest, turns)
+        value = np.full(self.c.size, -np.inf)
+        for each in narrow:
+            inside, outside = self._dense(turns, np.full(self.c.size, each))
+            found, there = self._best(*self._parts(*self._lengths(inside, outside), from_one=True), turns)
+            value, turns = np.maximum(value, found), there
+        return value, turns
+
+    def _dense(self, turns: Array, narrow: Array) -> Pair:
+        """Shares of radii that are dense around some turns, not more so than numbers are."""
+        held = self.hi[0] - self.lo[0]
+        least = [_SPARSE / np.square(np.maximum(n, 1)) for n in (held, self.world.size - held)]
+        inside, outside = (dense(t, _RADII, np.clip(narrow, n, 1.0)) for t, n in zip(turns, least, strict=True))
+        return inside, outside[:, ::-1]
 
     def _best(self, target: TurnedPart, rest: TurnedPart, turns: Array) -> Pair:
         with np.errstate(all="ignore"):
@@ -168,10 +172,9 @@ class SampledRuns:
 
     def looked(self, turns: Array, narrow: Array) -> TruthPeaks:
         """What every row can reach at both ends, and what bounds it, with radii dense around the best turns."""
-        ends, snapped = self.ends, self.world.snapped
-        turns = self.nearer(turns, _STEPS)
-        inside, outside = self._lengths(dense(turns[0], _RADII, narrow), dense(turns[1], _RADII, narrow)[:, ::-1])
-        inside, outside = (snapped(self.c[:, None], r * (1 + _ROOM)) for r in (inside, outside))
+        ends, (inside, outside) = self.ends, self._lengths(*self._dense(turns, narrow))
+        if self.world.size <= _FEW:
+            inside, outside = self._with_numbers(inside, 1), self._with_numbers(outside, -1)
         target, rest = ends._parts(np.tile(inside, (2, 1)), np.tile(outside, (2, 1)), from_one=True)
         value, there = ends._best(target, rest, np.tile(turns, 2))
         with np.errstate(all="ignore"):
@@ -181,21 +184,30 @@ class SampledRuns:
         corners = upper.corners, lower.corners
         return TruthPeaks(value, there[:, better], *corners, upper.bends, lower.bends, steady=True)
 
+    def _with_numbers(self, radii: Array, way: Move) -> Array:
+        """With the distances of the two numbers beside the middle radius, in order: of few numbers each makes a turn."""
+        middle = radii[:, radii.shape[1] // 2, None]
+        beside = (np.clip(v, *np.sort(radii[:, [0, -1]].T[..., None], axis=0)) for v in self.world.beside(self.c[:, None], middle))
+        return way * np.sort(way * np.concatenate([radii, *beside], axis=1), axis=1)
+
     def _polygon(self, part: TurnedPart, way: Move) -> MovedPolygon:
         """Above what is concave (way 1) or below what is convex (−1), for every run of a box."""
         rows = self.c.size
         mass, told = (v.reshape(2, rows, -1) for v in part.polygon(way))
         slope = part.slope[:rows]
         raised = self.raised if way > 0 else np.ones(rows)
-        means, varies = np.zeros_like(slope), np.zeros_like(slope)
+        means, varies, size = np.zeros_like(slope), np.zeros_like(slope), np.max(np.abs(self.off), axis=0)[:, None]
         for a, b in (self.lo, self.hi):
             low, high = (raised[:, None] * v[:, None] - slope for v in self._likely(a, b))
             weights = np.stack([np.where(way * z > 0, self.factor, 1.0) * z for z in (low, high)])
             some, strip = (b > a)[:, None], self.world.masses((a, b))[:, None]
             means += np.where(some, 0.5 * (weights[0] + weights[1]), 0.0)
-            varies += np.where(some, 0.5 * np.abs(weights[1] - weights[0]) * (0.5 * strip + self.off[:, None]), 0.0)
-        lifts = np.where(self.off[:, None] > 0, np.abs(means) * self.off[:, None] + varies, 0.0)
-        for place, by in ((0, -2 * self.off), (-1, 2 * self.factor * self.off)):
+            varies += np.where(some, 0.5 * np.abs(weights[1] - weights[0]) * (0.5 * strip + size), 0.0)
+        # What a run has more of the goal is missing from the rest; above what is concave, below what is convex.
+        inside = way == self.move
+        off = self.off[:, :, None] if inside else -self.off[::-1, :, None]
+        lifts = np.where(size > 0, np.maximum(*(way * means * each for each in off)) + varies, 0.0)
+        for place, by in ((0, 2 * off[0, :, 0]), (-1, 2 * self.factor * off[1, :, 0])):
             mass[..., place] += by
             told[..., place] += slope[:, place] * by
         not_below_zero(mass, told, slope[:, 0], way)

@@ -99,11 +99,12 @@ class SampleWorld:
         at = self.psi[c]
         return np.searchsorted(self.psi, at - radius), np.searchsorted(self.psi, at + radius, side="right")
 
-    def snapped(self, c: Places, radius: Array) -> Array:
-        """The largest distance of a number from a peak that is no longer than some radius."""
-        first, end = self.around(c, radius)
-        first, last = np.minimum(first, c), np.maximum(end - 1, c)  # rounding must not pass the peak itself
-        return np.maximum(self.psi[c] - self.psi[first], self.psi[last] - self.psi[c])
+    def beside(self, c: Places, radius: Array) -> tuple[Array, Array]:
+        """The largest distance of a number from a peak that is no longer than some radius, and the next one."""
+        (first, end), psi, at = self.around(c, radius), np.concatenate([[-np.inf], self.psi, [np.inf]]), self.psi[c]
+        before = np.maximum(at - psi[np.minimum(first, c) + 1], psi[np.maximum(end - 1, c) + 1] - at)
+        after = np.minimum(at - psi[first], psi[end + 1] - at)
+        return before, np.where(np.isfinite(after), after, radius)
 
     def away(self, c: Places, place: Places) -> tuple[Array, Array]:
         """How far the two numbers beside a place are from a peak, the nearer one and the other."""

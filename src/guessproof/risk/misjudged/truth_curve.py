@@ -35,6 +35,7 @@ _ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at 
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
 _STARTS = 9  # beliefs that a rise may start from
+_SWITCHES, _KINKED = 3, 5e-5  # looks for where an attack becomes another one, and what a chord across it may lose
 _BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
 
@@ -100,7 +101,7 @@ class AlongTruths(Protocol):
     # Attacks: what they reach, and where they are (a true value, a peak and two turns).
     def rough(self, epsilon: Array) -> Array: ...
     def followed(self, epsilon: Array) -> Pair: ...
-    def switches(self, epsilon: Array, places: Array) -> Pair: ...
+    def is_same(self, left: Array, right: Array) -> NDArray[np.bool_]: ...
     def reached(self, places: Array, epsilon: Array) -> Array: ...
     def nearer(self, places: Array, epsilon: Array) -> Pair: ...
     def climbed(self, start: Array, epsilon: Array) -> Pair: ...
@@ -209,7 +210,7 @@ class ProvenLine:
         proof = along if proof is None else proof
         value, places = proof.followed(epsilon)
         at_most = value
-        kinks, there = proof.switches(epsilon, places)
+        kinks, there = _switches(proof, epsilon, value, places)
         if proof is not along:
             value, places = along.nearer(places, epsilon)
         reached, there = along.nearer(there, kinks)
@@ -415,6 +416,34 @@ class ProvenLine:
         """Beliefs after it at most: 1, which says nothing where that is further than it climbs."""
         first, second = (np.where(before + climbs[1] < 1, 1 + climb, 1.0) for climb in climbs)
         return first, second
+
+
+def _switches(along: AlongTruths, epsilon: Array, value: Array, places: Array) -> Pair:
+    """At which ε between some the best attack becomes another one, about: both reach the same; and one of them.
+
+    There what attacks reach has a kink, and a chord across it would lie above: only where that loses something of ε.
+    """
+    some = np.flatnonzero(~along.is_same(places[:, :-1], places[:, 1:]))
+    low, high, left, right = epsilon[some], epsilon[some + 1], places[:, some], places[:, some + 1]
+    ends, steep = (value[some], value[some + 1]), (value[some + 1] - value[some]) / (high - low)
+
+    def ahead_of(at: Array) -> Pair:
+        with np.errstate(invalid="ignore"):
+            first, second = along.nearer(left, at)[0], along.nearer(right, at)[0]
+            return first - second, np.maximum(first, second)
+
+    first, last, ahead, at, found = low, high, [ahead_of(e)[0] for e in (low, high)], low, ends[0]
+    for _ in range(_SWITCHES):
+        with np.errstate(all="ignore"):
+            share = np.clip(ahead[0] / (ahead[0] - ahead[1]), 0.0, 1.0)
+        at = low + np.where(np.isnan(share), 0.5, share) * (high - low)
+        leads, found = ahead_of(at)
+        low, high = np.where(leads > 0, at, low), np.where(leads > 0, high, at)
+        ahead = [np.where(leads > 0, leads, ahead[0]), np.where(leads > 0, ahead[1], leads)]
+    with np.errstate(all="ignore"):
+        lost = (ends[0] + steep * (at - first) - found) / (steep * at)
+    new = ~np.isin(at, epsilon) & (at < last) & ~(lost < _KINKED)
+    return at[new], left[:, new]
 
 
 def _last_of_each(groups: NDArray[np.int64], values: Array) -> NDArray[np.int64]:
