@@ -45,6 +45,14 @@ class MisjudgedAlongRuns:
     def largest(self) -> float:
         return self.world.largest
 
+    @property
+    def most_open(self) -> int:
+        return 800
+
+    @property
+    def most_looks(self) -> int:
+        return 40_000
+
     # Attacks: run, peak, and two turns, in rows.
 
     def rough(self, epsilon: Array) -> Array:

@@ -291,6 +291,14 @@ class MisjudgedAlongTruths:
     def largest(self) -> float:
         return np.inf
 
+    @property
+    def most_open(self) -> int:
+        return 90
+
+    @property
+    def most_looks(self) -> int:
+        return 4000
+
     # Along ε.
 
     def _goals(self, truths: Array) -> tuple[Pair, Pair]:

@@ -141,13 +141,21 @@ class SampledRuns:
         """How far beliefs move with the best turns near some, for the first runs, and where these turns are."""
         value = np.full(self.c.size, -np.inf)
         for each in narrow:
-            inside, outside = self._dense(turns, np.full(self.c.size, each))
-            found, there = self._best(*self._parts(*self._lengths(inside, outside), from_one=True), turns)
-            value, turns = np.maximum(value, found), there
+            radii = self._radii(turns, np.full(self.c.size, each))
+            found, there = self._best(*self._parts(*radii, from_one=True), turns)
+            turns = np.where(found >= value, there, turns)
+            value = np.maximum(value, found)
         return value, turns
 
+    def _radii(self, turns: Array, narrow: Array) -> Pair:
+        """Radii inside and outside that are dense around some turns; of few numbers also those beside the turns."""
+        inside, outside = self._lengths(*self._dense(turns, narrow))
+        if self.world.size > _FEW:
+            return inside, outside
+        return self._with_numbers(inside, 1), self._with_numbers(outside, -1)
+
     def _dense(self, turns: Array, narrow: Array) -> Pair:
-        """Shares of radii that are dense around some turns, not more so than numbers are."""
+        """Shares of how far radii can reach that are dense around some turns, not more so than numbers are."""
         held = self.hi[0] - self.lo[0]
         least = [_SPARSE / np.square(np.maximum(n, 1)) for n in (held, self.world.size - held)]
         inside, outside = (dense(t, _RADII, np.clip(narrow, n, 1.0)) for t, n in zip(turns, least, strict=True))
@@ -172,9 +180,7 @@ class SampledRuns:
 
     def looked(self, turns: Array, narrow: Array) -> TruthPeaks:
         """What every row can reach at both ends, and what bounds it, with radii dense around the best turns."""
-        ends, (inside, outside) = self.ends, self._lengths(*self._dense(turns, narrow))
-        if self.world.size <= _FEW:
-            inside, outside = self._with_numbers(inside, 1), self._with_numbers(outside, -1)
+        ends, (inside, outside) = self.ends, self._radii(turns, narrow)
         target, rest = ends._parts(np.tile(inside, (2, 1)), np.tile(outside, (2, 1)), from_one=True)
         value, there = ends._best(target, rest, np.tile(turns, 2))
         with np.errstate(all="ignore"):

@@ -31,7 +31,7 @@ _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where a
 _HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
 _NODES = 128
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
-_ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at one node, looks in a round
+_ROUNDS = 24  # of cutting boxes
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
 _STARTS = 9  # beliefs that a rise may start from
@@ -96,6 +96,16 @@ class AlongTruths(Protocol):
     @property
     def largest(self) -> float:
         """The largest ε of which it knows."""
+        ...
+
+    @property
+    def most_open(self) -> int:
+        """How many boxes there may be at one node before it is given up."""
+        ...
+
+    @property
+    def most_looks(self) -> int:
+        """How many looks there may be in a round, up to some node."""
         ...
 
     # Attacks: what they reach, and where they are (a true value, a peak and two turns).
@@ -300,7 +310,7 @@ class ProvenLine:
         """Boxes without those at the largest ε where they would need too many looks."""
         looks = np.zeros(self.epsilon.size, dtype=np.int64)
         np.add.at(looks, boxes.nodes[0], np.count_nonzero(np.isnan(boxes.most), axis=0))
-        self.open[np.cumsum(looks)[:-1] > _LOOKS_AT_ONCE] = True
+        self.open[np.cumsum(looks)[:-1] > self.proof.most_looks] = True
         return boxes.pick(self._is_asked(boxes.nodes))
 
     def _is_asked(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -355,7 +365,7 @@ class ProvenLine:
             by_odds = self._by_odds(some, (climbs[0][again], climbs[1][again]))
             below[again] = self._compared(some, np.fmin(room[again], by_odds))[0]
         crowds = self._crowds(boxes.nodes[:, ~below])
-        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > _MOST)])
+        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.proof.most_open)])
         open_ = ~below & self._is_asked(boxes.nodes)
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
         in_epsilon = open_ & wide & ~(alone + bent < _IN_EPSILON * boxes.loose)
