@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
-from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by, risen
+from guessproof.risk.misjudged.turns import TurnedPart, best_place, best_turns, dense, nearer_turns, reached_by, risen
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
@@ -401,7 +401,7 @@ def best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
     values, masses, told = best_of_edges(ours, theirs, 1)
     others, other_masses, other_told = best_of_edges(theirs, ours, -1)
     every = np.arange(len(values))
-    first, second = (_best_place(v) for v in (values, others))
+    first, second = (best_place(v) for v in (values, others))
     corner, edge = np.unravel_index(first, values.shape[1:])
     best = values[every, corner, edge], masses[every, corner, edge], told[every, corner, edge]
     one = np.stack([*best, rest.mass[every, corner], rest.told[every, corner]])
@@ -409,14 +409,20 @@ def best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
     best = others[every, corner, edge], other_masses[every, corner, edge], other_told[every, corner, edge]
     other = np.stack([best[0], target.mass[every, corner], target.told[every, corner], *best[1:]])
     value, a, into, b, out = np.where(one[0] >= other[0], one, other)
+    return np.nan_to_num(value), _levels(a, into, b, out)
+
+
+def levels_at_best(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
+    """The same at the radii themselves: less is reached, sooner."""
+    value, (i, j) = best_turns(target, rest)
+    every = np.arange(value.size)
+    ours, theirs = ((part.mass[every, at], part.told[every, at]) for part, at in ((target, i), (rest, j)))
+    return value, _levels(*ours, *theirs)
+
+
+def _levels(a: Array, into: Array, b: Array, out: Array) -> Array:
     level = 2 * np.log((into + out) / (a + b))
-    return np.nan_to_num(value), np.stack([np.log(b / out) + level, np.log(a / into) + level])
-
-
-def _best_place(values: Array) -> NDArray[np.int64]:
-    """Where each row has its largest value."""
-    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), values.shape[1] * values.shape[2])
-    return np.argmax(flat, axis=1)
+    return np.stack([np.log(b / out) + level, np.log(a / into) + level])
 
 
 def _newton(found: Array, centre: Array, step: float, there: Array) -> Array:

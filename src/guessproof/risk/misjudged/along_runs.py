@@ -67,19 +67,17 @@ class MisjudgedAlongRuns:
         if not self._known:
             self.rough(epsilon[[0, -1]])
         some = np.unique(np.append(epsilon[::_EVERY], epsilon[-1]))
-        self._keep(some, self._better_beside(some)[1])
-        return self._better_beside(epsilon)
+        self._keep(some, self._better_beside(some, _CLIMBS)[1])
+        return self._better_beside(epsilon, _CLIMBS[-1:])
 
-    def _better_beside(self, epsilon: Array) -> Pair:
+    def _better_beside(self, epsilon: Array, steps: tuple[float, ...]) -> Pair:
         """Of the attacks that are known at the two ε around each, brought nearer, the one that reaches more."""
         known = np.array(sorted(self._known))
         after = np.searchsorted(known, epsilon)
-        found = [
-            self.climbed(np.stack([self._known[float(e)] for e in known[np.clip(i, 0, known.size - 1)]], axis=1), epsilon)
-            for i in (after - 1, after)
-        ]
-        better = found[1][0] > found[0][0]
-        return np.where(better, found[1][0], found[0][0]), np.where(better, found[1][1], found[0][1])
+        near = (known[np.clip(i, 0, known.size - 1)] for i in (after - 1, after))
+        left, right = (np.stack([self._known[float(e)] for e in each], axis=1) for each in near)
+        found = self.nearer(left, epsilon)
+        return self._climb(self._better(found, right, epsilon), epsilon, steps)
 
     def _keep(self, epsilon: Array, places: Array) -> None:
         self._known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
@@ -102,7 +100,8 @@ class MisjudgedAlongRuns:
 
     def _rows(self, epsilon: Array, first: Places, last: Places, c: Places) -> SampledRuns:
         lo, hi = (self.first[first], self.first[last]), (self.end[first], self.end[last])
-        return SampledRuns(self.world, self.factor, self.move, epsilon, lo, hi, self._off(first, last), c)
+        row = self.world.rows_of(epsilon)
+        return SampledRuns(self.world, self.factor, self.move, row, epsilon, lo, hi, self._off(first, last), c)
 
     def _start(self, epsilon: Array) -> Array:
         """The best of some runs and peaks."""
@@ -119,8 +118,11 @@ class MisjudgedAlongRuns:
 
     def climbed(self, start: Array, epsilon: Array) -> Pair:
         """Attacks with better runs and peaks, by turns; turns of h follow."""
-        value, best = self.nearer(start, epsilon)
-        for step in _CLIMBS:
+        return self._climb(self.nearer(start, epsilon), epsilon, _CLIMBS)
+
+    def _climb(self, found: Pair, epsilon: Array, steps: tuple[float, ...]) -> Pair:
+        value, best = found
+        for step in steps:
             value, best = self._better((value, best), self._best_runs(best, epsilon), epsilon)
             run = best[0].astype(np.int64)
             lo, hi = self.first[run], self.end[run]

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.atoms import Places
-from guessproof.risk.misjudged.along import best_levels
+from guessproof.risk.misjudged.along import best_levels, levels_at_best
 from guessproof.risk.misjudged.sample_world import Piece, SampleWorld
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, not_below_zero
@@ -36,7 +36,7 @@ _Sides = tuple[list[Piece], list[Piece]]  # on the left of a peak, and on the ri
 
 _RADII = 5  # of a row
 _SPARSE = 0.3  # with which two of five radii are about as far apart as two of so many numbers: they are no denser
-_FEW = 1000  # numbers up to which radii are those of numbers, too
+_FEW = 200  # numbers up to which radii are those of numbers, too
 _ROOM = 1e-12  # so that a radius is not shorter than the distance that it was told from
 
 
@@ -48,6 +48,7 @@ class SampledRuns:
     world: SampleWorld
     factor: float
     move: Move
+    row: Places  # where the world keeps the sums of this ε
     epsilon: Array
     lo: Piece  # where the first run begins, and the last
     hi: Piece
@@ -55,15 +56,17 @@ class SampledRuns:
     c: Places
 
     def pick(self, some: NDArray[np.int64]) -> SampledRuns:
-        lo, hi = ((v[0][some], v[1][some]) for v in (self.lo, self.hi))
-        return SampledRuns(self.world, self.factor, self.move, self.epsilon[some], lo, hi, self.off[:, some], self.c[some])
+        (lo, hi), off = ((v[0][some], v[1][some]) for v in (self.lo, self.hi)), self.off[:, some]
+        ends = self.row[some], self.epsilon[some], lo, hi
+        return SampledRuns(self.world, self.factor, self.move, *ends, off, self.c[some])
 
     @property
     def ends(self) -> SampledRuns:
         """The runs at both ends of each box, first ones first."""
         lo, hi = np.concatenate(self.lo), np.concatenate(self.hi)
-        epsilon, c = np.tile(self.epsilon, 2), np.tile(self.c, 2)
-        return SampledRuns(self.world, self.factor, self.move, epsilon, (lo, lo), (hi, hi), np.zeros((2, c.size)), c)
+        row, epsilon, c = (np.tile(v, 2) for v in (self.row, self.epsilon, self.c))
+        off = np.zeros((2, c.size))
+        return SampledRuns(self.world, self.factor, self.move, row, epsilon, (lo, lo), (hi, hi), off, c)
 
     @property
     def rate(self) -> Array:
@@ -132,7 +135,7 @@ class SampledRuns:
 
     def _added(self, pieces: _Sides, tilted: bool) -> Array:
         if tilted:
-            return self.world.told(self.epsilon, self.move, self.c, *pieces)
+            return self.world.told(self.row, self.epsilon, self.move, self.c, *pieces)
         return np.sum([self.world.masses(piece) for side in pieces for piece in side], axis=0)
 
     # Attacks.
@@ -163,7 +166,7 @@ class SampledRuns:
 
     def _best(self, target: TurnedPart, rest: TurnedPart, turns: Array) -> Pair:
         with np.errstate(all="ignore"):
-            value, levels = best_levels(target, rest)
+            value, levels = (best_levels if self.world.size <= _FEW else levels_at_best)(target, rest)
         return value - self.world.rounding, self._turns_at(levels, turns)
 
     def _turns_at(self, levels: Array, turns: Array) -> Array:

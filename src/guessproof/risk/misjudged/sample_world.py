@@ -83,9 +83,11 @@ class SampleWorld:
         """ln L at a peak: L is 1 where it is largest, which for a valley is far away."""
         return np.zeros(c.size) if move > 0 else -epsilon * np.maximum(self.psi[-1] - self.psi[c], self.psi[c] - self.psi[0])
 
-    def told(self, epsilon: Array, move: Move, c: Places, left: list[Piece], right: list[Piece]) -> Array:
-        """Σ mass·L over pieces on both sides of peaks, L being a tent (1) or a valley (−1), in rows."""
-        row, at, peak = self.rows_of(epsilon)[:, None], self.psi[c], self.log_peak(epsilon, move, c)
+    def told(
+        self, row: Places, epsilon: Array, move: Move, c: Places, left: list[Piece], right: list[Piece]
+    ) -> Array:
+        """Σ mass·L over pieces on both sides of peaks, L being a tent (1) or a valley (−1); `rows_of` tells the rows."""
+        row, at, peak = row[:, None], self.psi[c], self.log_peak(epsilon, move, c)
         rising = np.exp(epsilon * (self.psi[-1] - at) + peak)[:, None], self._rising
         falling = np.exp(epsilon * (at - self.psi[0]) + peak)[:, None], self._falling
         found: Array | float = 0.0

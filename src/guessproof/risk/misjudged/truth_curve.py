@@ -434,26 +434,28 @@ def _switches(along: AlongTruths, epsilon: Array, value: Array, places: Array) -
     There what attacks reach has a kink, and a chord across it would lie above: only where that loses something of ε.
     """
     some = np.flatnonzero(~along.is_same(places[:, :-1], places[:, 1:]))
-    low, high, left, right = epsilon[some], epsilon[some + 1], places[:, some], places[:, some + 1]
-    ends, steep = (value[some], value[some + 1]), (value[some + 1] - value[some]) / (high - low)
+    sides = places[:, some], places[:, some + 1]
+    low, high, steep = epsilon[some], epsilon[some + 1], (value[some + 1] - value[some]) / (epsilon[some + 1] - epsilon[some])
 
-    def ahead_of(at: Array) -> Pair:
+    def ahead_of(at: Array) -> Array:
         with np.errstate(invalid="ignore"):
-            first, second = along.nearer(left, at)[0], along.nearer(right, at)[0]
-            return first - second, np.maximum(first, second)
+            return along.nearer(sides[0], at)[0] - along.nearer(sides[1], at)[0]
 
-    first, last, ahead, at, found = low, high, [ahead_of(e)[0] for e in (low, high)], low, ends[0]
+    ahead = [ahead_of(low), ahead_of(high)]
+    with np.errstate(all="ignore"):
+        lost = ahead[0] * ahead[1] / (ahead[1] - ahead[0]) / (steep * high)  # if both were straight
+    kept = np.flatnonzero(~(lost < _KINKED))
+    sides, low, high, at = (sides[0][:, kept], sides[1][:, kept]), low[kept], high[kept], low[kept]
+    ahead = [each[kept] for each in ahead]
     for _ in range(_SWITCHES):
         with np.errstate(all="ignore"):
             share = np.clip(ahead[0] / (ahead[0] - ahead[1]), 0.0, 1.0)
         at = low + np.where(np.isnan(share), 0.5, share) * (high - low)
-        leads, found = ahead_of(at)
-        low, high = np.where(leads > 0, at, low), np.where(leads > 0, high, at)
-        ahead = [np.where(leads > 0, leads, ahead[0]), np.where(leads > 0, ahead[1], leads)]
-    with np.errstate(all="ignore"):
-        lost = (ends[0] + steep * (at - first) - found) / (steep * at)
-    new = ~np.isin(at, epsilon) & (at < last) & ~(lost < _KINKED)
-    return at[new], left[:, new]
+        found = ahead_of(at)
+        low, high = np.where(found > 0, at, low), np.where(found > 0, high, at)
+        ahead = [np.where(found > 0, found, ahead[0]), np.where(found > 0, ahead[1], found)]
+    new = ~np.isin(at, epsilon)
+    return at[new], sides[0][:, new]
 
 
 def _last_of_each(groups: NDArray[np.int64], values: Array) -> NDArray[np.int64]:

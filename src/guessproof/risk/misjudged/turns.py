@@ -48,9 +48,15 @@ class TurnedPart:
 def best_turns(target: TurnedPart, rest: TurnedPart) -> tuple[Array, tuple[NDArray[np.int64], ...]]:
     """The largest A/(A+B) − a/(a+b) at the radii themselves, in each row, and at which."""
     values = risen(target.mass[:, :, None], target.told[:, :, None], rest.mass[:, None, :], rest.told[:, None, :])
-    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), -1)
-    best = np.argmax(flat, axis=1)
-    return flat[np.arange(len(flat)), best], np.unravel_index(best, values.shape[1:])
+    at = np.unravel_index(best_place(values), values.shape[1:])
+    found = values[np.arange(len(values)), *at]
+    return np.where(np.isnan(found), -1.0, found), at
+
+
+def best_place(values: Array) -> NDArray[np.int64]:
+    """Where each row has its largest value."""
+    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), values.shape[1] * values.shape[2])
+    return np.argmax(flat, axis=1)
 
 
 @dataclass(frozen=True, eq=False)
