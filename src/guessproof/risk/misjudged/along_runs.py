@@ -23,7 +23,7 @@ from guessproof.risk.misjudged.truth_rows import LookedBoxes, TruthBoxes, TruthP
 from guessproof.risk.worst_atoms import Runs
 from guessproof.world.checks import Array
 
-_TRUTHS, _PEAKS = 33, 3  # where a search for attacks begins
+_TRUTHS, _PEAKS, _BEST = 33, 3, 4  # where a search for attacks begins, and how many are climbed to
 _EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
 _NARROW, _NARROWER = (1.0, 0.15, 0.02), (0.05, 1e-3)  # how dense radii are around the turns of attacks, look by look
 _CLIMBS = (0.2, 0.06, 0.02)  # of a run: steps of the peak, a look at all runs before each
@@ -58,17 +58,28 @@ class MisjudgedAlongRuns:
     def rough(self, epsilon: Array) -> Array:
         """About what attacks reach; what follows starts from there."""
         epsilon = np.minimum(epsilon, self.largest)
-        value, places = self.climbed(self._start(epsilon), epsilon)
-        self._keep(epsilon, places)
-        return value
+        starts = self._starts(epsilon)
+        value, places = self.climbed(starts, np.repeat(epsilon, _BEST))
+        best = np.argmax(value.reshape(epsilon.size, _BEST), axis=1) + _BEST * np.arange(epsilon.size)
+        self.keep(epsilon, places[:, best])
+        return value[best]
 
     def followed(self, epsilon: Array) -> Pair:
         """Attacks at many ε, from those that are known around each: what they reach, and where they are."""
         if not self._known:
             self.rough(epsilon[[0, -1]])
         some = np.unique(np.append(epsilon[::_EVERY], epsilon[-1]))
-        self._keep(some, self._better_beside(some, _CLIMBS)[1])
+        self.keep(some, self._climb(self._best_known(some), some, _CLIMBS)[1])
         return self._better_beside(epsilon, _CLIMBS[-1:])
+
+    def _best_known(self, epsilon: Array) -> Pair:
+        """The best of all runs that are known from any ε."""
+        places = np.stack(list(self._known.values()), axis=1)
+        places = places[:, np.unique(places[0], return_index=True)[1]]
+        count = places.shape[1]
+        value, places = self.nearer(np.tile(places, epsilon.size), np.repeat(epsilon, count))
+        best = np.argmax(value.reshape(epsilon.size, count), axis=1) + count * np.arange(epsilon.size)
+        return value[best], places[:, best]
 
     def _better_beside(self, epsilon: Array, steps: tuple[float, ...]) -> Pair:
         """Of the attacks that are known at the two ε around each, brought nearer, the one that reaches more."""
@@ -79,7 +90,8 @@ class MisjudgedAlongRuns:
         found = self.nearer(left, epsilon)
         return self._climb(self._better(found, right, epsilon), epsilon, steps)
 
-    def _keep(self, epsilon: Array, places: Array) -> None:
+    def keep(self, epsilon: Array, places: Array) -> None:
+        """Attacks that others may start from."""
         self._known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
 
     def is_same(self, left: Array, right: Array) -> NDArray[np.bool_]:
@@ -103,18 +115,20 @@ class MisjudgedAlongRuns:
         row = self.world.rows_of(epsilon)
         return SampledRuns(self.world, self.factor, self.move, row, epsilon, lo, hi, self._off(first, last), c)
 
-    def _start(self, epsilon: Array) -> Array:
-        """The best of some runs and peaks."""
+    def _starts(self, epsilon: Array) -> Array:
+        """Some runs that are better than those beside them, with the best of some peaks: so many for each ε."""
         run = np.unique(np.linspace(0, self.first.size - 1, _TRUTHS).astype(np.int64))
         share = (np.arange(_PEAKS) + 0.5) / _PEAKS
         c = self.first[run][:, None] + share * (self.end[run] - self.first[run])[:, None]
         places = np.stack([np.repeat(run, _PEAKS), c.astype(np.int64).ravel()])
         rows = np.tile(places, epsilon.size)
-        value, turns = self._attacks(rows, np.repeat(epsilon, places.shape[1])).climbed(
-            np.full(rows.shape, 0.5), _NARROW
-        )
-        best = np.argmax(value.reshape(epsilon.size, -1), axis=1) + places.shape[1] * np.arange(epsilon.size)
-        return np.concatenate([rows[:, best], turns[:, best]])
+        found = self._attacks(rows, np.repeat(epsilon, places.shape[1])).climbed(np.full(rows.shape, 0.5), _NARROW)
+        value, rows = found[0].reshape(epsilon.size, run.size, _PEAKS), np.concatenate([rows, found[1]])
+        peak, most = np.argmax(value, axis=2), np.pad(np.max(value, axis=2), ((0, 0), (1, 1)), constant_values=-np.inf)
+        tops = (most[:, 1:-1] >= most[:, :-2]) & (most[:, 1:-1] >= most[:, 2:])
+        best = np.argsort(np.where(tops, -most[:, 1:-1], 1 - most[:, 1:-1]), axis=1)[:, np.arange(_BEST) % run.size]
+        at = (np.arange(epsilon.size)[:, None] * run.size + best) * _PEAKS + np.take_along_axis(peak, best, axis=1)
+        return rows[:, at.ravel()]
 
     def climbed(self, start: Array, epsilon: Array) -> Pair:
         """Attacks with better runs and peaks, by turns; turns of h follow."""

@@ -76,7 +76,7 @@ class MisjudgedAlongTruths:
     def rough(self, epsilon: Array) -> Array:
         """About what attacks reach; what follows starts from there."""
         value, places = self.climbed(self._first(epsilon)[1], epsilon)
-        self._keep(epsilon, places)
+        self.keep(epsilon, places)
         return value
 
     def followed(self, epsilon: Array) -> Pair:
@@ -84,7 +84,7 @@ class MisjudgedAlongTruths:
         if len(self.known) < 2:
             self.rough(epsilon[[0, -1]])
         some = np.unique(np.append(epsilon[::_EVERY], epsilon[-1]))
-        self._keep(some, self._better_of(self._beside(some), some, self.climbed)[1])
+        self.keep(some, self._better_of(self._beside(some), some, self.climbed)[1])
         return self._better_of(self._beside(epsilon), epsilon, self.nearer)
 
     def _better_of(self, starts: Pair, epsilon: Array, way: Callable[[Array, Array], Pair]) -> Pair:
@@ -96,7 +96,8 @@ class MisjudgedAlongTruths:
         value[other[better]], places[:, other[better]] = found[better], there[:, better]
         return value, places
 
-    def _keep(self, epsilon: Array, places: Array) -> None:
+    def keep(self, epsilon: Array, places: Array) -> None:
+        """Attacks that others may start from."""
         self.known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
 
     def _beside(self, epsilon: Array) -> Pair:

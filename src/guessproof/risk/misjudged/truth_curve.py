@@ -36,6 +36,8 @@ _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
 _STARTS = 9  # beliefs that a rise may start from
 _SWITCHES, _KINKED = 3, 5e-5  # looks for where an attack becomes another one, and what a chord across it may lose
+_BENT, _HALVED = 1e-4, 3  # what a chord may lose of ε where attacks reach more and more, until it was halved so often
+_LOOSE, _MOST_MENDED, _BETWEEN = 1e-3, 6, 7  # what an interval may lose of ε, how many are mended, by so many nodes
 _BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
 
@@ -63,8 +65,24 @@ def proven_curve(along: AlongTruths, straight: AlongTruths | None, typical: floa
             continue
         line.prove()
         if line.proven is not None:
-            return line.proven
+            return _mended(line, line.proven)
     return None
+
+
+def _mended(line: ProvenLine, proven: Rising) -> Rising:
+    """The same with more nodes where it loses too much: boxes may have come upon better attacks, and so upon kinks."""
+    loose = np.flatnonzero(proven.lost_in_all > _LOOSE)
+    if loose.size > _MOST_MENDED:
+        return proven
+    line.along.keep(line.epsilon, line.places)
+    for j in loose[::-1]:
+        first, last = proven.epsilon[j : j + 2]
+        between = ProvenLine(line.along, np.linspace(first, last, _BETWEEN), line.above, line.proof)
+        between.prove()
+        piece = between.proven
+        if piece is not None and piece.epsilon[0] == first and piece.epsilon[-1] == last:
+            proven = proven.with_piece(int(j), piece)
+    return proven
 
 
 def _straightened(search: TruthSearch) -> TruthSearch | None:
@@ -110,6 +128,7 @@ class AlongTruths(Protocol):
 
     # Attacks: what they reach, and where they are (a true value, a peak and two turns).
     def rough(self, epsilon: Array) -> Array: ...
+    def keep(self, epsilon: Array, places: Array) -> None: ...
     def followed(self, epsilon: Array) -> Pair: ...
     def is_same(self, left: Array, right: Array) -> NDArray[np.bool_]: ...
     def reached(self, places: Array, epsilon: Array) -> Array: ...
@@ -223,14 +242,36 @@ class ProvenLine:
         kinks, there = _switches(proof, epsilon, value, places)
         if proof is not along:
             value, places = along.nearer(places, epsilon)
-        reached, there = along.nearer(there, kinks)
-        order = np.argsort(np.concatenate([epsilon, kinks]))
         self.along, self.above, self.proof = along, above, proof
-        self.epsilon, self.value = (np.concatenate(both)[order] for both in ((epsilon, kinks), (value, reached)))
-        self.places = np.concatenate([places, there], axis=1)[:, order]
-        self.height, self.open = np.zeros(order.size), np.zeros(order.size - 1, dtype=bool)
-        self._lift(np.arange(order.size))
+        self.epsilon, self.value, self.places = epsilon, value, places
+        self._add(kinks, there)
+        for _ in range(_HALVED):
+            self._add(*self._bent())
+        self.height, self.open = np.zeros(self.epsilon.size), np.zeros(self.epsilon.size - 1, dtype=bool)
+        self._lift(np.arange(self.epsilon.size))
         self.is_possible = bool(np.all(at_most <= np.interp(epsilon, self.epsilon, self.height)))
+
+    def _add(self, epsilon: Array, places: Array) -> None:
+        """More nodes, with attacks near some."""
+        value, places = self.along.nearer(places, epsilon)
+        order = np.argsort(np.concatenate([self.epsilon, epsilon]))
+        self.epsilon, self.value = (
+            np.concatenate(both)[order] for both in ((self.epsilon, epsilon), (self.value, value))
+        )
+        self.places = np.concatenate([self.places, places], axis=1)[:, order]
+
+    def _bent(self) -> Pair:
+        """Nodes midway between two where what attacks reach bends upwards so much that a chord would lose some of ε.
+
+        Where it has a kink at a node itself, only one end of an interval seems bent.
+        """
+        step, value = np.diff(self.epsilon), self.value
+        slope = np.diff(value) / step
+        bends = np.diff(slope) / (0.5 * (step[1:] + step[:-1]))
+        with np.errstate(all="ignore"):
+            lost = np.minimum(np.append(bends[:1], bends), np.append(bends, bends[-1:])) * step**2 / 8
+            wide = np.flatnonzero(lost > _BENT * slope * self.epsilon[1:])
+        return np.sqrt(self.epsilon[wide] * self.epsilon[wide + 1]), self.places[:, wide + 1]
 
     def _lift(self, nodes: NDArray[np.int64]) -> None:
         """The line lies a little above what attacks reach, and rises."""
