@@ -18,6 +18,7 @@ numbers are passed, where these come in no order. Of two runs that are neighbour
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,8 @@ from guessproof.risk.misjudged.turns import TurnedPart, dense
 from guessproof.world.checks import Array
 
 _Sides = tuple[list[Piece], list[Piece]]  # on the left of a peak, and on the right
+
+_Levels = Callable[[TurnedPart, TurnedPart], Pair]  # what is reached, and ln L where h turns
 
 _RADII = 5  # of a row
 _SPARSE = 0.3  # with which two of five radii are about as far apart as two of so many numbers: they are no denser
@@ -145,7 +148,7 @@ class SampledRuns:
         value = np.full(self.c.size, -np.inf)
         for each in narrow:
             radii = self._radii(turns, np.full(self.c.size, each))
-            found, there = self._best(*self._parts(*radii, from_one=True), turns)
+            found, there = self._best(best_levels, *self._parts(*radii, from_one=True), turns)
             turns = np.where(found >= value, there, turns)
             value = np.maximum(value, found)
         return value, turns
@@ -164,9 +167,9 @@ class SampledRuns:
         inside, outside = (dense(t, _RADII, np.clip(narrow, n, 1.0)) for t, n in zip(turns, least, strict=True))
         return inside, outside[:, ::-1]
 
-    def _best(self, target: TurnedPart, rest: TurnedPart, turns: Array) -> Pair:
+    def _best(self, levels_of: _Levels, target: TurnedPart, rest: TurnedPart, turns: Array) -> Pair:
         with np.errstate(all="ignore"):
-            value, levels = (best_levels if self.world.size <= _FEW else levels_at_best)(target, rest)
+            value, levels = levels_of(target, rest)
         return value - self.world.rounding, self._turns_at(levels, turns)
 
     def _turns_at(self, levels: Array, turns: Array) -> Array:
@@ -185,7 +188,8 @@ class SampledRuns:
         """What every row can reach at both ends, and what bounds it, with radii dense around the best turns."""
         ends, (inside, outside) = self.ends, self._radii(turns, narrow)
         target, rest = ends._parts(np.tile(inside, (2, 1)), np.tile(outside, (2, 1)), from_one=True)
-        value, there = ends._best(target, rest, np.tile(turns, 2))
+        levels_of = best_levels if self.world.size <= _FEW else levels_at_best
+        value, there = ends._best(levels_of, target, rest, np.tile(turns, 2))
         with np.errstate(all="ignore"):
             upper, lower = self._polygon(target, 1), self._polygon(rest, -1)
         better = np.arange(self.c.size) + self.c.size * (value[self.c.size :] > value[: self.c.size])
