@@ -151,17 +151,7 @@ class WrongListed(ProvenDirectly):
         log_odds = float(np.log(split.inside.sum()) - np.log(split.outside.sum()))
         return cls(factor, Widths(across, across, across, log_odds), split)
 
-    @property
-    def start(self) -> float:
-        return 1 / self.widths.across if self.widths.across else 1.0
-
-    def reached(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[0]
-
-    def limit(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[1]
-
-    def _most(self, epsilon: float, move: Move) -> tuple[float, float]:
+    def most(self, epsilon: float, move: Move) -> tuple[float, float]:
         if epsilon == 0 or self.widths.across == 0:
             return 0.0, 0.0
         if math.isinf(self.factor):

@@ -37,6 +37,7 @@ _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is
 _STARTS = 9  # beliefs that a rise may start from
 _SWITCHES, _KINKED = 3, 5e-5  # looks for where an attack becomes another one, and what a chord across it may lose
 _BENT, _HALVED = 1e-4, 3  # what a chord may lose of ε where attacks reach more and more, until it was halved so often
+_BEFORE = 1e-3  # of ε: where a line that is asked of one ε begins
 _LOOSE, _MOST_MENDED, _BETWEEN = 1e-3, 6, 7  # what an interval may lose of ε, how many are mended, by so many nodes
 _BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
@@ -67,6 +68,18 @@ def proven_curve(along: AlongTruths, straight: AlongTruths | None, typical: floa
         if line.proven is not None:
             return _mended(line, line.proven)
     return None
+
+
+def proven_at(along: AlongTruths, epsilon: float) -> tuple[float, float, float]:
+    """What an attack reaches at one ε, what nothing exceeds, and at which true value the attack is."""
+    line = None
+    if epsilon <= along.largest:
+        for above in _ABOVE:
+            line = ProvenLine(along, np.array([epsilon * (1 - _BEFORE), epsilon]), above)
+            line.prove()
+            if not line.open[-1]:
+                return float(line.value[-1]), float(line.height[-1]), float(line.places[0, -1])
+    return (0.0, 1.0, 0.0) if line is None else (float(line.value[-1]), 1.0, float(line.places[0, -1]))
 
 
 def _mended(line: ProvenLine, proven: Rising) -> Rising:

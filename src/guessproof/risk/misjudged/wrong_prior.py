@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -71,6 +71,11 @@ class WrongPrior(ABC):
     @abstractmethod
     def limit(self, epsilon: float, move: Move) -> float:
         """How far it is proven that nothing moves it."""
+
+    def worst_at(self, epsilon: float) -> tuple[Any, float] | None:
+        """Of all true values the one that is most exposed, and its declared prior; None at one true value."""
+        del epsilon
+        return None
 
     def climbed(self, epsilon: float, move: Move) -> float:
         """How far an attack moves the belief that may take its time."""
@@ -233,6 +238,10 @@ class WrongAnywhere(WrongTents):
     def closely(self) -> float:
         return 1e-5
 
+    def worst_at(self, epsilon: float) -> tuple[Any, float]:
+        at = self.found(epsilon, 1).at
+        return at, float(self.search.prior.mass(*self.search.edges(np.asarray(at))))
+
     @property
     def is_cut_by_truths(self) -> bool:
         """Whether boxes of true values prove what is reached."""
@@ -263,7 +272,21 @@ class WrongAnywhere(WrongTents):
 
 @dataclass(frozen=True)
 class ProvenDirectly(WrongPrior):
-    """Where the bound is a number that is worked out: searches end where it meets the limit."""
+    """Where attack and bound are numbers that are worked out together: searches end where the bound meets the limit."""
+
+    @abstractmethod
+    def most(self, epsilon: float, move: Move) -> tuple[float, float]:
+        """What is reached, and what nothing exceeds."""
+
+    @property
+    def start(self) -> float:
+        return 1 / self.widths.across if self.widths.across else 1.0
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        return self.most(epsilon, move)[0]
+
+    def limit(self, epsilon: float, move: Move) -> float:
+        return self.most(epsilon, move)[1]
 
     @property
     def relative(self) -> float:

@@ -30,17 +30,7 @@ class WrongRun(ProvenDirectly):
     def relative(self) -> float:
         return _CLOSE
 
-    @property
-    def start(self) -> float:
-        return 1 / self.widths.across if self.widths.across else 1.0
-
-    def reached(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[0]
-
-    def limit(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[1]
-
-    def _most(self, epsilon: float, move: Move) -> tuple[float, float]:
+    def most(self, epsilon: float, move: Move) -> tuple[float, float]:
         whatever = math.tanh(epsilon * self.widths.across / 4)  # whatever the prior is
         if epsilon == 0 or self.widths.across == 0 or math.isinf(self.factor):
             return whatever, whatever
