@@ -272,21 +272,7 @@ class WrongAnywhere(WrongTents):
 
 @dataclass(frozen=True)
 class ProvenDirectly(WrongPrior):
-    """Where attack and bound are numbers that are worked out together: searches end where the bound meets the limit."""
-
-    @abstractmethod
-    def most(self, epsilon: float, move: Move) -> tuple[float, float]:
-        """What is reached, and what nothing exceeds."""
-
-    @property
-    def start(self) -> float:
-        return 1 / self.widths.across if self.widths.across else 1.0
-
-    def reached(self, epsilon: float, move: Move) -> float:
-        return self.most(epsilon, move)[0]
-
-    def limit(self, epsilon: float, move: Move) -> float:
-        return self.most(epsilon, move)[1]
+    """Where the bound is a number that is worked out: searches end where it meets the limit."""
 
     @property
     def relative(self) -> float:
@@ -320,3 +306,36 @@ class ProvenDirectly(WrongPrior):
             kept = self.wrong_by(math.exp(middle)).keeps(epsilon, limit, move)
             low, high = (middle, high) if kept else (low, middle)
         return math.exp(low)
+
+
+@dataclass(frozen=True)
+class MeasuredDirectly(ProvenDirectly):
+    """Where attack and bound are worked out together, once for each ε, factor and move."""
+
+    _found: dict[tuple[float, float, Move], tuple[float, float]] = field(
+        default_factory=dict[tuple[float, float, Move], tuple[float, float]], kw_only=True, repr=False, compare=False
+    )
+
+    @abstractmethod
+    def measured(self, epsilon: float, move: Move) -> tuple[float, float]:
+        """What an attack reaches, and what nothing exceeds."""
+
+    @property
+    def start(self) -> float:
+        return 1 / self.widths.across if self.widths.across else 1.0
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        return self._most(epsilon, move)[0]
+
+    def limit(self, epsilon: float, move: Move) -> float:
+        return self._most(epsilon, move)[1]
+
+    def _most(self, epsilon: float, move: Move) -> tuple[float, float]:
+        whatever = math.tanh(epsilon * self.widths.across / 4)  # whatever the prior is
+        if epsilon == 0 or self.widths.across == 0 or math.isinf(self.factor):
+            return whatever, whatever
+        key = (epsilon, self.factor, move)
+        if key not in self._found:
+            value, bound = self.measured(epsilon, move)
+            self._found[key] = min(value, whatever), min(bound, whatever * (1 + 1e-15))
+        return self._found[key]
