@@ -245,7 +245,7 @@ def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
     if not by_tents(attack):
         return False
     search = attack.truth_search
-    if not search.moves_forwards or any(search.form.jumps):
+    if not search.moves_forwards:
         return False
     if not search.fixed_radius and not (math.isfinite(search.low) and math.isfinite(search.high)):
         return False

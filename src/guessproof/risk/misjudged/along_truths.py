@@ -216,13 +216,23 @@ class MisjudgedAlongTruths:
         c = first + dense(np.repeat(place[1], t1.size), _BOX_PEAKS, _DENSE) * (last - first)
         c[:, -1] = last[:, 0]
         truths = np.repeat([t1, t2], _BOX_PEAKS - 1, axis=1)
-        return truths, np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()])
+        return self._without_jumps(truths, np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()]))
+
+    def _without_jumps(self, truths: Array, peaks: Array) -> Pair:
+        """Boxes cut where ψ jumps between their peaks: there are none between the two sides of a jump."""
+        for cut in self.search.form.jumped:
+            across = (peaks[0] <= cut) & (peaks[1] > cut)
+            above = peaks[:, across]
+            above[0] = np.nextafter(cut, np.inf)
+            peaks[1, across] = cut
+            truths, peaks = (np.concatenate(v, axis=1) for v in ((truths, truths[:, across]), (peaks, above)))
+        return truths, peaks
 
     @cached_property
     def _kinks(self) -> Array:
-        """True values whose goals begin or end where the density jumps or bends: boxes end there."""
+        """True values whose goals begin or end where the density jumps or bends, or ψ jumps: boxes end there."""
         prior = self.search.prior
-        breaks = np.array([x for x in (*prior.support, *prior.breaks) if np.isfinite(x)])
+        breaks = np.array([x for x in (*prior.support, *prior.breaks, *self.search.form.jumped) if np.isfinite(x)])
         return self.search.truths_with_edges_at(breaks)
 
     def range_of(self, epsilon: Array, line: Array) -> tuple[float, float] | None:
@@ -271,7 +281,8 @@ class MisjudgedAlongTruths:
         form, (low, high) = self.search.form, self.search.prior.support
         if form.is_straight:
             return low, high
-        return low if form.slopes[0] else max(low, form.cuts[0]), high if form.slopes[-1] else min(high, form.cuts[-1])
+        last = float(np.nextafter(form.cuts[-1], np.inf)) if form.jumps[-1] else form.cuts[-1]
+        return low if form.slopes[0] else max(low, form.cuts[0]), high if form.slopes[-1] else min(high, last)
 
     def within(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], Array]:
         """Of boxes: whether some of their peaks lie in a goal of theirs, and peaks without those that lie in none."""
@@ -380,7 +391,8 @@ class MisjudgedAlongTruths:
         apart = 0.5 * epsilon * (form.psi(right) - form.psi(left))
         # The excess of a tent is convex on both sides of its peak and 0 at the two others: no more than a triangle.
         most = 0.5 * (right - left) * prior.density_range(left, right)[1]
-        mass = np.fmin(prior.mass(left, right), most if form.is_straight else np.inf)
+        straight = np.all([(cut <= left) | (cut >= right) for cut in form.cuts], axis=0)
+        mass = np.fmin(prior.mass(left, right), np.where(straight, most, np.inf))
         with np.errstate(over="ignore", invalid="ignore"):
             more = np.where(mass > 0, self.factor * np.sinh(apart) * mass, 0.0)
             return more * np.exp(epsilon * form.step) if self.move > 0 else more

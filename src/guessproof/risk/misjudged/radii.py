@@ -46,7 +46,8 @@ class _Beyond:
         values = prior.quantile(left if side == 0 else 1 - left)
         values[0] = bound
         values = np.append(values, low if side == 0 else high)
-        return cls(bound, float(form.psi(bound)), values, world.spread * min(_STRETCH[0] + mass, _STRETCH[1]))
+        inner = np.nextafter(bound, np.inf) if side else bound  # a jump at the last bound has been taken beyond it
+        return cls(bound, float(form.psi(inner)), values, world.spread * min(_STRETCH[0] + mass, _STRETCH[1]))
 
     def at(self, share: Array) -> Array:
         """The value up to which a share of them is passed; all of them at the end."""

@@ -46,6 +46,7 @@ class Strip:
 
     half: Array
     likely: Pair  # L at least and at most
+    likely_beside: Pair  # the same with what rounding may hide
     steep: Array  # how steep L is at most
     density: Pair
     slopes: Pair  # of the density
@@ -54,14 +55,17 @@ class Strip:
     def bends(self, slope: Array, way: Move, out: int, raised: Array, factor: float) -> Array:
         """What −way·U'' can be at most for each tangent, by what this edge does; `out` is 1 where it adds to U."""
         low, high = (raised[:, None] * v[:, None] - slope for v in self.likely)
-        weights = np.stack([np.where(way * z > 0, factor, 1.0) * z for z in (low, high)])
+        weights, half = _weights(low, high, way, factor), self.half[:, None]
         h = np.where((high > 0) if way > 0 else (low < 0), factor, 1.0)
         # Where W changes its sign, so may the slope of f: what both parts of W add then adds up.
-        size, half = np.max(weights, axis=0, initial=0.0) - np.min(weights, axis=0, initial=0.0), self.half[:, None]
+        size = hidden = np.max(weights, axis=0, initial=0.0) - np.min(weights, axis=0, initial=0.0)
+        if self.likely_beside is not self.likely:
+            others = _weights(*(raised[:, None] * v[:, None] - slope for v in self.likely_beside), way, factor)
+            hidden = np.max(others, axis=0, initial=0.0) - np.min(others, axis=0, initial=0.0)
         products = -way * out * np.stack([weights * v[:, None] for v in self.slopes])
         bent = np.max(np.where(np.isnan(products), 0.0, products), axis=(0, 1))
         varies = (self.density[1] - self.density[0])[:, None]
-        bent = np.fmin(bent, size * varies / half) + size * 2 * self.beside[:, None] / half**2
+        bent = np.fmin(bent, size * varies / half) + hidden * 2 * self.beside[:, None] / half**2
         return h * (raised * self.steep * self.density[1])[:, None] + bent
 
     def moved(self, bend: Array) -> Array:
@@ -75,6 +79,11 @@ class Strip:
         varies = (self.density[1] - self.density[0]) / self.half
         beside = 2 * self.beside / np.square(self.half)
         return np.fmax(self.slopes[0], -varies) - beside, np.fmin(self.slopes[1], varies) + beside
+
+
+def _weights(low: Array, high: Array, way: Move, factor: float) -> Array:
+    """W where L − ℓ is least and largest."""
+    return np.stack([np.where(way * z > 0, factor, 1.0) * z for z in (low, high)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,14 +192,20 @@ class PeakedGoals:
         sliver = _SLIVER * (np.abs(self.lo) + np.abs(self.hi) + half)
         first, last = edge - half, edge + half
         inner = np.minimum(first + sliver, edge), np.maximum(last - sliver, edge)
+        beside, wide = prior.density_range(first, last)[1] * sliver, self._likely(first, last)
+        # Strips end where ψ jumps: L there is that of the inside, but for what rounding hides.
+        least, most = likely = self._likely(*inner) if form.jumped.size else wide
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            logs = np.stack([self.log_likelihood(v) for v in (first, last, np.clip(self.c, first, last))])
-            least, most = np.exp(np.min(logs, axis=0)), np.exp(np.max(logs, axis=0))
             steep = self.epsilon * form.slopes[0] * most if form.is_straight else (most - least) / half
-        densest = prior.density_range(first, last)[1]
-        return Strip(
-            half, (least, most), steep, prior.density_range(*inner), prior.density_slopes(*inner), densest * sliver
-        )
+        for cut in form.jumped:
+            steep = np.where((inner[0] <= cut) & (cut < inner[1]), np.inf, steep)
+        return Strip(half, likely, wide, steep, prior.density_range(*inner), prior.density_slopes(*inner), beside)
+
+    def _likely(self, first: Array, last: Array) -> Pair:
+        """L at least and at most from one value to another."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            logs = np.stack([self.log_likelihood(v) for v in (first, last, np.clip(self.c, first, last))])
+            return np.exp(np.min(logs, axis=0)), np.exp(np.max(logs, axis=0))
 
     def log_likelihood(self, x: Array) -> Array:
         """ln L at some value."""
