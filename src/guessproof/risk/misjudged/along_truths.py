@@ -43,6 +43,7 @@ _FIRST_STEPS, _CLIMB_STEPS = 3, 2  # of Newton's method, to the best turns
 _TAILS = (3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11, 1e-14)  # of the prior: where true values may end
 _WELL_BELOW = 0.5  # of an attack: what is left beyond such an end
 _BOX_TRUTHS, _BOX_PEAKS, _DENSE = 5, 5, 0.03  # ends of the first boxes, and how dense they are around the attack
+_APART = 1e-9  # of a range of true values: nothing is between a kink and what is nearer to it
 _NARROW, _NARROWER = 0.03, 0.01  # the same of radii, at first and in boxes cut some times
 _ROUNDING = 1e-12  # of beliefs before a release
 
@@ -208,7 +209,9 @@ class MisjudgedAlongTruths:
         """True values and peaks of boxes that are dense around an attack, from one end of a range to the other."""
         low, high = range_
         share = np.clip((place[:1] - low) / (high - low), 0.0, 1.0)
-        t = np.union1d(low + (high - low) * dense(share, _BOX_TRUTHS, _DENSE)[0], self._kinks)
+        t, kinks = low + (high - low) * dense(share, _BOX_TRUTHS, _DENSE)[0], np.append(self._kinks, [low, high])
+        t = t[np.min(np.abs(t[:, None] - kinks), axis=1) > _APART * (high - low)]  # what is as near is the kink itself
+        t = np.union1d(t, kinks)
         t = np.unique(np.concatenate([[low], t[(t > low) & (t < high)], [high]]))  # rounded, the last may be beyond it
         some = self.search.prior.mass(t[:-1], t[1:]) > 0
         t1, t2 = t[:-1][some], t[1:][some]

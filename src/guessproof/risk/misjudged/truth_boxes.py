@@ -199,7 +199,9 @@ class PeakedGoals:
             steep = self.epsilon * form.slopes[0] * most if form.is_straight else (most - least) / half
         for cut in form.jumped:
             steep = np.where((inner[0] <= cut) & (cut < inner[1]), np.inf, steep)
-        return Strip(half, likely, wide, steep, prior.density_range(*inner), prior.density_slopes(*inner), beside)
+        down, up = prior.density_slopes(*inner)
+        slopes = np.where(down > up, 0.0, down), np.where(down > up, 0.0, up)  # a strip of rounding alone has none
+        return Strip(half, likely, wide, steep, prior.density_range(*inner), slopes, beside)
 
     def _likely(self, first: Array, last: Array) -> Pair:
         """L at least and at most from one value to another."""

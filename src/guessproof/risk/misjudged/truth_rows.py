@@ -171,8 +171,13 @@ class TruthRows:
         return TruthPeaks(value, best, upper.corners, lower.corners, upper.bends, lower.bends)
 
     def _with_flats(self, inside: Array, outside: Array) -> Pair:
-        """Where many values are equally far from the peak, a radius of theirs is among those of both sides."""
-        between = [0.5 * (start + end)[:, None] for start, end in self.goals.radii.stretches(self.goals.c)]
+        """Where many values are equally far from the peak, a radius of theirs is among those of both sides.
+
+        So are those between which there are no values, where ψ jumps.
+        """
+        radii, c = self.goals.radii, self.goals.c
+        between = [0.5 * (start + end)[:, None] for start, end in radii.stretches(c)]
+        between += [radius[:, None] for radius in radii.beside_jumps(c)]
         if not between:
             return inside, outside
         inside = np.concatenate([inside, *(np.minimum(v, inside[:, -1:]) for v in between)], axis=1)
