@@ -27,7 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
-from guessproof.risk.misjudged.turns import TurnedPart, best_place, best_turns, dense, nearer_turns, reached_by, risen
+from guessproof.risk.misjudged.turns import (
+    TurnedPart,
+    best_place,
+    best_turns,
+    dense,
+    levels_of,
+    nearer_turns,
+    reached_by,
+    risen,
+)
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
@@ -409,20 +418,7 @@ def best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
     best = others[every, corner, edge], other_masses[every, corner, edge], other_told[every, corner, edge]
     other = np.stack([best[0], target.mass[every, corner], target.told[every, corner], *best[1:]])
     value, a, into, b, out = np.where(one[0] >= other[0], one, other)
-    return np.nan_to_num(value), _levels(a, into, b, out)
-
-
-def levels_at_best(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
-    """The same at the radii themselves: less is reached, sooner."""
-    value, (i, j) = best_turns(target, rest)
-    every = np.arange(value.size)
-    ours, theirs = ((part.mass[every, at], part.told[every, at]) for part, at in ((target, i), (rest, j)))
-    return value, _levels(*ours, *theirs)
-
-
-def _levels(a: Array, into: Array, b: Array, out: Array) -> Array:
-    level = 2 * np.log((into + out) / (a + b))
-    return np.stack([np.log(b / out) + level, np.log(a / into) + level])
+    return np.nan_to_num(value), levels_of(a, into, b, out)
 
 
 def _newton(found: Array, centre: Array, step: float, there: Array) -> Array:

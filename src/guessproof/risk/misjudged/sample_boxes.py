@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.atoms import Places
-from guessproof.risk.misjudged.along import best_levels, levels_at_best
+from guessproof.risk.misjudged.along import best_levels
 from guessproof.risk.misjudged.sample_world import Piece, SampleWorld
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, not_below_zero
 from guessproof.risk.misjudged.truth_rows import TruthPeaks
-from guessproof.risk.misjudged.turns import TurnedPart, dense
+from guessproof.risk.misjudged.turns import TurnedPart, dense, levels_at_best
 from guessproof.world.checks import Array
 
 _Sides = tuple[list[Piece], list[Piece]]  # on the left of a peak, and on the right

@@ -13,12 +13,21 @@ from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, PeakedGoals, most_risen
-from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by, risen
+from guessproof.risk.misjudged.turns import (
+    TurnedPart,
+    best_turns,
+    dense,
+    levels_of,
+    nearer_turns,
+    reached_by,
+    risen,
+)
 from guessproof.world.checks import Array
 
 _STEPS = 1  # of Newton's method, to the best turns
 _RADII, _BULKY = 5, 3.0  # of a row; times where most of the prior lies: a range for which a share of them is meant
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
+_ROUNDED = 1e-9  # of a radius
 DEEP = 3  # boxes that are cut so many times are looked at closer
 _BLOCK = 512  # rows worked on at a time, so that they stay in the cache
 
@@ -163,12 +172,31 @@ class TruthRows:
         row = np.arange(goals.c.size) + goals.c.size * (value[1] > value[0])
         i, j = (v[row] for v in (at if goals.move > 0 else at[::-1]))
         every = np.arange(goals.c.size)
+        best = turned[0][every, i], turned[1][every, np.maximum(j - 1, 0)]
+        if goals.world.form.jumped.size:
+            best = self._across_jumps(best, target.pick(row), rest.pick(row), (i, j))
         with np.errstate(all="ignore"):
-            best = np.stack(
-                [turned[0][every, i] / reach, (turned[1][every, np.maximum(j - 1, 0)] - near) / (far - near)]
-            )
+            best = np.stack([best[0] / reach, (best[1] - near) / (far - near)])
         best = np.clip(np.nan_to_num(best), 0.0, 1.0)
         return TruthPeaks(value, best, upper.corners, lower.corners, upper.bends, lower.bends)
+
+    def _across_jumps(
+        self, radii: Pair, target: TurnedPart, rest: TurnedPart, at: tuple[NDArray[np.int64], NDArray[np.int64]]
+    ) -> Pair:
+        """Turns where ψ jumps: h is the same for every radius between two, and ln L there tells which it should be."""
+        goals, every, step = self.goals, np.arange(self.goals.c.size), np.log(self.raised)
+        i, j = at if goals.move > 0 else at[::-1]
+        ours, theirs = ((part.mass[every, n], part.told[every, n]) for part, n in ((target, i), (rest, j)))
+        with np.errstate(all="ignore"):
+            levels = levels_of(*ours, *theirs)
+            wanted = -(levels - np.stack([step, 0 * step])) / goals.rate
+        found, beside = list(radii), goals.radii.beside_jumps(goals.c)
+        for n, radius in enumerate(wanted[:: goals.move]):
+            for one, other in zip(beside[::2], beside[1::2], strict=True):
+                low, high = np.minimum(one, other), np.maximum(one, other)
+                between = (found[n] >= low * (1 - _ROUNDED)) & (found[n] <= high * (1 + _ROUNDED)) & np.isfinite(radius)
+                found[n] = np.where(between, np.clip(radius, low, high), found[n])
+        return found[0], found[1]
 
     def _with_flats(self, inside: Array, outside: Array) -> Pair:
         """Where many values are equally far from the peak, a radius of theirs is among those of both sides.

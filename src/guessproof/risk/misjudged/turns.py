@@ -27,6 +27,9 @@ class TurnedPart:
     def raised(self, by: Array) -> TurnedPart:
         return TurnedPart(self.mass, self.told * by, self.slope * by)
 
+    def pick(self, rows: NDArray[np.int64]) -> TurnedPart:
+        return TurnedPart(self.mass[rows], self.told[rows], self.slope[rows])
+
     def polygon(self, way: Move) -> Array:
         """Masses and values of corners whose polygon bounds ∫Lhf: above it where that is concave (1), below it (−1).
 
@@ -57,6 +60,20 @@ def best_place(values: Array) -> NDArray[np.int64]:
     """Where each row has its largest value."""
     flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), values.shape[1] * values.shape[2])
     return np.argmax(flat, axis=1)
+
+
+def levels_at_best(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
+    """The best attack at the radii themselves, and what ln L is where h turns if nothing is to be better."""
+    value, (i, j) = best_turns(target, rest)
+    every = np.arange(value.size)
+    ours, theirs = ((part.mass[every, at], part.told[every, at]) for part, at in ((target, i), (rest, j)))
+    return value, levels_of(*ours, *theirs)
+
+
+def levels_of(a: Array, into: Array, b: Array, out: Array) -> Array:
+    """What ln L is where h turns, for target and rest, if nothing is to be better than this."""
+    level = 2 * np.log((into + out) / (a + b))
+    return np.stack([np.log(b / out) + level, np.log(a / into) + level])
 
 
 @dataclass(frozen=True, eq=False)
