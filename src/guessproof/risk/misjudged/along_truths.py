@@ -19,7 +19,7 @@ from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.quick import aim
 from guessproof.risk.misjudged.radii import Radii
 from guessproof.risk.misjudged.tents import Move, Pair
-from guessproof.risk.misjudged.truth_boxes import PeakedGoals
+from guessproof.risk.misjudged.truth_boxes import SLIVER, PeakedGoals
 from guessproof.risk.misjudged.truth_rows import (
     DEEP,
     LookedBoxes,
@@ -229,7 +229,8 @@ class MisjudgedAlongTruths:
             above[0] = np.nextafter(cut, np.inf)
             peaks[1, across] = cut
             truths, peaks = (np.concatenate(v, axis=1) for v in ((truths, truths[:, across]), (peaks, above)))
-        return truths, peaks
+        boxes = np.unique(np.concatenate([truths, peaks]), axis=1)  # where ψ is flat all have the same peaks
+        return boxes[:2], boxes[2:]
 
     @cached_property
     def _kinks(self) -> Array:
@@ -275,8 +276,16 @@ class MisjudgedAlongTruths:
         return float(with_odds_of(declared, self.factor)) if declared > 0 else 0.0
 
     def peaks(self, t1: Array, t2: Array) -> Pair:
-        """Between which values tents peak, for true values from t1 to t2: in the goal, and where the prior is."""
-        return np.clip(self.search.edges(t1)[0], *self._peaked), np.clip(self.search.edges(t2)[1], *self._peaked)
+        """Between which values tents peak, for true values from t1 to t2: in the goal, and where the prior is.
+
+        A goal that begins or ends where ψ jumps has nothing on the other side, but for rounding.
+        """
+        low, high = np.clip(self.search.edges(t1)[0], *self._peaked), np.clip(self.search.edges(t2)[1], *self._peaked)
+        for cut in self.search.form.jumped:
+            sliver = SLIVER * (np.abs(low) + np.abs(high))
+            low = np.where((low <= cut) & (cut - low <= sliver), np.nextafter(cut, np.inf), low)
+            high = np.where((high > cut) & (high - cut <= sliver), cut, high)
+        return low, high
 
     @cached_property
     def _peaked(self) -> tuple[float, float]:

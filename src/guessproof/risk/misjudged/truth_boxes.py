@@ -37,7 +37,7 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
 _ROUNDING = 4e-14  # of beliefs
-_SLIVER = 4e-15  # of where edges are: as near to a jump of the density as that is beside it
+SLIVER = 4e-15  # of where edges are: as near to a jump of the density as that is beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ class PeakedGoals:
 
     def _strip(self, edge: Array, half: Array) -> Strip:
         prior, form = self.world.prior, self.world.form
-        sliver = _SLIVER * (np.abs(self.lo) + np.abs(self.hi) + half)
+        sliver = SLIVER * (np.abs(self.lo) + np.abs(self.hi) + half)
         first, last = edge - half, edge + half
         inner = np.minimum(first + sliver, edge), np.maximum(last - sliver, edge)
         beside, wide = prior.density_range(first, last)[1] * sliver, self._likely(first, last)
