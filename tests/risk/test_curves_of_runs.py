@@ -54,7 +54,7 @@ def test_a_box_of_runs_and_peaks_bounds_each_of_them_and_every_wrong_prior(
     move: Any, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Boxes as they come of halving, of one run or many, at a guess of the turns that may be far off."""
-    monkeypatch.setattr("guessproof.risk.misjudged.sample_boxes._FEW", few)
+    monkeypatch.setattr("guessproof.risk.misjudged.sample_world._FEW", few)
     rng, tight, wide = np.random.default_rng(7 + move), 0, 0
     for _ in range(60):
         runs = drawn_runs(rng, (12, 90))
@@ -202,7 +202,9 @@ def test_the_best_run_for_one_likelihood_is_found_among_all(monkeypatch: pytest.
 
 
 def test_a_piece_of_a_curve_is_put_between_two_of_its_knots() -> None:
-    curve = Rising(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.array([1.1, 2.1, 3.1]), np.array([0.1, 0.2]))
+    curve = Rising(
+        np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), np.array([1.1, 2.1, 3.1]), np.array([0.1, 0.2])
+    )
     piece = Rising(np.array([2.0, 2.5, 3.0]), np.array([2.0, 2.4, 3.05]), np.array([2.2, 2.6, 3.0]), np.zeros(2))
     made = curve.with_piece(1, piece)
     assert made.epsilon.tolist() == [1.0, 2.0, 2.5, 3.0]

@@ -164,7 +164,9 @@ class AtomBins:
         found = [self._near(logs, inverse, *(self.bin_of[p] for p in end), (first, second)) for end in ends]
         return np.maximum(found[0][0], found[1][0]), np.maximum(found[0][1], found[1][1])
 
-    def _near(self, logs: Array, pair: Places, low: Places, high: Places, rates: tuple[Array, Array]) -> tuple[Array, Array]:
+    def _near(
+        self, logs: Array, pair: Places, low: Places, high: Places, rates: tuple[Array, Array]
+    ) -> tuple[Array, Array]:
         c, psi, step = (low + high) // 2, self.psi, 0.5 * self.step
         apart = np.maximum(psi[high] - psi[c], psi[c] - psi[low]) + 2 * self.off
         own = logs[pair, :, c].T

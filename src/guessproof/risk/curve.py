@@ -233,7 +233,7 @@ def _by_formula(attack: Attack) -> bool:
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
-    """Whether the true value is unknown and moves the edges of a goal: in a sample, or where the distance does not jump.
+    """Whether the true value is unknown and moves the edges of a goal, beside a sample or a density.
 
     Where integrals are quadratures, boxes are worth their time only if the density and its slope are known everywhere;
     and in tails that are heavy a valley has no integral.

@@ -32,10 +32,12 @@ _BOX, _SHRINK, _NARROWEST = 0.1, 0.6, 1e-5  # the same in boxes that are cut mor
 
 
 class MisjudgedAlongRuns:
-    """Runs of numbers of which each is what some true value makes correct, and a prior that may be wrong by a factor."""
+    """Runs of numbers, each of which some true value makes correct, and a prior that may be wrong by a factor."""
 
-    def __init__(self, runs: Runs, factor: float, move: Move) -> None:
-        self.runs, self.factor, self.move = runs, factor, move
+    def __init__(self, runs: Runs, factor: float, move: Move, between: Array | None = None) -> None:
+        """`between` tells of each two neighbours by how much a run between them may be off their chord, if there are."""
+        self.runs, self.factor, self.between = runs, factor, between
+        self.move: Move = move
         self.world = SampleWorld(runs.atoms, runs.step)
         self.bins = AtomBins(runs.atoms, factor, runs.step)
         self.first, self.end = runs.first, runs.last + 1
@@ -179,7 +181,7 @@ class MisjudgedAlongRuns:
 
     # Boxes.
 
-    def range_of(self, epsilon: Array, line: Array) -> tuple[float, float]:
+    def range_of(self, epsilon: Array, line: Array) -> tuple[float, float] | None:
         """All runs."""
         del epsilon, line
         return 0.0, float(self.first.size - 1)
@@ -202,8 +204,8 @@ class MisjudgedAlongRuns:
         return (peaks[1] >= first) & (peaks[0] <= last), np.clip(peaks, first, last)
 
     def divisible(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether boxes have more runs than one, and numbers between their peaks."""
-        return truths[1] > truths[0], peaks[1] > peaks[0] + 1
+        """Whether boxes have more runs than one (or two, with others between them), and numbers between their peaks."""
+        return truths[1] > truths[0] + (self.between is not None), peaks[1] > peaks[0] + 1
 
     def middles(self, ends: str, a: Array, b: Array) -> Pair:
         """Where the first half of a box ends and the second begins: two runs are taken apart."""
@@ -271,7 +273,8 @@ class MisjudgedAlongRuns:
         """Between what the upper end of a run is ahead of its chord in each block of 1, 2, 4, … runs."""
         last, below = self.first.size - 1, self.world.below
         lo, hi = below[self.first], below[self.end]
-        found = [np.zeros((2, last + 1))]
+        pairs = np.zeros(max(last, 1)) if self.between is None else self.between
+        found = [np.stack([-pairs, pairs])]
         while (1 << (len(found) - 1)) < last:
             width = 1 << len(found)
             rows = np.minimum(np.arange(0, last, width)[:, None] + np.arange(width + 1), last)
@@ -281,14 +284,15 @@ class MisjudgedAlongRuns:
                 share = (both - both[:, :1]) / (both[:, -1:] - both[:, :1])
             ahead = np.nan_to_num(b - b[:, :1] - share * (b[:, -1:] - b[:, :1]))
             off, error = np.stack([np.min(ahead, axis=1), np.max(ahead, axis=1)]), self.world.rounding
-            found.append(off + np.array([[-error], [error]]))
+            more = np.maximum.reduceat(pairs, np.arange(0, last, width)) + error
+            found.append(off + np.stack([-more, more]))
         return found
 
     def _off(self, first: Places, last: Places) -> Array:
-        """The same for boxes of runs that come of halving; nothing lies between two neighbours."""
-        level = np.where(last > first, np.ceil(np.log2(np.maximum(last - first, 1))), 0).astype(np.int64)
+        """The same for boxes of runs that come of halving; between two neighbours there may be nothing."""
+        level = np.where(last > first, np.ceil(np.log2(np.maximum(last - first, 1))), -1).astype(np.int64)
         found = np.zeros((2, first.size))
-        for each in np.unique(level[level > 0]):
+        for each in np.unique(level[level >= 0]):
             some = level == each
             found[:, some] = self._offs[each][:, first[some] >> each]
         return found

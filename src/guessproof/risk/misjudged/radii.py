@@ -120,4 +120,6 @@ class Radii:
     def beside_jumps(self, c: Array) -> list[Array]:
         """The radii of what lies just before and just behind each jump of ψ."""
         cuts = self.world.form.jumped
-        return [self._radius(c, np.full(c.shape, x), last=False) for cut in cuts for x in (cut, np.nextafter(cut, np.inf))]
+        return [
+            self._radius(c, np.full(c.shape, x), last=False) for cut in cuts for x in (cut, np.nextafter(cut, np.inf))
+        ]

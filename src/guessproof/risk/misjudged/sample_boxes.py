@@ -39,7 +39,6 @@ _Levels = Callable[[TurnedPart, TurnedPart], Pair]  # what is reached, and ln L 
 
 _RADII = 5  # of a row
 _SPARSE = 0.3  # with which two of five radii are about as far apart as two of so many numbers: they are no denser
-_FEW = 200  # numbers up to which radii are those of numbers, too
 _ROOM = 1e-12  # so that a radius is not shorter than the distance that it was told from
 
 
@@ -156,7 +155,7 @@ class SampledRuns:
     def _radii(self, turns: Array, narrow: Array) -> Pair:
         """Radii inside and outside that are dense around some turns; of few numbers also those beside the turns."""
         inside, outside = self._lengths(*self._dense(turns, narrow))
-        if self.world.size > _FEW:
+        if not self.world.is_few:
             return inside, outside
         return self._with_numbers(inside, 1), self._with_numbers(outside, -1)
 
@@ -188,7 +187,7 @@ class SampledRuns:
         """What every row can reach at both ends, and what bounds it, with radii dense around the best turns."""
         ends, (inside, outside) = self.ends, self._radii(turns, narrow)
         target, rest = ends._parts(np.tile(inside, (2, 1)), np.tile(outside, (2, 1)), from_one=True)
-        levels_of = best_levels if self.world.size <= _FEW else levels_at_best
+        levels_of = best_levels if self.world.is_few else levels_at_best
         value, there = ends._best(levels_of, target, rest, np.tile(turns, 2))
         with np.errstate(all="ignore"):
             upper, lower = self._polygon(target, 1), self._polygon(rest, -1)
@@ -198,9 +197,12 @@ class SampledRuns:
         return TruthPeaks(value, there[:, better], *corners, upper.bends, lower.bends, steady=True)
 
     def _with_numbers(self, radii: Array, way: Move) -> Array:
-        """With the distances of the two numbers beside the middle radius, in order: of few numbers each makes a turn."""
+        """With the distances of the two numbers beside the middle radius, in order: each of few makes a turn."""
         middle = radii[:, radii.shape[1] // 2, None]
-        beside = (np.clip(v, *np.sort(radii[:, [0, -1]].T[..., None], axis=0)) for v in self.world.beside(self.c[:, None], middle))
+        beside = (
+            np.clip(v, *np.sort(radii[:, [0, -1]].T[..., None], axis=0))
+            for v in self.world.beside(self.c[:, None], middle)
+        )
         return way * np.sort(way * np.concatenate([radii, *beside], axis=1), axis=1)
 
     def _polygon(self, part: TurnedPart, way: Move) -> MovedPolygon:
@@ -233,5 +235,3 @@ class SampledRuns:
         nearest = np.clip(self.c, first, np.maximum(first, last))
         logs = [self.log_peak - self.rate * np.abs(psi[p] - psi[self.c]) for p in (first, last, nearest)]
         return np.exp(np.min(logs, axis=0)), np.exp(np.max(logs, axis=0))
-
-

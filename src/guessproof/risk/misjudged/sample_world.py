@@ -19,6 +19,7 @@ from guessproof.world.checks import Array
 Piece = tuple[Places, Places]  # from and to
 
 _KEPT = 1 << 24  # numbers in sums that are kept
+_FEW = 200  # numbers
 _MOST = 600.0  # ε times how far apart numbers are: as far as exponentials reach
 
 
@@ -39,6 +40,11 @@ class SampleWorld:
     def across(self) -> float:
         """How far apart two numbers are."""
         return float(self.psi[-1] - self.psi[0])
+
+    @cached_property
+    def is_few(self) -> bool:
+        """Whether so few numbers are different that each may be where h turns."""
+        return np.unique(self.psi).size <= _FEW
 
     @property
     def largest(self) -> float:
@@ -70,8 +76,7 @@ class SampleWorld:
             falling = np.concatenate([-np.cumsum(falling[:, ::-1], axis=1)[:, ::-1], none], axis=1)
             self._rows.update({float(e): len(self._rows) + i for i, e in enumerate(new)})
             self._rising, self._falling = (
-                np.concatenate([old, more])
-                for old, more in ((self._rising, rising), (self._falling, falling))
+                np.concatenate([old, more]) for old, more in ((self._rising, rising), (self._falling, falling))
             )
         return np.array([self._rows[float(e)] for e in wanted], dtype=np.int64)[inverse.reshape(epsilon.shape)]
 
@@ -81,12 +86,14 @@ class SampleWorld:
 
     def log_peak(self, epsilon: Array, move: Move, c: Places) -> Array:
         """ln L at a peak: L is 1 where it is largest, which for a valley is far away."""
-        return np.zeros(c.size) if move > 0 else -epsilon * np.maximum(self.psi[-1] - self.psi[c], self.psi[c] - self.psi[0])
+        return (
+            np.zeros(c.size)
+            if move > 0
+            else -epsilon * np.maximum(self.psi[-1] - self.psi[c], self.psi[c] - self.psi[0])
+        )
 
-    def told(
-        self, row: Places, epsilon: Array, move: Move, c: Places, left: list[Piece], right: list[Piece]
-    ) -> Array:
-        """Σ mass·L over pieces on both sides of peaks, L being a tent (1) or a valley (−1); `rows_of` tells the rows."""
+    def told(self, row: Places, epsilon: Array, move: Move, c: Places, left: list[Piece], right: list[Piece]) -> Array:
+        """Σ mass·L over pieces on both sides of peaks, L being a tent (1) or a valley (−1); rows as `rows_of` says."""
         row, at, peak = row[:, None], self.psi[c], self.log_peak(epsilon, move, c)
         rising = np.exp(epsilon * (self.psi[-1] - at) + peak)[:, None], self._rising
         falling = np.exp(epsilon * (at - self.psi[0]) + peak)[:, None], self._falling

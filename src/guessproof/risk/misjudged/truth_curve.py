@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from guessproof.risk.gaps import room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
+from guessproof.risk.misjudged.lumped_runs import MisjudgedAlongLumps
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_rows import DEEP, LookedBoxes, TruthBoxes
@@ -47,6 +48,9 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
 
     What an attack that is not the best one reaches is below what others do: then a line further above it is tried.
     """
+    lumps = None if any(search.form.slopes) else MisjudgedAlongLumps.of(search, factor, move)
+    if lumps is not None:
+        return proven_curve(lumps, None, typical, further=further)
     straight, along = _straightened(search), MisjudgedAlongTruths(search, factor, move)
     return proven_curve(
         along, None if straight is None else MisjudgedAlongTruths(straight, factor, move), typical, further=further
@@ -489,7 +493,11 @@ def _switches(along: AlongTruths, epsilon: Array, value: Array, places: Array) -
     """
     some = np.flatnonzero(~along.is_same(places[:, :-1], places[:, 1:]))
     sides = places[:, some], places[:, some + 1]
-    low, high, steep = epsilon[some], epsilon[some + 1], (value[some + 1] - value[some]) / (epsilon[some + 1] - epsilon[some])
+    low, high, steep = (
+        epsilon[some],
+        epsilon[some + 1],
+        (value[some + 1] - value[some]) / (epsilon[some + 1] - epsilon[some]),
+    )
 
     def ahead_of(at: Array) -> Array:
         with np.errstate(invalid="ignore"):
