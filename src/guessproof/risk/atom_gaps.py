@@ -21,7 +21,7 @@ _AT_ONCE = 1 << 21  # exponentials that are worked out together
 
 @dataclass(frozen=True, eq=False)
 class AtomPeaks:
-    """Some of the numbers, how far from each those lie, in units of distance, that it stands for; the first of these."""
+    """Some of the numbers, how far from each those lie that it stands for, and the first of these."""
 
     places: Places
     away: Array
@@ -161,7 +161,7 @@ class AtomBins:
         logs, inverse = np.stack([self._logs(float(a), float(b)) for a, b in pairs.T]), inverse.ravel()
         close = high <= low + 1
         ends = [(np.where(close, end, low), np.where(close, end, high)) for end in (low, high)]
-        found = [self._near(logs, inverse, *(self.bin_of[p] for p in end), (first, second)) for end in ends]
+        found = [self._near(logs, inverse, self.bin_of[a], self.bin_of[b], (first, second)) for a, b in ends]
         return np.maximum(found[0][0], found[1][0]), np.maximum(found[0][1], found[1][1])
 
     def _near(

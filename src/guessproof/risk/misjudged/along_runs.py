@@ -35,7 +35,7 @@ class MisjudgedAlongRuns:
     """Runs of numbers, each of which some true value makes correct, and a prior that may be wrong by a factor."""
 
     def __init__(self, runs: Runs, factor: float, move: Move, between: Array | None = None) -> None:
-        """`between` tells of each two neighbours by how much a run between them may be off their chord, if there are."""
+        """`between` tells by how much one between two neighbours may be off their chord, where there are such."""
         self.runs, self.factor, self.between = runs, factor, between
         self.move: Move = move
         self.world = SampleWorld(runs.atoms, runs.step)
@@ -122,7 +122,7 @@ class MisjudgedAlongRuns:
         run = np.unique(np.linspace(0, self.first.size - 1, _TRUTHS).astype(np.int64))
         share = (np.arange(_PEAKS) + 0.5) / _PEAKS
         c = self.first[run][:, None] + share * (self.end[run] - self.first[run])[:, None]
-        places = np.stack([np.repeat(run, _PEAKS), c.astype(np.int64).ravel()])
+        places = np.stack([np.repeat(run, _PEAKS), np.floor(c).ravel()]).astype(np.float64)
         rows = np.tile(places, epsilon.size)
         found = self._attacks(rows, np.repeat(epsilon, places.shape[1])).climbed(np.full(rows.shape, 0.5), _NARROW)
         value, rows = found[0].reshape(epsilon.size, run.size, _PEAKS), np.concatenate([rows, found[1]])

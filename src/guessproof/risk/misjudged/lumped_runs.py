@@ -39,8 +39,8 @@ class MisjudgedAlongLumps(MisjudgedAlongRuns):
         prior, form = search.prior, search.form
         even = np.linspace(0.0, 1.0, _CELLS + 1)[1:-1]
         tail = _TAIL * _RATIO ** np.arange(math.ceil(math.log(even[0] / _TAIL) / math.log(_RATIO)))
-        places = np.concatenate([prior.quantile(np.concatenate([tail, even])), _upper(prior.quantile, tail)])
-        places = np.concatenate([places, [b for b in (*prior.breaks, *form.cuts, *prior.support) if np.isfinite(b)]])
+        known = np.array([b for b in (*prior.breaks, *form.cuts, *prior.support) if np.isfinite(b)])
+        places = np.concatenate([prior.quantile(np.concatenate([tail, even])), prior.quantile(1 - tail), known])
         t = search.truths_with_edges_at(places)
         ends = [end for end in (search.low, search.high) if np.isfinite(end)]
         t = np.unique(np.concatenate([t[(t >= search.low) & (t <= search.high)], ends]))
@@ -50,8 +50,7 @@ class MisjudgedAlongLumps(MisjudgedAlongRuns):
         mass = np.asarray(prior.mass(cells[:-1], cells[1:]))
         below = np.append(0, np.cumsum(mass > 0))  # how many cells that hold something begin before each end
         first, last = below[np.searchsorted(cells, lo)], below[np.searchsorted(cells, hi)] - 1
-        held = prior.mass(lo, hi)
-        some = np.flatnonzero((last >= first) & (held >= _TAIL))
+        some = np.flatnonzero((last >= first) & (prior.mass(lo, hi) >= _TAIL))
         whole = (first == 0) & (last == below[-1] - 1)
         if some.size < _FEWEST or np.any(np.diff(some) > 1) or whole.any():
             return None
@@ -60,8 +59,10 @@ class MisjudgedAlongLumps(MisjudgedAlongRuns):
         new = np.append(True, (np.diff(first) != 0) | (np.diff(last) != 0))
         between = _between(search, lo[new], hi[new])
         runs = Runs(atoms, form.step, t[new], first[new], last[new])
-        outer = [held[i] for i, end in ((some[0], search.low), (some[-1], search.high)) if t[0 if i == some[0] else -1] != end]
-        return cls(runs, between, max(outer, default=0.0), factor, move)
+        # Goals further out lie below the upper edge of the first one, or above the lower edge of the last.
+        outer = float(prior.mass(prior.support[0], hi[0])) if t[0] != search.low else 0.0
+        outer = max(outer, float(prior.mass(lo[-1], prior.support[1])) if t[-1] != search.high else 0.0)
+        return cls(runs, between, outer, factor, move)
 
     def range_of(self, epsilon: Array, line: Array) -> tuple[float, float] | None:
         """All runs, where goals further out hold too little to exceed a line."""
@@ -71,10 +72,6 @@ class MisjudgedAlongLumps(MisjudgedAlongRuns):
             if most > line[0]:
                 return None
         return super().range_of(epsilon, line)
-
-
-def _upper(quantile, tail: Array) -> Array:
-    return quantile(1 - tail)
 
 
 def _between(search: TruthSearch, lo: Array, hi: Array) -> Array:

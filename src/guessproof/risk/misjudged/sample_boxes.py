@@ -66,8 +66,8 @@ class SampledRuns:
     def ends(self) -> SampledRuns:
         """The runs at both ends of each box, first ones first."""
         lo, hi = np.concatenate(self.lo), np.concatenate(self.hi)
-        row, epsilon, c = (np.tile(v, 2) for v in (self.row, self.epsilon, self.c))
-        off = np.zeros((2, c.size))
+        row, c, off = np.tile(self.row, 2), np.tile(self.c, 2), np.zeros((2, lo.size))
+        epsilon = np.tile(self.epsilon, 2)
         return SampledRuns(self.world, self.factor, self.move, row, epsilon, (lo, lo), (hi, hi), off, c)
 
     @property

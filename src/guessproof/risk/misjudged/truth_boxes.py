@@ -60,7 +60,8 @@ class Strip:
         # Where W changes its sign, so may the slope of f: what both parts of W add then adds up.
         size = hidden = np.max(weights, axis=0, initial=0.0) - np.min(weights, axis=0, initial=0.0)
         if self.likely_beside is not self.likely:
-            others = _weights(*(raised[:, None] * v[:, None] - slope for v in self.likely_beside), way, factor)
+            low, high = (raised[:, None] * v[:, None] - slope for v in self.likely_beside)
+            others = _weights(low, high, way, factor)
             hidden = np.max(others, axis=0, initial=0.0) - np.min(others, axis=0, initial=0.0)
         products = -way * out * np.stack([weights * v[:, None] for v in self.slopes])
         bent = np.max(np.where(np.isnan(products), 0.0, products), axis=(0, 1))
