@@ -27,7 +27,7 @@ _TRUTHS, _PEAKS, _BEST = 33, 3, 4  # where a search for attacks begins, and how 
 _EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
 _NARROW, _NARROWER = (1.0, 0.15, 0.02), (0.05, 1e-3)  # how dense radii are around the turns of attacks, look by look
 _CLIMBS = (0.2, 0.06, 0.02)  # of a run: steps of the peak, a look at all runs before each
-_FIRST_BOXES, _FIRST_PEAKS = 8, 2
+_FIRST_BOXES, _FIRST_PEAKS, _MOST_TIES = 8, 2, 16  # boxes and peaks that begin; parts where many are equally far
 _BOX, _SHRINK, _NARROWEST = 0.1, 0.6, 1e-5  # the same in boxes that are cut more and more often
 
 
@@ -193,10 +193,18 @@ class MisjudgedAlongRuns:
         width = 1 << max((last // _FIRST_BOXES).bit_length(), 0)
         t1 = np.arange(0, max(last, 1), width)
         t2 = np.minimum(t1 + width, last)
-        low, high = self.first[t1][:, None], self.end[t2][:, None] - 1
-        c = (low + np.linspace(0.0, 1.0, _FIRST_PEAKS + 1) * (high - low)).astype(np.int64)
-        truths = np.repeat([t1, t2], _FIRST_PEAKS, axis=1).astype(np.float64)
-        return truths, np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()]).astype(np.float64)
+        ends = [self._peaks(int(self.first[a]), int(self.end[b]) - 1) for a, b in zip(t1, t2, strict=True)]
+        truths = np.repeat(np.stack([t1, t2]), [each.shape[1] for each in ends], axis=1)
+        return truths.astype(np.float64), np.concatenate(ends, axis=1).astype(np.float64)
+
+    def _peaks(self, low: int, high: int) -> Places:
+        """From one number to another in some parts: of numbers that are equally far from all others one part each."""
+        psi = self.world.psi[low : high + 1]
+        starts = np.flatnonzero(np.diff(psi, prepend=-np.inf))
+        if starts.size <= _MOST_TIES < psi.size:
+            return low + np.stack([starts, np.append(starts[1:], psi.size) - 1])
+        c = np.linspace(low, high, _FIRST_PEAKS + 1).astype(np.int64)
+        return np.stack([c[:-1], c[1:]])
 
     def within(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], Array]:
         """Of boxes: whether some of their peaks lie in a run of theirs, and peaks without those that lie in none."""
@@ -204,8 +212,9 @@ class MisjudgedAlongRuns:
         return (peaks[1] >= first) & (peaks[0] <= last), np.clip(peaks, first, last)
 
     def divisible(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Whether boxes have more runs than one (or two, with others between them), and numbers between their peaks."""
-        return truths[1] > truths[0] + (self.between is not None), peaks[1] > peaks[0] + 1
+        """Whether boxes have more runs than one (or two, with others between them), and other peaks between theirs."""
+        first, last = self.world.psi[peaks.astype(np.int64)]
+        return truths[1] > truths[0] + (self.between is not None), (peaks[1] > peaks[0] + 1) & (last > first)
 
     def middles(self, ends: str, a: Array, b: Array) -> Pair:
         """Where the first half of a box ends and the second begins: two runs are taken apart."""

@@ -17,6 +17,7 @@ from guessproof.risk.atoms import Atoms
 from guessproof.risk.misjudged.along_runs import MisjudgedAlongRuns
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move
+from guessproof.risk.misjudged.truth_boxes import SLIVER
 from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
@@ -24,6 +25,7 @@ from guessproof.world.checks import Array
 _CELLS = 1200  # of even mass, at whose ends goals begin or end
 _TAIL, _RATIO = 1e-13, 1.1  # of the prior: the least that a goal holds at first, and by how much that grows
 _FEWEST = 8  # goals
+_ROUNDING = 1e-14  # of masses
 
 
 class MisjudgedAlongLumps(MisjudgedAlongRuns):
@@ -79,10 +81,11 @@ def _between(search: TruthSearch, lo: Array, hi: Array) -> Array:
     prior, strips = search.prior, [(edge[:-1], edge[1:]) for edge in (lo, hi)]
     masses, uneven = [prior.mass(a, b) for a, b in strips], np.zeros(lo.size - 1)
     for a, b in strips:
-        least, most = (np.sqrt(v) for v in prior.density_range(a, b))
+        hidden = SLIVER * (np.abs(a) + np.abs(b))  # strips end where a density jumps: rounding must not pass that
+        least, most = (np.sqrt(v) for v in prior.density_range(np.minimum(a + hidden, b), np.maximum(b - hidden, a)))
         with np.errstate(all="ignore"):
             share = (most - least) / (most + least)
         uneven += np.where(a < b, np.where(np.isnan(share), 1.0, share), 0.0)
     with np.errstate(all="ignore"):
         both = masses[0] * masses[1] / (masses[0] + masses[1])
-    return np.nan_to_num(both) * np.minimum(uneven, 1.0)
+    return np.nan_to_num(both) * np.minimum(uneven, 1.0) + _ROUNDING

@@ -305,7 +305,9 @@ class ProvenLine:
         self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.proof.most_open)])
         open_ = ~below & self._is_asked(boxes.nodes)
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
-        in_epsilon = open_ & wide & ~(alone + bent < _IN_EPSILON * boxes.loose)
+        whole = ~np.any(self.proof.divisible(boxes.truths, boxes.peaks), axis=0)
+        whole &= np.all(boxes.most <= self.height[boxes.nodes], axis=0)  # only ε is left to be cut
+        in_epsilon = open_ & wide & (whole | ~(alone + bent < _IN_EPSILON * boxes.loose))
         places = boxes.pick(open_ & ~in_epsilon).in_places(self.proof)
         some, peaks = self.proof.within(places.truths, places.peaks)
         return CurveBoxes.joined([replace(places, peaks=peaks).pick(some), boxes.pick(in_epsilon).in_epsilon()])
