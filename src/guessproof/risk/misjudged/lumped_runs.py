@@ -22,7 +22,7 @@ from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
-_CELLS = 1200  # of even mass, at whose ends goals begin or end
+_CELLS = 3000  # of even mass, at whose ends goals begin or end
 _TAIL, _RATIO = 1e-13, 1.1  # of the prior: the least that a goal holds at first, and by how much that grows
 _FEWEST = 8  # goals
 _ROUNDING = 1e-14  # of masses
