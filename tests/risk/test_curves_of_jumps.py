@@ -1,4 +1,4 @@
-"""The worst true value under a distance that jumps and a prior that may be wrong: nothing exceeds a curve, and it is near."""
+"""The worst true value under a distance that jumps and a prior that may be wrong: nothing exceeds a curve."""
 
 from __future__ import annotations
 
@@ -126,9 +126,10 @@ def test_a_box_of_two_goals_bounds_those_between_them(move: Any, monkeypatch: py
                     middle = float((1 - share) * t[0] + share * t[1])
                     goal = max(middle - 0.45, prior.support[0]), min(middle + 0.45, prior.support[1])
                     found.append(on_a_grid(prior, psi, 0.0, goal, [peak], 4.0, 1.0, move))
-                    passed, all_ = ([prior.mass(e[0], x) for e, x in zip(edges, ends, strict=True)]
-                                    for ends in (np.clip((middle - 0.45, middle + 0.45), *prior.support), edges[:, 1]))  # fmt: skip
-                    ahead = abs(float(passed[1] - sum(passed) * all_[1] / sum(all_)))
+                    ends = np.clip((middle - 0.45, middle + 0.45), *prior.support)
+                    passed, all_ = ([float(prior.mass(a, b)) for a, b in zip(edges[:, 0], to, strict=True)]
+                                    for to in (ends, edges[:, 1]))  # fmt: skip
+                    ahead = abs(passed[1] - sum(passed) * all_[1] / sum(all_))
                     assert along.between is not None
                     assert ahead <= along.between[r]
                     off += ahead > max(0.3 * along.between[r], 1e-6)

@@ -195,7 +195,8 @@ class TruthRows:
             for one, other in zip(beside[::2], beside[1::2], strict=True):
                 low, high = np.minimum(one, other), np.maximum(one, other)
                 between = (found[n] >= low * (1 - _ROUNDED)) & (found[n] <= high * (1 + _ROUNDED)) & np.isfinite(radius)
-                found[n] = np.where(between, np.clip(radius, low, high), found[n])
+                longer = low - goals.radii.distance(goals.c, low)  # than distances, where some are equally far
+                found[n] = np.where(between, np.clip(radius + longer, low, high), found[n])
         return found[0], found[1]
 
     def _with_flats(self, inside: Array, outside: Array) -> Pair:
