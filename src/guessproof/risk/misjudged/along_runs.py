@@ -24,6 +24,7 @@ from guessproof.risk.worst_atoms import Runs
 from guessproof.world.checks import Array
 
 _TRUTHS, _PEAKS, _BEST = 33, 3, 4  # where a search for attacks begins, and how many are climbed to
+_VERY_WRONG = 6.0  # a factor
 _EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
 _NARROW, _NARROWER = (1.0, 0.15, 0.02), (0.05, 1e-3)  # how dense radii are around the turns of attacks, look by look
 _CLIMBS = (0.2, 0.06, 0.02)  # of a run: steps of the peak, a look at all runs before each
@@ -46,6 +47,10 @@ class MisjudgedAlongRuns:
     @property
     def largest(self) -> float:
         return self.world.largest
+
+    @property
+    def nodes(self) -> int:
+        return 128 if self.factor <= _VERY_WRONG else 208  # parabolas between them are the higher
 
     @property
     def most_open(self) -> int:
@@ -271,9 +276,12 @@ class MisjudgedAlongRuns:
         return self.bins.gap(low, high, *rates)
 
     def gap_of_rest(self, truths: Array, peaks: Array, rates: Pair) -> Array:
-        """g of what runs are compared with: not told beside a sample."""
-        del peaks, rates
-        return np.full(truths.shape[1], np.inf)
+        """g of what lies outside of runs; for valleys, which are compared with the run itself, it is not told."""
+        if self.move < 0:
+            return np.full(truths.shape[1], np.inf)
+        (first, last), (low, high) = truths.astype(np.int64), peaks.astype(np.int64)
+        union, common = (self.first[first], self.end[last]), (self.first[last], self.end[first])
+        return self.bins.gap_of_rest(union, common, (low, high), rates)
 
     # How far runs are off the chords of boxes.
 

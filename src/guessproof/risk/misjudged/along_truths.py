@@ -316,6 +316,10 @@ class MisjudgedAlongTruths:
         return np.inf
 
     @property
+    def nodes(self) -> int:
+        return 128
+
+    @property
     def most_open(self) -> int:
         return 90
 

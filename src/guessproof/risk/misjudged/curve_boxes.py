@@ -29,6 +29,11 @@ class AlongTruths(Protocol):
         ...
 
     @property
+    def nodes(self) -> int:
+        """How many nodes a line has."""
+        ...
+
+    @property
     def most_open(self) -> int:
         """How many boxes there may be at one node before it is given up."""
         ...

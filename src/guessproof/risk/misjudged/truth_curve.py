@@ -29,7 +29,6 @@ from guessproof.world.checks import Array
 _ABOVE = 7.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
 _HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
-_NODES = 128
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS = 24  # of cutting boxes
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
@@ -113,8 +112,8 @@ def _nodes(along: AlongTruths, typical: float, *, further: bool = False) -> Arra
     last, highest = typical * np.exp(np.interp(np.array([_HIGH, _HIGHEST]) * value[-1], value, np.log(sizes)))
     last, highest = min(last, along.largest), min(highest, along.largest)
     if further:
-        return np.square(np.linspace(np.sqrt(last), np.sqrt(highest), _NODES))
-    even = last * np.square(np.arange(1, _NODES + 1) / _NODES)
+        return np.square(np.linspace(np.sqrt(last), np.sqrt(highest), along.nodes))
+    even = last * np.square(np.arange(1, along.nodes + 1) / along.nodes)
     halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
     return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])
 
