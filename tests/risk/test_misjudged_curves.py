@@ -226,9 +226,9 @@ def test_few_ends_of_boxes_and_true_values_far_out(monkeypatch: pytest.MonkeyPat
     peaks = np.array([[2.0, 2.0, 4.0, 4.8], [2.2, 3.0, 5.0, 5.5]])
     some, kept = drawn("normal", 0.7, 2.0, 1).within(np.array([[3.0], [4.0]]) + np.zeros(4), peaks)
     assert kept[:, some] == pytest.approx(np.array([[2.3, 4.0], [3.0, 4.7]]))  # goals reach from 2.3 to 4.7
-    for limit in ("_ROUNDS", "_MOST", "_LOOKS_AT_ONCE"):
+    for limit in ("_ROUNDS", "most_open", "most_looks"):
         with monkeypatch.context() as patch:
-            patch.setattr(truth_curve, limit, 1)
+            patch.setattr(truth_curve if limit == "_ROUNDS" else MisjudgedAlongTruths, limit, 1)
             line = ProvenLine(drawn("normal", 0.7, 2.0, 1), np.array([0.1, 0.11, 0.12]))
             line.prove()
             assert line.open.all(), limit
@@ -424,7 +424,7 @@ def test_high_limits_are_answered_from_a_part_that_is_made_when_they_are_asked(m
         assert below <= limit <= above
     inner = np.linspace(found[0], found[2], 200)
     assert np.all(np.diff([curve.advantage(float(e)) for e in inner]) >= 0)
-    monkeypatch.setattr(truth_curve, "_MOST", 0)
+    monkeypatch.setattr(MisjudgedAlongTruths, "most_open", 0)
     assert truth_curve.curve_of_truths(along.search, 1.5, 1, 0.3, further=True) is None
 
 
@@ -475,8 +475,9 @@ def test_masses_that_rounding_leaves_above_one_are_one() -> None:
     prior = replace(PRIORS["histogram"])
     object.__setattr__(prior, "mass", lambda a, b: np.full(np.shape(a), 1 + 2e-16))
     line.along = MisjudgedAlongTruths(replace(line.along.search, prior=prior), 2.0, 1)
-    ends = np.array([-9.0]), np.array([9.0])
-    assert np.all(line._before(ends, ends) == 1.0)
+    line.proof, none = line.along, np.zeros((2, 1))
+    boxes = CurveBoxes.new(none.astype(np.int64), np.array([[1.0], [2.0]]), none, np.zeros((2, 2, 1)), none[0])
+    assert np.all(line._before(boxes) == 1.0)
 
 
 def test_first_boxes_leave_no_true_value_out() -> None:

@@ -7,35 +7,38 @@ that lie close together are judged by one of them, as `gaps` judges the peaks be
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from guessproof.risk.atoms import Atoms, Places
-from guessproof.risk.gaps import enough_peaks, gap_near
+from guessproof.risk.gaps import enough_peaks, gap_near, gap_of_logs, rates_around
 from guessproof.world.checks import Array
 
+_BINS, _FAR = 512, 600.0  # numbers that stand for all, and how far exponentials reach
 _AT_ONCE = 1 << 21  # exponentials that are worked out together
 
 
 @dataclass(frozen=True, eq=False)
 class AtomPeaks:
-    """Some of the numbers, and how far from each those lie, in units of distance, that it stands for."""
+    """Some of the numbers, how far from each those lie that it stands for, and the first of these."""
 
     places: Places
     away: Array
+    first: Places
 
     @staticmethod
     def among(psi: Array, count: int) -> AtomPeaks:
         """All numbers where they are not more than so many, else one for each of so many parts of where they lie."""
         if psi.size <= count:
-            return AtomPeaks(np.arange(psi.size), np.zeros(psi.size))
+            return AtomPeaks(np.arange(psi.size), np.zeros(psi.size), np.arange(psi.size))
         wide = float(psi[-1] - psi[0])
         part = np.floor((psi - psi[0]) / wide * count) if wide > 0 else np.zeros(psi.size)
         first = np.flatnonzero(np.diff(part, prepend=-1.0))
         last = np.append(first[1:], psi.size) - 1
         places = (first + last) // 2
-        return AtomPeaks(places, np.maximum(psi[last] - psi[places], psi[places] - psi[first]))
+        return AtomPeaks(places, np.maximum(psi[last] - psi[places], psi[places] - psi[first]), first)
 
 
 def gap_of_rest(atoms: Atoms, run: tuple[int, int], first: Array, second: Array) -> Array:
@@ -135,3 +138,108 @@ def _log_blocks(mass: Array, x: Array, places: Places, rates: Array, *, after: b
         found[held] = np.add.reduceat(terms, start_of[held])
     with np.errstate(divide="ignore"):
         return np.log(found)
+
+
+_Pair = tuple[Array, Array]
+
+
+class AtomBins:
+    """Many numbers judged by fewer that stand for those around them: g of all of them, for tents of all peaks.
+
+    Where ψ of each number is moved by h at most, so is every s, as if a peak were further away.
+    """
+
+    def __init__(self, atoms: Atoms, factor: float, step: float) -> None:
+        peaks = AtomPeaks.among(atoms.psi, _BINS)
+        self.psi, self.mass = atoms.psi[peaks.places], np.add.reduceat(atoms.mass, peaks.first)
+        self.off, self.factor, self.step = float(np.max(peaks.away)), factor, step
+        self.bin_of = np.repeat(np.arange(peaks.first.size), np.diff(peaks.first, append=atoms.psi.size))
+        self._known: dict[tuple[float, float], Array] = {}
+
+    def gap(self, low: Places, high: Places, first: Array, second: Array) -> tuple[Array, Array]:
+        """g for peaks between two numbers, for each two rates; and in the middle of the peaks alone.
+
+        Of two neighbours each is judged by itself, however far apart they are.
+        """
+
+        def at(c: Places, sums: _Sums) -> Array:
+            return sums.seen_from(c, c + 1, c + 1)
+
+        return self._of_both(low, high, (first, second), at, 0.5 * self.step)
+
+    def gap_of_rest(
+        self,
+        at_most: tuple[Places, Places],
+        at_least: tuple[Places, Places],
+        peaks: tuple[Places, Places],
+        rates: _Pair,
+    ) -> Array:
+        """g of what lies outside of runs, for tents: of runs that lie in one and hold another; infinite where these
+        have nothing in common, or a peak may lie outside."""
+        count, bins = self.bin_of.size, self.psi.size
+        known = np.append(self.bin_of, bins)
+        inner = np.where(at_least[0] > 0, self.bin_of[at_least[0] - 1] + 1, 0), known[at_least[1]]
+        outer = known[np.minimum(at_most[0], count)], self.bin_of[at_most[1] - 1] + 1
+        ends = [self.bin_of[p] for p in peaks]
+        inside = (at_least[1] > at_least[0]) & (ends[0] >= inner[0]) & (ends[1] < inner[1])
+
+        def at(c: Places, sums: _Sums) -> Array:
+            return sums.seen_from(c, *inner)
+
+        def less(c: Places, sums: _Sums) -> Array:
+            return sums.seen_from(c, *outer)[0]
+
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            found = self._of_both(*peaks, rates, at, 0.0, less)[0]
+        return np.where(inside, found, np.inf)
+
+    def _of_both(
+        self,
+        low: Places,
+        high: Places,
+        rates: _Pair,
+        seen: Callable[[Places, _Sums], Array],
+        step: float,
+        less: Callable[[Places, _Sums], Array] | None = None,
+    ) -> _Pair:
+        sums, close = self._sums(*rates), high <= low + 1
+        found = list[_Pair]()
+        for end in (low, high):
+            a, b = (self.bin_of[np.where(close, end, other)] for other in (low, high))
+            c = (a + b) // 2
+            apart = np.maximum(self.psi[b] - self.psi[c], self.psi[c] - self.psi[a]) + 2 * self.off
+            logs = seen(c, sums)
+            known = logs[0] if less is None else less(c, sums)
+            found.append(gap_of_logs(logs, known, (apart + step, self.off + step), rates, self.factor))
+        return np.maximum(found[0][0], found[1][0]), np.maximum(found[0][1], found[1][1])
+
+    def _sums(self, first: Array, second: Array) -> _Sums:
+        """What bins hold below and above each place, at the rates around each two; each two are added up once."""
+        pairs, inverse = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
+        for a, b in pairs.T:
+            if (float(a), float(b)) not in self._known:
+                self._known[float(a), float(b)] = self._added(float(a), float(b))
+        known = np.stack([self._known[float(a), float(b)] for a, b in pairs.T])
+        return _Sums(known, inverse.ravel())
+
+    def _added(self, first: float, second: float) -> Array:
+        """e^x with x = rate·ψ for each rate, Σ mass·e^x below each place, Σ mass·e^{−x} above it."""
+        x = rates_around(np.array([first]), np.array([second]), self.factor) * (self.psi - self.psi[0])
+        x = np.where(np.max(np.abs(x), axis=1, keepdims=True) > _FAR, np.nan, x)  # where exponentials end
+        none = np.zeros((len(x), 1))
+        below = np.concatenate([none, np.cumsum(self.mass * np.exp(x), axis=1)], axis=1)
+        above = np.concatenate([np.cumsum((self.mass * np.exp(-x))[:, ::-1], axis=1)[:, ::-1], none], axis=1)
+        return np.stack([np.concatenate([np.exp(x), none], axis=1), below, above])
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """By two rates: e^x, and sums below and above each place, at the rates around; and which two each row has."""
+
+    known: Array
+    pair: Places
+
+    def seen_from(self, c: Places, lo: Places, hi: Places) -> Array:
+        """ln Σ mass·e^{−rate·|ψ−ψ(c)|} of what lies below one place, left of c, and from another on, right of it."""
+        unit, below, above = (self.known[self.pair, i, :, at].T for i, at in ((0, c), (1, lo), (2, hi)))
+        return np.log(below / unit + above * unit)

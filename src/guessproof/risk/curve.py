@@ -205,10 +205,17 @@ class Curve:
 
 
 def _of_wrong_truths(attack: Attack, direction: Direction, *, further: bool) -> Rising | None:
-    from guessproof.risk.misjudged.truth_curve import curve_of_truths  # only where a prior may be wrong
+    from guessproof.risk.misjudged.truth_curve import curve_of_truths, proven_curve  # only where a prior may be wrong
 
     move: Move = -1 if direction == "fall" else 1
-    found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), further=further)
+    if isinstance(attack.attribute.prior, Finite):
+        from guessproof.risk.misjudged.along_runs import MisjudgedAlongRuns
+
+        assert attack.runs is not None
+        along = MisjudgedAlongRuns(attack.runs, attack.prior_factor, move)
+        found = proven_curve(along, None, _typical(attack), further=further)
+    else:
+        found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), further=further)
     return None if found is None else found.close(_CLOSE)
 
 
@@ -226,15 +233,19 @@ def _by_formula(attack: Attack) -> bool:
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
-    """Whether the true value is unknown and moves the edges of a goal, under a distance that does not jump.
+    """Whether the true value is unknown and moves the edges of a goal, beside a sample or a density.
 
     Where integrals are quadratures, boxes are worth their time only if the density and its slope are known everywhere;
     and in tails that are heavy a valley has no integral.
     """
-    if not by_tents(attack) or attack.known_truth:
+    if attack.known_truth or attack.several is not None:
+        return False
+    if isinstance(attack.attribute.prior, Finite):
+        return math.isfinite(attack.prior_factor) and attack.runs is not None and attack.runs.rise
+    if not by_tents(attack):
         return False
     search = attack.truth_search
-    if not search.moves_forwards or any(search.form.jumps):
+    if not search.moves_forwards:
         return False
     if not search.fixed_radius and not (math.isfinite(search.low) and math.isfinite(search.high)):
         return False

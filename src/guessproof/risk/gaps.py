@@ -175,13 +175,28 @@ def gap_of_boxes(
     """
     c, psi, (first, second) = 0.5 * peaks[0] + 0.5 * peaks[1], world.form.psi, rates
     apart = np.maximum(psi(peaks[1]) - psi(c), psi(c) - psi(peaks[0])) + 0.5 * step
-    middle, half = 0.5 * (first + second), np.abs(0.5 * (second - first))
+    logs = _log_part(world, parts[0], c, rates_around(first, second, factor))
+    less = logs[0] if parts[1] is parts[0] else _log_part(world, parts[1], c, 0.5 * (first + second))
+    return gap_of_logs(logs, less, (apart, 0.5 * step), rates, factor)
+
+
+def rates_around(first: Array, second: Array, factor: float) -> Array:
+    """The rates at which ln ∫ e^{εs} f tells g between two others: the middle one first."""
     around = [0, -2, 2] if factor == 1 else [0, -2, 2, -4, 4, -6, 6]
-    logs = _log_part(world, parts[0], c, middle + np.array(around)[:, None] * half)
-    less = logs[0] if parts[1] is parts[0] else _log_part(world, parts[1], c, middle)
-    found = list[Array]()
+    return 0.5 * (first + second) + np.array(around)[:, None] * np.abs(0.5 * (second - first))
+
+
+def gap_of_logs(
+    logs: Array, less: Array, apart: tuple[Array | float, Array | float], rates: tuple[Array, Array], factor: float
+) -> tuple[Array, Array]:
+    """g from ln ∫ e^{εs} f at those rates, and `less` for what is in every part, in the middle.
+
+    Twice: where s may be so far from what it was told from, and so far.
+    """
+    (first, second), found = rates, list[Array]()
+    half = np.abs(0.5 * (second - first))
     with np.errstate(all="ignore"):
-        for away, more in ((apart, np.maximum(logs[0] - less, 0.0)), (0.5 * step, 0.0)):
+        for away, more in ((apart[0], np.maximum(logs[0] - less, 0.0)), (apart[1], 0.0)):
             by_peak = 2 * np.abs(second) * away  # what weights differ by, as logarithms
             gap = gap_near(logs[[1, 2, 0]], 2 * half * away, by_peak + more)
             if factor > 1:

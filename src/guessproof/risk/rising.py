@@ -81,11 +81,11 @@ class Rising:
         for _ in range(_ROUNDS):
             # A knot whose bound is far from its attack is not mended by others.
             made = made.without(made._lost_at_knots > most_lost)
-            wide = np.flatnonzero(made._lost_in_all > most_lost)[: max(epsilon.size + most // 2 - made.epsilon.size, 0)]
+            wide = np.flatnonzero(made.lost_in_all > most_lost)[: max(epsilon.size + most // 2 - made.epsilon.size, 0)]
             if not wide.size:
                 break
             made = made._refined(wide, np.full(wide.size, 2), measure, room)
-        return made.without(made._lost_in_all > most_lost)
+        return made.without(made.lost_in_all > most_lost)
 
     @classmethod
     def unknown(cls) -> Rising:
@@ -119,7 +119,7 @@ class Rising:
 
     def close(self, most_lost: float) -> Rising:
         """The part that loses no more of ε than a share."""
-        return self.without(self._lost_in_all > most_lost)
+        return self.without(self.lost_in_all > most_lost)
 
     def without(self, loose: NDArray[np.bool_]) -> Rising:
         """The part between loose intervals along which it rises most; all of it where every one is loose."""
@@ -130,6 +130,23 @@ class Rising:
         best = int(np.argmax(self.bound[last] - self.bound[first]))
         a, b = int(first[best]), int(last[best])
         return Rising(self.epsilon[a : b + 1], self.value[a : b + 1], self.bound[a : b + 1], self.room[a:b])
+
+    def with_piece(self, place: int, piece: Rising) -> Rising:
+        """The same with more knots in one interval, from its first knot to its last: where both know one, the higher
+        bound holds for the lines on both sides of it.
+        """
+        ends = np.maximum(self.bound[place : place + 2], piece.bound[[0, -1]])
+        value = np.maximum(self.value[place : place + 2], piece.value[[0, -1]])
+
+        def joined(own: Array, more: Array, both: Array) -> Array:
+            return np.concatenate([own[:place], both[:1], more[1:-1], both[1:], own[place + 2 :]])
+
+        return Rising(
+            joined(self.epsilon, piece.epsilon, self.epsilon[place : place + 2]),
+            joined(self.value, piece.value, value),
+            joined(self.bound, piece.bound, ends),
+            np.concatenate([self.room[:place], piece.room, self.room[place + 1 :]]),
+        )
 
     def shifted(self, by: float) -> Rising:
         """The same function plus a constant."""
@@ -143,10 +160,11 @@ class Rising:
     @property
     def loose(self) -> float:
         """The same with how far bound and attack are apart at the knots: what an answer loses at most."""
-        return float(np.max(self._lost_in_all, initial=0.0))
+        return float(np.max(self.lost_in_all, initial=0.0))
 
     @property
-    def _lost_in_all(self) -> Array:
+    def lost_in_all(self) -> Array:
+        """Both, for each interval."""
         return self.lost + self._lost_at_knots
 
     @property

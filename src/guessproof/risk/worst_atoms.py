@@ -85,6 +85,13 @@ class Runs:
         certain = float(t[np.argmax(whole)]) if whole.any() else None
         return Runs(atoms, step, t[~whole], first[~whole], last[~whole], certain)
 
+    @property
+    def rise(self) -> bool:
+        """Whether there are runs, both ends of them rise with the true value, and numbers are not all equally far."""
+        if not self.at.size or self._is_flat:
+            return False
+        return bool(np.all(np.diff(self.first) >= 0) and np.all(np.diff(self.last) >= 0))
+
     @cached_property
     def log_prior(self) -> tuple[Array, Array]:
         return self.atoms.log_prior(self.first, self.last)

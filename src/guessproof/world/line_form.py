@@ -103,6 +103,11 @@ class LineForm:
         """
         return None if any(self.jumps) else LineForm(slopes=(max(self.slopes),), step=self.step, cap=self.cap)
 
+    @property
+    def jumped(self) -> Array:
+        """The cuts above which ψ jumps."""
+        return np.array([cut for cut, jump in zip(self.cuts, self.jumps, strict=True) if jump])
+
     def times(self, factor: float) -> LineForm:
         """The same distance, multiplied."""
         return LineForm(

@@ -27,7 +27,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
-from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by, risen
+from guessproof.risk.misjudged.turns import (
+    TurnedPart,
+    best_place,
+    best_turns,
+    dense,
+    levels_of,
+    nearer_turns,
+    reached_by,
+    risen,
+)
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
@@ -390,6 +399,26 @@ def best_of_edges(varies: tuple[Array, Array], fixed: tuple[Array, Array], way: 
     ahead = np.clip(np.where(np.isnan(ahead), 0.0, ahead), 0.0, step)
     mass, told = start + ahead, value + np.where(ahead > 0, slope * ahead, 0.0)
     return way * risen(mass, told, b, out), mass, told
+
+
+def best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
+    """The best attack with chords between radii, in rows, and what ln L is where h turns if nothing is to be better.
+
+    Where the derivatives vanish, ln L is ln(b/B) for the target and ln(a/A) for the rest plus 2·ln((A+B)/(a+b)).
+    """
+    ours, theirs = (target.mass, target.told), (rest.mass, rest.told)
+    values, masses, told = best_of_edges(ours, theirs, 1)
+    others, other_masses, other_told = best_of_edges(theirs, ours, -1)
+    every = np.arange(len(values))
+    first, second = (best_place(v) for v in (values, others))
+    corner, edge = np.unravel_index(first, values.shape[1:])
+    best = values[every, corner, edge], masses[every, corner, edge], told[every, corner, edge]
+    one = np.stack([*best, rest.mass[every, corner], rest.told[every, corner]])
+    corner, edge = np.unravel_index(second, others.shape[1:])
+    best = others[every, corner, edge], other_masses[every, corner, edge], other_told[every, corner, edge]
+    other = np.stack([best[0], target.mass[every, corner], target.told[every, corner], *best[1:]])
+    value, a, into, b, out = np.where(one[0] >= other[0], one, other)
+    return np.nan_to_num(value), levels_of(a, into, b, out)
 
 
 def _newton(found: Array, centre: Array, step: float, there: Array) -> Array:

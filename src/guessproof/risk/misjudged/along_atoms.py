@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.atoms import Atoms, Places
-from guessproof.risk.misjudged.along import best_of_edges, bound_with_more, most_between, row_blocks
+from guessproof.risk.misjudged.along import best_levels, bound_with_more, most_between, row_blocks
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.turns import TurnedPart, dense
 from guessproof.world.checks import Array
@@ -149,7 +149,7 @@ class _Tilted:
         target, rest = self._parts(rows, inside, outside[:, ::-1])
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             upper, lower = target.polygon(1), rest.polygon(-1)
-            value, levels = _best_levels(target, rest)
+            value, levels = best_levels(target, rest)
         none, error = np.zeros((2, rows.which.size)), self.goal.rounding
         bound = most_between(upper, lower, none) + error
         lower_bound = bound < rows.bound
@@ -324,27 +324,6 @@ class _Tilted:
         second = np.maximum(sums[1][which, right[1] - start] - sums[1][which, right[0] - start], 0.0)
         by_left, by_right = units
         return by_left * first + by_right * second
-
-
-def _best_levels(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
-    """The best attack with chords between radii, in rows, and what ln L is where h turns if nothing is to be better.
-
-    Where the derivatives vanish, ln L is ln(b/B) for the target and ln(a/A) for the rest plus 2·ln((A+B)/(a+b)).
-    """
-    ours, theirs = (target.mass, target.told), (rest.mass, rest.told)
-    values, masses, told = best_of_edges(ours, theirs, 1)
-    others, other_masses, other_told = best_of_edges(theirs, ours, -1)
-    every = np.arange(len(values))
-    first, second = (np.argmax(np.where(np.isnan(v), -1.0, v).reshape(len(v), -1), axis=1) for v in (values, others))
-    corner, edge = np.unravel_index(first, values.shape[1:])
-    best = values[every, corner, edge], masses[every, corner, edge], told[every, corner, edge]
-    one = np.stack([*best, rest.mass[every, corner], rest.told[every, corner]])
-    corner, edge = np.unravel_index(second, others.shape[1:])
-    best = others[every, corner, edge], other_masses[every, corner, edge], other_told[every, corner, edge]
-    other = np.stack([best[0], target.mass[every, corner], target.told[every, corner], *best[1:]])
-    value, a, into, b, out = np.where(one[0] >= other[0], one, other)
-    level = 2 * np.log((into + out) / (a + b))
-    return np.nan_to_num(value), np.stack([np.log(b / out) + level, np.log(a / into) + level])
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,12 +14,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.gaps import gap_of_tents, room_by_odds
+from guessproof.risk.gaps import Pieces, gap_of_boxes, gap_of_tents, room_by_odds
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.quick import aim
 from guessproof.risk.misjudged.radii import Radii
 from guessproof.risk.misjudged.tents import Move, Pair
-from guessproof.risk.misjudged.truth_boxes import PeakedGoals
+from guessproof.risk.misjudged.truth_boxes import SLIVER, PeakedGoals
 from guessproof.risk.misjudged.truth_rows import (
     DEEP,
     LookedBoxes,
@@ -37,13 +37,13 @@ _TRUTHS, _PEAKS, _TURNS, _BEST = 17, 7, 5, 8  # where a search for attacks begin
 _FARTHEST = 1e-9  # of the prior: beyond, no attack is looked for, and no radius ends
 _CLIMBS, _FIRST_STEP, _SHRINK = 6, 0.08, 0.4
 _EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
-_SWITCHES = 3  # looks for where an attack becomes another one
 _SAME = 0.3  # of shares: attacks that are no further apart are taken for one that moves with ε
 _NEAR_A_KINK = 0.1  # of the true values that attacks are looked for among
 _FIRST_STEPS, _CLIMB_STEPS = 3, 2  # of Newton's method, to the best turns
 _TAILS = (3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11, 1e-14)  # of the prior: where true values may end
 _WELL_BELOW = 0.5  # of an attack: what is left beyond such an end
 _BOX_TRUTHS, _BOX_PEAKS, _DENSE = 5, 5, 0.03  # ends of the first boxes, and how dense they are around the attack
+_APART = 1e-9  # of a range of true values: nothing is between a kink and what is nearer to it
 _NARROW, _NARROWER = 0.03, 0.01  # the same of radii, at first and in boxes cut some times
 _ROUNDING = 1e-12  # of beliefs before a release
 
@@ -77,7 +77,7 @@ class MisjudgedAlongTruths:
     def rough(self, epsilon: Array) -> Array:
         """About what attacks reach; what follows starts from there."""
         value, places = self.climbed(self._first(epsilon)[1], epsilon)
-        self._keep(epsilon, places)
+        self.keep(epsilon, places)
         return value
 
     def followed(self, epsilon: Array) -> Pair:
@@ -85,7 +85,7 @@ class MisjudgedAlongTruths:
         if len(self.known) < 2:
             self.rough(epsilon[[0, -1]])
         some = np.unique(np.append(epsilon[::_EVERY], epsilon[-1]))
-        self._keep(some, self._better_of(self._beside(some), some, self.climbed)[1])
+        self.keep(some, self._better_of(self._beside(some), some, self.climbed)[1])
         return self._better_of(self._beside(epsilon), epsilon, self.nearer)
 
     def _better_of(self, starts: Pair, epsilon: Array, way: Callable[[Array, Array], Pair]) -> Pair:
@@ -97,31 +97,8 @@ class MisjudgedAlongTruths:
         value[other[better]], places[:, other[better]] = found[better], there[:, better]
         return value, places
 
-    def switches(self, epsilon: Array, places: Array) -> tuple[Array, Array]:
-        """At which ε between some the best attack becomes another one, about: both reach the same; and one of them.
-
-        There what attacks reach has a kink, and a chord across it would lie far above.
-        """
-        some = np.flatnonzero(~self._is_same(places[:, :-1], places[:, 1:]))
-        low, high, left, right = epsilon[some], epsilon[some + 1], places[:, some], places[:, some + 1]
-        ahead = [self._ahead(left, right, e) for e in (low, high)]
-        at = low
-        for _ in range(_SWITCHES):
-            with np.errstate(all="ignore"):
-                share = np.clip(ahead[0] / (ahead[0] - ahead[1]), 0.0, 1.0)
-            at = low + np.where(np.isnan(share), 0.5, share) * (high - low)
-            found = self._ahead(left, right, at)
-            low, high = np.where(found > 0, at, low), np.where(found > 0, high, at)
-            ahead = [np.where(found > 0, found, ahead[0]), np.where(found > 0, ahead[1], found)]
-        new = ~np.isin(at, epsilon)
-        return at[new], left[:, new]
-
-    def _ahead(self, left: Array, right: Array, epsilon: Array) -> Array:
-        """By how much the one attack reaches further than the other."""
-        with np.errstate(invalid="ignore"):
-            return self.nearer(left, epsilon)[0] - self.nearer(right, epsilon)[0]
-
-    def _keep(self, epsilon: Array, places: Array) -> None:
+    def keep(self, epsilon: Array, places: Array) -> None:
+        """Attacks that others may start from."""
         self.known.update({float(e): place for e, place in zip(epsilon, places.T, strict=True)})
 
     def _beside(self, epsilon: Array) -> Pair:
@@ -131,10 +108,10 @@ class MisjudgedAlongTruths:
         left, right = (np.stack([self.known[float(e)] for e in known[i]], axis=1) for i in (after - 1, after))
         share = np.clip(np.log(epsilon / known[after - 1]) / np.log(known[after] / known[after - 1]), 0.0, 1.0)
         between = np.where(left == right, left, (1 - share) * left + share * right)
-        first, second = (np.where(self._is_same(left, right), between, side) for side in (left, right))
+        first, second = (np.where(self.is_same(left, right), between, side) for side in (left, right))
         return first, second
 
-    def _is_same(self, left: Array, right: Array) -> NDArray[np.bool_]:
+    def is_same(self, left: Array, right: Array) -> NDArray[np.bool_]:
         """Whether attacks at two ε are one that moves with ε, or two."""
         (low, high), apart = self.attacked, np.abs(left - right)
         return (apart[0] <= _NEAR_A_KINK * (high - low)) & np.all(apart[1:] <= _SAME, axis=0)
@@ -232,7 +209,9 @@ class MisjudgedAlongTruths:
         """True values and peaks of boxes that are dense around an attack, from one end of a range to the other."""
         low, high = range_
         share = np.clip((place[:1] - low) / (high - low), 0.0, 1.0)
-        t = np.union1d(low + (high - low) * dense(share, _BOX_TRUTHS, _DENSE)[0], self._kinks)
+        t, kinks = low + (high - low) * dense(share, _BOX_TRUTHS, _DENSE)[0], np.append(self._kinks, [low, high])
+        t = t[np.min(np.abs(t[:, None] - kinks), axis=1) > _APART * (high - low)]  # what is as near is the kink itself
+        t = np.union1d(t, kinks)
         t = np.unique(np.concatenate([[low], t[(t > low) & (t < high)], [high]]))  # rounded, the last may be beyond it
         some = self.search.prior.mass(t[:-1], t[1:]) > 0
         t1, t2 = t[:-1][some], t[1:][some]
@@ -240,13 +219,24 @@ class MisjudgedAlongTruths:
         c = first + dense(np.repeat(place[1], t1.size), _BOX_PEAKS, _DENSE) * (last - first)
         c[:, -1] = last[:, 0]
         truths = np.repeat([t1, t2], _BOX_PEAKS - 1, axis=1)
-        return truths, np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()])
+        return self._without_jumps(truths, np.stack([c[:, :-1].ravel(), c[:, 1:].ravel()]))
+
+    def _without_jumps(self, truths: Array, peaks: Array) -> Pair:
+        """Boxes cut where ψ jumps between their peaks: there are none between the two sides of a jump."""
+        for cut in self.search.form.jumped:
+            across = (peaks[0] <= cut) & (peaks[1] > cut)
+            above = peaks[:, across]
+            above[0] = np.nextafter(cut, np.inf)
+            peaks[1, across] = cut
+            truths, peaks = (np.concatenate(v, axis=1) for v in ((truths, truths[:, across]), (peaks, above)))
+        boxes = np.unique(np.concatenate([truths, peaks]), axis=1)  # where ψ is flat all have the same peaks
+        return boxes[:2], boxes[2:]
 
     @cached_property
     def _kinks(self) -> Array:
-        """True values whose goals begin or end where the density jumps or bends: boxes end there."""
+        """True values whose goals begin or end where the density jumps or bends, or ψ jumps: boxes end there."""
         prior = self.search.prior
-        breaks = np.array([x for x in (*prior.support, *prior.breaks) if np.isfinite(x)])
+        breaks = np.array([x for x in (*prior.support, *prior.breaks, *self.search.form.jumped) if np.isfinite(x)])
         return self.search.truths_with_edges_at(breaks)
 
     def range_of(self, epsilon: Array, line: Array) -> tuple[float, float] | None:
@@ -286,8 +276,16 @@ class MisjudgedAlongTruths:
         return float(with_odds_of(declared, self.factor)) if declared > 0 else 0.0
 
     def peaks(self, t1: Array, t2: Array) -> Pair:
-        """Between which values tents peak, for true values from t1 to t2: in the goal, and where the prior is."""
-        return np.clip(self.search.edges(t1)[0], *self._peaked), np.clip(self.search.edges(t2)[1], *self._peaked)
+        """Between which values tents peak, for true values from t1 to t2: in the goal, and where the prior is.
+
+        A goal that begins or ends where ψ jumps has nothing on the other side, but for rounding.
+        """
+        low, high = np.clip(self.search.edges(t1)[0], *self._peaked), np.clip(self.search.edges(t2)[1], *self._peaked)
+        for cut in self.search.form.jumped:
+            sliver = SLIVER * (np.abs(low) + np.abs(high))
+            low = np.where((low <= cut) & (cut - low <= sliver), np.nextafter(cut, np.inf), low)
+            high = np.where((high > cut) & (high - cut <= sliver), cut, high)
+        return low, high
 
     @cached_property
     def _peaked(self) -> tuple[float, float]:
@@ -295,12 +293,70 @@ class MisjudgedAlongTruths:
         form, (low, high) = self.search.form, self.search.prior.support
         if form.is_straight:
             return low, high
-        return low if form.slopes[0] else max(low, form.cuts[0]), high if form.slopes[-1] else min(high, form.cuts[-1])
+        last = float(np.nextafter(form.cuts[-1], np.inf)) if form.jumps[-1] else form.cuts[-1]
+        return low if form.slopes[0] else max(low, form.cuts[0]), high if form.slopes[-1] else min(high, last)
 
     def within(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], Array]:
         """Of boxes: whether some of their peaks lie in a goal of theirs, and peaks without those that lie in none."""
         first, last = self.peaks(truths[0], truths[1])
         return (peaks[1] >= first) & (peaks[0] <= last), np.clip(peaks, first, last)
+
+    def divisible(self, truths: Array, peaks: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether boxes have more true values between their ends, and more peaks: always."""
+        return np.ones(truths.shape[1], dtype=bool), np.ones(peaks.shape[1], dtype=bool)
+
+    def middles(self, ends: str, a: Array, b: Array) -> Pair:
+        """Where the first half of a box ends and the second begins."""
+        del ends
+        middle = 0.5 * a + 0.5 * b
+        return middle, middle
+
+    @property
+    def largest(self) -> float:
+        return np.inf
+
+    @property
+    def nodes(self) -> int:
+        return 128
+
+    @property
+    def most_open(self) -> int:
+        return 90
+
+    @property
+    def most_looks(self) -> int:
+        return 4000
+
+    # Along ε.
+
+    def _goals(self, truths: Array) -> tuple[Pair, Pair]:
+        """What all goals of a box lie in, and what they have in common."""
+        (lo1, hi1), (lo2, hi2) = (self.search.edges(t) for t in truths)
+        return (lo1, hi2), (lo2, np.maximum(lo2, hi1))
+
+    def declared(self, truths: Array) -> Pair:
+        """Beliefs before, as declared: the least and the largest of a box."""
+        union, common = self._goals(truths)
+        return self.search.prior.mass(*common), self.search.prior.mass(*union)
+
+    def gap_of_all(self, peaks: Array, rates: Pair) -> Pair:
+        """g of all values, for each box; and in the middle of its peaks alone."""
+        every: Pieces = [(np.full(peaks.shape[1], -np.inf), np.full(peaks.shape[1], np.inf))]
+        ends = peaks[0], peaks[1]
+        return gap_of_boxes(self.world, (every, every), ends, rates, self.factor, self.search.form.step)
+
+    def gap_of_rest(self, truths: Array, peaks: Array, rates: Pair) -> Array:
+        """g of what goals are compared with."""
+        parts = self._compared_with(*self._goals(truths))
+        return gap_of_boxes(self.world, parts, (peaks[0], peaks[1]), rates, self.factor)[0]
+
+    def _compared_with(self, union: Pair, common: Pair) -> tuple[Pieces, Pieces]:
+        """What goals of a box are compared with, at most and at least: the rest for tents, the goal for valleys."""
+        if self.move < 0:
+            return [union], [common]
+        ends = np.full(union[0].shape, -np.inf), np.full(union[0].shape, np.inf)
+        at_most, at_least = ([(ends[0], lo), (hi, ends[1])] for lo, hi in (common, union))
+        return at_most, at_least
 
     def _rows(self, epsilon: Array, truths: Pair, c: Array) -> TruthRows:
         t1, t2 = truths
@@ -351,7 +407,8 @@ class MisjudgedAlongTruths:
         apart = 0.5 * epsilon * (form.psi(right) - form.psi(left))
         # The excess of a tent is convex on both sides of its peak and 0 at the two others: no more than a triangle.
         most = 0.5 * (right - left) * prior.density_range(left, right)[1]
-        mass = np.fmin(prior.mass(left, right), most if form.is_straight else np.inf)
+        straight = np.all([(cut <= left) | (cut >= right) for cut in form.cuts], axis=0)
+        mass = np.fmin(prior.mass(left, right), np.where(straight, most, np.inf))
         with np.errstate(over="ignore", invalid="ignore"):
             more = np.where(mass > 0, self.factor * np.sinh(apart) * mass, 0.0)
             return more * np.exp(epsilon * form.step) if self.move > 0 else more

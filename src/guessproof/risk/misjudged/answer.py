@@ -33,6 +33,7 @@ from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares
 from guessproof.risk.single import belief_of, true_values
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truths import possible_values, true_value, values_along
+from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import TruthSearch, worst_true_value
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, Mask
@@ -125,12 +126,10 @@ class Misjudged:
             return None, None
         place = int(np.argmax(bound))
         engine: WrongPrior = self.engines.ravel()[place]
-        if not self.truths and not isinstance(engine, WrongAnywhere):
-            return place, float(expit(engine.widths.log_odds))
-        if isinstance(engine, WrongAnywhere):
-            at = engine.found(float(epsilon), 1).at
-            return at, float(engine.search.prior.mass(*engine.search.edges(np.asarray(at))))
-        return self.truths[place], float(expit(engine.widths.log_odds))
+        among = engine.worst_at(float(epsilon))
+        if among is not None:
+            return among
+        return self.truths[place] if self.truths else place, float(expit(engine.widths.log_odds))
 
 
 def _narrowed(engine: WrongPrior, epsilon: float, move: Move, effort: Effort, share: float) -> tuple[float, float]:
@@ -326,9 +325,14 @@ def _over_listed(attribute: Attribute, prior: Finite, goal: Goal, factor: float)
     sample = prior.is_line and prior.between is not None
     truths = list(values_along(attribute, goal)) if sample else possible_values(attribute)
     if len(truths) > MOST_TRUTHS:
-        raise NotCertifiedError(
-            f"{len(truths)} true values are too many beside a prior that may be wrong; give a true value with at={{…}}"
-        )
+        runs = Runs.of(attribute, goal)
+        if runs is None or not runs.rise:
+            problem = f"{len(truths)} true values are too many beside a prior that may be wrong"
+            raise NotCertifiedError(f"{problem}; give a true value with at={{…}}")
+        from guessproof.risk.misjudged.wrong_runs import WrongRuns  # large samples only
+
+        engine = WrongRuns.of(factor, runs)
+        return Misjudged(_array([engine], (1,)), f"{_how(engine)}, by boxes of true values", worst=True)
     engines: list[WrongPrior] = []
     kept: list[Any] = []
     for truth in truths:

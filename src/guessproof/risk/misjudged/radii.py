@@ -46,7 +46,9 @@ class _Beyond:
         values = prior.quantile(left if side == 0 else 1 - left)
         values[0] = bound
         values = np.append(values, low if side == 0 else high)
-        return cls(bound, float(form.psi(bound)), values, world.spread * min(_STRETCH[0] + mass, _STRETCH[1]))
+        inner = np.nextafter(bound, np.inf) if side else bound  # a jump at the last bound has been taken beyond it
+        wide = world.spread or float(form.psi(np.nextafter(form.cuts[-1], np.inf)) - form.psi(form.cuts[0]))
+        return cls(bound, float(form.psi(inner)), values, wide * min(_STRETCH[0] + mass, _STRETCH[1]))
 
     def at(self, share: Array) -> Array:
         """The value up to which a share of them is passed; all of them at the end."""
@@ -114,3 +116,10 @@ class Radii:
     def stretches(self, c: Array) -> list[Pair]:
         """Between which radii values are equally far, for each peak."""
         return [(start, start + each.stretch) for _, each, start in self._starts(c)]
+
+    def beside_jumps(self, c: Array) -> list[Array]:
+        """The radii of what lies just before and just behind each jump of ψ."""
+        cuts = self.world.form.jumped
+        return [
+            self._radius(c, np.full(c.shape, x), last=False) for cut in cuts for x in (cut, np.nextafter(cut, np.inf))
+        ]

@@ -14,14 +14,14 @@ given p the best h solves a program with one constraint: at most one value is be
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from guessproof.risk.misjudged.corners import MOST_CORNERS, Corners, corner_count, corners_of
 from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.misjudged.wrong_prior import ProvenDirectly, Widths
+from guessproof.risk.misjudged.wrong_prior import MeasuredDirectly, Widths
 from guessproof.world.checks import Array, Mask
 
 MOST_PAIRS = 4_000_000  # of thresholds, over all corners
@@ -133,13 +133,10 @@ class _Sums:
 
 
 @dataclass(frozen=True)
-class WrongListed(ProvenDirectly):
+class WrongListed(MeasuredDirectly):
     """Few enough values: attack and bound meet."""
 
     split: Split
-    _found: dict[tuple[float, float, int], tuple[float, float]] = field(
-        default_factory=dict[tuple[float, float, int], tuple[float, float]], repr=False, compare=False
-    )
 
     @classmethod
     def of(cls, factor: float, mass: Array, distance: Array, correct: Mask, among: int = 1) -> WrongListed | None:
@@ -151,23 +148,5 @@ class WrongListed(ProvenDirectly):
         log_odds = float(np.log(split.inside.sum()) - np.log(split.outside.sum()))
         return cls(factor, Widths(across, across, across, log_odds), split)
 
-    @property
-    def start(self) -> float:
-        return 1 / self.widths.across if self.widths.across else 1.0
-
-    def reached(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[0]
-
-    def limit(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[1]
-
-    def _most(self, epsilon: float, move: Move) -> tuple[float, float]:
-        if epsilon == 0 or self.widths.across == 0:
-            return 0.0, 0.0
-        if math.isinf(self.factor):
-            whatever = math.tanh(epsilon * self.widths.across / 4)
-            return whatever, whatever
-        key = (epsilon, self.factor, move)
-        if key not in self._found:
-            self._found[key] = (self.split if move > 0 else self.split.fall).most(epsilon, self.factor)
-        return self._found[key]
+    def measured(self, epsilon: float, move: Move) -> tuple[float, float]:
+        return (self.split if move > 0 else self.split.fall).most(epsilon, self.factor)

@@ -37,7 +37,7 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
 _ROUNDING = 4e-14  # of beliefs
-_SLIVER = 4e-15  # of where edges are: as near to a jump of the density as that is beside it
+SLIVER = 4e-15  # of where edges are: as near to a jump of the density as that is beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,7 @@ class Strip:
 
     half: Array
     likely: Pair  # L at least and at most
+    likely_beside: Pair  # the same with what rounding may hide
     steep: Array  # how steep L is at most
     density: Pair
     slopes: Pair  # of the density
@@ -54,14 +55,18 @@ class Strip:
     def bends(self, slope: Array, way: Move, out: int, raised: Array, factor: float) -> Array:
         """What −way·U'' can be at most for each tangent, by what this edge does; `out` is 1 where it adds to U."""
         low, high = (raised[:, None] * v[:, None] - slope for v in self.likely)
-        weights = np.stack([np.where(way * z > 0, factor, 1.0) * z for z in (low, high)])
+        weights, half = _weights(low, high, way, factor), self.half[:, None]
         h = np.where((high > 0) if way > 0 else (low < 0), factor, 1.0)
         # Where W changes its sign, so may the slope of f: what both parts of W add then adds up.
-        size, half = np.max(weights, axis=0, initial=0.0) - np.min(weights, axis=0, initial=0.0), self.half[:, None]
+        size = hidden = np.max(weights, axis=0, initial=0.0) - np.min(weights, axis=0, initial=0.0)
+        if self.likely_beside is not self.likely:
+            low, high = (raised[:, None] * v[:, None] - slope for v in self.likely_beside)
+            others = _weights(low, high, way, factor)
+            hidden = np.max(others, axis=0, initial=0.0) - np.min(others, axis=0, initial=0.0)
         products = -way * out * np.stack([weights * v[:, None] for v in self.slopes])
         bent = np.max(np.where(np.isnan(products), 0.0, products), axis=(0, 1))
         varies = (self.density[1] - self.density[0])[:, None]
-        bent = np.fmin(bent, size * varies / half) + size * 2 * self.beside[:, None] / half**2
+        bent = np.fmin(bent, size * varies / half) + hidden * 2 * self.beside[:, None] / half**2
         return h * (raised * self.steep * self.density[1])[:, None] + bent
 
     def moved(self, bend: Array) -> Array:
@@ -75,6 +80,11 @@ class Strip:
         varies = (self.density[1] - self.density[0]) / self.half
         beside = 2 * self.beside / np.square(self.half)
         return np.fmax(self.slopes[0], -varies) - beside, np.fmin(self.slopes[1], varies) + beside
+
+
+def _weights(low: Array, high: Array, way: Move, factor: float) -> Array:
+    """W where L − ℓ is least and largest."""
+    return np.stack([np.where(way * z > 0, factor, 1.0) * z for z in (low, high)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,17 +190,25 @@ class PeakedGoals:
 
     def _strip(self, edge: Array, half: Array) -> Strip:
         prior, form = self.world.prior, self.world.form
-        sliver = _SLIVER * (np.abs(self.lo) + np.abs(self.hi) + half)
+        sliver = SLIVER * (np.abs(self.lo) + np.abs(self.hi) + half)
         first, last = edge - half, edge + half
         inner = np.minimum(first + sliver, edge), np.maximum(last - sliver, edge)
+        beside, wide = prior.density_range(first, last)[1] * sliver, self._likely(first, last)
+        # Strips end where ψ jumps: L there is that of the inside, but for what rounding hides.
+        least, most = likely = self._likely(*inner) if form.jumped.size else wide
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            logs = np.stack([self.log_likelihood(v) for v in (first, last, np.clip(self.c, first, last))])
-            least, most = np.exp(np.min(logs, axis=0)), np.exp(np.max(logs, axis=0))
             steep = self.epsilon * form.slopes[0] * most if form.is_straight else (most - least) / half
-        densest = prior.density_range(first, last)[1]
-        return Strip(
-            half, (least, most), steep, prior.density_range(*inner), prior.density_slopes(*inner), densest * sliver
-        )
+        for cut in form.jumped:
+            steep = np.where((inner[0] <= cut) & (cut < inner[1]), np.inf, steep)
+        down, up = prior.density_slopes(*inner)
+        slopes = np.where(down > up, 0.0, down), np.where(down > up, 0.0, up)  # a strip of rounding alone has none
+        return Strip(half, likely, wide, steep, prior.density_range(*inner), slopes, beside)
+
+    def _likely(self, first: Array, last: Array) -> Pair:
+        """L at least and at most from one value to another."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            logs = np.stack([self.log_likelihood(v) for v in (first, last, np.clip(self.c, first, last))])
+            return np.exp(np.min(logs, axis=0)), np.exp(np.max(logs, axis=0))
 
     def log_likelihood(self, x: Array) -> Array:
         """ln L at some value."""
@@ -202,11 +220,13 @@ class PeakedGoals:
 class MovedPolygon:
     """Corners (mass or told, end of the box, row, corner) that bound ∫Lhf for every true value of a box.
 
-    From one end to the other they move along straight lines, but for a parabola: how high it is for each tangent.
+    From one end to the other they move along straight lines, but for a parabola: how high it is for each tangent. Where
+    that is `steady`, it is as high near the ends of the box as between them.
     """
 
     corners: Array
     bends: Array
+    steady: bool = False
 
     @classmethod
     def of(cls, part: TurnedPart, goals: PeakedGoals, sign: int, way: Move, raised: Array) -> MovedPolygon:
@@ -234,11 +254,11 @@ class MovedPolygon:
         for place, by in ((0, -wide), (-1, goals.factor * wide)):
             mass[..., place] += by
             told[..., place] += slope[:, place] * by
-        _not_below_zero(mass, told, slope[:, 0], way)
+        not_below_zero(mass, told, slope[:, 0], way)
         return cls(np.stack([mass, told]), bends)
 
 
-def _not_below_zero(mass: Array, told: Array, slope: Array, way: Move) -> None:
+def not_below_zero(mass: Array, told: Array, slope: Array, way: Move) -> None:
     """Let a polygon begin where masses and what is above them are not negative, at both ends of the box alike.
 
     Along its first tangent that is where it meets an axis. Where that is another axis at each end, or the tangent is
@@ -264,7 +284,8 @@ def most_risen(upper: MovedPolygon, lower: MovedPolygon, more: Array) -> Array:
         (a, into), (b, out) = upper.corners, lower.corners
         target, rest = (a, into + more[0][:, None]), (b, out + more[1][:, None])
         corners = _Corners.of(target, rest)
-        most = np.maximum(*(_most_along(corners, way, upper.bends, lower.bends) for way in (1, -1)))
+        bends, steady = (upper.bends, lower.bends), upper.steady or lower.steady
+        most = np.maximum(*(_most_along(corners, way, *bends, steady=steady) for way in (1, -1)))
     below = [np.any(v < 0, axis=(0, 2)) for v in (*target, *rest)]
     wrong = np.isnan(most) | np.any(below, axis=0)
     return np.where(wrong, 1.0, np.minimum(most, 1.0)) + _ROUNDING
@@ -300,7 +321,7 @@ class _Corners:
         return into, out
 
 
-def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array) -> Array:
+def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array, *, steady: bool) -> Array:
     """The largest value along all edges of the target (1) or of the rest (−1), at the corners of the other one.
 
     What S, T and the factors of (β − α)·(P₁ − P₂) are at the ends of an edge bounds them along it: they are linear
@@ -322,10 +343,14 @@ def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array) -> 
     uneven = np.maximum(*_ends(np.maximum(moved, 1 / moved)[None], axis))[0]
     left = np.minimum(after[0], after[1]) - lowered
     raises = np.where(left > 0, (raised * out + lowered * into) / left, np.inf)
-    room, level = twist * ratio / both + uneven * raises, twist / np.sqrt(after[0] * after[1] * both) + raises
+    room, level, always = twist * ratio / both, twist / np.sqrt(after[0] * after[1] * both), 0.0
+    if steady:
+        always = np.where(np.isnan(raises), np.inf, raises)
+    else:
+        room, level = room + uneven * raises, level + raises
     room, level = (np.where(np.isnan(v), np.inf, v) for v in (room, level))  # what underflows is not known
     # Where ends are far apart, what (β − α)·(P₁ − P₂) is anywhere says more than how it goes to 0 at both.
-    return np.max(np.minimum(_top_of_parabola(value, room), np.max(value, axis=0) + level), axis=(1, 2))
+    return np.max(np.minimum(_top_of_parabola(value, room), np.max(value, axis=0) + level) + always, axis=(1, 2))
 
 
 def _of_corners(bends: Array) -> Array:

@@ -9,18 +9,18 @@ value boxes are wide in every direction, so that few of them serve all ε. The l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.gaps import Pieces, gap_of_boxes, room_by_odds, room_by_ratio
+from guessproof.risk.gaps import room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
+from guessproof.risk.misjudged.curve_boxes import AlongTruths, CurveBoxes
+from guessproof.risk.misjudged.lumped_runs import MisjudgedAlongLumps
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move, Pair
-from guessproof.risk.misjudged.truth_rows import DEEP, LookedBoxes, TruthBoxes
+from guessproof.risk.misjudged.truth_rows import LookedBoxes, TruthBoxes
 from guessproof.risk.rising import Rising
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import TruthSearch
@@ -29,13 +29,15 @@ from guessproof.world.checks import Array
 _ABOVE = 7.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
 _HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
-_NODES = 128
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
-_ROUNDS, _MOST, _LOOKS_AT_ONCE = 24, 90, 4000  # of cutting boxes, open ones at one node, looks in a round
-_BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
+_ROUNDS = 24  # of cutting boxes
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
 _STARTS = 9  # beliefs that a rise may start from
-_BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
+_SWITCHES, _KINKED = 3, 5e-5  # looks for where an attack becomes another one, and what a chord across it may lose
+_BENT, _HALVED = 1e-4, 3  # what a chord may lose of ε where attacks reach more and more, until it was halved so often
+_BEFORE = 1e-3  # of ε: where a line that is asked of one ε begins
+_LOOSE, _MOST_MENDED, _BETWEEN = 1e-3, 6, 7  # what an interval may lose of ε, how many are mended, by so many nodes
+_BETTER, _AROUND = 1e-5, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
 
 def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: float, *, further: bool) -> Rising | None:
@@ -43,8 +45,18 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
 
     What an attack that is not the best one reaches is below what others do: then a line further above it is tried.
     """
+    lumps = None if any(search.form.slopes) else MisjudgedAlongLumps.of(search, factor, move)
+    if lumps is not None:
+        return proven_curve(lumps, None, typical, further=further)
     straight, along = _straightened(search), MisjudgedAlongTruths(search, factor, move)
-    first = along if straight is None else MisjudgedAlongTruths(straight, factor, move)
+    return proven_curve(
+        along, None if straight is None else MisjudgedAlongTruths(straight, factor, move), typical, further=further
+    )
+
+
+def proven_curve(along: AlongTruths, straight: AlongTruths | None, typical: float, *, further: bool) -> Rising | None:
+    """The same where it is told how attacks are followed; a longer distance may prove it."""
+    first = along if straight is None else straight
     nodes = _nodes(first, typical, further=further)
     if not nodes[-1] > nodes[0]:  # attacks have levelled before: nothing comes further on
         return None
@@ -55,8 +67,36 @@ def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: flo
             continue
         line.prove()
         if line.proven is not None:
-            return line.proven
+            return _mended(line, line.proven)
     return None
+
+
+def proven_at(along: AlongTruths, epsilon: float) -> tuple[float, float, float]:
+    """What an attack reaches at one ε, what nothing exceeds, and at which true value the attack is."""
+    line = None
+    if epsilon <= along.largest:
+        for above in _ABOVE:
+            line = ProvenLine(along, np.array([epsilon * (1 - _BEFORE), epsilon]), above)
+            line.prove()
+            if not line.open[-1]:
+                return float(line.value[-1]), float(line.height[-1]), float(line.places[0, -1])
+    return (0.0, 1.0, 0.0) if line is None else (float(line.value[-1]), 1.0, float(line.places[0, -1]))
+
+
+def _mended(line: ProvenLine, proven: Rising) -> Rising:
+    """The same with more nodes where it loses too much: boxes may have come upon better attacks, and so upon kinks."""
+    loose = np.flatnonzero(proven.lost_in_all > _LOOSE)
+    if loose.size > _MOST_MENDED:
+        return proven
+    line.along.keep(line.epsilon, line.places)
+    for j in loose[::-1]:
+        first, last = proven.epsilon[j : j + 2]
+        between = ProvenLine(line.along, np.linspace(first, last, _BETWEEN), line.above, line.proof)
+        between.prove()
+        piece = between.proven
+        if piece is not None and piece.epsilon[0] == first and piece.epsilon[-1] == last:
+            proven = proven.with_piece(int(j), piece)
+    return proven
 
 
 def _straightened(search: TruthSearch) -> TruthSearch | None:
@@ -65,78 +105,17 @@ def _straightened(search: TruthSearch) -> TruthSearch | None:
     return None if longer is None else replace(search, form=longer.form).half
 
 
-def _nodes(along: MisjudgedAlongTruths, typical: float, *, further: bool = False) -> Array:
+def _nodes(along: AlongTruths, typical: float, *, further: bool = False) -> Array:
     """Nodes evenly in √ε, since a parabola is about as high for as much of that; and some nearer to 0."""
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(along.rough(typical * sizes))
     last, highest = typical * np.exp(np.interp(np.array([_HIGH, _HIGHEST]) * value[-1], value, np.log(sizes)))
+    last, highest = min(last, along.largest), min(highest, along.largest)
     if further:
-        return np.square(np.linspace(np.sqrt(last), np.sqrt(highest), _NODES))
-    even = last * np.square(np.arange(1, _NODES + 1) / _NODES)
+        return np.square(np.linspace(np.sqrt(last), np.sqrt(highest), along.nodes))
+    even = last * np.square(np.arange(1, along.nodes + 1) / along.nodes)
     halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
     return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])
-
-
-@dataclass(frozen=True, eq=False)
-class CurveBoxes:
-    """Of each box: nodes, true values and peaks from and to; at both ends what was looked at; how often it was cut."""
-
-    nodes: NDArray[np.int64]
-    truths: Array
-    peaks: Array
-    turns: Array  # by end, inside and outside
-    most: Array  # by end, as what follows; not a number where nobody looked yet
-    reached: Array
-    by_peak: Array
-    depth: NDArray[np.int64]
-
-    @classmethod
-    def new(cls, nodes: Any, truths: Array, peaks: Array, turns: Array, depth: Any) -> CurveBoxes:
-        nothing = np.full(truths.shape, np.nan)
-        return cls(nodes, truths, peaks, turns, nothing, nothing, nothing, depth)
-
-    @classmethod
-    def joined(cls, parts: Sequence[CurveBoxes]) -> CurveBoxes:
-        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
-        return cls(*(np.concatenate(each, axis=-1) for each in arrays))
-
-    def pick(self, some: NDArray[Any]) -> CurveBoxes:
-        return CurveBoxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
-
-    @property
-    def size(self) -> int:
-        return self.depth.size
-
-    @property
-    def loose(self) -> Array:
-        """How far what bounds an end lies above what is reached there, at most."""
-        return np.max(self.most - self.reached, axis=0)
-
-    def in_places(self) -> CurveBoxes:
-        """Cut in two, by what is loosest: true values (and radii), or peaks; or in four."""
-        by_peak = np.max(self.by_peak, axis=0)
-        by_truth = self.loose - by_peak
-        both = np.minimum(by_truth, by_peak) > _BOTH * np.maximum(by_truth, by_peak)
-        both |= (np.max(self.most, axis=0) >= 1) & (self.depth >= DEEP)  # which says nothing of what is loose
-        kinds = both, ~both & (by_truth >= by_peak), ~both & (by_truth < by_peak)
-        four, truths, peaks = (self.pick(kind) for kind in kinds)
-        halves = four._halved("truths")._halved("peaks"), truths._halved("truths"), peaks._halved("peaks")
-        return CurveBoxes.joined(halves)
-
-    def _halved(self, ends: str) -> CurveBoxes:
-        a, b = getattr(self, ends)
-        middle = 0.5 * a + 0.5 * b
-        new = CurveBoxes.new(self.nodes, self.truths, self.peaks, self.turns, self.depth + 1)
-        return CurveBoxes.joined([replace(new, **{ends: np.stack(part)}) for part in ((a, middle), (middle, b))])
-
-    def in_epsilon(self) -> CurveBoxes:
-        """Cut at the node in the middle: each half keeps what is known of the end that it has."""
-        middle, none = np.sum(self.nodes, axis=0) // 2, np.full(self.size, np.nan)
-        known = self.most, self.reached, self.by_peak
-        first = np.stack([self.nodes[0], middle]), *(np.stack([v[0], none]) for v in known)
-        second = np.stack([middle, self.nodes[1]]), *(np.stack([none, v[1]]) for v in known)
-        names = "nodes", "most", "reached", "by_peak"
-        return CurveBoxes.joined([replace(self, **dict(zip(names, half, strict=True))) for half in (first, second)])
 
 
 class ProvenLine:
@@ -147,25 +126,47 @@ class ProvenLine:
 
     def __init__(
         self,
-        along: MisjudgedAlongTruths,
+        along: AlongTruths,
         epsilon: Array,
         above: float = _ABOVE[0],
-        proof: MisjudgedAlongTruths | None = None,
+        proof: AlongTruths | None = None,
     ) -> None:
         proof = along if proof is None else proof
         value, places = proof.followed(epsilon)
         at_most = value
-        kinks, there = proof.switches(epsilon, places)
+        kinks, there = _switches(proof, epsilon, value, places)
         if proof is not along:
             value, places = along.nearer(places, epsilon)
-        reached, there = along.nearer(there, kinks)
-        order = np.argsort(np.concatenate([epsilon, kinks]))
         self.along, self.above, self.proof = along, above, proof
-        self.epsilon, self.value = (np.concatenate(both)[order] for both in ((epsilon, kinks), (value, reached)))
-        self.places = np.concatenate([places, there], axis=1)[:, order]
-        self.height, self.open = np.zeros(order.size), np.zeros(order.size - 1, dtype=bool)
-        self._lift(np.arange(order.size))
+        self.epsilon, self.value, self.places = epsilon, value, places
+        self._add(kinks, there)
+        for _ in range(_HALVED):
+            self._add(*self._bent())
+        self.height, self.open = np.zeros(self.epsilon.size), np.zeros(self.epsilon.size - 1, dtype=bool)
+        self._lift(np.arange(self.epsilon.size))
         self.is_possible = bool(np.all(at_most <= np.interp(epsilon, self.epsilon, self.height)))
+
+    def _add(self, epsilon: Array, places: Array) -> None:
+        """More nodes, with attacks near some."""
+        value, places = self.along.nearer(places, epsilon)
+        order = np.argsort(np.concatenate([self.epsilon, epsilon]))
+        self.epsilon, self.value = (
+            np.concatenate(both)[order] for both in ((self.epsilon, epsilon), (self.value, value))
+        )
+        self.places = np.concatenate([self.places, places], axis=1)[:, order]
+
+    def _bent(self) -> Pair:
+        """Nodes midway between two where what attacks reach bends upwards so much that a chord would lose some of ε.
+
+        Where it has a kink at a node itself, only one end of an interval seems bent.
+        """
+        step, value = np.diff(self.epsilon), self.value
+        slope = np.diff(value) / step
+        bends = np.diff(slope) / (0.5 * (step[1:] + step[:-1]))
+        with np.errstate(all="ignore"):
+            lost = np.minimum(np.append(bends[:1], bends), np.append(bends, bends[-1:])) * step**2 / 8
+            wide = np.flatnonzero(lost > _BENT * slope * self.epsilon[1:])
+        return np.sqrt(self.epsilon[wide] * self.epsilon[wide + 1]), self.places[:, wide + 1]
 
     def _lift(self, nodes: NDArray[np.int64]) -> None:
         """The line lies a little above what attacks reach, and rises."""
@@ -245,7 +246,7 @@ class ProvenLine:
         """Boxes without those at the largest ε where they would need too many looks."""
         looks = np.zeros(self.epsilon.size, dtype=np.int64)
         np.add.at(looks, boxes.nodes[0], np.count_nonzero(np.isnan(boxes.most), axis=0))
-        self.open[np.cumsum(looks)[:-1] > _LOOKS_AT_ONCE] = True
+        self.open[np.cumsum(looks)[:-1] > self.proof.most_looks] = True
         return boxes.pick(self._is_asked(boxes.nodes))
 
     def _is_asked(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -300,11 +301,13 @@ class ProvenLine:
             by_odds = self._by_odds(some, (climbs[0][again], climbs[1][again]))
             below[again] = self._compared(some, np.fmin(room[again], by_odds))[0]
         crowds = self._crowds(boxes.nodes[:, ~below])
-        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > _MOST)])
+        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.proof.most_open)])
         open_ = ~below & self._is_asked(boxes.nodes)
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
-        in_epsilon = open_ & wide & ~(alone + bent < _IN_EPSILON * boxes.loose)
-        places = boxes.pick(open_ & ~in_epsilon).in_places()
+        whole = ~np.any(self.proof.divisible(boxes.truths, boxes.peaks), axis=0)
+        whole &= np.all(boxes.most <= self.height[boxes.nodes], axis=0)  # only ε is left to be cut
+        in_epsilon = open_ & wide & (whole | ~(alone + bent < _IN_EPSILON * boxes.loose))
+        places = boxes.pick(open_ & ~in_epsilon).in_places(self.proof)
         some, peaks = self.proof.within(places.truths, places.peaks)
         return CurveBoxes.joined([replace(places, peaks=peaks).pick(some), boxes.pick(in_epsilon).in_epsilon()])
 
@@ -330,53 +333,71 @@ class ProvenLine:
         first, second = (np.minimum(boxes.most[i], self.height[boxes.nodes[i]]) for i in (0, 1))
         return first, np.maximum(first, second)
 
-    def _looks(self, boxes: CurveBoxes) -> tuple[Pair, Pair, float]:
+    def _rates(self, boxes: CurveBoxes) -> Pair:
         first, second = (self.proof.move * self.epsilon[n] for n in boxes.nodes)
-        return (boxes.peaks[0], boxes.peaks[1]), (first, second), self.proof.factor
-
-    def _goals(self, boxes: CurveBoxes) -> tuple[Pair, Pair]:
-        """What all goals of a box lie in, and what they have in common."""
-        (lo1, hi1), (lo2, hi2) = (self.proof.search.edges(t) for t in boxes.truths)
-        return (lo1, hi2), (lo2, np.maximum(lo2, hi1))
+        return first, second
 
     def _by_ratio(self, boxes: CurveBoxes, climbs: Pair) -> Pair:
         """How far above its chord each box may be, told from how beliefs grow; and in its middle alone, about."""
-        every: Pieces = [(np.full(boxes.size, -np.inf), np.full(boxes.size, np.inf))]
-        most = self._before(*self._goals(boxes))[-1]
+        most = self._before(boxes)[-1]
         with np.errstate(all="ignore"):
-            gaps = gap_of_boxes(self.proof.world, (every, every), *self._looks(boxes), self.proof.search.form.step)
+            gaps = self.proof.gap_of_all(boxes.peaks, self._rates(boxes))
             room, alone = (room_by_ratio(gap, most, climbs) for gap in gaps)
         return room, alone
 
     def _by_odds(self, boxes: CurveBoxes, climbs: Pair) -> Array:
         """The same told from how odds grow, for all beliefs before it."""
-        union, common = self._goals(boxes)
-        before = self._before(union, common)
+        before = self._before(boxes)
         ends = (before[:-1], before[1:]), climbs, self._ends(before[1:], climbs)
         with np.errstate(all="ignore"):
-            gap, _ = gap_of_boxes(self.proof.world, self._compared_with(union, common), *self._looks(boxes))
+            gap = self.proof.gap_of_rest(boxes.truths, boxes.peaks, self._rates(boxes))
             return np.max(room_by_odds(gap, *ends), axis=0)
 
-    def _before(self, union: Pair, common: Pair) -> Array:
+    def _before(self, boxes: CurveBoxes) -> Array:
         """Beliefs from which a rise may start, or of which a fall takes the rest, from the least to the largest."""
-        mass, factor = self.proof.search.prior.mass, self.proof.factor
-        least, most = (np.clip(mass(*goal), 0.0, 1.0) for goal in (common, union))  # rounding may leave that
-        low, high = with_odds_of(least, 1 / factor), with_odds_of(most, factor)
+        least, most = (np.clip(mass, 0.0, 1.0) for mass in self.proof.declared(boxes.truths))  # rounding may leave that
+        low, high = with_odds_of(least, 1 / self.proof.factor), with_odds_of(most, self.proof.factor)
         low, high = (low, high) if self.proof.move > 0 else (1 - high, 1 - low)
         return low + np.linspace(0.0, 1.0, _STARTS)[:, None] * (high - low)
-
-    def _compared_with(self, union: Pair, common: Pair) -> tuple[Pieces, Pieces]:
-        """What goals of a box are compared with, at most and at least: the rest for tents, the goal for valleys."""
-        if self.proof.move < 0:
-            return [union], [common]
-        ends = np.full(union[0].shape, -np.inf), np.full(union[0].shape, np.inf)
-        at_most, at_least = ([(ends[0], lo), (hi, ends[1])] for lo, hi in (common, union))
-        return at_most, at_least
 
     def _ends(self, before: Array, climbs: Pair) -> Pair:
         """Beliefs after it at most: 1, which says nothing where that is further than it climbs."""
         first, second = (np.where(before + climbs[1] < 1, 1 + climb, 1.0) for climb in climbs)
         return first, second
+
+
+def _switches(along: AlongTruths, epsilon: Array, value: Array, places: Array) -> Pair:
+    """At which ε between some the best attack becomes another one, about: both reach the same; and one of them.
+
+    There what attacks reach has a kink, and a chord across it would lie above: only where that loses something of ε.
+    """
+    some = np.flatnonzero(~along.is_same(places[:, :-1], places[:, 1:]))
+    sides = places[:, some], places[:, some + 1]
+    low, high, steep = (
+        epsilon[some],
+        epsilon[some + 1],
+        (value[some + 1] - value[some]) / (epsilon[some + 1] - epsilon[some]),
+    )
+
+    def ahead_of(at: Array) -> Array:
+        with np.errstate(invalid="ignore"):
+            return along.nearer(sides[0], at)[0] - along.nearer(sides[1], at)[0]
+
+    ahead = [ahead_of(low), ahead_of(high)]
+    with np.errstate(all="ignore"):
+        lost = ahead[0] * ahead[1] / (ahead[1] - ahead[0]) / (steep * high)  # if both were straight
+    kept = np.flatnonzero(~(lost < _KINKED))
+    sides, low, high, at = (sides[0][:, kept], sides[1][:, kept]), low[kept], high[kept], low[kept]
+    ahead = [each[kept] for each in ahead]
+    for _ in range(_SWITCHES):
+        with np.errstate(all="ignore"):
+            share = np.clip(ahead[0] / (ahead[0] - ahead[1]), 0.0, 1.0)
+        at = low + np.where(np.isnan(share), 0.5, share) * (high - low)
+        found = ahead_of(at)
+        low, high = np.where(found > 0, at, low), np.where(found > 0, high, at)
+        ahead = [np.where(found > 0, found, ahead[0]), np.where(found > 0, ahead[1], found)]
+    new = ~np.isin(at, epsilon)
+    return at[new], sides[0][:, new]
 
 
 def _last_of_each(groups: NDArray[np.int64], values: Array) -> NDArray[np.int64]:

@@ -13,12 +13,21 @@ from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, PeakedGoals, most_risen
-from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by, risen
+from guessproof.risk.misjudged.turns import (
+    TurnedPart,
+    best_turns,
+    dense,
+    levels_of,
+    nearer_turns,
+    reached_by,
+    risen,
+)
 from guessproof.world.checks import Array
 
 _STEPS = 1  # of Newton's method, to the best turns
 _RADII, _BULKY = 5, 3.0  # of a row; times where most of the prior lies: a range for which a share of them is meant
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
+_ROUNDED = 1e-9  # of a radius
 DEEP = 3  # boxes that are cut so many times are looked at closer
 _BLOCK = 512  # rows worked on at a time, so that they stay in the cache
 
@@ -59,12 +68,13 @@ class TruthPeaks:
     lower: Array
     raised: Array
     lowered: Array
+    steady: bool = False
 
     @classmethod
     def joined(cls, parts: list[TruthPeaks]) -> TruthPeaks:
-        axes = 1, 1, 2, 2, 0, 0
-        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
-        return cls(*(np.concatenate(each, axis=axis) for each, axis in zip(arrays, axes, strict=True)))
+        axes = {"value": 1, "turns": 1, "upper": 2, "lower": 2, "raised": 0, "lowered": 0}
+        arrays = (np.concatenate([getattr(part, name) for part in parts], axis=axis) for name, axis in axes.items())
+        return cls(*arrays, steady=parts[0].steady)
 
     def added(self, place: NDArray[np.int64], more: Array, move: Move) -> Array:
         """About what more of a tent, or less of a valley, adds to what bounds rows.
@@ -89,8 +99,8 @@ class TruthPeaks:
         for b in blocks(np.arange(place.size)):
             none = np.zeros(b.size)
             more = np.stack([changed[b], none] if move > 0 else [none, -changed[b]])
-            upper = MovedPolygon(self.upper[:, :, place[b]], self.raised[place[b]])
-            lower = MovedPolygon(self.lower[:, :, place[b]], self.lowered[place[b]])
+            upper = MovedPolygon(self.upper[:, :, place[b]], self.raised[place[b]], self.steady)
+            lower = MovedPolygon(self.lower[:, :, place[b]], self.lowered[place[b]], self.steady)
             found[b] = most_risen(upper, lower, more)
         return found[inverse.reshape(places.shape)]
 
@@ -162,16 +172,41 @@ class TruthRows:
         row = np.arange(goals.c.size) + goals.c.size * (value[1] > value[0])
         i, j = (v[row] for v in (at if goals.move > 0 else at[::-1]))
         every = np.arange(goals.c.size)
+        best = turned[0][every, i], turned[1][every, np.maximum(j - 1, 0)]
+        if goals.world.form.jumped.size:
+            best = self._across_jumps(best, target.pick(row), rest.pick(row), (i, j))
         with np.errstate(all="ignore"):
-            best = np.stack(
-                [turned[0][every, i] / reach, (turned[1][every, np.maximum(j - 1, 0)] - near) / (far - near)]
-            )
+            best = np.stack([best[0] / reach, (best[1] - near) / (far - near)])
         best = np.clip(np.nan_to_num(best), 0.0, 1.0)
         return TruthPeaks(value, best, upper.corners, lower.corners, upper.bends, lower.bends)
 
+    def _across_jumps(
+        self, radii: Pair, target: TurnedPart, rest: TurnedPart, at: tuple[NDArray[np.int64], NDArray[np.int64]]
+    ) -> Pair:
+        """Turns where ψ jumps: h is the same for every radius between two, and ln L there tells which it should be."""
+        goals, every, step = self.goals, np.arange(self.goals.c.size), np.log(self.raised)
+        i, j = at if goals.move > 0 else at[::-1]
+        ours, theirs = ((part.mass[every, n], part.told[every, n]) for part, n in ((target, i), (rest, j)))
+        with np.errstate(all="ignore"):
+            levels = levels_of(*ours, *theirs)
+            wanted = -(levels - np.stack([step, 0 * step])) / goals.rate
+        found, beside = list(radii), goals.radii.beside_jumps(goals.c)
+        for n, radius in enumerate(wanted[:: goals.move]):
+            for one, other in zip(beside[::2], beside[1::2], strict=True):
+                low, high = np.minimum(one, other), np.maximum(one, other)
+                between = (found[n] >= low * (1 - _ROUNDED)) & (found[n] <= high * (1 + _ROUNDED)) & np.isfinite(radius)
+                longer = low - goals.radii.distance(goals.c, low)  # than distances, where some are equally far
+                found[n] = np.where(between, np.clip(radius + longer, low, high), found[n])
+        return found[0], found[1]
+
     def _with_flats(self, inside: Array, outside: Array) -> Pair:
-        """Where many values are equally far from the peak, a radius of theirs is among those of both sides."""
-        between = [0.5 * (start + end)[:, None] for start, end in self.goals.radii.stretches(self.goals.c)]
+        """Where many values are equally far from the peak, a radius of theirs is among those of both sides.
+
+        So are those between which there are no values, where ψ jumps.
+        """
+        radii, c = self.goals.radii, self.goals.c
+        between = [0.5 * (start + end)[:, None] for start, end in radii.stretches(c)]
+        between += [radius[:, None] for radius in radii.beside_jumps(c)]
         if not between:
             return inside, outside
         inside = np.concatenate([inside, *(np.minimum(v, inside[:, -1:]) for v in between)], axis=1)

@@ -27,6 +27,9 @@ class TurnedPart:
     def raised(self, by: Array) -> TurnedPart:
         return TurnedPart(self.mass, self.told * by, self.slope * by)
 
+    def pick(self, rows: NDArray[np.int64]) -> TurnedPart:
+        return TurnedPart(self.mass[rows], self.told[rows], self.slope[rows])
+
     def polygon(self, way: Move) -> Array:
         """Masses and values of corners whose polygon bounds ∫Lhf: above it where that is concave (1), below it (−1).
 
@@ -48,9 +51,29 @@ class TurnedPart:
 def best_turns(target: TurnedPart, rest: TurnedPart) -> tuple[Array, tuple[NDArray[np.int64], ...]]:
     """The largest A/(A+B) − a/(a+b) at the radii themselves, in each row, and at which."""
     values = risen(target.mass[:, :, None], target.told[:, :, None], rest.mass[:, None, :], rest.told[:, None, :])
-    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), -1)
-    best = np.argmax(flat, axis=1)
-    return flat[np.arange(len(flat)), best], np.unravel_index(best, values.shape[1:])
+    at = np.unravel_index(best_place(values), values.shape[1:])
+    found = values[np.arange(len(values)), *at]
+    return np.where(np.isnan(found), -1.0, found), at
+
+
+def best_place(values: Array) -> NDArray[np.int64]:
+    """Where each row has its largest value."""
+    flat = np.where(np.isnan(values), -1.0, values).reshape(len(values), values.shape[1] * values.shape[2])
+    return np.argmax(flat, axis=1)
+
+
+def levels_at_best(target: TurnedPart, rest: TurnedPart) -> tuple[Array, Array]:
+    """The best attack at the radii themselves, and what ln L is where h turns if nothing is to be better."""
+    value, (i, j) = best_turns(target, rest)
+    every = np.arange(value.size)
+    ours, theirs = ((part.mass[every, at], part.told[every, at]) for part, at in ((target, i), (rest, j)))
+    return value, levels_of(*ours, *theirs)
+
+
+def levels_of(a: Array, into: Array, b: Array, out: Array) -> Array:
+    """What ln L is where h turns, for target and rest, if nothing is to be better than this."""
+    level = 2 * np.log((into + out) / (a + b))
+    return np.stack([np.log(b / out) + level, np.log(a / into) + level])
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -71,6 +71,11 @@ class WrongPrior(ABC):
     @abstractmethod
     def limit(self, epsilon: float, move: Move) -> float:
         """How far it is proven that nothing moves it."""
+
+    def worst_at(self, epsilon: float) -> tuple[Any, float] | None:
+        """Of all true values the one that is most exposed, and its declared prior; None at one true value."""
+        del epsilon
+        return None
 
     def climbed(self, epsilon: float, move: Move) -> float:
         """How far an attack moves the belief that may take its time."""
@@ -237,6 +242,10 @@ class WrongAnywhere(WrongTents):
     def closely(self) -> float:
         return 1e-5
 
+    def worst_at(self, epsilon: float) -> tuple[Any, float]:
+        at = self.found(epsilon, 1).at
+        return at, float(self.search.prior.mass(*self.search.edges(np.asarray(at))))
+
     @property
     def is_cut_by_truths(self) -> bool:
         """Whether boxes of true values prove what is reached."""
@@ -301,3 +310,36 @@ class ProvenDirectly(WrongPrior):
             kept = self.wrong_by(math.exp(middle)).keeps(epsilon, limit, move)
             low, high = (middle, high) if kept else (low, middle)
         return math.exp(low)
+
+
+@dataclass(frozen=True)
+class MeasuredDirectly(ProvenDirectly):
+    """Where attack and bound are worked out together, once for each ε, factor and move."""
+
+    _found: dict[tuple[float, float, Move], tuple[float, float]] = field(
+        default_factory=dict[tuple[float, float, Move], tuple[float, float]], kw_only=True, repr=False, compare=False
+    )
+
+    @abstractmethod
+    def measured(self, epsilon: float, move: Move) -> tuple[float, float]:
+        """What an attack reaches, and what nothing exceeds."""
+
+    @property
+    def start(self) -> float:
+        return 1 / self.widths.across if self.widths.across else 1.0
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        return self._most(epsilon, move)[0]
+
+    def limit(self, epsilon: float, move: Move) -> float:
+        return self._most(epsilon, move)[1]
+
+    def _most(self, epsilon: float, move: Move) -> tuple[float, float]:
+        whatever = math.tanh(epsilon * self.widths.across / 4)  # whatever the prior is
+        if epsilon == 0 or self.widths.across == 0 or math.isinf(self.factor):
+            return whatever, whatever
+        key = (epsilon, self.factor, move)
+        if key not in self._found:
+            value, bound = self.measured(epsilon, move)
+            self._found[key] = min(value, whatever), min(bound, whatever * (1 + 1e-15))
+        return self._found[key]

@@ -1,0 +1,86 @@
+"""The worst true value beside a sample under a prior that may be wrong: what bounds all ε is asked of one ε."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from guessproof.risk.misjudged.along_runs import MisjudgedAlongRuns
+from guessproof.risk.misjudged.tents import Move
+from guessproof.risk.misjudged.truth_curve import proven_at
+from guessproof.risk.misjudged.wrong_prior import Widths, WrongPrior
+from guessproof.risk.worst_atoms import Runs
+
+_HAIRS = (1.5e-3, 0.01, 0.05, 0.2, 0.6)  # how far below the ε of the attack proofs are tried
+
+
+@dataclass(frozen=True)
+class WrongRuns(WrongPrior):
+    """Runs of numbers, of which each is what some true value makes correct: attack and bound meet within 0.1 % of ε."""
+
+    runs: Runs
+    _along: dict[tuple[float, Move], MisjudgedAlongRuns] = field(
+        default_factory=dict[tuple[float, Move], MisjudgedAlongRuns], repr=False, compare=False
+    )
+    _proven: dict[tuple[float, float, Move], tuple[float, float, int]] = field(
+        default_factory=dict[tuple[float, float, Move], tuple[float, float, int]], repr=False, compare=False
+    )
+
+    @classmethod
+    def of(cls, factor: float, runs: Runs) -> WrongRuns:
+        across = float(np.ptp(runs.atoms.psi)) + runs.step
+        log_p, log_q = runs.log_prior
+        odds = log_p - log_q
+        return cls(factor, Widths(across, across, across, float(np.max(odds)), float(np.min(odds))), runs)
+
+    @property
+    def start(self) -> float:
+        return 1 / self.widths.across
+
+    @property
+    def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        return _HAIRS, _HAIRS
+
+    @property
+    def closely(self) -> float:
+        return 1e-5
+
+    def along(self, move: Move) -> MisjudgedAlongRuns:
+        """Attacks and boxes, with what is known of them."""
+        return self._along.setdefault((self.factor, move), MisjudgedAlongRuns(self.runs, self.factor, move))
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        whatever = math.tanh(epsilon * self.widths.across / 4)  # whatever the prior is
+        if epsilon == 0 or math.isinf(self.factor):
+            return whatever
+        return min(float(self.along(move).rough(np.array([epsilon]))[0]), whatever)
+
+    def limit(self, epsilon: float, move: Move) -> float:
+        return self._found(epsilon, move)[1]
+
+    def worst_at(self, epsilon: float) -> tuple[Any, float]:
+        row = self._found(epsilon, 1)[2]
+        return float(self.runs.at[row]), float(np.exp(self.runs.log_prior[0][row]))
+
+    def _found(self, epsilon: float, move: Move) -> tuple[float, float, int]:
+        """What an attack reaches, what nothing exceeds, and at which run."""
+        whatever = math.tanh(epsilon * self.widths.across / 4)
+        if epsilon == 0 or math.isinf(self.factor):
+            return whatever, whatever, 0
+        key = (epsilon, self.factor, move)
+        if key not in self._proven:
+            value, bound, truth = proven_at(self.along(move), epsilon)
+            self._proven[key] = min(value, whatever), min(bound, whatever * (1 + 1e-15)), int(truth)
+        return self._proven[key]
+
+    def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
+        if limit >= math.tanh(epsilon * self.widths.across / 4):
+            return True
+        return limit > 0 and not math.isinf(self.factor) and self.limit(epsilon, move) <= limit
+
+    def is_free(self, limit: float, move: Move) -> bool:
+        low, high = self.widths.beliefs(self.factor)
+        return limit >= (1 - low if move > 0 else high)
