@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.risk.misjudged import wrong_curve
 from guessproof.risk.misjudged.over_truths import TruthQuestion, is_kept, is_proven_over
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
 from guessproof.risk.tent import TiltedIntegrals
@@ -104,3 +107,41 @@ def test_edges_that_bend_at_a_true_value_are_told_by_masses() -> None:
     least = question.least(boxes, price).least
     for way in np.linspace(0, 1, 21):
         assert np.all(question.at(t1 + way * (t2 - t1), boxes, first[5], p, price)[0] >= least - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("prior", "bounds", "radius"),
+    [
+        (gp.normal(20, 6.28), None, 2.0),
+        (gp.gamma(3, 1), (0, 20), 0.5),
+        (gp.lognormal(1, 0.5), (0.05, 10), 0.3),
+    ],
+    ids=["normal", "gamma", "log-normal"],
+)
+def test_one_answer_is_looked_up_on_the_curve_that_boxes_prove(prior: Any, bounds: Any, radius: float) -> None:
+    """What a curve answers lies above attacks at every true value, and below what boxes prove at this ε alone."""
+    goal = gp.within(gp.Attribute("x", prior=prior, bounds=bounds), radius)
+    attack = gp.Attack(goal, prior_factor=2.0)
+    for limit in (0.05, 0.2):
+        epsilon = attack.epsilon(advantage=limit)
+        found = attack.advantage(epsilon=epsilon)
+        assert found.bound == pytest.approx(limit, rel=1e-6)
+        assert found.attack <= found.bound <= found.attack * (1 + 3e-3)
+        truths = prior.quantile(np.linspace(0.01, 0.99, 9))
+        each = [gp.Attack(goal, at={"x": float(t)}, prior_factor=2.0).advantage(epsilon=epsilon).attack for t in truths]
+        assert max(each) <= found.bound
+        assert max(each) >= 0.9 * limit
+
+
+def test_curves_that_answer_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, really = list[bool](), wrong_curve.curve_of_truths
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        made.append(options["further"])
+        return really(*arguments, **options)
+
+    monkeypatch.setattr(wrong_curve, "curve_of_truths", counted)
+    attack = gp.Attack(gp.within(gp.Attribute("x", gp.uniform(0, 1)), 0.1), prior_factor=1.5)
+    found = [attack.epsilon(advantage=limit) for limit in (0.05, 0.1, 0.2)]
+    assert found == sorted(found)
+    assert made == [False]

@@ -233,28 +233,16 @@ def _by_formula(attack: Attack) -> bool:
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
-    """Whether the true value is unknown and moves the edges of a goal, beside a sample or a density.
-
-    Where integrals are quadratures, boxes are worth their time only if the density and its slope are known everywhere;
-    and in tails that are heavy a valley has no integral.
-    """
+    """Whether the true value is unknown and moves the edges of a goal, beside a sample or a density."""
     if attack.known_truth or attack.several is not None:
         return False
     if isinstance(attack.attribute.prior, Finite):
         return math.isfinite(attack.prior_factor) and attack.runs is not None and attack.runs.rise
     if not by_tents(attack):
         return False
-    search = attack.truth_search
-    if not search.moves_forwards:
-        return False
-    if not search.fixed_radius and not (math.isfinite(search.low) and math.isfinite(search.high)):
-        return False
-    prior = search.prior
-    known = [prior.density_range(*prior.support)[1], *prior.density_slopes(*prior.quantile([0.1, 0.9]))]
-    flat = search.form.slopes[0] == 0, search.form.slopes[-1] == 0  # beyond a bound a valley is no deeper
-    ends = [end for end, level in zip(prior.support, flat, strict=True) if not level]
-    known += [np.asarray(ends)] if direction == "fall" else []
-    return not prior.by_quadrature or all(np.all(np.isfinite(v)) for v in known)
+    from guessproof.risk.misjudged.wrong_curve import moves_on_a_line  # only where a prior may be wrong
+
+    return moves_on_a_line(attack.truth_search, -1 if direction == "fall" else 1)
 
 
 def _typical(attack: Attack) -> float:

@@ -24,7 +24,8 @@ from guessproof.risk.misjudged.by_odds import OddsRange
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import MOST_PAIRS, WrongListed
 from guessproof.risk.misjudged.wrong_along import WrongAlong
-from guessproof.risk.misjudged.wrong_prior import Widths, WrongAnywhere, WrongPrior, WrongTents
+from guessproof.risk.misjudged.wrong_curve import WrongCurve
+from guessproof.risk.misjudged.wrong_prior import Widths, WrongPrior, WrongTents
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.cells import can_cut, cut
 from guessproof.risk.several.formula import GoalBlock, blocks
@@ -182,7 +183,7 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
     with np.errstate(divide="ignore"):
         log_odds = float(np.log(most) - np.log1p(-min(most, 1.0)))
     widths = replace(_widths_on(truths.prior, truths.form, *truths.prior.support, log_odds), least=-math.inf)
-    engine = WrongAnywhere(factor, widths, world, None, truths)
+    engine = WrongCurve(factor, widths, world, None, truths)
     return Misjudged(_array([engine], (1,)), f"{_how(engine)} of true values", worst=True)
 
 

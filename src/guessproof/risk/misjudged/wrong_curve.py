@@ -1,0 +1,90 @@
+"""The worst true value under a prior that may be wrong: a curve of all ε answers for one, where there is one.
+
+It takes as long as one proof by boxes at one ε and is closer; where bounds bend the distance or integrals are
+quadratures, it takes a tenth of it. Every further question is looked up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
+from guessproof.risk.misjudged.tents import Move
+from guessproof.risk.misjudged.truth_curve import curve_of_truths
+from guessproof.risk.misjudged.wrong_prior import WrongAnywhere
+from guessproof.risk.rising import Rising
+from guessproof.risk.worst_case import TruthSearch
+
+_CLOSE = 1e-3  # of ε: what may be lost where a curve answers
+
+Curves = dict[tuple[float, Move, bool], Rising | None]  # by factor, move, and whether they come further on
+
+
+def moves_on_a_line(search: TruthSearch, move: Move) -> bool:
+    """Whether a curve of all true values is worth its time.
+
+    Where integrals are quadratures, boxes are worth theirs only if the density and its slope are known everywhere; and
+    in tails that are heavy a valley has no integral.
+    """
+    if not search.moves_forwards:
+        return False
+    if not search.fixed_radius and not (math.isfinite(search.low) and math.isfinite(search.high)):
+        return False
+    prior = search.prior
+    known = [prior.density_range(*prior.support)[1], *prior.density_slopes(*prior.quantile([0.1, 0.9]))]
+    flat = search.form.slopes[0] == 0, search.form.slopes[-1] == 0  # beyond a bound a valley is no deeper
+    ends = [end for end, level in zip(prior.support, flat, strict=True) if not level]
+    known += [np.asarray(ends)] if move < 0 else []
+    return not prior.by_quadrature or all(np.all(np.isfinite(v)) for v in known)
+
+
+@dataclass(frozen=True)
+class WrongCurve(WrongAnywhere):
+    """The same as `WrongAnywhere`, looked up where a curve knows it."""
+
+    curves: Curves = field(default_factory=Curves, kw_only=True, repr=False, compare=False)
+
+    attacks: dict[tuple[float, float, Move], float] = field(
+        default_factory=dict[tuple[float, float, Move], float], kw_only=True, repr=False, compare=False
+    )  # what those that a curve starts from reach, by factor, ε and move
+
+    def reached(self, epsilon: float, move: Move) -> float:
+        found = super().reached(epsilon, move)
+        if math.isinf(self.factor) or not moves_on_a_line(self.search, move):
+            return found
+        key = self.factor, epsilon, move
+        if key not in self.attacks:
+            along = MisjudgedAlongTruths(self.search, self.factor, move)
+            self.attacks[key] = float(along.rough(np.array([epsilon]))[0])
+        return max(found, self.attacks[key])
+
+    def limit(self, epsilon: float, move: Move) -> float:
+        for curve in self._curves(move):
+            found = None if curve is None else curve.at(epsilon)
+            if found is not None:
+                return min(found, math.tanh(epsilon * self.widths.across / 4))
+        return super().limit(epsilon, move)
+
+    def epsilon(self, limit: float, move: Move) -> float:
+        for curve in self._curves(move):
+            found = None if curve is None else curve.inverse(limit)
+            if found is not None:
+                return max(found, self.whatever(limit))
+        return super().epsilon(limit, move)
+
+    def _curves(self, move: Move) -> Iterator[Rising | None]:
+        """Two parts, the second made where the first does not answer."""
+        if math.isfinite(self.factor) and moves_on_a_line(self.search, move):
+            for further in (False, True):
+                yield self._curve(move, further)
+
+    def _curve(self, move: Move, further: bool) -> Rising | None:
+        key = self.factor, move, further
+        if key not in self.curves:
+            made = curve_of_truths(self.search, self.factor, move, self.start, further=further)
+            self.curves[key] = None if made is None else made.close(_CLOSE)
+        return self.curves[key]
