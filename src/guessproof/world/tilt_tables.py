@@ -34,6 +34,7 @@ _CLIMB = 1.4  # of ln of the tilt along a panel, at most: twelve nodes then tell
 _NONE = -1000  # no group
 _OCTAVES = 1  # of rates that share their panels
 _MOST_RATES = 6000  # kept
+_AT_ONCE = 1 << 16  # nodes
 _HIGHEST = 300.0  # ln of what V may be
 _HARDLY_OFF = 2e-13  # as a share of what V is on a panel; twenty times what was seen
 _MISSED_BY = 4.0  # times the last terms: what all that are left out may add up to
@@ -70,23 +71,31 @@ class _Table:
         return np.where(last > SMOOTH * np.max(terms, axis=1), _MISSED_BY * last, 0.0)
 
     def add(self, rates: Array) -> None:
-        count, both = self.rates.size * 2 * self.panels, np.stack([rates, -rates], axis=1).ravel()
-        integrand = np.exp(both[:, None, None] * self.lean + self.log_weight)
-        powers = np.moveaxis(integrand @ _POWERS, -1, 0)
-        whole = np.sum(powers, axis=0)
+        count, size = self.rates.size * 2 * self.panels, rates.size * 2 * self.panels
+        if count + size > self.off.size:
+            room = max(2 * count, count + size)
+            powers, off = np.empty((_ORDER + 1, room)), np.empty(room)
+            powers[:, :count], off[:count] = self.powers[:, :count], self.off[:count]
+            self.powers, self.off = powers, off
+        some = max(_AT_ONCE // (2 * self.panels * _ORDER), 1)
+        for i in range(0, rates.size, some):
+            self._fill(rates[i : i + some], count + 2 * self.panels * i)
+        self.rates = np.append(self.rates, rates)
+        self.heavy = np.append(self.heavy, np.full(2 * rates.size, np.nan))
+
+    def _fill(self, rates: Array, start: int) -> None:
+        """The rows of some rates, few at a time so that what they need stays in the cache."""
+        both = np.stack([rates, -rates], axis=1).ravel()
+        integrand = np.exp(both[:, None, None] * self.lean + self.log_weight).reshape(-1, _ORDER)
+        rows = slice(start, start + integrand.shape[0])
+        powers = self.powers[:, rows]
+        np.matmul(_POWERS.T, integrand.T, out=powers)
+        whole = np.sum(powers, axis=0).reshape(both.size, -1)
         falls = both[:, None] < 0
         upto = _added_up(whole, falls)
-        powers[0] += np.where(falls, -upto, upto - whole)
+        powers[0] += np.where(falls, -upto, upto - whole).ravel()
         rough = self.rough * np.exp(both[:, None] * np.where(falls, self.lean[:, 0], self.lean[:, -1]))
-        self.off = np.append(self.off, (_HARDLY_OFF * upto + _added_up(rough, falls)).ravel())
-        size = whole.size
-        if count + size > self.powers.shape[1]:
-            room = np.empty((_ORDER + 1, max(2 * count, count + size)))
-            room[:, :count] = self.powers[:, :count]
-            self.powers = room
-        self.powers[:, count : count + size] = powers.reshape(_ORDER + 1, -1)
-        self.rates = np.append(self.rates, rates)
-        self.heavy = np.append(self.heavy, np.full(both.size, np.nan))
+        self.off[rows] = (_HARDLY_OFF * upto + _added_up(rough, falls)).ravel()
 
     def upto(self, row: Places, x: Array) -> Array:
         """V at some values, in rows, as far as there are panels."""
