@@ -14,7 +14,7 @@ one λ. There u ≤ v: at a peak between v and u both sides would have less than
 
 For k < 0 the same formulas with the inequalities turned give the smallest odds, those of a basin.
 
-u and e move along the line together (`Pairs`). Where one of them comes to values that are all equally far, or to a jump
+u and e move along the line together (`capped_pairs`). Where one of them comes to values that are all equally far, or to a jump
 of ψ, it passes these while the other stays: any split of such values is a proof, and a mountain does not see it.
 """
 
@@ -27,6 +27,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from guessproof.risk.capped_pairs import BentPairs, StraightPairs, pairs_of
 from guessproof.risk.tent import TiltedIntegrals, along_odds, log_prior
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import LinePrior
@@ -35,20 +36,21 @@ from guessproof.world.line_form import LineForm
 Pair = tuple[Array, Array]
 
 _STEPS, _TRUSTED = 100, 10  # of Newton's method; after some of them every other one halves what is left
+_TO_THE_END = 3  # the step at which an end is tried that nothing was found beyond
 _BLOCK = 1 << 12  # goals worked on at a time, so that they stay in the cache
-_FARTHEST = 1e-13  # of the prior lies beyond the ends of the line
 _NOISE = 1e-14  # of logarithms of integrals
 
 
 @dataclass(frozen=True)
 class Mountains:
-    """The best mountains (or basins): (attack, bound) of the gain, where they are flat, and ln ∫ Lf at height 1 there."""
+    """The best mountains (or basins): (attack, bound) of the gain, ln ∫ Lf where they are 1 on their flat part, and both
+    pairs, four numbers each: their places, left and right, and how fast the ratios there change with these.
+    """
 
     attack: Array
     bound: Array
-    left: Array
-    right: Array
     log_z: Array
+    hill: Array
 
 
 def best_mountains(
@@ -60,81 +62,11 @@ def best_mountains(
     hills, shape, flat = Hills.of(prior, form), parts[0].shape, [v.ravel() for v in parts]
     blocks = [[v[i : i + _BLOCK] for v in flat] for i in range(0, max(flat[0].size, 1), _BLOCK)]
     if len(blocks) == 1:
-        return Mountains(*(part.reshape(shape) for part in hills.best(*blocks[0])))
+        return Mountains(*(part.reshape((*shape, *part.shape[1:])) for part in hills.best(*blocks[0])))
     with ThreadPoolExecutor() as pool:  # numpy lets go of the interpreter while it computes
         answers = list(pool.map(lambda block: hills.best(*block), blocks))
-    return Mountains(*(np.concatenate(part).reshape(shape) for part in zip(*answers, strict=True)))
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Two values that are as far apart as the cap, moving along the line together: a place, and both of them there."""
-
-    place: Array
-    below: Array
-    above: Array
-    start: float  # from here on there is a lower one, and up to the end an upper one: elsewhere the line is too short
-    end: float
-
-    @classmethod
-    def of(cls, prior: LinePrior, form: LineForm) -> Pairs:
-        """All pairs, by those at which one of the two comes to a bend or a jump."""
-        x, height = _vertices(prior, form)
-        critical = np.unique(np.concatenate([height, height + form.cap]))
-        below, above = (_reached(x, height, critical - back) for back in (form.cap, 0.0))
-        # The upper one passes values that are equally far before the lower one does.
-        lower, upper = np.stack([below[0], below[0], below[1]]), np.stack([above[0], above[1], above[1]])
-        lower, upper, at = lower.T.ravel(), upper.T.ravel(), np.repeat(critical, 3)
-        place = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(lower), np.diff(upper)))])
-        some = np.concatenate([[True], np.diff(place) > 0])
-        start, end = np.min(place[at >= height[0] + form.cap]), np.max(place[at <= height[-1]])
-        return cls(place[some], lower[some], upper[some], float(start), float(end))
-
-    def at(self, place: Array) -> Pair:
-        """Both values; beyond the ends of the line everything."""
-        below, above = np.interp(place, self.place, self.below), np.interp(place, self.place, self.above)
-        return np.where(below <= self.below[0], -np.inf, below), np.where(above >= self.above[-1], np.inf, above)
-
-    def pace(self, place: Array) -> Pair:
-        """How fast both move."""
-        which = np.clip(np.searchsorted(self.place, place, side="right") - 1, 0, self.place.size - 2)
-        step = np.diff(self.place)
-        return (np.diff(self.below) / step)[which], (np.diff(self.above) / step)[which]
-
-    def where(self, x: Array, *, above: bool, last: bool) -> Array:
-        """The first or the last place at which the upper (or lower) one is at a value."""
-        values = self.above if above else self.below
-        x = np.clip(x, values[0], values[-1])
-        i = np.clip(np.searchsorted(values, x, side="right" if last else "left"), 1, values.size - 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (x - values[i - 1]) / (values[i] - values[i - 1])
-        share = np.where(np.isnan(share), 1.0 if last else 0.0, share)
-        return self.place[i - 1] + share * (self.place[i] - self.place[i - 1])
-
-
-def _vertices(prior: LinePrior, form: LineForm) -> Pair:
-    """The graph of ψ from one end of the prior to the other, by its corners."""
-    ends = np.clip(prior.quantile([_FARTHEST, 1 - _FARTHEST]), *prior.support)
-    whole = np.isfinite(prior.support)
-    first, last = np.where(whole, prior.support, ends)
-    cuts = [(c, j) for c, j in zip(form.cuts, form.jumps, strict=True) if first < c < last]
-    x = [first, *(c for c, j in cuts for _ in range(2 if j else 1)), last]
-    psi = form.psi
-    height = [psi(first), *(h for c, j in cuts for h in ((psi(c), psi(c) + j) if j else (psi(c),))), psi(last)]
-    at_start = form.jump_at(float(first))
-    return np.array(x, dtype=np.float64), np.array([float(height[0]) + at_start, *height[1:]], dtype=np.float64)
-
-
-def _reached(x: Array, height: Array, wanted: Array) -> Pair:
-    """Between which values ψ has a height; the ends of the line where it has none."""
-    found: list[Array] = []
-    for side in ("left", "right"):
-        i = np.clip(np.searchsorted(height, wanted, side=side), 1, height.size - 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (wanted - height[i - 1]) / (height[i] - height[i - 1])
-        share = np.clip(np.where(np.isnan(share), float(side == "right"), share), 0.0, 1.0)
-        found.append(np.where(share >= 1, x[i], x[i - 1] + share * (x[i] - x[i - 1])))
-    return found[0], found[1]
+    joined = [np.concatenate(part) for part in zip(*answers, strict=True)]
+    return Mountains(*(part.reshape((*shape, *part.shape[1:])) for part in joined))
 
 
 @dataclass(frozen=True)
@@ -149,15 +81,16 @@ class Hills:
         return cls(TiltedIntegrals(prior, replace(form, cap=np.inf, step=0.0)), form.cap)
 
     @cached_property
-    def pairs(self) -> Pairs:
-        return Pairs.of(self.world.prior, replace(self.world.form, cap=self.cap))
+    def pairs(self) -> StraightPairs | BentPairs:
+        """What moves along the line."""
+        return pairs_of(self.world.prior, replace(self.world.form, cap=self.cap))
 
     def best(self, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array) -> tuple[Array, ...]:
-        """(attack, bound) of the gain, both ends of the flat part, and ln ∫Lf."""
+        """(attack, bound) of the gain, ln ∫Lf, and both pairs."""
         support = self.world.prior.support
         lo, hi = np.clip(lo, *support), np.clip(hi, *support)
         attack, bound = np.zeros(lo.size), np.where(k >= 0, np.inf, -np.inf)
-        left, right, log_z, todo = lo.copy(), hi.copy(), np.zeros(lo.size), np.arange(lo.size)
+        log_z, hill, todo = np.zeros(lo.size), np.zeros((lo.size, 4)), np.arange(lo.size)
         search = _Search.of(self, lo, hi, k)
         for i in range(_STEPS):
             shape = search.shape()
@@ -165,8 +98,10 @@ class Hills:
                 base, size = (log_p - log_q)[todo], 4 + np.abs(log_p) + np.abs(log_q)
                 gain, most = shape.odds - base, shape.bound(search.k) - base
             better = np.where(search.k > 0, gain > attack[todo], gain < attack[todo])
+            better |= i == 0
             b = todo[better]
-            attack[b], left[b], right[b], log_z[b] = (v[better] for v in (gain, shape.u, shape.v, shape.log_z))
+            attack[b], log_z[b] = gain[better], shape.log_z[better]
+            hill[b] = np.concatenate([search.here, shape.slopes])[:, better].T
             bound[todo] = np.where(search.k >= 0, np.fmin(bound[todo], most), np.fmax(bound[todo], most))
             noise = _NOISE * (size[todo] + np.abs(shape.odds))
             close = noise * (2 if i < _TRUSTED else 32)  # rounding may keep ratios apart
@@ -180,9 +115,10 @@ class Hills:
                 search = search.pick(~done)
         noise = _NOISE * (4 + np.abs(np.where(np.isfinite(log_p), log_p, 0.0)) + np.abs(attack))
         most = np.abs(k) * self.cap
-        low, high = np.maximum(np.abs(attack) - noise, 0.0), np.minimum(np.abs(bound) + noise, most)
-        sign = np.sign(k)
-        return sign * np.minimum(low, high), sign * high, left, right, log_z
+        sign, off = np.sign(k), (hi < self.pairs.first) | (lo > self.pairs.last)  # where no pairs are known
+        low = np.where(off, 0.0, np.maximum(sign * attack - noise, 0.0))
+        high = np.minimum(np.abs(bound) + noise, most)
+        return sign * np.minimum(low, high), sign * high, log_z, hill
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,15 +132,17 @@ class _Shape:
     odds: Array
     log_z: Array
     flat: Array  # ln of the third ratio
-    joined: Array  # ln of the right ratio with the flat part (of a basin, with what is far) joined to it
+    joined: Array  # ln of each ratio with the flat part (of a basin, with what is far) joined to it
+    folded: Array  # ln of the third with one side's part of the goal (of a basin, of the rest) joined to it
 
     def bound(self, k: Array) -> Array:
-        """No odds exceed the largest of the three, or of two of them."""
+        """No odds exceed the largest of the three, or of two of them with the rest joined to one of these."""
         most = np.where(k >= 0, 1.0, -1.0)
         with np.errstate(invalid="ignore"):
             three = np.fmax(np.fmax(most * self.ratios[0], most * self.ratios[1]), most * self.flat)
-            two = np.fmax(most * self.ratios[0], most * self.joined)
-        return most * np.fmin(three, two)
+            two = most * np.concatenate([self.joined, self.folded])
+            two = np.fmax(two, most * self.ratios[[1, 0, 1, 0]])
+        return most * np.fmin(three, np.fmin.reduce(two))
 
 
 @dataclass(eq=False)
@@ -272,13 +210,17 @@ class _Search:
             met = np.logaddexp(flat, np.logaddexp(*(inner - drop)))
             missed = np.logaddexp(rest - k * self.hills.cap, np.logaddexp(*(outer - drop)))
             third = np.where(np.isneginf(np.where(k > 0, flat, rest)), np.nan, k * self.hills.cap + flat - rest)
+            across = np.stack([k * (psi(v) - psi(ref[0])), k * (psi(ref[1]) - psi(u))])
             joined = np.where(
                 k > 0,
-                np.logaddexp(inner[1], flat + k * (psi(ref[1]) - psi(u))) - outer[1],
-                inner[1] - np.logaddexp(outer[1], rest - k * self.hills.cap),
+                np.logaddexp(inner, flat + across) - outer,
+                inner - np.logaddexp(outer, rest - k * self.hills.cap),
+            )
+            folded = k * self.hills.cap + np.where(
+                k > 0, np.logaddexp(flat, inner) - rest, flat - np.logaddexp(rest, outer)
             )
             slopes = self._slopes((e, u, v, far), inner, outer, ref)
-        return _Shape(u, v, ratios, slopes, met - missed, np.logaddexp(met, missed), third, joined)
+        return _Shape(u, v, ratios, slopes, met - missed, np.logaddexp(met, missed), third, joined, folded)
 
     def _slopes(self, at: tuple[Array, Array, Array, Array], inner: Array, outer: Array, ref: Pair) -> Array:
         """How ln I/O changes as the places move inwards."""
@@ -313,9 +255,11 @@ class _Search:
             least, most = np.minimum(self.low, self.high), np.maximum(self.low, self.high)
             ok = (moved > least) & (moved < most) & (i < _TRUSTED or i % 2 == 0)
         there = np.where(ok, moved, 0.5 * self.low + 0.5 * self.high)
+        if i == _TO_THE_END:  # the root may be the end itself
+            there = np.where(short & (self.high == self.last), self.last, there)
         there = np.where(gap == 0, self.here, there)
         before, self.here = self.here, self._uncrossed(there)
-        return np.any(np.abs(self.here - before) > 4e-16 * self.hills.pairs.place[-1], axis=0)
+        return np.any(np.abs(self.here - before) > 4e-16 * np.abs(before), axis=0)
 
     def _uncrossed(self, there: Array) -> Array:
         """Where flat parts would be less than nothing, a peak in their middle."""

@@ -181,6 +181,7 @@ class Tents:
     bound: Array
     peak: Array
     log_z: Array
+    hill: Array | None = None  # of mountains: both pairs (`capped`)
 
 
 def log_prior(prior: LinePrior, lo: ArrayLike, hi: ArrayLike) -> tuple[Array, Array]:

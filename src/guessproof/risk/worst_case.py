@@ -34,6 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.errors import NotCertifiedError
+from guessproof.risk.capped import best_mountains
+from guessproof.risk.capped_truths import ratios_of_hills
 from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.tent import Tents, TiltedIntegrals, best_tents, log_prior
 from guessproof.world.checks import Array
@@ -132,6 +134,9 @@ class TruthSearch:
         if self.form.is_flat:
             flat = np.broadcast_to(step, lo.shape)
             return Tents(flat, flat, lo, np.zeros(lo.shape))
+        if np.isfinite(self.form.cap):
+            hills = best_mountains(self.prior, self.form, lo, hi, k, before)
+            return Tents(hills.attack + step, hills.bound + step, lo, hills.log_z, hills.hill)
         found = best_tents(self.prior, self.form, lo, hi, k, before, guess)
         return replace(found, attack=found.attack + step, bound=found.bound + step)
 
@@ -415,6 +420,7 @@ class Ends:
     peak: Array
     log_z: Array
     plain: Array  # the belief without the step
+    hill: Array  # of mountains, both pairs in rows (`capped`); of tents nothing
 
     @classmethod
     def at(
@@ -442,7 +448,9 @@ class Ends:
         with np.errstate(invalid="ignore"):
             plain = posterior_of(log_p, log_q, gain - k * goal.form.step)
         value = np.where(possible, attack, -np.inf)
-        return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, np.where(np.isnan(plain), 0.0, plain))
+        hill = np.empty((t.size, 0)) if tents.hill is None else tents.hill
+        plain = np.where(np.isnan(plain), 0.0, plain)
+        return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, plain, hill)
 
     def pick(self, which: Any) -> Ends:
         return Ends(*(getattr(self, f.name)[which] for f in fields(self)))
@@ -483,6 +491,8 @@ def ratios_at_edges(
 ) -> tuple[Range, Range]:
     """Enclosures of L/Z at the lower and at the upper edges, for all tents that peak between those of the two ends."""
     k, psi = _signed(epsilon, direction), goal.form.psi
+    if np.isfinite(goal.form.cap):
+        return ratios_of_hills(goal, left, right, k)
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         log_z = _log_z_range(goal, left, right, epsilon)
