@@ -36,7 +36,7 @@ from guessproof.world.line_form import LineForm
 Pair = tuple[Array, Array]
 
 _STEPS, _TRUSTED = 100, 10  # of Newton's method; after some of them every other one halves what is left
-_TO_THE_END = 3  # the step at which an end is tried that nothing was found beyond
+_TO_THE_END, _NEARLY = 3, 1e-3  # how often an end is tried, and how near to it a place has to be for that
 _BLOCK = 1 << 12  # goals worked on at a time, so that they stay in the cache
 _NOISE = 1e-14  # of logarithms of integrals
 
@@ -104,7 +104,8 @@ class Hills:
             hill[b] = np.concatenate([search.here, shape.slopes])[:, better].T
             bound[todo] = np.where(search.k >= 0, np.fmin(bound[todo], most), np.fmax(bound[todo], most))
             noise = _NOISE * (size[todo] + np.abs(shape.odds))
-            close = noise * (2 if i < _TRUSTED else 32)  # rounding may keep ratios apart
+            # A ratio is known no closer than its slope times what a place is rounded by.
+            close = 2 * noise + 1e-12 * np.abs(gain) + np.minimum(1e-15 * search.rounded(shape), 1e-8 * np.abs(gain))
             done = (np.abs(bound[todo] - attack[todo]) <= close) | np.isnan(base) | (search.k == 0)
             moved = search.stepped(shape, attack[todo] + base, i)
             done |= ~moved
@@ -222,6 +223,11 @@ class _Search:
             slopes = self._slopes((e, u, v, far), inner, outer, ref)
         return _Shape(u, v, ratios, slopes, met - missed, np.logaddexp(met, missed), third, joined, folded)
 
+    def rounded(self, shape: _Shape) -> Array:
+        """How much more a ratio is rounded than a number is."""
+        some = self.first != self.last
+        return np.max(np.where(some, np.abs(self.here * shape.slopes), 0.0), axis=0)
+
     def _slopes(self, at: tuple[Array, Array, Array, Array], inner: Array, outer: Array, ref: Pair) -> Array:
         """How ln I/O changes as the places move inwards."""
         world, k, psi = self.hills.world, self.k, self.hills.world.form.psi
@@ -253,10 +259,14 @@ class _Search:
             low, high = np.minimum(self.first, self.last), np.maximum(self.first, self.last)
             moved = along_odds(low, high, self.here, step)
             least, most = np.minimum(self.low, self.high), np.maximum(self.low, self.high)
-            ok = (moved > least) & (moved < most) & (i < _TRUSTED or i % 2 == 0)
-        there = np.where(ok, moved, 0.5 * self.low + 0.5 * self.high)
-        if i == _TO_THE_END:  # the root may be the end itself
-            there = np.where(short & (self.high == self.last), self.last, there)
+            ok = (moved > least) & (moved < most) & (i < _TRUSTED or i % 3 > 0)
+            # Elsewhere along the chord of the bracket, or halfway.
+            share = (odds - self.at_low) / (self.at_high - self.at_low)
+            share = np.where(np.isfinite(share) & (i < _TRUSTED or i % 3 == 1), np.clip(share, 0.01, 0.99), 0.5)
+        there = np.where(ok, moved, self.low + share * (self.high - self.low))
+        if i % _TO_THE_END == 0 and i:  # the root may be the end itself
+            near = np.abs(self.last - there) < _NEARLY * np.abs(self.last - self.first)
+            there = np.where(short & (self.high == self.last) & near, self.last, there)
         there = np.where(gap == 0, self.here, there)
         before, self.here = self.here, self._uncrossed(there)
         return np.any(np.abs(self.here - before) > 4e-16 * np.abs(before), axis=0)

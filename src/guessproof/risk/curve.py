@@ -16,7 +16,7 @@ from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Measure, Rising, Rough
-from guessproof.risk.rooms import by_tents, peaks_of, room_of, run_of
+from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of
 from guessproof.risk.worst_case import Direction
 from guessproof.risk.worst_curve import WorstTruths
 from guessproof.world.checks import Array
@@ -187,8 +187,11 @@ class Curve:
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
         if by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
-            worst = WorstTruths(attack.truth_search, direction, typical)
+            worst = WorstTruths(attack.declared_search, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
+        if by_hills(attack) and not attack.known_truth and attack.prior_factor == 1:
+            worst = WorstTruths(attack.declared_search, direction, typical)
+            return Rising.through(worst.measure, room_of(attack, direction), typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if misjudged and _moves_on_a_line(attack, direction):
             found = _of_wrong_truths(attack, direction, further=False)

@@ -34,12 +34,24 @@ _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 
 def by_tents(attack: Attack) -> bool:
     """Whether the best likelihoods are tents: one number with a density, one interval, a distance without a cap."""
+    cap = _cap_beside_interval(attack)
+    return cap is not None and math.isinf(cap)
+
+
+def by_hills(attack: Attack) -> bool:
+    """Whether they are mountains: the same with a cap."""
+    cap = _cap_beside_interval(attack)
+    return cap is not None and math.isfinite(cap)
+
+
+def _cap_beside_interval(attack: Attack) -> float | None:
+    """The cap of the distance, for one number with a density and one interval; None elsewhere."""
     if attack.several is not None or not isinstance(attack.attribute.prior, LinePrior):
-        return False
+        return None
     form = attack.attribute.distance.line_form
-    if form is None or not math.isinf(form.cap) or form.is_flat:
-        return False
-    return len(attack.goal.edges(np.asarray(0.0))) == 1
+    if form is None or form.is_flat or len(attack.goal.edges(np.asarray(0.0))) != 1:
+        return None
+    return form.cap
 
 
 def room_of(attack: Attack, direction: Direction) -> Room:
