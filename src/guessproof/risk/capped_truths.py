@@ -7,16 +7,18 @@ while edges move from lo₁ to lo₂ and from hi₁ to hi₂,
     u(λ₁, lo₁) ≤ u ≤ u(λ₂, lo₂)     and     v(λ₂, hi₁) ≤ v ≤ v(λ₁, hi₂),
 
 and a place is known to lie below such a root, or above it, by the ratio there: guesses are looked at, and what is not
-shown by them is replaced by an end of the goal. Z = ∫Lf, with L = 1 on the flat part, changes by no more than a factor
-e^{ε·(what ψ(u) and ψ(v) change by)}, and with it the likelihood at the edges is enclosed.
+shown by them is replaced by an end of the goal. ln Z, Z = ∫Lf with L = 1 on the flat part, changes by ε times a share of
+what ψ(u) and ψ(v) change by, shares that add up to 1 at most: so L/Z at the edges is enclosed.
 
-That odds stay there follows from the same. Let the range be that of beliefs within s of the one at t₁. As long as it is
-kept, the belief changes no faster than the density at the edges times L/Z there. If at this pace it changes by no more
-than s on the way from t₁ to t₂, it never leaves the range: it is continuous in t, and would have had to get there first.
+That odds stay there follows from the same. Let the range be that of beliefs within s/2 of those at t₁ and t₂. As long as
+it is kept, the belief changes no faster than the density at the edges times L/Z there. If at this pace it changes by no
+more than s from t₁ to t₂, it never leaves the range: it is continuous in t, and from the nearer of the two, half the way
+is all that there is.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 
 Range = tuple[Array, Array]
 
-_WIDER = 1.5  # than what the ends of a box let expect
-_FURTHER = 2.0  # than what a ratio's slope lets expect
+_WIDER = 2.7  # than what the ends of a box let expect
+_FURTHER = 1.25  # than what a ratio's slope lets expect
 
 
 def ratios_of_hills(goal: TruthSearch, left: Ends, right: Ends, k: Array) -> tuple[Range, Range]:
@@ -51,38 +53,44 @@ class _Box:
         )
 
     def ratios(self) -> tuple[Range, Range]:
-        k, psi = self.k, self.psi
-        slack = self._slack()
-        odds = self._odds(slack)
-        u, v = self._flat(odds)
-        log_z = self._log_z(u, v)
-        (lo1, hi1), (lo2, hi2) = self.first, self.last
-        drops = (
-            (np.maximum(psi(u[0]) - psi(lo2), 0.0), psi(u[1]) - psi(lo1)),
-            (np.maximum(psi(hi1) - psi(v[1]), 0.0), psi(hi2) - psi(v[0])),
-        )
-        found: list[Range] = []
-        for least, most in drops:
-            climb = (k * least, k * most)
-            found.append((np.exp(-np.maximum(*climb) - log_z[1]), np.exp(-np.minimum(*climb) - log_z[0])))
-        moved = self._moved((found[0][1], found[1][1]))
-        ok = moved <= slack
-        nothing, whatever = np.zeros(k.shape), np.full(k.shape, np.inf)
-        at_lo, at_hi = (
-            (np.where(ok, a, nothing), np.where(ok & ~np.isnan(b), b, whatever)) for a, b in found
-        )
-        return at_lo, at_hi
+        """The enclosures, and anything where odds are not known to stay where they would be."""
+        slack = _WIDER * self._moved(tuple(np.fmax(a, b) for a, b in zip(*self._own, strict=True)))
+        u, v = self._flat(self._odds(0.5 * slack))
+        at_lo, at_hi = self._around((u, v), 0), self._around((u, v), 1)
+        ok = self._moved((at_lo[1], at_hi[1])) <= slack
+        found = [(np.where(ok, a, 0.0), np.where(ok & ~np.isnan(b), b, np.inf)) for a, b in (at_lo, at_hi)]
+        return found[0], found[1]
 
-    def _slack(self) -> Array:
-        """How far a belief may go beyond those of the two ends: what their own mountains let expect, and some more."""
-        ratios: list[tuple[Array, Array]] = []
+    def _around(self, flat: tuple[Range, Range], side: int) -> Range:
+        """L/Z at one of the edges, where flat parts begin and end within some ranges.
+
+        A likelihood at the left edge, beside Z, falls where a mountain's flat part begins or ends further to the right,
+        by ε times as much as ψ there at most, and rises with the edge; on the right it is the other way round, and so
+        is it with basins.
+        """
+        rises, psi = (self.k > 0) == (side == 1), self.psi
+        low, high = np.zeros(self.k.shape), np.full(self.k.shape, np.inf)
+        for end, edges, own in zip((self.left, self.right), (self.first, self.last), self._own, strict=True):
+            back, ahead = np.zeros(self.k.shape), np.zeros(self.k.shape)
+            for here, (least, most) in zip(self._flat_of(end, *edges), flat, strict=True):
+                back += np.maximum(psi(here) - psi(least), 0.0)
+                ahead += np.maximum(psi(most) - psi(here), 0.0)
+            before, after = (psi(edges[side]) - psi(self.first[side])), (psi(self.last[side]) - psi(edges[side]))
+            up = np.where(rises, ahead + before, back + after)
+            down = np.where(rises, back + after, ahead + before)
+            size = np.abs(self.k)
+            low, high = np.fmax(low, own[side] * np.exp(-size * down)), np.fmin(high, own[side] * np.exp(size * up))
+        return low, high
+
+    @cached_property
+    def _own(self) -> tuple[Range, Range]:
+        """L/Z at both edges of the mountains of both ends."""
+        found: list[Range] = []
         for end, (lo, hi) in ((self.left, self.first), (self.right, self.last)):
             u, v = self._flat_of(end, lo, hi)
-            ratios.append((
-                np.exp(-self.k * (self.psi(u) - self.psi(lo)) - end.log_z),
-                np.exp(-self.k * (self.psi(hi) - self.psi(v)) - end.log_z),
-            ))
-        return _WIDER * self._moved((np.fmax(ratios[0][0], ratios[1][0]), np.fmax(ratios[0][1], ratios[1][1])))
+            at_lo, at_hi = self.k * (self.psi(u) - self.psi(lo)), self.k * (self.psi(hi) - self.psi(v))
+            found.append((np.exp(-at_lo - end.log_z), np.exp(-at_hi - end.log_z)))
+        return found[0], found[1]
 
     def _moved(self, ratios: Range) -> Array:
         """How far a belief goes from one end to the other at most, with such L/Z at the edges."""
@@ -93,11 +101,11 @@ class _Box:
         return np.maximum(lost, won)
 
     def _odds(self, slack: Array) -> Range:
-        """ln of the odds, without the step, at least and at most: around those of the left end."""
-        end = self.left
+        """ln of the odds, without the step, at least and at most: those of the nearer end, and some more."""
         step = np.exp(np.abs(self.k) * self.goal.form.step)
-        low = end.plain - step * (end.bound - end.value) - slack
-        return _log_odds(np.maximum(low, 0.0)), _log_odds(np.minimum(end.plain + slack, 1.0))
+        ends = [(end.plain - step * (end.bound - end.value), end.plain) for end in (self.left, self.right)]
+        low, high = np.minimum(ends[0][0], ends[1][0]) - slack, np.maximum(ends[0][1], ends[1][1]) + slack
+        return _log_odds(np.maximum(low, 0.0)), _log_odds(np.minimum(high, 1.0))
 
     def _flat_of(self, end: Ends, lo: Array, hi: Array) -> Range:
         """Where a mountain is flat."""
@@ -134,21 +142,6 @@ class _Box:
         e = np.maximum(above, hi)
         inside, outside = tilt(-np.stack([self.k, self.k]), np.stack([np.minimum(v, hi), hi]), np.stack([hi, e]), np.stack([hi, hi]))
         return np.where(way * (inside - outside - odds) <= 0, v, np.nan)
-
-    def _log_z(self, u: Range, v: Range) -> Range:
-        """ln Z at least and at most: it changes with both ends of the flat part, by ε times as much as ψ there."""
-        low, high = np.full(self.k.shape, -np.inf), np.full(self.k.shape, np.inf)
-        for end, (lo, hi) in ((self.left, self.first), (self.right, self.last)):
-            at = self._flat_of(end, lo, hi)
-            wider, narrower = np.zeros(self.k.shape), np.zeros(self.k.shape)
-            for here, (least, most), side in ((at[0], u, 1), (at[1], v, -1)):
-                down, up = (np.maximum(self.psi(here) - self.psi(least), 0.0), np.maximum(self.psi(most) - self.psi(here), 0.0))
-                wider, narrower = wider + (down if side > 0 else up), narrower + (up if side > 0 else down)
-            # A mountain holds more where it is wider, a basin less.
-            more, less = np.where(self.k > 0, wider, narrower), np.where(self.k > 0, narrower, wider)
-            low = np.fmax(low, end.log_z - np.abs(self.k) * less)
-            high = np.fmin(high, end.log_z + np.abs(self.k) * more)
-        return low, high
 
 
 def _log_odds(belief: Array) -> Array:
