@@ -35,7 +35,7 @@ from guessproof.world.line_form import LineForm
 
 Pair = tuple[Array, Array]
 
-_STEPS, _TRUSTED = 100, 10  # of Newton's method; after some of them every other one halves what is left
+_STEPS, _TRUSTED = 40, 10  # of Newton's method; after some of them every other one halves what is left
 _TO_THE_END, _NEARLY = 3, 1e-3  # how often an end is tried, and how near to it a place has to be for that
 _BLOCK = 1 << 12  # goals worked on at a time, so that they stay in the cache
 _NOISE = 1e-14  # of logarithms of integrals
@@ -54,11 +54,21 @@ class Mountains:
 
 
 def best_mountains(
-    prior: LinePrior, form: LineForm, lo: ArrayLike, hi: ArrayLike, k: ArrayLike, before: Pair | None = None
+    prior: LinePrior,
+    form: LineForm,
+    lo: ArrayLike,
+    hi: ArrayLike,
+    k: ArrayLike,
+    before: Pair | None = None,
+    guess: Array | None = None,
 ) -> Mountains:
-    """The signed gain at k = +ε (the largest) or k = −ε (the smallest, negative) for each goal [lo, hi]."""
+    """The signed gain at k = +ε (the largest) or k = −ε (the smallest, negative) for each goal [lo, hi].
+
+    `before` is the goal's `log_prior`, for a caller who has it already; `guess` says where its pairs about are.
+    """
     before = log_prior(prior, lo, hi) if before is None else before
-    parts = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lo, hi, k, *before)))
+    given = (lo, hi, k, *before) if guess is None else (lo, hi, k, *before, guess[..., 0], guess[..., 1])
+    parts = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in given))
     hills, shape, flat = Hills.of(prior, form), parts[0].shape, [v.ravel() for v in parts]
     blocks = [[v[i : i + _BLOCK] for v in flat] for i in range(0, max(flat[0].size, 1), _BLOCK)]
     if len(blocks) == 1:
@@ -85,13 +95,15 @@ class Hills:
         """What moves along the line."""
         return pairs_of(self.world.prior, replace(self.world.form, cap=self.cap))
 
-    def best(self, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array) -> tuple[Array, ...]:
+    def best(
+        self, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array, *guess: Array
+    ) -> tuple[Array, Array, Array, Array]:
         """(attack, bound) of the gain, ln ∫Lf, and both pairs."""
         support = self.world.prior.support
         lo, hi = np.clip(lo, *support), np.clip(hi, *support)
         attack, bound = np.zeros(lo.size), np.where(k >= 0, np.inf, -np.inf)
         log_z, hill, todo = np.zeros(lo.size), np.zeros((lo.size, 4)), np.arange(lo.size)
-        search = _Search.of(self, lo, hi, k)
+        search = _Search.of(self, lo, hi, k, guess)
         for i in range(_STEPS):
             shape = search.shape()
             with np.errstate(invalid="ignore"):
@@ -163,7 +175,7 @@ class _Search:
     here: Array
 
     @classmethod
-    def of(cls, hills: Hills, lo: Array, hi: Array, k: Array) -> _Search:
+    def of(cls, hills: Hills, lo: Array, hi: Array, k: Array, guess: tuple[Array, ...]) -> _Search:
         where = hills.pairs.where
         starts = where(lo, above=True, last=True), where(hi, above=False, last=False)
         ends = (
@@ -176,8 +188,12 @@ class _Search:
         nothing = np.stack([lo <= low, hi >= high]) | ~np.isfinite(np.stack([lo, hi]))
         last = np.where(nothing, first, last)
         none = np.full(first.shape, np.inf)
-        found = cls(hills, lo, hi, k, first, last, first.copy(), last.copy(), -none, none, 0.5 * (first + last))
-        found.here = found._uncrossed(found.here)
+        here = 0.5 * (first + last)
+        if guess:
+            about = np.stack(guess)
+            here = np.where((about - first) * (about - last) < 0, about, here)
+        found = cls(hills, lo, hi, k, first, last, first.copy(), last.copy(), -none, none, here)
+        found.here = found._uncrossed(here)
         return found
 
     def pick(self, which: Mask) -> _Search:

@@ -120,9 +120,13 @@ class _Box:
         first, last = _log_odds(self.left.plain), _log_odds(self.right.plain)
         u = self._left(self.left, lo1, low, first, -1), self._left(self.right, lo2, high, last, 1)
         v = self._right(self.left, hi1, high, first, -1), self._right(self.right, hi2, low, last, 1)
+        low, high = self.goal.prior.support
+        no_left, no_right = lo2 <= low, hi1 >= high  # with nothing outside, all of the goal on that side is flat
+        least = np.where(no_left, lo1, u[0]), np.where(no_right, hi1, v[0])
+        most = np.where(no_left, lo2, u[1]), np.where(no_right, hi2, v[1])
         return (
-            (np.where(np.isnan(u[0]), lo1, np.clip(u[0], lo1, hi2)), np.where(np.isnan(u[1]), hi2, np.clip(u[1], lo1, hi2))),
-            (np.where(np.isnan(v[0]), lo1, np.clip(v[0], lo1, hi2)), np.where(np.isnan(v[1]), hi2, np.clip(v[1], lo1, hi2))),
+            (_or(least[0], lo1, hi2, lo1), _or(most[0], lo1, hi2, hi2)),
+            (_or(least[1], lo1, hi2, lo1), _or(most[1], lo1, hi2, hi2)),
         )
 
     def _left(self, end: Ends, lo: Array, odds: Array, here: Array, way: int) -> Array:
@@ -146,3 +150,8 @@ class _Box:
 
 def _log_odds(belief: Array) -> Array:
     return np.log(belief) - np.log1p(-belief)
+
+
+def _or(found: Array, low: Array, high: Array, otherwise: Array) -> Array:
+    """What was found, within some limits, or something else."""
+    return np.where(np.isnan(found), otherwise, np.clip(found, low, high))

@@ -135,7 +135,7 @@ class TruthSearch:
             flat = np.broadcast_to(step, lo.shape)
             return Tents(flat, flat, lo, np.zeros(lo.shape))
         if np.isfinite(self.form.cap):
-            hills = best_mountains(self.prior, self.form, lo, hi, k, before)
+            hills = best_mountains(self.prior, self.form, lo, hi, k, before, guess)
             return Tents(hills.attack + step, hills.bound + step, lo, hills.log_z, hills.hill)
         found = best_tents(self.prior, self.form, lo, hi, k, before, guess)
         return replace(found, attack=found.attack + step, bound=found.bound + step)
@@ -378,7 +378,8 @@ def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction, near: 
         i = int(np.argmax(ends.value))
         best, before, after = (float(t[j]) for j in (i, max(i - 1, 0), min(i + 1, t.size - 1)))
         closer = np.unique(np.append(np.linspace(before, after, _CLOSER + 1), best))
-        guess, t = np.interp(closer, t, ends.peak), closer
+        guess = None if np.isfinite(goal.form.cap) else np.interp(closer, t, ends.peak)
+        t = closer
     return best
 
 
@@ -404,8 +405,7 @@ def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: float, direction
     parts = int(np.clip(_AT_ONCE // left.t.size, 2, _PARTS))
     share = (np.arange(1, parts) / parts)[:, None]
     t = (1 - share) * left.t + share * right.t
-    guess = (1 - share) * left.peak + share * right.peak
-    inner = Ends.at(goal, t.ravel(), epsilon, direction, guess.ravel())
+    inner = Ends.at(goal, t.ravel(), epsilon, direction, left.guess(right, share))
     return left.join(inner), inner.join(right), inner
 
 
@@ -451,6 +451,12 @@ class Ends:
         hill = np.empty((t.size, 0)) if tents.hill is None else tents.hill
         plain = np.where(np.isnan(plain), 0.0, plain)
         return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, plain, hill)
+
+    def guess(self, right: Ends, share: Array) -> Array:
+        """Where the tents or mountains of true values between these and others about are, for each share of the way."""
+        if self.hill.shape[1]:
+            return np.concatenate([(1 - s) * self.hill + s * right.hill for s in share.ravel()])
+        return ((1 - share) * self.peak + share * right.peak).ravel()
 
     def pick(self, which: Any) -> Ends:
         return Ends(*(getattr(self, f.name)[which] for f in fields(self)))
