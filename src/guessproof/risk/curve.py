@@ -191,7 +191,12 @@ class Curve:
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         if by_hills(attack) and not attack.known_truth and attack.prior_factor == 1:
             worst = WorstTruths(attack.declared_search, direction, typical)
-            return Rising.through(worst.measure, room_of(attack, direction), typical, _MANY)
+            apart = room_of(attack, direction)  # by how far two values are apart
+
+            def least(first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
+                return np.minimum(worst.room(first, second, bounds), apart(first, second, bounds))
+
+            return Rising.through(worst.measure, least, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if misjudged and _moves_on_a_line(attack, direction):
             found = _of_wrong_truths(attack, direction, further=False)

@@ -16,6 +16,8 @@ import numpy as np
 from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest
 from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.attack import Attack
+from guessproof.risk.capped import Hills
+from guessproof.risk.capped_gaps import Part, gap_of_hills
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import with_odds_of
@@ -85,6 +87,9 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
 
         return of_densities
 
+    if by_hills(attack) and attack.known_truth and factor == 1:
+        return _gaps_of_hills(attack, across)
+
     def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         assert run is not None
         rest = gap_of_rest(*run, first, second) if sign > 0 else gap_of_peaks(*run, first, second, sign)
@@ -103,6 +108,29 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
         return gap, gap
 
     return of_run if run is not None else of_distances if runs is None else of_runs
+
+
+def _gaps_of_hills(attack: Attack, across: float) -> Gaps:
+    """What mountains tell, or how far apart two values are where that is less."""
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    assert isinstance(prior, LinePrior)
+    assert form is not None
+    hills, edges = Hills.of(prior, form), _goal_ends(attack, prior)
+    if not all(math.isfinite(e) for e in edges) or any(form.jumps) or form.step:
+        return lambda first, second, _: (gap_across(across, first, second),) * 2
+
+    def of_hills(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        goal, gap = (np.full(first.shape, edges[0]), np.full(first.shape, edges[1])), gap_across(across, first, second)
+        found = (gap_of_hills(hills, goal, (first, second), sign, part, goal) for part in ("all", _compared(sign)))
+        whole, rest = (np.fmin(gap, each) for each in found)
+        return whole, rest
+
+    return of_hills
+
+
+def _compared(sign: int) -> Part:
+    """What a belief is compared with: the rest where it rises, the goal itself where it falls."""
+    return "rest" if sign > 0 else "goal"
 
 
 def run_of(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
