@@ -117,7 +117,7 @@ class Hills:
             bound[todo] = np.where(search.k >= 0, np.fmin(bound[todo], most), np.fmax(bound[todo], most))
             noise = _NOISE * (size[todo] + np.abs(shape.odds))
             # A ratio is known no closer than its slope times what a place is rounded by.
-            close = 2 * noise + 1e-12 * np.abs(gain) + np.minimum(1e-15 * search.rounded(shape), 1e-8 * np.abs(gain))
+            close = 2 * noise + 1e-12 * np.minimum(1 + np.abs(gain), 1e4 * np.abs(gain)) + np.minimum(1e-15 * search.rounded(shape), 1e-8 * np.abs(gain))
             done = (np.abs(bound[todo] - attack[todo]) <= close) | np.isnan(base) | (search.k == 0)
             moved = search.stepped(shape, attack[todo] + base, i)
             done |= ~moved
@@ -218,11 +218,11 @@ class _Search:
             np.stack([u, hi, lo, far, v, e, ends]),
             np.stack([*ref, *ref, none, none, none]),
         )
-        psi = world.form.psi
+        psi, height = world.form.psi, (pairs.heights(self.here[0])[1], pairs.heights(self.here[1])[0])
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             inner, outer, flat, rest = logs[:2], logs[2:4], logs[4], np.logaddexp(logs[5], logs[6])
             ratios = np.where(np.isneginf(inner), np.where(np.isneginf(outer), np.nan, -np.inf), inner - outer)
-            drop = np.stack([k * (psi(u) - psi(ref[0])), k * (psi(ref[1]) - psi(v))])
+            drop = np.stack([k * (height[0] - psi(ref[0])), k * (psi(ref[1]) - height[1])])
             drop = np.where(np.isneginf(inner) & np.isneginf(outer), 0.0, drop)
             met = np.logaddexp(flat, np.logaddexp(*(inner - drop)))
             missed = np.logaddexp(rest - k * self.hills.cap, np.logaddexp(*(outer - drop)))

@@ -16,6 +16,8 @@ from guessproof.world.line_form import LineForm
 Pair = tuple[Array, Array]
 
 _FARTHEST = 1e-13  # of the prior lies beyond the ends of a line that has none
+_BY_LENGTH = 0.1  # of how far places are apart: the length of the line beside the prior on it
+_SHARES = np.linspace(0.0, 1.0, 17)[1:-1]  # of values that are equally far, by which they are passed
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class StraightPairs:
     """Along a straight line: the place is that of the upper one."""
 
     width: float
+    slope: float
     start: float = -np.inf
     end: float = np.inf
     first: float = -np.inf
@@ -31,6 +34,10 @@ class StraightPairs:
     def at(self, place: Array) -> Pair:
         """The lower and the upper value."""
         return place - self.width, place
+
+    def heights(self, place: Array) -> Pair:
+        """ψ of both."""
+        return self.slope * (place - self.width), self.slope * place
 
     def pace(self, place: Array) -> Pair:
         """How fast both move."""
@@ -49,6 +56,8 @@ class BentPairs:
     place: Array
     below: Array
     above: Array
+    height: Array  # ψ of the upper one: where ψ jumps, a value has many
+    cap: float
     start: float  # from here on there is a lower one, and up to the end an upper one: elsewhere the line is too short
     end: float
 
@@ -56,15 +65,16 @@ class BentPairs:
     def of(cls, prior: LinePrior, form: LineForm) -> BentPairs:
         """All pairs, by those at which one of the two comes to a bend or a jump."""
         x, height = _vertices(prior, form)
-        critical = np.unique(np.concatenate([height, height + form.cap]))
-        below, above = (_reached(x, height, critical - back) for back in (form.cap, 0.0))
-        # The upper one passes values that are equally far before the lower one does.
-        lower, upper = np.stack([below[0], below[0], below[1]]), np.stack([above[0], above[1], above[1]])
-        lower, upper, at = lower.T.ravel(), upper.T.ravel(), np.repeat(critical, 3)
-        place = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(lower), np.diff(upper)))])
-        some = np.concatenate([[True], np.diff(place) > 0])
-        start, end = np.min(place[at >= height[0] + form.cap]), np.max(place[at <= height[-1]])
-        return cls(place[some], lower[some], upper[some], float(start), float(end))
+        path: list[tuple[float, float, float]] = []
+        for at in np.unique(np.concatenate([height, height + form.cap])).tolist():
+            below, above = _values_at(x, height, at - form.cap), _values_at(x, height, at)
+            # The upper one passes values that are equally far before the lower one does.
+            path += [(below[0], up, at) for up in above] + [(low, above[-1], at) for low in below[1:]]
+        lower, upper, heights = np.array(path).T
+        place = np.cumsum(np.append(0.0, _passed(prior, lower) + _passed(prior, upper) + _share_of(heights)))
+        some = np.append(True, np.diff(place) > 0)
+        start, end = np.min(place[heights >= height[0] + form.cap]), np.max(place[heights <= height[-1]])
+        return cls(place[some], lower[some], upper[some], heights[some], form.cap, float(start), float(end))
 
     @property
     def first(self) -> float:
@@ -80,6 +90,11 @@ class BentPairs:
         """Both values; beyond the ends of the line everything."""
         below, above = np.interp(place, self.place, self.below), np.interp(place, self.place, self.above)
         return np.where(below <= self.below[0], -np.inf, below), np.where(above >= self.above[-1], np.inf, above)
+
+    def heights(self, place: Array) -> Pair:
+        """ψ of both."""
+        upper = np.interp(place, self.place, self.height)
+        return upper - self.cap, upper
 
     def pace(self, place: Array) -> Pair:
         """How fast both move."""
@@ -103,26 +118,36 @@ def _vertices(prior: LinePrior, form: LineForm) -> Pair:
     ends = np.clip(prior.quantile([_FARTHEST, 1 - _FARTHEST]), *prior.support)
     whole = np.isfinite(prior.support)
     first, last = np.where(whole, prior.support, ends)
-    cuts = [(c, j) for c, j in zip(form.cuts, form.jumps, strict=True) if first < c < last]
-    x = [first, *(c for c, j in cuts for _ in range(2 if j else 1)), last]
-    psi = form.psi
-    height = [psi(first), *(h for c, j in cuts for h in ((psi(c), psi(c) + j) if j else (psi(c),))), psi(last)]
-    at_start = form.jump_at(float(first))
-    return np.array(x, dtype=np.float64), np.array([float(height[0]) + at_start, *height[1:]], dtype=np.float64)
+    x, height = [float(first)], [float(form.psi(first)) + form.jump_at(float(first))]
+    for slope, start, end in zip(form.slopes, *form.ends, strict=True):
+        start, end = max(float(start), x[0]), min(float(end), float(last))
+        if start >= end:
+            continue
+        if not slope:  # passed by what lies there, not by how long it is
+            before, within = float(prior.mass(first, start)), float(prior.mass(start, end))
+            inner = np.clip(prior.quantile(before + _SHARES * within), start, end)
+            x, height = [*x, *inner.tolist()], [*height, *[height[-1]] * inner.size]
+        jump = form.jump_at(end) if end < last else 0.0
+        top = height[-1] + slope * (end - start)
+        x, height = [*x, end, end] if jump else [*x, end], [*height, top, top + jump] if jump else [*height, top]
+    return np.array(x), np.array(height)
 
 
-def _reached(x: Array, height: Array, wanted: Array) -> Pair:
-    """Between which values ψ has a height; the ends of the line where it has none."""
-    found: list[Array] = []
-    for side in ("left", "right"):
-        i = np.clip(np.searchsorted(height, wanted, side=side), 1, height.size - 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = (wanted - height[i - 1]) / (height[i] - height[i - 1])
-        share = np.clip(np.where(np.isnan(share), float(side == "right"), share), 0.0, 1.0)
-        found.append(np.where(share >= 1, x[i], x[i - 1] + share * (x[i] - x[i - 1])))
-    return found[0], found[1]
+def _values_at(x: Array, height: Array, wanted: float) -> list[float]:
+    """The values at which ψ has a height, those of the graph that are equally far among them; an end where it has none."""
+    same = np.flatnonzero(height == wanted)
+    return x[same].tolist() if same.size else [float(np.interp(wanted, height, x))]
+
+
+def _passed(prior: LinePrior, x: Array) -> Array:
+    """How far it is from each value to the next: mostly by what lies between them."""
+    return np.asarray(prior.mass(x[:-1], x[1:])) + _share_of(x)
+
+
+def _share_of(x: Array) -> Array:
+    return _BY_LENGTH * np.diff(x) / max(float(x[-1] - x[0]), 1e-300)
 
 
 def pairs_of(prior: LinePrior, form: LineForm) -> StraightPairs | BentPairs:
     """All pairs of a distance with a cap."""
-    return StraightPairs(form.cap / form.slopes[0]) if form.is_straight else BentPairs.of(prior, form)
+    return StraightPairs(form.cap / form.slopes[0], form.slopes[0]) if form.is_straight else BentPairs.of(prior, form)
