@@ -278,7 +278,8 @@ class _Search:
             ok = (moved > least) & (moved < most) & (i < _TRUSTED or i % 3 > 0)
             # Elsewhere along the chord of the bracket, or halfway.
             share = (odds - self.at_low) / (self.at_high - self.at_low)
-            share = np.where(np.isfinite(share) & (i < _TRUSTED or i % 3 == 1), np.clip(share, 0.01, 0.99), 0.5)
+            known = np.isfinite(self.at_low) & np.isfinite(self.at_high) & np.isfinite(share)
+            share = np.where(known & (i < _TRUSTED or i % 3 == 1), np.clip(share, 0.01, 0.99), 0.5)
         there = np.where(ok, moved, self.low + share * (self.high - self.low))
         if i % _TO_THE_END == 0 and i:  # the root may be the end itself
             near = np.abs(self.last - there) < _NEARLY * np.abs(self.last - self.first)
