@@ -87,7 +87,7 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
 
         return of_densities
 
-    if by_hills(attack) and attack.known_truth and factor == 1:
+    if by_hills(attack) and attack.known_truth and math.isfinite(factor):
         return _gaps_of_hills(attack, across)
 
     def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
@@ -122,7 +122,7 @@ def _gaps_of_hills(attack: Attack, across: float) -> Gaps:
     def of_hills(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         goal, gap = (np.full(first.shape, edges[0]), np.full(first.shape, edges[1])), gap_across(across, first, second)
         found = (gap_of_hills(hills, goal, (first, second), sign, part, goal) for part in ("all", _compared(sign)))
-        whole, rest = (np.fmin(gap, each) for each in found)
+        whole, rest = (np.fmin(gap, attack.prior_factor * each) for each in found)
         return whole, rest
 
     return of_hills

@@ -29,7 +29,7 @@ from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
 _AHEAD = 1e-2  # of ε: for that
-_POINTS, _RADII, _RADII_AT_FIRST = 9, 7, 9
+_POINTS, _RADII = 9, 7
 _NARROW, _NARROWER = 0.3, 0.02  # in which share of its range a grid is even: of mountains, and of radii
 _ZOOMS, _SHRINK, _REACH = 7, 0.35, 0.12
 _STEPS = 2  # of Newton's method for turns
