@@ -16,6 +16,7 @@ import numpy as np
 from guessproof.risk.capped import Hills
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.turns import TurnedPart, nearer_turns
+from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
 _BESIDE = 1e-9  # of a radius: just before and just after values that are equally far
@@ -110,11 +111,7 @@ class HillRows:
 
     def _sum(self, left: Pair, right: Pair) -> Pair:
         world, k = self.goal.hills.world, self.move * self.epsilon
-        none_left, none_right = self.u[:, None] + 0 * left[0], self.v[:, None] + 0 * right[1]
-        left = np.broadcast_arrays(*left)
-        right = np.broadcast_arrays(*right)
-        a = world.sides(k, (left[0], left[1]), (none_left + 0 * left[1], none_left + 0 * left[1]), self.u)
-        b = world.sides(k, (none_right + 0 * right[0], none_right + 0 * right[0]), (right[0], right[1]), self.v)
+        a, b = one_side(world, k, *left, self.u, 1), one_side(world, k, *right, self.v, -1)
         return a[0] + b[0], a[1] + b[1]
 
     def _around(self, cut: Array) -> Pair:
@@ -155,3 +152,17 @@ class HillRows:
                 share = np.where(np.isnan(share), 0.0, share)
                 kept += [np.clip(share * (1 + way * _BESIDE), 0.0, 1.0)[:, None] for way in (-1, 1)]
         return np.sort(np.concatenate(found[0], axis=1), axis=1), np.sort(np.concatenate(found[1], axis=1), axis=1)
+
+
+def one_side(world: TiltedIntegrals, k: Array, start: Array, end: Array, ref: Array, side: int) -> Pair:
+    """∫f and ∫e^{−k|ψ−ψ(ref)|}f over pieces to the left (side 1) of a value, or to its right (−1), in rows."""
+    start, end = np.broadcast_arrays(start, end)
+    if world.tables is not None:
+        none = np.repeat(ref[:, None], start.shape[1], axis=1), np.repeat(ref[:, None], start.shape[1], axis=1)
+        pieces = (start, np.maximum(start, end))
+        return world.sides(k, pieces, none, ref) if side > 0 else world.sides(k, none, pieces, ref)
+    rates = np.stack([0 * k, side * k])[:, :, None]
+    with np.errstate(over="ignore", invalid="ignore"):
+        logs = world.log_tilt(*np.broadcast_arrays(rates, start, np.maximum(start, end), ref[:, None]))
+        mass, told = np.exp(logs)
+    return mass, told

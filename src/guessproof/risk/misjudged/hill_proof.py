@@ -1,0 +1,213 @@
+"""Proof that no wrong prior and no mountain raise a belief by more than R: one multiplier, and two searches along a line.
+
+Let p be the belief before, P = p + R, and ρ = e^{ε·step}. If some h and some mountain L have a belief of at most p before
+and of more than P after it, then for every μ ≥ 0
+
+    ∫_target hf·((1−P)·ρL − μ(1−p)) + ∫_others hf·(μp − P·L) > 0.
+
+The largest h is taken point by point, κ where the integrand is positive and 1 elsewhere, which leaves ∫φ(L, x)·f with φ
+convex in L. L is that of the left slope to the left of u, 1 up to v, and that of the right slope beyond: so the integral is
+U(u) + V(v) and a constant, and its largest value is found along u and along v by themselves. Between two u the left slope
+is a mixture but for a little (`along_hills`), and φ is convex: so U between them is at most the larger of the two, and
+that little times the steepest slope of φ. For one μ all is convex in p: an interval of beliefs is proven by its two ends.
+
+At the attack μ is (A+B)/(a+b), the mean of L; at other p it is the one with which h of the attack's flat part has the
+belief p. Any other would prove too, or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.misjudged.hills import HillGoal, one_side
+from guessproof.risk.misjudged.odds import with_odds_of
+from guessproof.risk.misjudged.tents import Move
+from guessproof.risk.misjudged.turns import dense
+from guessproof.world.checks import Array
+
+_BELIEFS, _PLACES = 12, 25  # ends of intervals of beliefs, and of flat parts
+_ROUNDS = 4  # of cutting what is not proven
+_HALVINGS = 26
+_LOWEST, _HIGHEST = -4.0, 3.0  # ln μ beside that of the attack
+_BLOCK = 1 << 12
+
+Pair = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Beliefs before and after, a multiplier and an ε in each row: φ, and where h turns."""
+
+    goal: HillGoal
+    move: Move
+    epsilon: Array
+    before: Array
+    after: Array
+    mu: Array
+
+    def pick(self, some: NDArray[Any]) -> _Rows:
+        parts = (v[some] for v in (self.epsilon, self.before, self.after, self.mu))
+        return _Rows(self.goal, self.move, *parts)
+
+    @property
+    def k(self) -> Array:
+        return self.move * self.epsilon
+
+    @property
+    def lines(self) -> tuple[Pair, Pair]:
+        """The integrand without h as αL + β: inside and outside of the goal."""
+        target = (1 - self.after) * np.exp(self.epsilon * self.goal.step), -self.mu * (1 - self.before)
+        others = -self.after, self.mu * self.before
+        return (target, others) if self.move > 0 else (others, target)
+
+    @property
+    def radii(self) -> Pair:
+        """How far from the flat part h turns inside, and outside."""
+        (a, b), (c, d) = self.lines
+        return -np.log(-b / a) / self.k, -np.log(-d / c) / self.k
+
+    @property
+    def flat(self) -> Array:
+        """φ on the flat part."""
+        (a, b), _ = self.lines
+        return (a + b) * np.where(a + b > 0, self.goal.factor, 1.0)
+
+    def side(self, at: Array, side: int) -> Array:
+        """U (side 1) or V (−1) at the ends of flat parts, one a row."""
+        goal, world, cap, more = self.goal, self.goal.hills.world, self.goal.hills.cap, self.goal.factor - 1
+        form, (inner, outer) = world.form, self.radii
+        height = form.psi(at)
+        edge = np.full(at.shape, goal.lo if side > 0 else goal.hi)
+
+        def there(radius: Array) -> Array:
+            return form.inverse(height - side * np.maximum(radius, 0.0))
+
+        foot = there(np.full(at.shape, cap))
+        nearer, farther = (np.minimum, np.maximum) if side < 0 else (np.maximum, np.minimum)
+        foot = farther(foot, edge)
+        turn_in = nearer(farther(there(inner), at), edge)
+        turn_out = farther(nearer(there(np.minimum(outer, cap)), foot), edge)
+        starts, ends = np.stack([edge, turn_in, foot, foot], axis=1), np.stack([at, at, edge, turn_out], axis=1)
+        mass, told = one_side(world, self.k, *((starts, ends) if side > 0 else (ends, starts)), at, side)
+        beyond = world.prior.mass(*((np.full(at.shape, -np.inf), foot) if side > 0 else (foot, np.full(at.shape, np.inf))))
+        (a, b), (c, d) = self.lines
+        found = a * (told[:, 0] + more * told[:, 1]) + b * (mass[:, 0] + more * mass[:, 1])
+        found += c * (told[:, 2] + more * told[:, 3]) + d * (mass[:, 2] + more * mass[:, 3])
+        far = c * np.exp(-self.k * cap) + d
+        found += far * np.where(outer < cap, 1 + more, 1.0) * beyond
+        return found - self.flat * mass[:, 0]
+
+    def between(self, first: Array, last: Array, side: int) -> Array:
+        """By how much U or V between two ends may exceed the larger of what it is at them."""
+        world, cap, factor = self.goal.hills.world, self.goal.hills.cap, self.goal.factor
+        psi, inverse, mass = world.form.psi, world.form.inverse, world.prior.mass
+        size = factor * np.tanh(0.25 * self.epsilon * (psi(last) - psi(first)))
+        feet = inverse(psi(first) - side * cap), inverse(psi(last) - side * cap)
+        (a, _), (c, _) = self.lines
+        return size * (np.abs(a) * mass(first, last) + np.abs(c) * np.exp(-self.k * cap) * mass(*feet))
+
+
+@dataclass(frozen=True, eq=False)
+class HillProof:
+    """One goal whose belief moves one way, with the best attacks at some ε: their flat parts and beliefs."""
+
+    goal: HillGoal
+    move: Move
+    epsilon: Array
+    flat: Pair
+    mean: Array  # (A + B)/(a + b) of the attack
+    before: Array  # and the belief that it starts from
+    reached: Array
+
+    def holds(self, rise: Array) -> NDArray[np.bool_]:
+        """Whether it is proven that nothing raises the belief by more, for each ε."""
+        ends, every = self._beliefs, np.arange(self.epsilon.size)
+        mu = self._multipliers(np.repeat(every, ends.shape[1]), ends.ravel()).reshape(ends.shape)
+        which = np.repeat(every, ends.shape[1] - 1)
+        low, high, middle = (v.ravel() for v in (ends[:, :-1], ends[:, 1:], np.sqrt(mu[:, :-1] * mu[:, 1:])))
+        narrow = 0.1
+        proven = np.ones(self.epsilon.size, dtype=bool)
+        for i in range(_ROUNDS):
+            open_ = self._most(which, low, high, middle, rise[which], narrow) > 0
+            if i == _ROUNDS - 1:
+                proven[which[open_]] = False
+            if not open_.any() or i == _ROUNDS - 1:
+                break
+            which, low, high = which[open_], low[open_], high[open_]
+            halfway, narrow = 0.5 * (low + high), 0.4 * narrow
+            which, low, high = np.tile(which, 2), np.append(low, halfway), np.append(halfway, high)
+            middle = self._multipliers(which, 0.5 * (low + high))
+        return proven
+
+    @property
+    def _beliefs(self) -> Array:
+        """Beliefs that a move may start from, dense around that of the attack."""
+        prior, factor = self._prior, self.goal.factor
+        low, high = (float(with_odds_of(prior, f)) for f in (1 / factor, factor))
+        share = np.clip((self.before - low) / max(high - low, 1e-300), 0.0, 1.0)
+        return low + (high - low) * dense(share, _BELIEFS, 0.1)
+
+    @property
+    def _prior(self) -> float:
+        inside = float(self.goal.hills.world.prior.mass(self.goal.lo, self.goal.hi))
+        return inside if self.move > 0 else 1 - inside
+
+    def _multipliers(self, which: NDArray[np.int64], before: Array) -> Array:
+        """With which the attack's flat part and the best h have such a belief before."""
+        low, high = np.full(which.size, _LOWEST), np.full(which.size, _HIGHEST)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            short = self._turned_belief(which, self.mean[which] * np.exp(middle), before) > before
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        return self.mean[which] * np.exp(0.5 * (low + high))
+
+    def _turned_belief(self, which: NDArray[np.int64], mu: Array, before: Array) -> Array:
+        """The belief before, under the h that a multiplier leads to; it falls as the multiplier rises."""
+        after = np.minimum(before + self.reached[which], 1 - 1e-12)
+        rows = _Rows(self.goal, self.move, self.epsilon[which], before, after, mu)
+        goal, mass, more = self.goal, self.goal.hills.world.prior.mass, self.goal.factor - 1
+        form, (inner, outer), (u, v) = goal.hills.world.form, rows.radii, (e[which] for e in self.flat)
+        away = np.maximum(inner, 0.0)
+        a, b = form.inverse(form.psi(u) - away), form.inverse(form.psi(v) + away)
+        turned = np.where(inner < 0, 0.0, mass(np.maximum(a, goal.lo), np.minimum(b, goal.hi)))
+        c, d = (form.inverse(form.psi(e) + s * np.maximum(outer, 0.0)) for e, s in ((u, -1), (v, 1)))
+        ends = np.full(which.size, np.inf)
+        rest = mass(-ends, np.minimum(c, goal.lo)) + mass(np.maximum(d, goal.hi), ends)
+        rest = np.where(outer > goal.hills.cap, 0.0, rest)
+        inside = float(mass(goal.lo, goal.hi))
+        inside, outside = inside + more * turned, 1 - inside + more * rest
+        target = inside if self.move > 0 else outside
+        return target / (inside + outside)
+
+    def _most(
+        self, which: NDArray[np.int64], low: Array, high: Array, mu: Array, rise: Array, narrow: float
+    ) -> Array:
+        """The largest value of the integral over each interval of beliefs, which proves it where it is not positive."""
+        found = np.full(which.size, -np.inf)
+        for before in (low, high):
+            after = before + rise
+            rows = _Rows(self.goal, self.move, self.epsilon[which], before, np.minimum(after, 1.0), mu)
+            value = rows.flat * float(self.goal.hills.world.prior.mass(self.goal.lo, self.goal.hi))
+            for side in (1, -1):
+                value = value + self._along(rows, which, side, narrow)
+            found = np.maximum(found, np.where(after >= 1, -np.inf, value))  # no belief rises above 1
+        return np.where(np.isnan(found), np.inf, found)
+
+    def _along(self, rows: _Rows, which: NDArray[np.int64], side: int, narrow: float) -> Array:
+        """The largest U or V in each row."""
+        goal, (most, least) = self.goal, self.goal.ends
+        start, end = (goal.lo, most) if side > 0 else (least, goal.hi)
+        own = (self.flat[0] if side > 0 else self.flat[1])[which]
+        share = np.clip((own - start) / max(end - start, 1e-300), 0.0, 1.0)
+        places = start + (end - start) * dense(share, _PLACES, narrow)
+        row = np.repeat(np.arange(which.size), _PLACES)
+        every = rows.pick(row)
+        values = every.side(places.ravel(), side).reshape(places.shape)
+        first, last = places[:, :-1].ravel(), places[:, 1:].ravel()
+        more = rows.pick(np.repeat(np.arange(which.size), _PLACES - 1)).between(first, last, side)
+        between = np.maximum(values[:, :-1], values[:, 1:]) + more.reshape(values[:, 1:].shape)
+        return np.max(between, axis=1)
