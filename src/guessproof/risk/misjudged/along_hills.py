@@ -44,7 +44,7 @@ class MisjudgedHills:
             open_ = np.arange(epsilon.size)
             for times in _FURTHER:
                 line = value[open_] + times * close[open_]
-                kept = self._proof(epsilon[open_], value[open_], best[:, open_]).holds(line)
+                kept = self._proof(epsilon[open_], best[:, open_]).holds(line)
                 bound[open_[kept]] = np.minimum(line[kept], 1.0)
                 open_ = open_[~kept]
                 if not open_.size:
@@ -61,13 +61,11 @@ class MisjudgedHills:
         ahead = self._looked(HillRows(self.goal, self.move, epsilon * (1 + _AHEAD), best[0], best[1]), best[2:])[0]
         return np.maximum((ahead - value) * _LITTLE_OF_EPSILON / _AHEAD, _LEAST * value) + _ROUNDING
 
-    def _proof(self, epsilon: Array, value: Array, best: Array) -> HillProof:
+    def _proof(self, epsilon: Array, best: Array) -> HillProof:
         rows = HillRows(self.goal, self.move, epsilon, best[0], best[1])
         target, rest = rows.parts(best[2][:, None], best[3][:, None])
         a, b, into, out = (v[:, -1] for v in (target.mass, rest.mass, target.told, rest.told))
-        return HillProof(
-            self.goal, self.move, epsilon, (best[0], best[1]), (into + out) / (a + b), a / (a + b), value
-        )
+        return HillProof(self.goal, self.move, epsilon, (best[0], best[1]), (into + out) / (a + b), a / (a + b))
 
     def _climbed(self, epsilon: Array) -> tuple[Array, Array]:
         """The best attacks that a grid of flat parts finds, looked at closer and closer: u, v and both turns."""

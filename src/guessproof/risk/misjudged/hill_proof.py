@@ -17,23 +17,27 @@ belief p. Any other would prove too, or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.capped import best_mountains
 from guessproof.risk.misjudged.hills import HillGoal, one_side
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.turns import dense
+from guessproof.risk.tent import log_prior
 from guessproof.world.checks import Array
+from guessproof.world.line import expit
 
-_BELIEFS, _PLACES = 12, 25  # ends of intervals of beliefs, and of flat parts
-_ROUNDS = 4  # of cutting what is not proven
+_BELIEFS = 12  # ends of intervals of beliefs
+_PLACES = (17, 33, 65, 129, 257)  # ends of flat parts: where that does not prove an interval, it is halved, with more of them
+_NARROW = 0.15  # the share of a range in which places are even
 _HALVINGS = 26
 _LOWEST, _HIGHEST = -4.0, 3.0  # ln μ beside that of the attack
-_BLOCK = 1 << 12
 
 Pair = tuple[Array, Array]
 
@@ -121,26 +125,37 @@ class HillProof:
     flat: Pair
     mean: Array  # (A + B)/(a + b) of the attack
     before: Array  # and the belief that it starts from
-    reached: Array
+
+    @cached_property
+    def most(self) -> Array:
+        """The largest belief after a release: that under the declared prior, with κ times the odds."""
+        goal, world = self.goal, self.goal.hills.world
+        form = replace(world.form, cap=goal.hills.cap)
+        log_p, log_q = log_prior(world.prior, goal.lo, goal.hi)
+        gain = best_mountains(world.prior, form, goal.lo, goal.hi, self.move * self.epsilon, (log_p, log_q)).bound
+        odds = self.move * (log_p - log_q + gain) + self.epsilon * goal.step + np.log(goal.factor)
+        return np.asarray(expit(odds)) * (1 + 1e-12)
 
     def holds(self, rise: Array) -> NDArray[np.bool_]:
         """Whether it is proven that nothing raises the belief by more, for each ε."""
         ends, every = self._beliefs, np.arange(self.epsilon.size)
-        mu = self._multipliers(np.repeat(every, ends.shape[1]), ends.ravel()).reshape(ends.shape)
+        mu = self._multipliers(np.repeat(every, ends.shape[1]), ends.ravel(), rise).reshape(ends.shape)
         which = np.repeat(every, ends.shape[1] - 1)
         low, high, middle = (v.ravel() for v in (ends[:, :-1], ends[:, 1:], np.sqrt(mu[:, :-1] * mu[:, 1:])))
-        narrow = 0.1
-        proven = np.ones(self.epsilon.size, dtype=bool)
-        for i in range(_ROUNDS):
-            open_ = self._most(which, low, high, middle, rise[which], narrow) > 0
-            if i == _ROUNDS - 1:
-                proven[which[open_]] = False
-            if not open_.any() or i == _ROUNDS - 1:
+        centres = np.stack([e[which] for e in self.flat])
+        for count in _PLACES:
+            top = np.minimum(high, (self.most - rise)[which])  # from a larger belief it would rise above all others
+            value, centres = self._most(which, (low, top), middle, rise[which], centres, count)
+            open_ = (value > 0) & (low < top)
+            if not open_.any() or count == _PLACES[-1]:
                 break
-            which, low, high = which[open_], low[open_], high[open_]
-            halfway, narrow = 0.5 * (low + high), 0.4 * narrow
-            which, low, high = np.tile(which, 2), np.append(low, halfway), np.append(halfway, high)
-            middle = self._multipliers(which, 0.5 * (low + high))
+            which, low, high, centres = which[open_], low[open_], high[open_], centres[:, open_]
+            halfway = 0.5 * (low + high)
+            which, centres = np.tile(which, 2), np.tile(centres, (1, 2))
+            low, high = np.append(low, halfway), np.append(halfway, high)
+            middle = self._multipliers(which, 0.5 * (low + high), rise)
+        proven = np.ones(self.epsilon.size, dtype=bool)
+        proven[which[open_]] = False
         return proven
 
     @property
@@ -156,18 +171,18 @@ class HillProof:
         inside = float(self.goal.hills.world.prior.mass(self.goal.lo, self.goal.hi))
         return inside if self.move > 0 else 1 - inside
 
-    def _multipliers(self, which: NDArray[np.int64], before: Array) -> Array:
+    def _multipliers(self, which: NDArray[np.int64], before: Array, rise: Array) -> Array:
         """With which the attack's flat part and the best h have such a belief before."""
         low, high = np.full(which.size, _LOWEST), np.full(which.size, _HIGHEST)
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            short = self._turned_belief(which, self.mean[which] * np.exp(middle), before) > before
+            short = self._turned_belief(which, self.mean[which] * np.exp(middle), before, rise) > before
             low, high = np.where(short, middle, low), np.where(short, high, middle)
         return self.mean[which] * np.exp(0.5 * (low + high))
 
-    def _turned_belief(self, which: NDArray[np.int64], mu: Array, before: Array) -> Array:
+    def _turned_belief(self, which: NDArray[np.int64], mu: Array, before: Array, rise: Array) -> Array:
         """The belief before, under the h that a multiplier leads to; it falls as the multiplier rises."""
-        after = np.minimum(before + self.reached[which], 1 - 1e-12)
+        after = np.minimum(before + rise[which], 1 - 1e-12)
         rows = _Rows(self.goal, self.move, self.epsilon[which], before, after, mu)
         goal, mass, more = self.goal, self.goal.hills.world.prior.mass, self.goal.factor - 1
         form, (inner, outer), (u, v) = goal.hills.world.form, rows.radii, (e[which] for e in self.flat)
@@ -184,30 +199,28 @@ class HillProof:
         return target / (inside + outside)
 
     def _most(
-        self, which: NDArray[np.int64], low: Array, high: Array, mu: Array, rise: Array, narrow: float
-    ) -> Array:
-        """The largest value of the integral over each interval of beliefs, which proves it where it is not positive."""
+        self, which: NDArray[np.int64], beliefs: Pair, mu: Array, rise: Array, centres: Array, count: int
+    ) -> Pair:
+        """The largest value of the integral over each interval of beliefs, which proves it where it is not positive; and
+        the flat part that it has there."""
         found = np.full(which.size, -np.inf)
-        for before in (low, high):
-            after = before + rise
-            rows = _Rows(self.goal, self.move, self.epsilon[which], before, np.minimum(after, 1.0), mu)
+        for before in beliefs:
+            rows = _Rows(self.goal, self.move, self.epsilon[which], before, np.minimum(before + rise, 1.0), mu)
             value = rows.flat * float(self.goal.hills.world.prior.mass(self.goal.lo, self.goal.hi))
-            for side in (1, -1):
-                value = value + self._along(rows, which, side, narrow)
-            found = np.maximum(found, np.where(after >= 1, -np.inf, value))  # no belief rises above 1
-        return np.where(np.isnan(found), np.inf, found)
+            sides = [self._along(rows, at, side, count) for at, side in zip(centres, (1, -1), strict=True)]
+            value = np.where(np.isnan(value + sides[0][0] + sides[1][0]), np.inf, value + sides[0][0] + sides[1][0])
+            centres = np.where(value > found, np.stack([sides[0][1], sides[1][1]]), centres)
+            found = np.maximum(found, value)
+        return found, centres
 
-    def _along(self, rows: _Rows, which: NDArray[np.int64], side: int, narrow: float) -> Array:
-        """The largest U or V in each row."""
-        goal, (most, least) = self.goal, self.goal.ends
+    def _along(self, rows: _Rows, centre: Array, side: int, count: int) -> Pair:
+        """The largest U or V in each row, and where it is."""
+        goal, (most, least), every = self.goal, self.goal.ends, np.arange(centre.size)
         start, end = (goal.lo, most) if side > 0 else (least, goal.hi)
-        own = (self.flat[0] if side > 0 else self.flat[1])[which]
-        share = np.clip((own - start) / max(end - start, 1e-300), 0.0, 1.0)
-        places = start + (end - start) * dense(share, _PLACES, narrow)
-        row = np.repeat(np.arange(which.size), _PLACES)
-        every = rows.pick(row)
-        values = every.side(places.ravel(), side).reshape(places.shape)
+        share = np.clip((centre - start) / max(end - start, 1e-300), 0.0, 1.0)
+        places = start + (end - start) * dense(share, count, _NARROW)
+        values = rows.pick(np.repeat(every, count)).side(places.ravel(), side).reshape(places.shape)
         first, last = places[:, :-1].ravel(), places[:, 1:].ravel()
-        more = rows.pick(np.repeat(np.arange(which.size), _PLACES - 1)).between(first, last, side)
+        more = rows.pick(np.repeat(every, count - 1)).between(first, last, side)
         between = np.maximum(values[:, :-1], values[:, 1:]) + more.reshape(values[:, 1:].shape)
-        return np.max(between, axis=1)
+        return np.max(between, axis=1), places[every, np.argmax(values, axis=1)]
