@@ -7,9 +7,11 @@ and of more than P after it, then for every μ ≥ 0
 
 The largest h is taken point by point, κ where the integrand is positive and 1 elsewhere, which leaves ∫φ(L, x)·f with φ
 convex in L. L is that of the left slope to the left of u, 1 up to v, and that of the right slope beyond: so the integral is
-U(u) + V(v) and a constant, and its largest value is found along u and along v by themselves. Between two u the left slope
-is a mixture but for a little (`along_hills`), and φ is convex: so U between them is at most the larger of the two, and
-that little times the steepest slope of φ. For one μ all is convex in p: an interval of beliefs is proven by its two ends.
+U(u) + V(v) and a constant, and its largest value with u ≤ v is found along u and along v. With s = e^{−εψ(u)} the left
+slope at x is min(1, max(e^{−W}, s·e^{εψ(x)})): between u₁ and u₂ it is a mixture of the two but for x between them, where
+it is higher by tanh(Δ/4) at most, Δ = ε(ψ(u₂) − ψ(u₁)), and for x between the feet of both, where it is lower by
+e^{−W}·tanh(Δ/4) at most (for basins lower between them, and higher by e^W as much between the feet). As φ is convex, U
+between them is at most the larger of the two, and that little times the steepest slope of φ. For one μ all is convex in p: an interval of beliefs is proven by its two ends.
 
 At the attack μ is (A+B)/(a+b), the mean of L; at other p it is the one with which h of the attack's flat part has the
 belief p. Any other would prove too, or not.
@@ -208,13 +210,28 @@ class HillProof:
             rows = _Rows(self.goal, self.move, self.epsilon[which], before, np.minimum(before + rise, 1.0), mu)
             value = rows.flat * float(self.goal.hills.world.prior.mass(self.goal.lo, self.goal.hi))
             sides = [self._along(rows, at, side, count) for at, side in zip(centres, (1, -1), strict=True)]
-            value = np.where(np.isnan(value + sides[0][0] + sides[1][0]), np.inf, value + sides[0][0] + sides[1][0])
-            centres = np.where(value > found, np.stack([sides[0][1], sides[1][1]]), centres)
+            both, there = self._in_order(sides[0], sides[1])
+            value = np.where(np.isnan(value + both), np.inf, value + both)
+            centres = np.where(value > found, there, centres)
             found = np.maximum(found, value)
         return found, centres
 
+    def _in_order(self, left: Pair, right: Pair) -> Pair:
+        """The largest U(u) + V(v) with u ≤ v, and the middles of the cells where it is."""
+        (u_values, u), (v_values, v), every = left, right, np.arange(left[0].shape[0])
+        # Rows one after the other along a line: how many cells of u begin before a cell of v ends.
+        apart = 4 * (self.goal.hi - self.goal.lo) * every[:, None]
+        before = np.searchsorted((u[:, :-1] + apart).ravel(), (v[:, 1:] + apart).ravel(), side="right")
+        before = before.reshape(v_values.shape) - u_values.shape[1] * every[:, None]
+        most = np.maximum.accumulate(u_values, axis=1)
+        both = np.where(before > 0, v_values + np.take_along_axis(most, np.maximum(before - 1, 0), axis=1), -np.inf)
+        j = np.argmax(both, axis=1)
+        i = np.argmax(u_values >= most[every, np.maximum(before[every, j] - 1, 0)][:, None], axis=1)
+        there = np.stack([0.5 * (u[every, i] + u[every, i + 1]), 0.5 * (v[every, j] + v[every, j + 1])])
+        return both[every, j], there
+
     def _along(self, rows: _Rows, centre: Array, side: int, count: int) -> Pair:
-        """The largest U or V in each row, and where it is."""
+        """What U or V is at most in each cell of a row, and the ends of cells."""
         goal, (most, least), every = self.goal, self.goal.ends, np.arange(centre.size)
         start, end = (goal.lo, most) if side > 0 else (least, goal.hi)
         share = np.clip((centre - start) / max(end - start, 1e-300), 0.0, 1.0)
@@ -223,4 +240,4 @@ class HillProof:
         first, last = places[:, :-1].ravel(), places[:, 1:].ravel()
         more = rows.pick(np.repeat(every, count - 1)).between(first, last, side)
         between = np.maximum(values[:, :-1], values[:, 1:]) + more.reshape(values[:, 1:].shape)
-        return np.max(between, axis=1), places[every, np.argmax(values, axis=1)]
+        return between, places
