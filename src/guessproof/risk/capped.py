@@ -71,10 +71,15 @@ def best_mountains(
     parts = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in given))
     hills, shape, flat = Hills.of(prior, form), parts[0].shape, [v.ravel() for v in parts]
     blocks = [[v[i : i + _BLOCK] for v in flat] for i in range(0, max(flat[0].size, 1), _BLOCK)]
+
+    def best(block: list[Array]) -> tuple[Array, ...]:
+        with np.errstate(all="ignore"):  # beside gaps of a prior there may be nothing to compare
+            return hills.best(*block)
+
     if len(blocks) == 1:
-        return Mountains(*(part.reshape((*shape, *part.shape[1:])) for part in hills.best(*blocks[0])))
+        return Mountains(*(part.reshape((*shape, *part.shape[1:])) for part in best(blocks[0])))
     with ThreadPoolExecutor() as pool:  # numpy lets go of the interpreter while it computes
-        answers = list(pool.map(lambda block: hills.best(*block), blocks))
+        answers = list(pool.map(best, blocks))
     joined = [np.concatenate(part) for part in zip(*answers, strict=True)]
     return Mountains(*(part.reshape((*shape, *part.shape[1:])) for part in joined))
 

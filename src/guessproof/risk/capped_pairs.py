@@ -16,6 +16,7 @@ from guessproof.world.line_form import LineForm
 Pair = tuple[Array, Array]
 
 _FARTHEST = 1e-13  # of the prior lies beyond the ends of a line that has none
+_SAME = 1e-13  # of heights: what rounding may keep apart
 _BY_LENGTH = 0.1  # of how far places are apart: the length of the line beside the prior on it
 _SHARES = np.linspace(0.0, 1.0, 17)[1:-1]  # of values that are equally far, by which they are passed
 
@@ -135,7 +136,7 @@ def _vertices(prior: LinePrior, form: LineForm) -> Pair:
 
 def _values_at(x: Array, height: Array, wanted: float) -> list[float]:
     """The values at which ψ has a height, those of the graph that are equally far among them; an end where it has none."""
-    same = np.flatnonzero(height == wanted)
+    same = np.flatnonzero(np.abs(height - wanted) <= _SAME * (abs(wanted) + np.max(np.abs(height))))
     return x[same].tolist() if same.size else [float(np.interp(wanted, height, x))]
 
 

@@ -225,6 +225,15 @@ class TruthSearch:
 
     def beyond(self, t: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
         """What no true value beyond t exceeds."""
+        found = self._beyond_uncapped(t, side, kind, epsilon, direction)
+        if direction == "fall" or np.isinf(self.form.cap):
+            return found
+        edge = float(self.edges(np.asarray(t))[1 - side])
+        log_p, log_q = log_prior(self.prior, *((-np.inf, edge) if side == 0 else (edge, np.inf)))
+        return min(found, float(posterior_of(log_p, log_q, epsilon * (self.form.cap + self.form.step))))
+
+    def _beyond_uncapped(self, t: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
+        """The same, whatever the cap is."""
         lo, hi = (float(e) for e in self.edges(np.asarray(t)))
         edge = hi if side == 0 else lo
         if direction == "fall":

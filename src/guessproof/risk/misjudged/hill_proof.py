@@ -35,8 +35,8 @@ from guessproof.risk.tent import log_prior
 from guessproof.world.checks import Array
 from guessproof.world.line import expit
 
-_BELIEFS = 16  # ends of intervals of beliefs
-_PLACES = (17, 25, 33, 49, 65, 97, 129)  # ends of flat parts: where that does not prove an interval, it is halved, with more of them
+_BELIEFS = 12  # ends of intervals of beliefs
+_PLACES = (9, 17, 33, 49, 65, 97, 129)  # ends of flat parts: where that does not prove an interval, it is halved, with more of them
 _NARROW = 0.15  # the share of a range in which places are even
 _HALVINGS = 26
 _LOWEST, _HIGHEST = -4.0, 3.0  # ln μ beside that of the attack
