@@ -15,13 +15,14 @@ from guessproof.risk.misjudged.along import most_between
 from guessproof.risk.misjudged.hill_proof import HillProof
 from guessproof.risk.misjudged.hills import HillGoal, HillRows
 from guessproof.risk.misjudged.tents import Move
+from guessproof.risk.misjudged.turns import best_turns, dense
 from guessproof.world.checks import Array
 
 _LITTLE_OF_EPSILON = 2e-4  # how far above an attack a line is proven, as what it loses of ε
 _AHEAD = 1e-2  # of ε: for that
 _FURTHER = (1.0, 4.0, 16.0, 64.0, 512.0, 4096.0)  # times as far, where that is not proven
 _POINTS, _ZOOMS, _SHRINK, _REACH = 8, 7, 0.4, 0.1  # of a grid of flat parts, and how it closes in
-_STEPS = 2  # of Newton's method for turns, each time
+_STEPS, _RADII = 1, 5  # of Newton's method for turns, each time, and radii around the last ones
 _ROUNDING = 8e-14
 _LEAST = 1e-7  # of what is reached: a line that much above it
 
@@ -58,7 +59,7 @@ class MisjudgedHills:
 
     def _close(self, epsilon: Array, value: Array, best: Array) -> Array:
         """How far above an attack is close enough: what a little more of ε adds to it."""
-        ahead = self._looked(HillRows(self.goal, self.move, epsilon * (1 + _AHEAD), best[0], best[1]), best[2:])[0]
+        ahead = self._looked(HillRows(self.goal, self.move, epsilon * (1 + _AHEAD), best[0], best[1]), best[2:], _SHRINK**_ZOOMS)[0]
         return np.maximum((ahead - value) * _LITTLE_OF_EPSILON / _AHEAD, _LEAST * value) + _ROUNDING
 
     def _proof(self, epsilon: Array, best: Array) -> HillProof:
@@ -76,11 +77,11 @@ class MisjudgedHills:
         turns, reach = np.full((2, epsilon.size), 0.5), _REACH * (hi - lo)
         best, value, every = np.zeros((4, epsilon.size)), np.full(epsilon.size, -np.inf), np.arange(epsilon.size)
         around = np.stack(np.meshgrid([-1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], indexing="ij")).reshape(2, -1)
-        for _ in range(_ZOOMS):
+        for zoom in range(_ZOOMS):
             u, v = self._allowed(*places)
             which = np.repeat(every, u.shape[1])
             rows = HillRows(self.goal, self.move, epsilon[which], u.ravel(), v.ravel())
-            reached, turned = self._looked(rows, turns[:, which])
+            reached, turned = self._looked(rows, turns[:, which], _SHRINK**zoom)
             row = u.shape[1] * every + np.argmax(reached.reshape(u.shape), axis=1)
             there = np.stack([rows.u[row], rows.v[row], *turned[:, row]])
             best, value = np.where(reached[row] > value, there, best), np.maximum(value, reached[row])
@@ -95,11 +96,19 @@ class MisjudgedHills:
         cross, middle = u > v, np.clip(0.5 * (u + v), least, most)
         return np.where(cross, middle, u), np.where(cross, middle, v)
 
-    def _looked(self, rows: HillRows, turns: Array) -> Pair:
-        """What mountains reach with about the best turns, and these; also with an h between 1 and κ on some values."""
-        turns = rows.nearer(turns, _STEPS)
-        inside, outside = rows.with_ties(turns[0][:, None], turns[1][:, None])
+    def _looked(self, rows: HillRows, turns: Array, narrow: float) -> Pair:
+        """What mountains reach with about the best turns, and these; also with an h between 1 and κ on some values.
+
+        Newton's steps lead to where both turns are best with each other. Where h is best nowhere κ outside, or on some
+        of what ties, radii around the last ones find the turn inside that goes with it.
+        """
+        closer = rows.nearer(turns, _STEPS)
+        radii = (np.concatenate([dense(t, _RADII, narrow), c[:, None]], axis=1) for t, c in zip(turns, closer, strict=True))
+        inside, outside = rows.with_ties(*(np.sort(r, axis=1) for r in radii))
         target, rest = rows.parts(inside, outside[:, ::-1])
-        none = np.zeros((2, rows.u.size))
+        none, every = np.zeros((2, rows.u.size)), np.arange(rows.u.size)
         reached = most_between(np.stack([target.mass, target.told]), np.stack([rest.mass, rest.told]), none)
+        at = best_turns(target, rest)[1]
+        best = [np.maximum(place - 2, 0) for place in (at if self.move > 0 else at[::-1])]
+        turns = np.stack([inside[every, best[0]], outside[:, ::-1][every, best[1]]])
         return np.where(reached >= 1, -np.inf, reached - _ROUNDING), turns
