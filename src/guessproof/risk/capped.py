@@ -5,17 +5,18 @@ Let G = [lo, hi], W = ε·cap, and let u, v in G and two values e < lo, e' > hi 
     I(u) = ∫_lo^u e^{k(ψ(x)−ψ(lo))} f     O(e) = ∫_e^lo e^{k(ψ(x)−ψ(lo))} f      for the left side,
 
 and the same for the right side with v, e' and hi. A likelihood that is private changes by e^{±k|ψ−ψ'|} at most, and by
-e^{±W} at most: so its mass on [lo, u] is at most I/O times that on [e, lo], the one on [v, hi] likewise, and the one on
-[u, v] at most e^W·P[u, v]/P(far) times the one on what lies farther than e and e'. No odds exceed the largest of these
-three ratios. With ψ(u) − ψ(e) = ψ(e') − ψ(v) = cap, the table mountain that is 1 on [u, v], falls at rate k and stays at
-e^{−W} has odds that are a weighted mean of the three: they meet where all are equal. I/O rises with u, so that for any
-odds λ there is one u and one v; as λ rises they approach each other, the third ratio falls, and the three are equal for
-one λ. There u ≤ v: at a peak between v and u both sides would have less than λ.
+e^{±W} at most: so its mass on [lo, u] is at most I/O times that on [e, lo], the one on [v, hi] likewise, and the one
+on [u, v] at most e^W·P[u, v]/P(far) times the one on what lies farther than e and e'. No odds exceed the largest of
+these three ratios. With ψ(u) − ψ(e) = ψ(e') − ψ(v) = cap, the table mountain that is 1 on [u, v], falls at rate k and
+stays at e^{−W} has odds that are a weighted mean of the three: they meet where all are equal. I/O rises with u, so
+that for any odds λ there is one u and one v; as λ rises they approach each other, the third ratio falls, and the three
+are equal for one λ. There u ≤ v: at a peak between v and u both sides would have less than λ.
 
 For k < 0 the same formulas with the inequalities turned give the smallest odds, those of a basin.
 
-u and e move along the line together (`capped_pairs`). Where one of them comes to values that are all equally far, or to a jump
-of ψ, it passes these while the other stays: any split of such values is a proof, and a mountain does not see it.
+u and e move along the line together (`capped_pairs`). Where one of them comes to values that are all equally far, or
+to a jump of ψ, it passes these while the other stays: any split of such values is a proof, and a mountain does not see
+it.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ _NOISE = 1e-14  # of logarithms of integrals
 
 @dataclass(frozen=True)
 class Mountains:
-    """The best mountains (or basins): (attack, bound) of the gain, ln ∫ Lf where they are 1 on their flat part, and both
-    pairs, four numbers each: their places, left and right, and how fast the ratios there change with these.
+    """The best mountains (or basins): (attack, bound) of the gain, ln ∫ Lf with 1 on the flat part, and both pairs.
+
+    Of these four numbers each: their places, left and right, and how fast the ratios there change with them.
     """
 
     attack: Array
@@ -122,7 +124,11 @@ class Hills:
             bound[todo] = np.where(search.k >= 0, np.fmin(bound[todo], most), np.fmax(bound[todo], most))
             noise = _NOISE * (size[todo] + np.abs(shape.odds))
             # A ratio is known no closer than its slope times what a place is rounded by.
-            close = 2 * noise + 1e-12 * np.minimum(1 + np.abs(gain), 1e4 * np.abs(gain)) + np.minimum(1e-15 * search.rounded(shape), 1e-8 * np.abs(gain))
+            close = (
+                2 * noise
+                + 1e-12 * np.minimum(1 + np.abs(gain), 1e4 * np.abs(gain))
+                + np.minimum(1e-15 * search.rounded(shape), 1e-8 * np.abs(gain))
+            )
             done = (np.abs(bound[todo] - attack[todo]) <= close) | np.isnan(base) | (search.k == 0)
             moved = search.stepped(shape, attack[todo] + base, i)
             done |= ~moved
@@ -184,8 +190,12 @@ class _Search:
         where = hills.pairs.where
         starts = where(lo, above=True, last=True), where(hi, above=False, last=False)
         ends = (
-            np.minimum(np.minimum(where(hi, above=True, last=True), where(lo, above=False, last=True)), hills.pairs.end),
-            np.maximum(np.maximum(where(lo, above=False, last=False), where(hi, above=True, last=False)), hills.pairs.start),
+            np.minimum(
+                np.minimum(where(hi, above=True, last=True), where(lo, above=False, last=True)), hills.pairs.end
+            ),
+            np.maximum(
+                np.maximum(where(lo, above=False, last=False), where(hi, above=True, last=False)), hills.pairs.start
+            ),
         )
         # Towards `last` slopes move inwards; on the right that is towards smaller places.
         first, last = np.stack(starts), np.stack(ends)
@@ -298,7 +308,10 @@ class _Search:
         pairs = self.hills.pairs
         u, v = pairs.at(there[0])[1], pairs.at(there[1])[0]
         moving = self.first != self.last
-        u, v = np.where(moving[0], np.clip(u, self.lo, self.hi), self.lo), np.where(moving[1], np.clip(v, self.lo, self.hi), self.hi)
+        u, v = (
+            np.where(moving[0], np.clip(u, self.lo, self.hi), self.lo),
+            np.where(moving[1], np.clip(v, self.lo, self.hi), self.hi),
+        )
         cross = u > v
         if not cross.any():
             return there

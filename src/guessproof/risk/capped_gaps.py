@@ -1,8 +1,8 @@
 """How far a belief can lie above its chord between two ε, told from the mountains that the best likelihoods are.
 
-As in `gaps`: e^{εs} with s = 0 on the flat part [u, v], falling with ψ on both sides of it down to −cap. What lies to the
-left of u knows nothing of v, and the other way round, so a few u and a few v give all pairs of them. Mountains between
-those looked at have an s that differs by no more than ψ does: the same bound carries to them.
+As in `gaps`: e^{εs} with s = 0 on the flat part [u, v], falling with ψ on both sides of it down to −cap. What lies to
+the left of u knows nothing of v, and the other way round, so a few u and a few v give all pairs of them. Mountains
+between those looked at have an s that differs by no more than ψ does: the same bound carries to them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def gap_of_hills(
     part: Part = "all",
     goal: Pair | None = None,
 ) -> Array:
-    """g, with e^γ − 1 ≤ 4θ(1−θ)·g, for mountains (sign +1) or basins (−1) whose flat parts are within `flat`, in rows."""
+    """g, with e^γ − 1 ≤ 4θ(1−θ)·g, for mountains (sign +1) or basins (−1) with flat parts within `flat`, in rows."""
     psi, (first, second) = hills.world.form.psi, rates
     wide = psi(flat[1]) - psi(flat[0])
     enough = np.clip(np.ceil(_NEAR * second * wide), _FEWEST, _MOST)

@@ -135,7 +135,7 @@ def _vertices(prior: LinePrior, form: LineForm) -> Pair:
 
 
 def _values_at(x: Array, height: Array, wanted: float) -> list[float]:
-    """The values at which ψ has a height, those of the graph that are equally far among them; an end where it has none."""
+    """The values at which ψ has a height, with those of the graph that are equally far; an end where it has none."""
     same = np.flatnonzero(np.abs(height - wanted) <= _SAME * (abs(wanted) + np.max(np.abs(height))))
     return x[same].tolist() if same.size else [float(np.interp(wanted, height, x))]
 

@@ -1,19 +1,19 @@
 """Mountains of all true values between two: what they are at the edges of the goal, enclosed.
 
-For odds λ the left end u of the best flat part is where I(u)/O(e) = λ (`capped`); it rises with λ and with the edge lo,
-since I/O falls as lo rises. The right end v rises with hi and falls as λ rises. So wherever odds stay between λ₁ and λ₂
-while edges move from lo₁ to lo₂ and from hi₁ to hi₂,
+For odds λ the left end u of the best flat part is where I(u)/O(e) = λ (`capped`); it rises with λ and with the edge
+lo, since I/O falls as lo rises. The right end v rises with hi and falls as λ rises. So wherever odds stay between λ₁
+and λ₂ while edges move from lo₁ to lo₂ and from hi₁ to hi₂,
 
     u(λ₁, lo₁) ≤ u ≤ u(λ₂, lo₂)     and     v(λ₂, hi₁) ≤ v ≤ v(λ₁, hi₂),
 
 and a place is known to lie below such a root, or above it, by the ratio there: guesses are looked at, and what is not
-shown by them is replaced by an end of the goal. ln Z, Z = ∫Lf with L = 1 on the flat part, changes by ε times a share of
-what ψ(u) and ψ(v) change by, shares that add up to 1 at most: so L/Z at the edges is enclosed.
+shown by them is replaced by an end of the goal. ln Z, Z = ∫Lf with L = 1 on the flat part, changes by ε times a share
+of what ψ(u) and ψ(v) change by, shares that add up to 1 at most: so L/Z at the edges is enclosed.
 
-That odds stay there follows from the same. Let the range be that of beliefs within s/2 of those at t₁ and t₂. As long as
-it is kept, the belief changes no faster than the density at the edges times L/Z there. If at this pace it changes by no
-more than s from t₁ to t₂, it never leaves the range: it is continuous in t, and from the nearer of the two, half the way
-is all that there is.
+That odds stay there follows from the same. Let the range be that of beliefs within s/2 of those at t₁ and t₂. As long
+as it is kept, the belief changes no faster than the density at the edges times L/Z there. If at this pace it changes
+by no more than s from t₁ to t₂, it never leaves the range: it is continuous in t, and from the nearer of the two, half
+the way is all that there is.
 """
 
 from __future__ import annotations
@@ -48,13 +48,12 @@ class _Box:
     def __init__(self, hills: Hills, goal: TruthSearch, left: Ends, right: Ends, k: Array) -> None:
         self.hills, self.goal, self.left, self.right, self.k = hills, goal, left, right, k
         self.psi, support = goal.form.psi, goal.prior.support
-        self.first, self.last = (
-            tuple(np.clip(e, *support) for e in goal.edges(t)) for t in (left.t, right.t)
-        )
+        self.first, self.last = (tuple(np.clip(e, *support) for e in goal.edges(t)) for t in (left.t, right.t))
 
     def ratios(self) -> tuple[Range, Range]:
         """The enclosures, and anything where odds are not known to stay where they would be."""
-        slack = _WIDER * self._moved(tuple(np.fmax(a, b) for a, b in zip(*self._own, strict=True)))
+        (lo1, hi1), (lo2, hi2) = self._own
+        slack = _WIDER * self._moved((np.fmax(lo1, lo2), np.fmax(hi1, hi2)))
         u, v = self._flat(self._odds(0.5 * slack))
         at_lo, at_hi = self._around((u, v), 0), self._around((u, v), 1)
         ok = self._moved((at_lo[1], at_hi[1])) <= slack
@@ -135,7 +134,9 @@ class _Box:
         below, u = self.hills.pairs.at(place)
         tilt = self.hills.world.log_tilt
         e = np.minimum(below, lo)
-        inside, outside = tilt(np.stack([self.k, self.k]), np.stack([lo, e]), np.stack([np.maximum(u, lo), lo]), np.stack([lo, lo]))
+        inside, outside = tilt(
+            np.stack([self.k, self.k]), np.stack([lo, e]), np.stack([np.maximum(u, lo), lo]), np.stack([lo, lo])
+        )
         return np.where(way * (inside - outside - odds) >= 0, u, np.nan)
 
     def _right(self, end: Ends, hi: Array, odds: Array, here: Array, way: int) -> Array:
@@ -144,7 +145,9 @@ class _Box:
         v, above = self.hills.pairs.at(place)
         tilt = self.hills.world.log_tilt
         e = np.maximum(above, hi)
-        inside, outside = tilt(-np.stack([self.k, self.k]), np.stack([np.minimum(v, hi), hi]), np.stack([hi, e]), np.stack([hi, hi]))
+        inside, outside = tilt(
+            -np.stack([self.k, self.k]), np.stack([np.minimum(v, hi), hi]), np.stack([hi, e]), np.stack([hi, hi])
+        )
         return np.where(way * (inside - outside - odds) <= 0, v, np.nan)
 
 

@@ -117,7 +117,13 @@ def _gaps_of_hills(attack: Attack, across: float) -> Gaps:
     assert form is not None
     hills, edges = Hills.of(prior, form), _goal_ends(attack, prior)
     if not all(math.isfinite(e) for e in edges) or any(form.jumps) or form.step:
-        return lambda first, second, _: (gap_across(across, first, second),) * 2
+
+        def of_distances(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+            del sign
+            gap = gap_across(across, first, second)
+            return gap, gap
+
+        return of_distances
 
     def of_hills(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         goal, gap = (np.full(first.shape, edges[0]), np.full(first.shape, edges[1])), gap_across(across, first, second)

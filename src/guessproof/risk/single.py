@@ -85,7 +85,9 @@ def _tent_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: t
     return gain, f"tent: the balance of both sides is bound and attack at once{means}"
 
 
-def _capped_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: tuple[Array, Array]) -> tuple[Gain, str]:
+def _capped_gain(
+    prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: tuple[Array, Array]
+) -> tuple[Gain, str]:
     from guessproof.risk.capped import best_mountains  # few distances have a cap
 
     def gain(k: Array) -> tuple[Array, Array]:

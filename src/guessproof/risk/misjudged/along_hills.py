@@ -1,8 +1,8 @@
 """A prior that may be wrong beside a distance with a cap, at many ε at once: attacks, and what nothing exceeds.
 
-An attack is a mountain (`capped`) and an h that turns at two radii (`hills`): four numbers, looked for on a grid of flat
-parts that closes in on the best one, with the turns that are best for each. A line a little above what it reaches is then
-proven for all of them (`hill_proof`).
+An attack is a mountain (`capped`) and an h that turns at two radii (`hills`): four numbers, looked for on a grid of
+flat parts that closes in on the best one, with the turns that are best for each. A line a little above what it reaches
+is then proven for all of them (`hill_proof`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ class MisjudgedHills:
 
     def _close(self, epsilon: Array, value: Array, best: Array) -> Array:
         """How far above an attack is close enough: what a little more of ε adds to it."""
-        ahead = self._looked(HillRows(self.goal, self.move, epsilon * (1 + _AHEAD), best[0], best[1]), best[2:], _SHRINK**_ZOOMS)[0]
+        ahead = self._looked(
+            HillRows(self.goal, self.move, epsilon * (1 + _AHEAD), best[0], best[1]), best[2:], _SHRINK**_ZOOMS
+        )[0]
         return np.maximum((ahead - value) * _LITTLE_OF_EPSILON / _AHEAD, _LEAST * value) + _ROUNDING
 
     def _proof(self, epsilon: Array, best: Array) -> HillProof:
@@ -103,7 +105,9 @@ class MisjudgedHills:
         of what ties, radii around the last ones find the turn inside that goes with it.
         """
         closer = rows.nearer(turns, _STEPS)
-        radii = (np.concatenate([dense(t, _RADII, narrow), c[:, None]], axis=1) for t, c in zip(turns, closer, strict=True))
+        radii = (
+            np.concatenate([dense(t, _RADII, narrow), c[:, None]], axis=1) for t, c in zip(turns, closer, strict=True)
+        )
         inside, outside = rows.with_ties(*(np.sort(r, axis=1) for r in radii))
         target, rest = rows.parts(inside, outside[:, ::-1])
         none, every = np.zeros((2, rows.u.size)), np.arange(rows.u.size)

@@ -1,17 +1,18 @@
-"""Proof that no wrong prior and no mountain raise a belief by more than R: one multiplier, and two searches along a line.
+"""Proof that no wrong prior and no mountain raise a belief by more than R: a multiplier, and two searches along a line.
 
-Let p be the belief before, P = p + R, and ρ = e^{ε·step}. If some h and some mountain L have a belief of at most p before
-and of more than P after it, then for every μ ≥ 0
+Let p be the belief before, P = p + R, and ρ = e^{ε·step}. If some h and some mountain L have a belief of at most p
+before and of more than P after it, then for every μ ≥ 0
 
     ∫_target hf·((1−P)·ρL − μ(1−p)) + ∫_others hf·(μp − P·L) > 0.
 
-The largest h is taken point by point, κ where the integrand is positive and 1 elsewhere, which leaves ∫φ(L, x)·f with φ
-convex in L. L is that of the left slope to the left of u, 1 up to v, and that of the right slope beyond: so the integral is
-U(u) + V(v) and a constant, and its largest value with u ≤ v is found along u and along v. With s = e^{−εψ(u)} the left
-slope at x is min(1, max(e^{−W}, s·e^{εψ(x)})): between u₁ and u₂ it is a mixture of the two but for x between them, where
-it is higher by tanh(Δ/4) at most, Δ = ε(ψ(u₂) − ψ(u₁)), and for x between the feet of both, where it is lower by
-e^{−W}·tanh(Δ/4) at most (for basins lower between them, and higher by e^W as much between the feet). As φ is convex, U
-between them is at most the larger of the two, and that little times the steepest slope of φ. For one μ all is convex in p: an interval of beliefs is proven by its two ends.
+The largest h is taken point by point, κ where the integrand is positive and 1 elsewhere, which leaves ∫φ(L, x)·f with
+φ convex in L. L is that of the left slope to the left of u, 1 up to v, and that of the right slope beyond: so the
+integral is U(u) + V(v) and a constant, and its largest value with u ≤ v is found along u and along v. With s =
+e^{−εψ(u)} the left slope at x is min(1, max(e^{−W}, s·e^{εψ(x)})): between u₁ and u₂ it is a mixture of the two but
+for x between them, where it is higher by tanh(Δ/4) at most, Δ = ε(ψ(u₂) − ψ(u₁)), and for x between the feet of both,
+where it is lower by e^{−W}·tanh(Δ/4) at most (for basins lower between them, and higher by e^W as much between the
+feet). As φ is convex, U between them is at most the larger of the two, and that little times the steepest slope of φ.
+For one μ all is convex in p: an interval of beliefs is proven by its two ends.
 
 At the attack μ is (A+B)/(a+b), the mean of L; at other p it is the one with which h of the attack's flat part has the
 belief p. Any other would prove too, or not.
@@ -36,7 +37,15 @@ from guessproof.world.checks import Array
 from guessproof.world.line import expit
 
 _BELIEFS = 12  # ends of intervals of beliefs
-_PLACES = (9, 17, 33, 49, 65, 97, 129)  # ends of flat parts: where that does not prove an interval, it is halved, with more of them
+_PLACES = (
+    9,
+    17,
+    33,
+    49,
+    65,
+    97,
+    129,
+)  # ends of flat parts: where that does not prove an interval, it is halved, with more of them
 _NARROW = 0.15  # the share of a range in which places are even
 _HALVINGS = 26
 _LOWEST, _HIGHEST = -4.0, 3.0  # ln μ beside that of the attack
@@ -99,7 +108,9 @@ class _Rows:
         turn_out = farther(nearer(there(np.minimum(outer, cap)), foot), edge)
         starts, ends = np.stack([edge, turn_in, foot, foot], axis=1), np.stack([at, at, edge, turn_out], axis=1)
         mass, told = one_side(world, self.k, *((starts, ends) if side > 0 else (ends, starts)), at, side)
-        beyond = world.prior.mass(*((np.full(at.shape, -np.inf), foot) if side > 0 else (foot, np.full(at.shape, np.inf))))
+        beyond = world.prior.mass(
+            *((np.full(at.shape, -np.inf), foot) if side > 0 else (foot, np.full(at.shape, np.inf)))
+        )
         (a, b), (c, d) = self.lines
         found = a * (told[:, 0] + more * told[:, 1]) + b * (mass[:, 0] + more * mass[:, 1])
         found += c * (told[:, 2] + more * told[:, 3]) + d * (mass[:, 2] + more * mass[:, 3])
@@ -144,7 +155,7 @@ class HillProof:
         mu = self._multipliers(np.repeat(every, ends.shape[1]), ends.ravel(), rise).reshape(ends.shape)
         which = np.repeat(every, ends.shape[1] - 1)
         low, high, middle = (v.ravel() for v in (ends[:, :-1], ends[:, 1:], np.sqrt(mu[:, :-1] * mu[:, 1:])))
-        centres = np.stack([e[which] for e in self.flat])
+        centres, open_ = np.stack([e[which] for e in self.flat]), np.ones(which.size, dtype=bool)
         for count in _PLACES:
             top = np.minimum(high, (self.most - rise)[which])  # from a larger belief it would rise above all others
             value, centres = self._most(which, (low, top), middle, rise[which], centres, count)
@@ -156,9 +167,7 @@ class HillProof:
             which, centres = np.tile(which, 2), np.tile(centres, (1, 2))
             low, high = np.append(low, halfway), np.append(halfway, high)
             middle = self._multipliers(which, 0.5 * (low + high), rise)
-        proven = np.ones(self.epsilon.size, dtype=bool)
-        proven[which[open_]] = False
-        return proven
+        return ~np.isin(every, which[open_])
 
     @property
     def _beliefs(self) -> Array:
@@ -203,8 +212,10 @@ class HillProof:
     def _most(
         self, which: NDArray[np.int64], beliefs: Pair, mu: Array, rise: Array, centres: Array, count: int
     ) -> Pair:
-        """The largest value of the integral over each interval of beliefs, which proves it where it is not positive; and
-        the flat part that it has there."""
+        """The largest value of the integral over each interval of beliefs, and the flat part that it has there.
+
+        An interval is proven where it is not positive.
+        """
         found = np.full(which.size, -np.inf)
         for before in beliefs:
             rows = _Rows(self.goal, self.move, self.epsilon[which], before, np.minimum(before + rise, 1.0), mu)

@@ -61,9 +61,7 @@ class HillRows:
         left, right = psi(self.u) - psi(self.goal.lo), psi(self.goal.hi) - psi(self.v)
         low, high = self.goal.hills.world.prior.support
         # Towards an end of the prior there is no rest that could be near.
-        near = np.minimum(
-            np.where(self.goal.lo > low, left, np.inf), np.where(self.goal.hi < high, right, np.inf)
-        )
+        near = np.minimum(np.where(self.goal.lo > low, left, np.inf), np.where(self.goal.hi < high, right, np.inf))
         return np.maximum(left, right), np.minimum(near, self.goal.hills.cap)
 
     def parts(self, inside: Array, outside: Array, *, whole: bool = False) -> tuple[TurnedPart, TurnedPart]:
@@ -105,7 +103,10 @@ class HillRows:
         lo, hi = self.goal.lo, self.goal.hi
         below, above = self._around(cut)
         foot, far = self._feet
-        left = foot[:, None], np.concatenate([np.full_like(foot[:, None], lo), np.clip(below, foot[:, None], lo)], axis=1)
+        left = (
+            foot[:, None],
+            np.concatenate([np.full_like(foot[:, None], lo), np.clip(below, foot[:, None], lo)], axis=1),
+        )
         right = np.concatenate([np.full_like(far[:, None], hi), np.clip(above, hi, far[:, None])], axis=1), far[:, None]
         return self._sum(left, right)
 
