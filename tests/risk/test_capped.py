@@ -6,9 +6,10 @@ import pytest
 import guessproof as gp
 from guessproof.errors import ParameterError
 from guessproof.risk.capped import Hills, best_mountains
-from guessproof.risk.capped_gaps import gap_of_hills
+from guessproof.risk.capped_gaps import FlatEnds, gap_of_hills
 from guessproof.risk.capped_truths import ratios_of_hills
 from guessproof.risk.misjudged.along_hills import MisjudgedHills
+from guessproof.risk.misjudged.hill_proof import ProofRows
 from guessproof.risk.misjudged.hills import HillGoal, HillRows
 from guessproof.risk.worst_case import Ends
 from guessproof.world.line_form import LineForm, LineMetric
@@ -132,8 +133,8 @@ def test_likelihoods_at_edges_are_enclosed_between_two_true_values(sign: int) ->
     for kind in ("normal", "histogram", "exponential"):
         x = gp.Attribute("x", prior=PRIORS[kind](), metric=gp.minimum(gp.Absolute(), 1.2))
         search = gp.Attack(gp.within(x, 0.4)).declared_search
-        t1 = x.prior.quantile(rng.uniform(0.05, 0.9, 60))
-        t2, k = t1 + np.exp(rng.uniform(-6, -1, 60)), np.exp(rng.uniform(-2, 2, 60))
+        t1 = x.prior.quantile(rng.uniform(0.01, 0.99, 600))
+        t2, k = t1 + np.exp(rng.uniform(-6, -0.5, 600)), np.exp(rng.uniform(-2, 3, 600))
         left, right = (Ends.at(search, t, k, direction) for t in (t1, t2))
         at_lo, at_hi = ratios_of_hills(search, left, right, sign * k)
         for share in (0.0, 0.3, 0.5, 0.8, 1.0):
@@ -149,7 +150,7 @@ def test_likelihoods_at_edges_are_enclosed_between_two_true_values(sign: int) ->
                 assert np.all(ratio >= least * (1 - 1e-6))
                 assert np.all(ratio <= most * (1 + 1e-6))
         told += np.count_nonzero(np.isfinite(at_lo[1]))
-    assert told > 90  # of 180 boxes: something is said of most
+    assert told > 900  # of 1,800 boxes: something is said of most
 
 
 @pytest.mark.parametrize("at", [None, 0.4])
@@ -192,6 +193,51 @@ def test_gaps_of_mountains_bound_how_far_logarithms_lie_below_their_chords(sign:
                 assert np.expm1(below) <= 4 * share * (1 - share) * g * (1 + 1e-3) + 1e-9
 
 
+@pytest.mark.parametrize("part", ["all", "rest", "goal"])
+def test_what_lies_beside_a_flat_part_is_what_sums_say(part: str) -> None:
+    law, lo, hi, cap = gp.normal(0, 1), -0.3, 0.8, 0.9
+    grid = _Grid(law, _form("straight", cap), (lo, hi), 60_000)
+    some = {"all": grid.x == grid.x, "rest": ~grid.inside, "goal": grid.inside}[part]
+    at = np.array([[-0.1, 0.2, 0.7]])
+    ends = FlatEnds(Hills.of(law, _form("straight", cap)), at, (np.array([lo]), np.array([hi])), part)
+    for k in (1.7, -0.8):
+        for i, x in enumerate(at[0]):
+            told = np.exp(k * grid.hill(x, x, cap)) * grid.mass * some
+            left, right = (float(side(np.full(at.shape, k))[0, i]) for side in (ends.left, ends.right))
+            assert np.exp(left) == pytest.approx(told[grid.x < x].sum(), rel=5e-3)
+            assert np.exp(right) == pytest.approx(told[grid.x > x].sum(), rel=5e-3)
+
+
+@pytest.mark.parametrize("move", [1, -1])
+@pytest.mark.parametrize("form", ["straight", "clamped", "bent"])
+def test_the_integral_of_a_proof_is_what_sums_say(form: str, move: int) -> None:
+    """U(u) + V(v) and a constant, with the worst h at each point; and U between two places is no more than is said."""
+    rng = np.random.default_rng(8)
+    for kind in ("normal", "histogram", "exponential"):
+        for cap in (0.5, 1.4):
+            goal, grid = _misjudged(kind, form, cap, 2.5, (0.2, 0.9))
+            for _ in range(12):
+                p, rise, mu, e = rng.uniform(0.1, 0.5), rng.uniform(0.05, 0.4), np.exp(rng.uniform(-1, 0.5)), 2.0
+                rows = ProofRows(goal, move, *(np.array([v]) for v in (e, p, p + rise, mu)))
+                most, least = goal.ends
+                u, v = np.sort(rng.uniform(0.2, 0.9, 2))
+                u, v = min(u, most), max(v, least)
+                heights = goal.hills.world.form.psi(np.array([u, v]))
+                likelihood = np.exp(move * e * grid.hill(*heights, cap))
+                target = grid.inside if move > 0 else ~grid.inside
+                z = np.where(target, (1 - p - rise) * likelihood - mu * (1 - p), mu * p - (p + rise) * likelihood)
+                direct = np.sum(np.maximum(z, 2.5 * z) * grid.mass)
+                sides = [rows.side(np.array([at]), side)[0] for at, side in ((u, 1), (v, -1))]
+                told = sum(sides) + rows.flat[0] * float(goal.hills.world.prior.mass(0.2, 0.9))
+                size = np.sum(np.abs(z) * grid.mass)
+                assert told == pytest.approx(direct, abs=6e-3 * size)
+                first, last = np.sort(rng.uniform(0.2, most, 2))
+                inner = np.linspace(first, last, 20)
+                every = rows.pick(np.zeros(20, dtype=np.int64)).side(inner, 1)
+                room = rows.between(np.array([first]), np.array([last]), 1)[0]
+                assert np.max(every) <= max(every[0], every[-1]) + room + 1e-12
+
+
 def _misjudged(kind: str, form: str, cap: float, factor: float, goal: tuple[float, float]) -> tuple[HillGoal, _Grid]:
     law, shape = PRIORS[kind](), _form(form, cap)
     return HillGoal(Hills.of(law, shape), *goal, 0.0, factor), _Grid(law, shape, goal, 3000)
@@ -212,8 +258,9 @@ def test_no_wrong_prior_and_no_private_likelihood_exceed_the_bound(
         epsilon = np.array([0.2, 1.5, 5.0])
         value, bound = MisjudgedHills(goal, move).measure(epsilon)
         assert np.all(value <= bound)
-        # Many values tie where the goal is wider than the cap, and falls are proven less closely.
-        close = cap > 0.7 and form == "straight" and move > 0
+        # Where many values tie, as where the goal is wider than the cap or a density jumps in it, and for falls, one
+        # multiplier proves less closely.
+        close = cap > 0.7 and (kind, form) == ("normal", "straight") and move > 0
         assert np.all(bound <= value * (1 + 1e-3 if close else 1.12))
         heights = np.unique(grid.psi[grid.inside])
         for e, most in zip(epsilon, bound, strict=True):

@@ -24,7 +24,7 @@ _NEAR = 4.0  # how many for each unit of ε times distance
 
 
 @dataclass(frozen=True, eq=False)
-class _Ends:
+class FlatEnds:
     """Flat parts that begin and end at some values, for two rates in each row; goals as far as they matter."""
 
     hills: Hills
@@ -87,7 +87,7 @@ def _of_rows(hills: Hills, flat: Pair, rates: Pair, count: int, part: Part, goal
     at = np.clip(world.form.inverse(low + share * (high - low)), flat[0][:, None], flat[1][:, None])
     apart = 0.5 * np.max(np.diff(psi(at), axis=1), axis=1)
     middle, half = 0.5 * (first + second), 0.5 * (second - first)
-    ends, logs = _Ends(hills, at, goal, part), list[Array]()
+    ends, logs = FlatEnds(hills, at, goal, part), list[Array]()
     with np.errstate(all="ignore"):
         mass = np.full((1, 1, 1), -np.inf) if part == "rest" else _log_mass(hills, at)
         for k in (middle - 2 * half, middle + 2 * half, middle):

@@ -54,7 +54,7 @@ Pair = tuple[Array, Array]
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
+class ProofRows:
     """Beliefs before and after, a multiplier and an ε in each row: φ, and where h turns."""
 
     goal: HillGoal
@@ -64,9 +64,9 @@ class _Rows:
     after: Array
     mu: Array
 
-    def pick(self, some: NDArray[Any]) -> _Rows:
+    def pick(self, some: NDArray[Any]) -> ProofRows:
         parts = (v[some] for v in (self.epsilon, self.before, self.after, self.mu))
-        return _Rows(self.goal, self.move, *parts)
+        return ProofRows(self.goal, self.move, *parts)
 
     @property
     def k(self) -> Array:
@@ -194,7 +194,7 @@ class HillProof:
     def _turned_belief(self, which: NDArray[np.int64], mu: Array, before: Array, rise: Array) -> Array:
         """The belief before, under the h that a multiplier leads to; it falls as the multiplier rises."""
         after = np.minimum(before + rise[which], 1 - 1e-12)
-        rows = _Rows(self.goal, self.move, self.epsilon[which], before, after, mu)
+        rows = ProofRows(self.goal, self.move, self.epsilon[which], before, after, mu)
         goal, mass, more = self.goal, self.goal.hills.world.prior.mass, self.goal.factor - 1
         form, (inner, outer), (u, v) = goal.hills.world.form, rows.radii, (e[which] for e in self.flat)
         away = np.maximum(inner, 0.0)
@@ -218,7 +218,7 @@ class HillProof:
         """
         found = np.full(which.size, -np.inf)
         for before in beliefs:
-            rows = _Rows(self.goal, self.move, self.epsilon[which], before, np.minimum(before + rise, 1.0), mu)
+            rows = ProofRows(self.goal, self.move, self.epsilon[which], before, np.minimum(before + rise, 1.0), mu)
             value = rows.flat * float(self.goal.hills.world.prior.mass(self.goal.lo, self.goal.hi))
             sides = [self._along(rows, at, side, count) for at, side in zip(centres, (1, -1), strict=True)]
             both, there = self._in_order(sides[0], sides[1])
@@ -241,7 +241,7 @@ class HillProof:
         there = np.stack([0.5 * (u[every, i] + u[every, i + 1]), 0.5 * (v[every, j] + v[every, j + 1])])
         return both[every, j], there
 
-    def _along(self, rows: _Rows, centre: Array, side: int, count: int) -> Pair:
+    def _along(self, rows: ProofRows, centre: Array, side: int, count: int) -> Pair:
         """What U or V is at most in each cell of a row, and the ends of cells."""
         goal, (most, least), every = self.goal, self.goal.ends, np.arange(centre.size)
         start, end = (goal.lo, most) if side > 0 else (least, goal.hi)
