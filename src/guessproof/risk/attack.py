@@ -450,7 +450,7 @@ class Attack:
             return self._finite.worst(epsilon, direction)
         last = self._last_worst.get(direction)
         if last is None or last[0] != epsilon:
-            last = self._last_worst[direction] = epsilon, worst_true_value(self.truth_search, epsilon, direction)
+            last = self._last_worst[direction] = epsilon, worst_true_value(self.declared_search, epsilon, direction)
         return last[1]
 
     @cached_property
@@ -473,19 +473,22 @@ class Attack:
 
         return self._finite if isinstance(self._finite, Runs) else None
 
-    @cached_property
+    @property
     def truth_search(self) -> TruthSearch:
+        """The same beside a prior that may be wrong: for distances without a cap."""
+        if math.isfinite(self.declared_search.form.cap):
+            problem, remedy = "beside a wrong prior the worst true value is found only without a cap", "give at={…}"
+            raise ParameterError("at", None, problem, remedy)
+        return self.declared_search
+
+    @cached_property
+    def declared_search(self) -> TruthSearch:
         """The search for the worst true value, where there is one."""
-        prior, form = self.attribute.prior, self.attribute.distance.line_form
+        prior, form, goal = self.attribute.prior, self.attribute.distance.line_form, self.goal
         assert isinstance(prior, LinePrior)
-        if form is None or not np.isinf(form.cap) or not isinstance(self.goal, Within):
-            raise ParameterError(
-                "at",
-                None,
-                "the worst true value is found only for |ψ(x) − ψ(x')| and one interval",
-                "give at={…}",
-            )
-        goal = self.goal
+        if form is None or not isinstance(goal, Within):
+            problem = "the worst true value is found only for |ψ(x) − ψ(x')|, with a cap or without, and one interval"
+            raise ParameterError("at", None, problem, "give at={…}")
         found = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *self.attribute.range, goal.radius is not None)
         return found.half
 
@@ -513,7 +516,7 @@ class Attack:
         def one(value: float) -> float:
             if isinstance(self.attribute.prior, Finite):
                 return self._finite.epsilon(value, direction)
-            followed = epsilon_at_worst(self.truth_search, value, direction, self.typical)
+            followed = epsilon_at_worst(self.declared_search, value, direction, self.typical)
             if followed is not None:
                 return followed
             return float(_each_limit(np.asarray(value), partial(self._worst_bound, direction), self.typical))

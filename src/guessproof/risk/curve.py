@@ -5,23 +5,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
 from guessproof.risk.limits import checked_epsilon, checked_limits
-from guessproof.risk.misjudged.answer import farthest
+from guessproof.risk.misjudged.answer import farthest, hill_goal
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Measure, Rising, Rough
-from guessproof.risk.rooms import by_tents, peaks_of, room_of, run_of
+from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of
 from guessproof.risk.worst_case import Direction
 from guessproof.risk.worst_curve import WorstTruths
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.line import LinePrior
+
+if TYPE_CHECKING:
+    from guessproof.risk.misjudged.hills import HillGoal
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
@@ -187,8 +190,16 @@ class Curve:
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
         if by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
-            worst = WorstTruths(attack.truth_search, direction, typical)
+            worst = WorstTruths(attack.declared_search, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
+        if by_hills(attack) and not attack.known_truth and attack.prior_factor == 1:
+            worst = WorstTruths(attack.declared_search, direction, typical)
+            apart = room_of(attack, direction)  # by how far two values are apart
+
+            def least(first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
+                return np.minimum(worst.room(first, second, bounds), apart(first, second, bounds))
+
+            return Rising.through(worst.measure, least, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if misjudged and _moves_on_a_line(attack, direction):
             found = _of_wrong_truths(attack, direction, further=False)
@@ -285,6 +296,13 @@ def _measure(attack: Attack, direction: Direction) -> Measure:
     return measure
 
 
+def _hills_of(attack: Attack) -> HillGoal | None:
+    """A goal whose best likelihoods are mountains, at one true value; None elsewhere."""
+    if not by_hills(attack) or not attack.known_truth or not math.isfinite(attack.prior_factor):
+        return None
+    return hill_goal(attack.attribute, attack.goal, attack.true_value, attack.prior_factor)
+
+
 def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, Rough] | None:
     """The same for one interval at one true value, under a prior that may be wrong: all ε in one go; and roughly.
 
@@ -308,6 +326,11 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
         if lo < first or hi > last:
             return None
         along = [MisjudgedAlong(goal, move) for move in moves]
+    elif (hills := _hills_of(attack)) is not None:
+        from guessproof.risk.misjudged.along_hills import MisjudgedHills  # few distances have a cap
+
+        _ = attack.prior
+        along = [MisjudgedHills(hills, move) for move in moves]
     else:
         return None
 

@@ -16,6 +16,8 @@ import numpy as np
 from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest
 from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.attack import Attack
+from guessproof.risk.capped import Hills
+from guessproof.risk.capped_gaps import Part, gap_of_hills
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import with_odds_of
@@ -34,12 +36,24 @@ _STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong
 
 def by_tents(attack: Attack) -> bool:
     """Whether the best likelihoods are tents: one number with a density, one interval, a distance without a cap."""
+    cap = _cap_beside_interval(attack)
+    return cap is not None and math.isinf(cap)
+
+
+def by_hills(attack: Attack) -> bool:
+    """Whether they are mountains: the same with a cap."""
+    cap = _cap_beside_interval(attack)
+    return cap is not None and math.isfinite(cap)
+
+
+def _cap_beside_interval(attack: Attack) -> float | None:
+    """The cap of the distance, for one number with a density and one interval; None elsewhere."""
     if attack.several is not None or not isinstance(attack.attribute.prior, LinePrior):
-        return False
+        return None
     form = attack.attribute.distance.line_form
-    if form is None or not math.isinf(form.cap) or form.is_flat:
-        return False
-    return len(attack.goal.edges(np.asarray(0.0))) == 1
+    if form is None or form.is_flat or len(attack.goal.edges(np.asarray(0.0))) != 1:
+        return None
+    return form.cap
 
 
 def room_of(attack: Attack, direction: Direction) -> Room:
@@ -73,6 +87,9 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
 
         return of_densities
 
+    if by_hills(attack) and attack.known_truth and math.isfinite(factor):
+        return _gaps_of_hills(attack, across)
+
     def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         assert run is not None
         rest = gap_of_rest(*run, first, second) if sign > 0 else gap_of_peaks(*run, first, second, sign)
@@ -91,6 +108,35 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
         return gap, gap
 
     return of_run if run is not None else of_distances if runs is None else of_runs
+
+
+def _gaps_of_hills(attack: Attack, across: float) -> Gaps:
+    """What mountains tell, or how far apart two values are where that is less."""
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    assert isinstance(prior, LinePrior)
+    assert form is not None
+    hills, edges = Hills.of(prior, form), _goal_ends(attack, prior)
+    if not all(math.isfinite(e) for e in edges) or any(form.jumps) or form.step:
+
+        def of_distances(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+            del sign
+            gap = gap_across(across, first, second)
+            return gap, gap
+
+        return of_distances
+
+    def of_hills(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        goal, gap = (np.full(first.shape, edges[0]), np.full(first.shape, edges[1])), gap_across(across, first, second)
+        found = (gap_of_hills(hills, goal, (first, second), sign, part, goal) for part in ("all", _compared(sign)))
+        whole, rest = (np.fmin(gap, attack.prior_factor * each) for each in found)
+        return whole, rest
+
+    return of_hills
+
+
+def _compared(sign: int) -> Part:
+    """What a belief is compared with: the rest where it rises, the goal itself where it falls."""
+    return "rest" if sign > 0 else "goal"
 
 
 def run_of(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:

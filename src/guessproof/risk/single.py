@@ -5,7 +5,7 @@
 | any              | only a 0/1 step                | any           | two-valued: the odds change by e^{±ε·step} |
 | density          | |ψ(x) − ψ(x')| (+ step)        | one interval  | tent                                     |
 | density          | |ψ(x) − ψ(x')| (+ step)        | several       | zigzag                                   |
-| density          | min(|x − x'|/s, cap) (+ step)  | one interval  | capped tent                              |
+| density          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval | table mountain                         |
 | density          | anything else                  | anything      | certified cells                          |
 | numbers          | |ψ(x) − ψ(x')| (+ step)        | one interval  | tent on atoms                            |
 | numbers          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval | capped tent on atoms                    |
@@ -57,8 +57,8 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
         log_p, log_q = log_prior(prior, lo, hi)
         if form is not None and np.isinf(form.cap):
             return Belief(log_p, log_q, *_tent_gain(prior, form, lo, hi, (log_p, log_q)))
-        if form is not None and form.is_straight:
-            return Belief(log_p, log_q, *_capped_gain(prior, form, lo, hi))
+        if form is not None:
+            return Belief(log_p, log_q, *_capped_gain(prior, form, lo, hi, (log_p, log_q)))
     elif t is not None and t.ndim:
         raise TrueValueError("at", at, "an array of true values needs a goal of one interval", "ask one at a time")
     region = [(float(a), float(b)) for a, b in intervals] if np.ndim(intervals[0][0]) == 0 else None
@@ -85,16 +85,17 @@ def _tent_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: t
     return gain, f"tent: the balance of both sides is bound and attack at once{means}"
 
 
-def _capped_gain(prior: LinePrior, form: LineForm, lo: Array, hi: Array) -> tuple[Gain, str]:
-    from guessproof.risk.capped import capped_tent  # few distances have a cap
+def _capped_gain(
+    prior: LinePrior, form: LineForm, lo: Array, hi: Array, before: tuple[Array, Array]
+) -> tuple[Gain, str]:
+    from guessproof.risk.capped import best_mountains  # few distances have a cap
 
-    def one(k: float, a: float, b: float) -> tuple[float, float]:
-        if k == 0:
-            return 0.0, 0.0
-        attack, bound = capped_tent(prior, a, b, k * form.slopes[0], abs(k) * form.cap)
-        return attack + k * form.step, bound + k * form.step
+    def gain(k: Array) -> tuple[Array, Array]:
+        found = best_mountains(prior, form, lo, hi, k, before)
+        return found.attack + k * form.step, found.bound + k * form.step
 
-    return _each(one, lo, hi), "table mountain or basin: plateau, slope and floor of the capped distance"
+    means = ", integrals by quadrature" if prior.by_quadrature else ""
+    return gain, f"table mountain or basin: plateau, slope and floor of the capped distance{means}"
 
 
 def _zigzag_gain(prior: LinePrior, form: LineForm, region: list[tuple[float, float]]) -> tuple[Gain, str]:

@@ -200,6 +200,7 @@ class Tents:
     bound: Array
     peak: Array
     log_z: Array
+    hill: Array | None = None  # of mountains: both pairs (`capped`)
 
 
 def log_prior(prior: LinePrior, lo: ArrayLike, hi: ArrayLike) -> tuple[Array, Array]:
@@ -341,7 +342,7 @@ def _balance(
             gap = part[0] - part[1] - goal
         short = gap < 0
         left, right = np.where(short, here, left), np.where(short, right, here)
-        moved = _along_odds(first, last, here, _newton(world, low, high, rate, here, part, gap))
+        moved = along_odds(first, last, here, _newton(world, low, high, rate, here, part, gap))
         size = 4e-16 * (np.abs(here) + np.abs(low) + np.abs(high))
         done = (np.abs(gap) <= 2e-14 * (1 + np.abs(goal))) | (right - left <= size)
         done |= (np.abs(moved - here) <= size) | np.isnan(gap)
@@ -357,7 +358,7 @@ def _balance(
     return _beside_jumps(world, lo, hi, k, c, inner, outer) if any(world.form.jumps) else (c, inner)
 
 
-def _along_odds(low: Array, high: Array, here: Array, step: Array) -> Array:
+def along_odds(low: Array, high: Array, here: Array, step: Array) -> Array:
     """Newton's next point, his step measured in the log-odds of where a point lies between two ends."""
     before, after = here - low, high - here
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

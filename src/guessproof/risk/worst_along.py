@@ -17,7 +17,7 @@ from guessproof.risk.worst_case import Direction, Ends, TruthSearch, box_bound, 
 from guessproof.world.checks import Array
 
 _CLOSE = 5e-5  # how far, as a share, the bound may exceed the worst value found
-_PARTS = 8
+_PARTS = 4
 _ROUNDS = 24
 _FAR = 40  # doublings of the range that a typical ε needs
 _MOST = 30_000  # boxes
@@ -195,6 +195,5 @@ class WorstAlong:
 def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: Array, direction: Direction) -> tuple[Ends, Ends, Ends]:
     share = (np.arange(1, _PARTS) / _PARTS)[:, None]
     t = (1 - share) * left.t + share * right.t
-    guess = (1 - share) * left.peak + share * right.peak
-    inner = Ends.at(goal, t.ravel(), np.tile(epsilon, _PARTS - 1), direction, guess.ravel())
+    inner = Ends.at(goal, t.ravel(), np.tile(epsilon, _PARTS - 1), direction, left.guess(right, share))
     return left.join(inner), inner.join(right), inner

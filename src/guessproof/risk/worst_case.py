@@ -34,6 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from guessproof.errors import NotCertifiedError
+from guessproof.risk.capped import best_mountains
+from guessproof.risk.capped_truths import ratios_of_hills
 from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.tabled_tents import tabled_tents
 from guessproof.risk.tent import Tents, TiltedIntegrals, best_tents, log_prior
@@ -134,6 +136,9 @@ class TruthSearch:
         if self.form.is_flat:
             flat = np.broadcast_to(step, lo.shape)
             return Tents(flat, flat, lo, np.zeros(lo.shape))
+        if np.isfinite(self.form.cap):
+            hills = best_mountains(self.prior, self.form, lo, hi, k, before, guess)
+            return Tents(hills.attack + step, hills.bound + step, lo, hills.log_z, hills.hill)
         if self.by_tables and direction != "fall":
             before = log_prior(self.prior, lo, hi) if before is None else before
             found = tabled_tents(TiltedIntegrals(self.prior, self.form), lo, hi, k, before, guess)
@@ -226,6 +231,15 @@ class TruthSearch:
 
     def beyond(self, t: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
         """What no true value beyond t exceeds."""
+        found = self._beyond_uncapped(t, side, kind, epsilon, direction)
+        if direction == "fall" or np.isinf(self.form.cap):
+            return found
+        edge = float(self.edges(np.asarray(t))[1 - side])
+        log_p, log_q = log_prior(self.prior, *((-np.inf, edge) if side == 0 else (edge, np.inf)))
+        return min(found, float(posterior_of(log_p, log_q, epsilon * (self.form.cap + self.form.step))))
+
+    def _beyond_uncapped(self, t: float, side: int, kind: str, epsilon: float, direction: Direction) -> float:
+        """The same, whatever the cap is."""
         lo, hi = (float(e) for e in self.edges(np.asarray(t)))
         edge = hi if side == 0 else lo
         if direction == "fall":
@@ -379,7 +393,8 @@ def likely_worst(goal: TruthSearch, epsilon: float, direction: Direction, near: 
         i = int(np.argmax(ends.value))
         best, before, after = (float(t[j]) for j in (i, max(i - 1, 0), min(i + 1, t.size - 1)))
         closer = np.unique(np.append(np.linspace(before, after, _CLOSER + 1), best))
-        guess, t = np.interp(closer, t, ends.peak), closer
+        guess = None if np.isfinite(goal.form.cap) else np.interp(closer, t, ends.peak)
+        t = closer
     return best
 
 
@@ -405,8 +420,7 @@ def _split(goal: TruthSearch, left: Ends, right: Ends, epsilon: float, direction
     parts = int(np.clip(_AT_ONCE // left.t.size, 2, _PARTS))
     share = (np.arange(1, parts) / parts)[:, None]
     t = (1 - share) * left.t + share * right.t
-    guess = (1 - share) * left.peak + share * right.peak
-    inner = Ends.at(goal, t.ravel(), epsilon, direction, guess.ravel())
+    inner = Ends.at(goal, t.ravel(), epsilon, direction, left.guess(right, share))
     return left.join(inner), inner.join(right), inner
 
 
@@ -421,6 +435,7 @@ class Ends:
     peak: Array
     log_z: Array
     plain: Array  # the belief without the step
+    hill: Array  # of mountains, both pairs in rows (`capped`); of tents nothing
 
     @classmethod
     def at(
@@ -448,7 +463,15 @@ class Ends:
         with np.errstate(invalid="ignore"):
             plain = posterior_of(log_p, log_q, gain - k * goal.form.step)
         value = np.where(possible, attack, -np.inf)
-        return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, np.where(np.isnan(plain), 0.0, plain))
+        hill = np.empty((t.size, 0)) if tents.hill is None else tents.hill
+        plain = np.where(np.isnan(plain), 0.0, plain)
+        return cls(t, value, bound, np.exp(log_p), tents.peak, tents.log_z, plain, hill)
+
+    def guess(self, right: Ends, share: Array) -> Array:
+        """Where the tents or mountains of true values between these and others about are, for each share of the way."""
+        if self.hill.shape[1]:
+            return np.concatenate([(1 - s) * self.hill + s * right.hill for s in share.ravel()])
+        return ((1 - share) * self.peak + share * right.peak).ravel()
 
     def pick(self, which: Any) -> Ends:
         return Ends(*(getattr(self, f.name)[which] for f in fields(self)))
@@ -489,6 +512,8 @@ def ratios_at_edges(
 ) -> tuple[Range, Range]:
     """Enclosures of L/Z at the lower and at the upper edges, for all tents that peak between those of the two ends."""
     k, psi = _signed(epsilon, direction), goal.form.psi
+    if np.isfinite(goal.form.cap):
+        return ratios_of_hills(goal, left, right, k)
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         log_z = _log_z_range(goal, left, right, epsilon)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
-from guessproof.risk.gaps import gap_of_tents, room_by_ratio
+from guessproof.risk.capped import Hills
+from guessproof.risk.capped_gaps import gap_of_hills
+from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_ratio
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import Direction, TruthSearch, worst_true_value
@@ -56,7 +59,9 @@ class WorstTruths:
         boxes = np.array([self.found[float(e)][0] for e in second])
         value = np.array([self.found[float(e)][1] for e in first])
         beyond = np.array([self.found[float(e)][2] for e in second])
-        if self.direction == "fall":
+        if np.isfinite(self.search.form.cap):
+            room = self._room_of_hills(boxes, value, first, second, bounds)
+        elif self.direction == "fall":
             room = self._room_of_valleys(boxes, value, first, second, bounds)
         else:
             row, box = self.along.near(boxes, value)
@@ -71,3 +76,32 @@ class WorstTruths:
         gap = np.zeros(first.shape)
         np.maximum.at(gap, row, gap_of_tents(self.world, bottom, top, first[row], second[row], -1))
         return room_by_ratio(gap, 1.0, bounds)
+
+    def _room_of_hills(self, boxes: Array, value: Array, first: Array, second: Array, bounds: Pair) -> Array:
+        """The same of mountains and basins whose flat parts are in goals of true values near the worst."""
+        row, low, high = self.along.runs(boxes, value)
+        every, last = np.arange(first.size), self.along.lasting
+        row = np.concatenate([row, np.repeat(every, last.size)])
+        low, high = (np.concatenate([t, np.tile(last, first.size)]) for t in (low, high))
+        form, support = self.search.form, self.search.prior.support
+        across = gap_across(form.cap + form.step, first, second)
+        if any(form.jumps) or form.step:
+            return room_by_ratio(across, self._most_before, bounds)
+        flat = tuple(np.clip(e, *support) for e in (self.search.edges(low)[0], self.search.edges(high)[1]))
+        gap = np.zeros(first.shape)
+        sign = -1 if self.direction == "fall" else 1
+        found = gap_of_hills(self.hills, (flat[0], flat[1]), (first[row], second[row]), sign)
+        np.maximum.at(gap, row, found)
+        return room_by_ratio(np.fmin(gap, across), self._most_before, bounds)
+
+    @cached_property
+    def hills(self) -> Hills:
+        """All mountains."""
+        return Hills.of(self.search.prior, self.search.form)
+
+    @cached_property
+    def _most_before(self) -> float:
+        """The largest belief that a move starts from; where it is no move but the belief itself, 0."""
+        if self.direction == "posterior":
+            return 0.0
+        return 1.0 if self.direction == "fall" else worst_true_value(self.search, 0.0, "posterior").bound

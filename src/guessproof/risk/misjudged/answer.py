@@ -15,16 +15,19 @@ from guessproof import _clock
 from guessproof.errors import GoalError, NotCertifiedError
 from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.bracket import Bracket, Effort
+from guessproof.risk.capped import Hills
 from guessproof.risk.combinations import Combinations, axis_labels, count_combinations
 from guessproof.risk.finite import finite_belief, shortest_paths
 from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.misjudged.apart import apart_in_table, apart_of, apart_on_line
 from guessproof.risk.misjudged.box import GoalBox, WrongBox
 from guessproof.risk.misjudged.by_odds import OddsRange
+from guessproof.risk.misjudged.hills import HillGoal
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import MOST_PAIRS, WrongListed
 from guessproof.risk.misjudged.wrong_along import WrongAlong
 from guessproof.risk.misjudged.wrong_curve import WrongCurve
+from guessproof.risk.misjudged.wrong_hills import WrongHills
 from guessproof.risk.misjudged.wrong_prior import Widths, WrongPrior, WrongTents
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.cells import can_cut, cut
@@ -363,6 +366,9 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
             tents = WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
             return WrongAlong(factor, widths, tents) if WrongAlong.suits(world) else tents
         across = farthest(attribute)
+        hills = hill_goal(attribute, goal, at, factor)
+        if hills is not None:
+            return WrongHills(factor, Widths(across, across, across, log_odds), hills)
         region = tuple((float(a), float(b)) for a, b in intervals)
         pairs = (lambda: None) if form is None else cache(lambda: apart_on_line(prior, form, region))
         widths = Widths(across, across, across, log_odds)
@@ -377,6 +383,18 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
     return _on_table(
         factor, prior.mass, table, marks, belief, detours=not attribute.distance.keeps_triangle, among=among
     )
+
+
+def hill_goal(attribute: Attribute, goal: Goal, at: Any, factor: float) -> HillGoal | None:
+    """One finite interval under a distance with a cap that does not jump; None elsewhere."""
+    prior, form = attribute.prior, attribute.distance.line_form
+    if not isinstance(prior, LinePrior) or form is None or form.is_flat or any(form.jumps) or np.isinf(form.cap):
+        return None
+    intervals = goal.edges(np.asarray(0.0) if at is None else true_values(attribute, prior, at))
+    lo, hi = (float(np.clip(end, *prior.support)) for end in intervals[0])
+    if len(intervals) > 1 or not (math.isfinite(lo) and math.isfinite(hi) and form.psi(lo) < form.psi(hi)):
+        return None
+    return HillGoal(Hills.of(prior, form), lo, hi, form.step, factor)
 
 
 def _many_numbers(
@@ -458,6 +476,8 @@ def _how(engine: WrongPrior) -> str:
         return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven on a grid"
     if isinstance(engine, WrongTents):
         return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven by boxes"
+    if isinstance(engine, WrongHills):
+        return f"prior wrong by up to ×{engine.factor:g}: mountains and the priors that favour them, proven by cells"
     if isinstance(engine, OddsRange):
         return f"prior wrong by up to ×{engine.factor:g}: what the declared prior gains, widened by odds"
     return f"prior wrong by up to ×{engine.factor:g}: tents on the prior's own values, and the priors that favour them"
