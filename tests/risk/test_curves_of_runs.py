@@ -245,3 +245,21 @@ def test_what_every_run_of_a_box_holds_lies_below_and_above_its_polygons(move: A
                 assert held[-1] <= at[-1] + 1e-12
                 raised += bool(np.any(way * (told - above) > 0.2 * np.max(lifts)) and i % 2 and np.max(lifts) > 1e-9)
     assert raised > 20
+
+
+def test_very_many_numbers_are_bounded_by_boxes_under_the_declared_prior_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guessproof.risk.curve._MANY_NUMBERS", 0)
+    rng = np.random.default_rng(29)
+    for values in (rng.normal(20, 6, 80), np.round(rng.exponential(5, 200)), rng.normal(20, 6, 9)):
+        attack = gp.Attack(gp.within(gp.Attribute("x", prior=gp.empirical(values.tolist())), 1.5))
+        curve = gp.Curve(attack)
+        assert curve.within <= 1e-3
+        for piece, both in ((curve.rise, False), (curve.fall, True)):
+            assert piece.epsilon.size > 60
+            for epsilon in piece.epsilon[[3, 40, -2]] * 1.003:
+                direction = "fall" if both else "rise"
+                exact, ahead = (attack.worst(float(e), direction).bound for e in (epsilon, 1.002 * epsilon))
+                assert float(exact) * (1 - 1e-9) <= piece.at(float(epsilon)) <= float(ahead)  # pyright: ignore[reportOptionalOperand]
+        high = 1.2 * float(curve.rise.bound[-1])
+        assert curve.epsilon(advantage=high) == pytest.approx(attack.epsilon(advantage=high), rel=1e-3)
+        assert curve.epsilon(advantage=high) <= attack.epsilon(advantage=high)
