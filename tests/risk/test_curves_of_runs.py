@@ -245,3 +245,68 @@ def test_what_every_run_of_a_box_holds_lies_below_and_above_its_polygons(move: A
                 assert held[-1] <= at[-1] + 1e-12
                 raised += bool(np.any(way * (told - above) > 0.2 * np.max(lifts)) and i % 2 and np.max(lifts) > 1e-9)
     assert raised > 20
+
+
+def test_very_many_numbers_are_bounded_by_boxes_under_the_declared_prior_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guessproof.risk.curve._MANY_NUMBERS", 0)
+    rng = np.random.default_rng(29)
+    for values in (rng.normal(20, 6, 80), np.round(rng.exponential(5, 200)), rng.normal(20, 6, 9)):
+        attack = gp.Attack(gp.within(gp.Attribute("x", prior=gp.empirical(values.tolist())), 1.5))
+        curve = gp.Curve(attack)
+        assert curve.within <= 1e-3
+        for piece, both in ((curve.rise, False), (curve.fall, True)):
+            assert piece.epsilon.size > 60
+            for epsilon in piece.epsilon[[3, 40, -2]] * 1.003:
+                direction = "fall" if both else "rise"
+                exact, ahead = (attack.worst(float(e), direction).bound for e in (epsilon, 1.002 * epsilon))
+                assert float(exact) * (1 - 1e-9) <= piece.at(float(epsilon)) <= float(ahead)  # pyright: ignore[reportOptionalOperand]
+        high = 1.2 * float(curve.rise.bound[-1])
+        assert curve.epsilon(advantage=high) == pytest.approx(attack.epsilon(advantage=high), rel=1e-3)
+        assert curve.epsilon(advantage=high) <= attack.epsilon(advantage=high)
+
+
+def below_its_chord(mass: Any, away: Any, rates: list[float], share: float) -> float:
+    """e^γ − 1 of what some numbers hold, γ being how far its logarithm lies below its own chord."""
+    logs = [float(np.log(np.sum(mass * np.exp(-rate * away)))) for rate in rates]
+    return float(np.expm1((1 - share) * logs[0] + share * logs[2] - logs[1]))
+
+
+def test_of_two_neighbours_that_are_far_apart_each_has_a_gap_of_its_own() -> None:
+    psi = np.append(np.linspace(0, 1, 11), 6.0)
+    bins = AtomBins(Atoms(psi, np.full(12, 1 / 12), psi), 1.5, 0.0)
+    (gap,), _ = bins.gap(np.array([10]), np.array([11]), np.array([0.2]), np.array([0.4]))
+    own = [bins.gap(np.array([c]), np.array([c]), np.array([0.2]), np.array([0.4]))[0][0] for c in (10, 11)]
+    assert gap == max(own)
+    assert own[1] > 2 * own[0]
+    assert below_its_chord(np.full(12, 1 / 12), np.abs(psi - 6), [0.2, 0.3, 0.4], 0.5) <= gap < 0.1
+
+
+@pytest.mark.parametrize("bins", [6, 512])
+def test_gaps_of_what_lies_outside_hold_for_every_run_between_two(bins: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("guessproof.risk.atom_gaps._BINS", bins)
+    rng, tight, known = np.random.default_rng(31), 0, 0
+    for _ in range(300):
+        atoms = drawn_runs(rng, (8, 40)).atoms
+        n, psi, factor = atoms.psi.size, atoms.psi, float(rng.choice([1.0, 1.5, 4.0]))
+        a, b, c, d = np.sort(rng.integers(0, n + 1, 4))
+        peaks = np.sort(rng.integers(b, max(c, b + 1), 2))
+        low = float(rng.choice([0.05, 0.5]))
+        rates = [low, 1.3 * low, 1.6 * low]
+        if not b < c or b == 0 or c == n:
+            continue
+        (gap,) = AtomBins(atoms, factor, 0.0).gap_of_rest(
+            (np.array([a]), np.array([d])), (np.array([b]), np.array([c])), (peaks[:1], peaks[1:]),
+            (np.array([rates[0]]), np.array([rates[2]])),
+        )  # fmt: skip
+        known += bool(np.isfinite(gap))
+        for _ in range(4):
+            first, end, peak = rng.integers(a, b + 1), rng.integers(c, d + 1), rng.integers(peaks[0], peaks[1] + 1)
+            some = (np.arange(n) < first) | (np.arange(n) >= end)
+            if not some.any():
+                continue
+            h = np.where(rng.random(n) < 0.5, factor, 1.0) * atoms.mass
+            below = below_its_chord(h[some], np.abs(psi - psi[peak])[some], rates, 0.5)
+            assert below <= gap * (1 + 1e-9) + 1e-13
+            tight += bool(below > 0.5 * gap > 1e-9)
+    assert known > (30 if bins < 512 else 60)
+    assert bins < 512 or tight > 10

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
+_MANY_NUMBERS = 20_000  # of a sample, from which on all true values are bounded together whatever the prior
 _SOME, _SOME_BY_QUADRATURE = 128, 72  # knots of a prior that may be wrong, at one true value
 
 
@@ -181,7 +182,7 @@ class Curve:
     def _further(self, direction: Direction) -> Rising | None:
         """Where a curve ends early, what comes after it: made when it is first asked for."""
         attack = self.attack
-        if direction == "posterior" or attack.prior_factor == 1 or not _moves_on_a_line(attack, direction):
+        if not _by_boxes(attack, direction):
             return None
         if direction not in self._made_further:
             self._made_further[direction] = _of_wrong_truths(attack, direction, further=True)
@@ -201,7 +202,7 @@ class Curve:
 
             return Rising.through(worst.measure, least, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
-        if misjudged and _moves_on_a_line(attack, direction):
+        if _by_boxes(attack, direction):
             found = _of_wrong_truths(attack, direction, further=False)
             return Rising.unknown() if found is None else found
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
@@ -241,6 +242,15 @@ def _by_formula(attack: Attack) -> bool:
     """Whether a formula answers: any two values of one attribute are equally far apart."""
     form = attack.attribute.distance.line_form
     return attack.several is None and form is not None and form.is_flat
+
+
+def _by_boxes(attack: Attack, direction: Direction) -> bool:
+    """Whether boxes of true values prove the curve: under a prior that may be wrong, or beside very many numbers."""
+    if direction == "posterior":
+        return False
+    prior = attack.attribute.prior
+    many = attack.several is None and isinstance(prior, Finite) and int(np.count_nonzero(prior.mass)) > _MANY_NUMBERS
+    return (attack.prior_factor > 1 or many) and _moves_on_a_line(attack, direction)
 
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:

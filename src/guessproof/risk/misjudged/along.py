@@ -21,11 +21,11 @@ of the belief is a rise of what lies outside, with L that grows away from c; the
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.misjudged.rows import Rows, row_axis
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
 from guessproof.risk.misjudged.turns import (
     TurnedPart,
@@ -316,7 +316,7 @@ class _PeakTents:
 
 
 @dataclass(frozen=True, eq=False)
-class _PeakRows:
+class _PeakRows(Rows):
     """Peaks of several ε, one after the other: what bounds each, the best attack on the grid, and the polygons.
 
     `between` bounds all peaks from one to the next of the same ε.
@@ -331,14 +331,9 @@ class _PeakRows:
     lower: Array
     between: Array
 
-    @classmethod
-    def joined(cls, parts: list[_PeakRows]) -> _PeakRows:
-        arrays = [[getattr(part, f.name) for part in parts] for f in fields(cls)]
-        return cls(*(np.concatenate(each, axis=_row_axis(each[0])) for each in arrays))
-
     def with_rows(self, places: NDArray[np.int64], new: _PeakRows) -> _PeakRows:
         parts = [(getattr(self, f.name), getattr(new, f.name)) for f in fields(self)]
-        return _PeakRows(*(np.insert(old, places, more, axis=_row_axis(old)) for old, more in parts))
+        return _PeakRows(*(np.insert(old, places, more, axis=row_axis(old)) for old, more in parts))
 
     def bound_with(self, places: NDArray[np.int64], more: Array) -> Array:
         """The bound of some peaks where A or B is changed."""
@@ -351,10 +346,6 @@ class _PeakRows:
         self.upper[:, places[lower]], self.lower[:, places[lower]] = again.upper[:, lower], again.lower[:, lower]
         better = again.value > self.value[places]
         self.turns[:, places[better]], self.value[places[better]] = again.turns[:, better], again.value[better]
-
-
-def _row_axis(array: NDArray[Any]) -> int:
-    return min(array.ndim - 1, 1)
 
 
 def bound_with_more(bound: Array, upper: Array, lower: Array, more: Array) -> Array:

@@ -9,15 +9,15 @@ turns. Peaks between two others are bounded by these, if what the numbers strict
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, fields, replace
-from functools import cached_property, reduce
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.atoms import Atoms, Places
 from guessproof.risk.misjudged.along import best_levels, bound_with_more, most_between, row_blocks
+from guessproof.risk.misjudged.rows import Rows
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.turns import TurnedPart, dense
 from guessproof.world.checks import Array
@@ -110,7 +110,7 @@ class _Tilted:
                 break
             new = self._rows(rows.which[wide], (rows.place[wide] + rows.place[wide + 1]) // 2)
             again = self._closer(rows.pick(np.flatnonzero(loose)))
-            rows = rows.pick(np.flatnonzero(~loose)).joined(again).joined(new)
+            rows = _AtomRows.joined([rows.pick(np.flatnonzero(~loose)), again, new])
             rows = self._with_gaps(rows.pick(np.lexsort((rows.place, rows.which))), enough)
         bound = rows.most(np.maximum(rows.bound, rows.between), self.epsilon.size)
         return rows.most(rows.value, self.epsilon.size), np.minimum(bound, 1.0)
@@ -138,7 +138,7 @@ class _Tilted:
     def _closer(self, rows: _AtomRows) -> _AtomRows:
         """The same with radii that are denser around the best turns."""
         parts = [self._looked(rows.pick(part)) for part in row_blocks(np.arange(rows.which.size))]
-        return reduce(_AtomRows.joined, parts, rows.pick(np.arange(0)))
+        return _AtomRows.joined([rows.pick(np.arange(0)), *parts])
 
     def _looked(self, rows: _AtomRows) -> _AtomRows:
         """The same for some of them."""
@@ -327,7 +327,7 @@ class _Tilted:
 
 
 @dataclass(frozen=True, eq=False)
-class _AtomRows:
+class _AtomRows(Rows):
     """Peaks of several ε, in order: what bounds each and all up to the next, attacks, their turns, the polygons."""
 
     which: NDArray[np.int64]
@@ -340,22 +340,8 @@ class _AtomRows:
     lower: Array
     looks: NDArray[np.int64]
 
-    def pick(self, places: NDArray[np.int64]) -> _AtomRows:
-        return _AtomRows(*(np.take(v, places, axis=_row_axis(f.name)) for f, v in self._each()))
-
-    def joined(self, other: _AtomRows) -> _AtomRows:
-        pairs = zip(self._each(), other._each(), strict=True)
-        return _AtomRows(*(np.concatenate([a, b], axis=_row_axis(f.name)) for (f, a), (_, b) in pairs))
-
     def most(self, values: Array, count: int) -> Array:
         """The largest for each ε."""
         found = np.zeros(count)
         np.maximum.at(found, self.which, values)
         return found
-
-    def _each(self) -> list[tuple[Field[Any], Any]]:
-        return [(f, getattr(self, f.name)) for f in fields(self)]
-
-
-def _row_axis(name: str) -> int:
-    return 1 if name in ("turns", "upper", "lower") else 0

@@ -37,7 +37,7 @@ _SWITCHES, _KINKED = 3, 5e-5  # looks for where an attack becomes another one, a
 _BENT, _HALVED = 1e-4, 3  # what a chord may lose of ε where attacks reach more and more, until it was halved so often
 _BEFORE = 1e-3  # of ε: where a line that is asked of one ε begins
 _LOOSE, _MOST_MENDED, _BETWEEN = 1e-3, 6, 7  # what an interval may lose of ε, how many are mended, by so many nodes
-_BETTER, _AROUND = 1e-5, 8  # an attack that reaches so much more is tried at so many nodes on both sides
+_BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
 
 def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: float, *, further: bool) -> Rising | None:

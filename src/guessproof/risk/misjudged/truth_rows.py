@@ -5,12 +5,13 @@ What bounds a row is told by `truth_boxes`; here radii are chosen, attacks are b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.misjudged.rows import Rows
 from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, PeakedGoals, most_risen
 from guessproof.risk.misjudged.turns import (
@@ -33,7 +34,7 @@ _BLOCK = 512  # rows worked on at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
-class TruthBoxes:
+class TruthBoxes(Rows):
     """Of each box: its ε, true values and peaks from and to, about the best turns, and how often it was cut."""
 
     which: NDArray[np.int64]
@@ -41,9 +42,6 @@ class TruthBoxes:
     peaks: Array
     turns: Array
     depth: NDArray[np.int64]
-
-    def pick(self, some: NDArray[np.int64]) -> TruthBoxes:
-        return TruthBoxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
