@@ -17,7 +17,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
 ROOMS = (
-    "core", "choosing", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "spark", "ledger",
+    "core", "curves", "choosing", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "spark", "ledger",
     "soak",
 )  # fmt: skip
 
