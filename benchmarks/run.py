@@ -17,8 +17,8 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parent))
 ROOMS = (
-    "core", "curves", "choosing", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "spark", "ledger",
-    "soak",
+    "core", "curves", "choosing", "several", "profiles", "mechanisms", "release", "growth", "shapes", "scan", "spark",
+    "ledger", "soak",
 )  # fmt: skip
 
 
