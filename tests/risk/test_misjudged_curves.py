@@ -417,7 +417,7 @@ def test_high_limits_are_answered_from_a_part_that_is_made_when_they_are_asked(m
     end = float(curve.rise.bound[-1])
     found = [curve.epsilon(advantage=limit) for limit in (0.9 * end, 1.05 * end, 1.2 * end)]
     assert set(curve._made_further) == {"rise"}
-    assert curve._made_further["rise"] is not None
+    assert curve._made_further["rise"].parts
     for limit, epsilon in zip((1.05 * end, 1.2 * end), found[1:], strict=True):
         at = np.array([epsilon, 1.001 * epsilon])
         below, above = along.climbed(along._first(at)[1], at)[0]
@@ -425,7 +425,7 @@ def test_high_limits_are_answered_from_a_part_that_is_made_when_they_are_asked(m
     inner = np.linspace(found[0], found[2], 200)
     assert np.all(np.diff([curve.advantage(float(e)) for e in inner]) >= 0)
     monkeypatch.setattr(MisjudgedAlongTruths, "most_open", 0)
-    assert truth_curve.curve_of_truths(along.search, 1.5, 1, 0.3, further=True) is None
+    assert truth_curve.curve_of_truths(along.search, 1.5, 1, 0.3, after=0.0) is None
 
 
 def test_of_a_line_only_what_is_proven_is_kept() -> None:
@@ -619,4 +619,7 @@ def test_a_curve_that_has_levelled_has_no_second_part() -> None:
     prior = gp.histogram([-110, -80, -60, -20], [0.3, 0.4, 0.3])
     column = gp.Attribute("x", prior, metric=gp.Clamped(-72, -40, 13), bounds=(-74, -35))
     curve = gp.Curve(gp.Attack(gp.within(column, 90), prior_factor=100))
-    assert curve._further("rise") is None
+    further = curve._further("rise")
+    assert further is not None
+    assert further.inverse(0.99) is None
+    assert not further.parts

@@ -134,14 +134,14 @@ def test_one_answer_is_looked_up_on_the_curve_that_boxes_prove(prior: Any, bound
 
 
 def test_curves_that_answer_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, really = list[bool](), wrong_curve.curve_of_truths
+    made, really = list[float | None](), wrong_curve.curve_of_truths
 
     def counted(*arguments: Any, **options: Any) -> Any:
-        made.append(options["further"])
+        made.append(options["after"])
         return really(*arguments, **options)
 
     monkeypatch.setattr(wrong_curve, "curve_of_truths", counted)
     attack = gp.Attack(gp.within(gp.Attribute("x", gp.uniform(0, 1)), 0.1), prior_factor=1.5)
     found = [attack.epsilon(advantage=limit) for limit in (0.05, 0.1, 0.2)]
     assert found == sorted(found)
-    assert made == [False]
+    assert made == [None]

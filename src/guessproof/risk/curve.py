@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from guessproof.risk.limits import checked_epsilon, checked_limits
 from guessproof.risk.misjudged.answer import farthest, hill_goal
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
-from guessproof.risk.rising import Measure, Rising, Rough
+from guessproof.risk.rising import Further, Measure, Rising, Rough
 from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of
 from guessproof.risk.worst_case import Direction
 from guessproof.risk.worst_curve import WorstTruths
@@ -176,16 +176,17 @@ class Curve:
         return self._made(declared, "posterior")
 
     @cached_property
-    def _made_further(self) -> dict[Direction, Rising | None]:
+    def _made_further(self) -> dict[Direction, Further]:
         return {}
 
-    def _further(self, direction: Direction) -> Rising | None:
+    def _further(self, direction: Direction) -> Further | None:
         """Where a curve ends early, what comes after it: made when it is first asked for."""
-        attack = self.attack
-        if not _by_boxes(attack, direction):
+        if not _by_boxes(self.attack, direction):
             return None
         if direction not in self._made_further:
-            self._made_further[direction] = _of_wrong_truths(attack, direction, further=True)
+            end = float(self._piece(direction).epsilon[-1])
+            make = partial(_of_wrong_truths, self.attack, direction)
+            self._made_further[direction] = Further(end, make)
         return self._made_further[direction]
 
     def _made(self, attack: Attack, direction: Direction) -> Rising:
@@ -203,7 +204,7 @@ class Curve:
             return Rising.through(worst.measure, least, typical, _MANY)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if _by_boxes(attack, direction):
-            found = _of_wrong_truths(attack, direction, further=False)
+            found = _of_wrong_truths(attack, direction)
             return Rising.unknown() if found is None else found
         measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
         if measures is not None:
@@ -216,7 +217,7 @@ class Curve:
         return Rising.through(_measure(attack, direction), room_of(attack, direction), typical, most)
 
 
-def _of_wrong_truths(attack: Attack, direction: Direction, *, further: bool) -> Rising | None:
+def _of_wrong_truths(attack: Attack, direction: Direction, after: float | None = None) -> Rising | None:
     from guessproof.risk.misjudged.truth_curve import curve_of_truths, proven_curve  # only where a prior may be wrong
 
     move: Move = -1 if direction == "fall" else 1
@@ -225,9 +226,9 @@ def _of_wrong_truths(attack: Attack, direction: Direction, *, further: bool) -> 
 
         assert attack.runs is not None
         along = MisjudgedAlongRuns(attack.runs, attack.prior_factor, move)
-        found = proven_curve(along, None, _typical(attack), further=further)
+        found = proven_curve(along, None, _typical(attack), after=after)
     else:
-        found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), further=further)
+        found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), after=after)
     return None if found is None else found.close(_CLOSE)
 
 

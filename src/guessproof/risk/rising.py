@@ -8,8 +8,8 @@ share of ε.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ _LITTLE = 0.2  # of the room: what is lost of it, at least, where knots are plan
 _ROUNDS = 16
 _MOST_PARTS = 4  # where intervals are wide, what they lose says little
 _BACK = 1e-12  # rounding in the look-up itself
+_MOST_FURTHER, _ON = 8, 1.01  # parts that come after a curve, and how much of ε one has to add to be followed by others
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,6 +247,50 @@ class Rising:
         slope = self.bound[j] - self.bound[j - 1] + most  # at the first knot: above = share·slope − share²·most
         share = 2 * above / (slope + math.sqrt(max(slope * slope - 4 * most * above, 0.0)))
         return float(self.epsilon[j - 1] + share * (self.epsilon[j] - self.epsilon[j - 1])) * (1 - _BACK)
+
+
+@dataclass(eq=False)
+class Further:
+    """What comes after a curve, in parts: each is made when something beyond the last one is first asked for."""
+
+    end: float  # the ε after which the first of them begins
+    make: Callable[[float], Rising | None]  # what comes after an ε, if that is known
+    parts: list[Rising] = field(default_factory=list[Rising])
+    is_whole: bool = False  # nothing more comes
+
+    def inverse(self, limit: float) -> float | None:
+        """As of `Rising`."""
+        for part in self._each():
+            if limit < part.bound[-1]:
+                return part.inverse(limit)
+        return None
+
+    def at(self, epsilon: float) -> float | None:
+        """As of `Rising`, and no less than before."""
+        least = 0.0
+        for part in self._each():
+            found = part.at(epsilon)
+            if found is not None:
+                return max(found, least)
+            if epsilon < part.epsilon[0]:
+                return None
+            least = float(part.bound[-1])
+        return None
+
+    def _each(self) -> Iterator[Rising]:
+        for i in range(_MOST_FURTHER):
+            if i == len(self.parts) and not self.is_whole:
+                self._go_on()
+            if i == len(self.parts):
+                return
+            yield self.parts[i]
+
+    def _go_on(self) -> None:
+        made = self.make(self.end)
+        self.is_whole = made is None or made.epsilon[-1] <= _ON * self.end
+        if made is not None and made.epsilon.size > 1:
+            self.parts.append(made)
+            self.end = float(made.epsilon[-1])
 
 
 def _parts(lost: Array) -> NDArray[np.int64]:

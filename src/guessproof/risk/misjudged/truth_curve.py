@@ -40,27 +40,33 @@ _LOOSE, _MOST_MENDED, _BETWEEN = 1e-3, 6, 7  # what an interval may lose of ε, 
 _BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
 
-def curve_of_truths(search: TruthSearch, factor: float, move: Move, typical: float, *, further: bool) -> Rising | None:
-    """What attacks reach and what nothing exceeds, for every ε up to some, or from there on; None if nothing is proven.
+def curve_of_truths(
+    search: TruthSearch, factor: float, move: Move, typical: float, *, after: float | None = None
+) -> Rising | None:
+    """What attacks reach and what nothing exceeds, for every ε up to some, or after one; None if nothing is proven.
 
     What an attack that is not the best one reaches is below what others do: then a line further above it is tried.
     """
     lumps = None if any(search.form.slopes) else MisjudgedAlongLumps.of(search, factor, move)
     if lumps is not None:
-        return proven_curve(lumps, None, typical, further=further)
+        return proven_curve(lumps, None, typical, after=after)
     straight, along = _straightened(search), MisjudgedAlongTruths(search, factor, move)
     return proven_curve(
-        along, None if straight is None else MisjudgedAlongTruths(straight, factor, move), typical, further=further
+        along, None if straight is None else MisjudgedAlongTruths(straight, factor, move), typical, after=after
     )
 
 
-def proven_curve(along: AlongTruths, straight: AlongTruths | None, typical: float, *, further: bool) -> Rising | None:
+def proven_curve(
+    along: AlongTruths, straight: AlongTruths | None, typical: float, *, after: float | None = None
+) -> Rising | None:
     """The same where it is told how attacks are followed; a longer distance may prove it."""
     first = along if straight is None else straight
-    nodes = _nodes(first, typical, further=further)
+    nodes = _nodes(first, typical, after)
     if not nodes[-1] > nodes[0]:  # attacks have levelled before: nothing comes further on
         return None
-    ways = ([] if straight is None else [(_ABOVE[0], first)]) + [(a, along) for a in _ABOVE[: 1 if further else 3]]
+    ways = ([] if straight is None else [(_ABOVE[0], first)]) + [
+        (a, along) for a in _ABOVE[: 3 if after is None else 1]
+    ]
     for above, proof in ways:
         line = ProvenLine(along, nodes, above, proof)
         if not line.is_possible:
@@ -105,14 +111,17 @@ def _straightened(search: TruthSearch) -> TruthSearch | None:
     return None if longer is None else replace(search, form=longer.form).half
 
 
-def _nodes(along: AlongTruths, typical: float, *, further: bool = False) -> Array:
-    """Nodes evenly in √ε, since a parabola is about as high for as much of that; and some nearer to 0."""
+def _nodes(along: AlongTruths, typical: float, after: float | None = None) -> Array:
+    """Nodes evenly in √ε, since a parabola is about as high for as much of that; and some nearer to 0.
+
+    After an ε, up to where attacks have nearly levelled; after 0, from where nodes would end without it.
+    """
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(along.rough(typical * sizes))
     last, highest = typical * np.exp(np.interp(np.array([_HIGH, _HIGHEST]) * value[-1], value, np.log(sizes)))
     last, highest = min(last, along.largest), min(highest, along.largest)
-    if further:
-        return np.square(np.linspace(np.sqrt(last), np.sqrt(highest), along.nodes))
+    if after is not None:
+        return np.square(np.linspace(np.sqrt(after or last), np.sqrt(highest), along.nodes))
     even = last * np.square(np.arange(1, along.nodes + 1) / along.nodes)
     halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
     return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])

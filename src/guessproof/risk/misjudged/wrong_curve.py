@@ -7,8 +7,8 @@ quadratures, it takes a tenth of it. Every further question is looked up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -16,12 +16,12 @@ from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.truth_curve import curve_of_truths
 from guessproof.risk.misjudged.wrong_prior import WrongAnywhere
-from guessproof.risk.rising import Rising
+from guessproof.risk.rising import Further, Rising
 from guessproof.risk.worst_case import TruthSearch
 
 _CLOSE = 1e-3  # of ε: what may be lost where a curve answers
 
-Curves = dict[tuple[float, Move, bool], Rising | None]  # by factor, move, and whether they come further on
+Curves = dict[tuple[float, Move], Further]  # by factor and move, each in parts
 
 
 def moves_on_a_line(search: TruthSearch, move: Move) -> bool:
@@ -63,28 +63,22 @@ class WrongCurve(WrongAnywhere):
         return max(found, self.attacks[key])
 
     def limit(self, epsilon: float, move: Move) -> float:
-        for curve in self._curves(move):
-            found = None if curve is None else curve.at(epsilon)
-            if found is not None:
-                return min(found, math.tanh(epsilon * self.widths.across / 4))
-        return super().limit(epsilon, move)
+        curve = self._curve(move)
+        found = None if curve is None else curve.at(epsilon)
+        return (
+            super().limit(epsilon, move) if found is None else min(found, math.tanh(epsilon * self.widths.across / 4))
+        )
 
     def epsilon(self, limit: float, move: Move) -> float:
-        for curve in self._curves(move):
-            found = None if curve is None else curve.inverse(limit)
-            if found is not None:
-                return max(found, self.whatever(limit))
-        return super().epsilon(limit, move)
+        curve = self._curve(move)
+        found = None if curve is None or limit <= 0 else curve.inverse(limit)
+        return super().epsilon(limit, move) if found is None else max(found, self.whatever(limit))
 
-    def _curves(self, move: Move) -> Iterator[Rising | None]:
-        """Two parts, the second made where the first does not answer."""
-        if math.isfinite(self.factor) and moves_on_a_line(self.search, move):
-            for further in (False, True):
-                yield self._curve(move, further)
+    def _curve(self, move: Move) -> Further | None:
+        if math.isinf(self.factor) or not moves_on_a_line(self.search, move):
+            return None
+        return self.curves.setdefault((self.factor, move), Further(0.0, partial(self._made, move)))
 
-    def _curve(self, move: Move, further: bool) -> Rising | None:
-        key = self.factor, move, further
-        if key not in self.curves:
-            made = curve_of_truths(self.search, self.factor, move, self.start, further=further)
-            self.curves[key] = None if made is None else made.close(_CLOSE)
-        return self.curves[key]
+    def _made(self, move: Move, after: float) -> Rising | None:
+        made = curve_of_truths(self.search, self.factor, move, self.start, after=after or None)
+        return None if made is None else made.close(_CLOSE)
