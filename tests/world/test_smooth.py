@@ -1,4 +1,4 @@
-"""Slopes of densities that are known only by their values: they enclose those of the formula, and closely."""
+"""DensitySlopes of densities that are known only by their values: they enclose those of the formula, and closely."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy import stats
 
 import guessproof as gp
 from guessproof.world.quadrature import FrozenScipy
-from guessproof.world.smooth import Slopes, smooth_panels
+from guessproof.world.smooth import DensitySlopes, smooth_panels
 
 # What SciPy knows by values, and the same with a formula for its slope.
 PAIRS: dict[str, tuple[Any, Any]] = {
@@ -77,5 +77,5 @@ def test_at_an_end_a_density_may_rise_as_steeply_as_it_likes() -> None:
 
 def test_a_density_that_is_infinite_has_no_smooth_panels() -> None:
     assert smooth_panels(gp.beta(0.5, 0.5)) is None
-    assert Slopes.of(gp.beta(0.5, 0.5)) is None
+    assert DensitySlopes.of(gp.beta(0.5, 0.5)) is None
     assert np.isinf(FrozenScipy(stats.weibull_min(0.5)).density_slopes(0.1, 0.2)[1])

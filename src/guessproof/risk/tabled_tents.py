@@ -36,7 +36,7 @@ def tabled_tents(
     if tables is None or any(world.form.jumps):
         return best_tents(world.prior, world.form, lo, hi, k, before, guess)
     lo, hi, k, log_p, log_q = np.broadcast_arrays(lo, hi, k, *before)
-    found, told = _Goals(world, tables, lo, hi, k).tents((log_p, log_q), guess)
+    found, told = _GoalsAtRates(world, tables, lo, hi, k).tents((log_p, log_q), guess)
     rest = np.flatnonzero(~told)
     if rest.size:
         given = None if guess is None else guess[rest]
@@ -47,7 +47,7 @@ def tabled_tents(
 
 
 @dataclass(frozen=True, eq=False)
-class _Goals:
+class _GoalsAtRates:
     """Goals [lo, hi], with a rate k for each."""
 
     world: TiltedIntegrals

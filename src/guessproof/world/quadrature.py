@@ -20,7 +20,7 @@ from guessproof.errors import PriorError
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import NODE_WEIGHTS, NODES, LinePrior, log_sum
 from guessproof.world.panels import PanelTables
-from guessproof.world.smooth import Slopes
+from guessproof.world.smooth import DensitySlopes
 
 _TAIL = 10.0 ** -np.arange(14, 1, -1)
 _LEVELS = np.concatenate([_TAIL, np.arange(1, 20) / 20, 1 - _TAIL[::-1]])
@@ -370,8 +370,8 @@ class FrozenScipy(QuadraturePrior):
         return np.where(beside, 0.0, low), np.where(beside, 0.0, high)
 
     @cached_property
-    def _slopes(self) -> Slopes | None:
-        return Slopes.of(self)
+    def _slopes(self) -> DensitySlopes | None:
+        return DensitySlopes.of(self)
 
     @property
     def turns(self) -> tuple[float, ...]:

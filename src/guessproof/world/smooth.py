@@ -80,7 +80,7 @@ def _is_smooth(prior: Smooth, left: Array, right: Array) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True, eq=False)
-class Slopes:
+class DensitySlopes:
     """The slope of a density between panels' ends, and where it turns."""
 
     edges: Array
@@ -90,7 +90,7 @@ class Slopes:
     at_turns: Array
 
     @classmethod
-    def of(cls, prior: Smooth) -> Slopes | None:
+    def of(cls, prior: Smooth) -> DensitySlopes | None:
         """None where the density has no smooth panels."""
         edges = smooth_panels(prior)
         if edges is None:
