@@ -162,7 +162,7 @@ class AtomBins:
         Of two neighbours each is judged by itself, however far apart they are.
         """
 
-        def at(c: Places, sums: _LatticeSums) -> Array:
+        def at(c: Places, sums: _BinSums) -> Array:
             return sums.seen_from(c, c + 1, c + 1)
 
         return self._of_both(low, high, (first, second), at, 0.5 * self.step)
@@ -183,10 +183,10 @@ class AtomBins:
         ends = [self.bin_of[p] for p in peaks]
         inside = (at_least[1] > at_least[0]) & (ends[0] >= inner[0]) & (ends[1] < inner[1])
 
-        def at(c: Places, sums: _LatticeSums) -> Array:
+        def at(c: Places, sums: _BinSums) -> Array:
             return sums.seen_from(c, *inner)
 
-        def less(c: Places, sums: _LatticeSums) -> Array:
+        def less(c: Places, sums: _BinSums) -> Array:
             return sums.seen_from(c, *outer)[0]
 
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -198,9 +198,9 @@ class AtomBins:
         low: Places,
         high: Places,
         rates: _Pair,
-        seen: Callable[[Places, _LatticeSums], Array],
+        seen: Callable[[Places, _BinSums], Array],
         step: float,
-        less: Callable[[Places, _LatticeSums], Array] | None = None,
+        less: Callable[[Places, _BinSums], Array] | None = None,
     ) -> _Pair:
         sums, close = self._sums(*rates), high <= low + 1
         found = list[_Pair]()
@@ -213,14 +213,14 @@ class AtomBins:
             found.append(gap_of_logs(logs, known, (apart + step, self.off + step), rates, self.factor))
         return np.maximum(found[0][0], found[1][0]), np.maximum(found[0][1], found[1][1])
 
-    def _sums(self, first: Array, second: Array) -> _LatticeSums:
+    def _sums(self, first: Array, second: Array) -> _BinSums:
         """What bins hold below and above each place, at the rates around each two; each two are added up once."""
         pairs, inverse = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
         for a, b in pairs.T:
             if (float(a), float(b)) not in self._known:
                 self._known[float(a), float(b)] = self._added(float(a), float(b))
         known = np.stack([self._known[float(a), float(b)] for a, b in pairs.T])
-        return _LatticeSums(known, inverse.ravel())
+        return _BinSums(known, inverse.ravel())
 
     def _added(self, first: float, second: float) -> Array:
         """e^x with x = rate·ψ for each rate, Σ mass·e^x below each place, Σ mass·e^{−x} above it."""
@@ -233,7 +233,7 @@ class AtomBins:
 
 
 @dataclass(frozen=True, eq=False)
-class _LatticeSums:
+class _BinSums:
     """By two rates: e^x, and sums below and above each place, at the rates around; and which two each row has."""
 
     known: Array
