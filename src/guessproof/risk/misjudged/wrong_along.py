@@ -15,7 +15,7 @@ import numpy as np
 from guessproof.risk.limits import largest_epsilon
 from guessproof.risk.misjudged.along import MisjudgedAlong
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
-from guessproof.risk.misjudged.wrong_prior import ProvenDirectly, WrongTents
+from guessproof.risk.misjudged.wrong_prior import BACK, ProvenDirectly, WrongTents
 from guessproof.world.checks import Array
 
 _CLOSE = 1e-5  # of ε: how closely the largest one is looked for
@@ -77,7 +77,7 @@ class WrongAlong(ProvenDirectly):
         if self._is_slow:
             return found
         broken = self._broken(limit, move)
-        closer = (broken * (1 - hair) for hair in _HAIRS if broken * (1 - hair) > found)
+        closer = (broken * (1 - BACK * hair) for hair in _HAIRS if broken * (1 - BACK * hair) > found)
         return next((e for e in closer if self._boxes.keeps(e, limit, move)), found)
 
     def _broken(self, limit: float, move: Move) -> float:

@@ -34,7 +34,7 @@ _STEPS_SHARES = (0.03, 0.045, 0.06, 0.08, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # wher
 _SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
 _BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit
 _FINE = 1e-5  # of a logarithm: four digits of a factor
-_BACK = 4.0  # times as far below the ε of the attack, so that the bound there is below the limit
+BACK = 4.0  # times as far below the ε of the attack, so that the bound there is below the limit
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class WrongPrior(ABC):
     @property
     def hairs(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """How far above an attack, and how far below its ε, proofs are tried."""
-        return _HAIRS, tuple(_BACK * hair for hair in _HAIRS)
+        return _HAIRS, tuple(BACK * hair for hair in _HAIRS)
 
     @property
     def closely(self) -> float:
