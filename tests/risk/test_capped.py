@@ -372,3 +372,25 @@ def test_a_wrong_prior_is_wrong_about_a_rest_that_is_equally_far_too(side: int) 
     after, before = turned[0] / (turned[0] + 14 * rest * least), turned[1] / (turned[1] + 14 * rest)
     assert found.attack >= after - before
     assert found.bound <= found.attack * 1.05
+
+
+def test_where_flat_parts_end_is_shown_and_not_only_guessed() -> None:
+    """Beside nearly empty intervals a slope tells little of where a ratio is reached: guesses have to be looked at."""
+    edges = [-0.4036717900334166, -0.36466553593458473, 0.8169086933680036, 1.1426182875858997, 1.9485791526236493]
+    edges += [2.2132135143373306, 2.6602600410319726, 3.2440728524154574, 3.4408211511329085]
+    weights = [0.8207298443713283, 0.04568942405252907, 6.998278245018299e-06, 0.015088765850844371]
+    weights += [0.004203318543715006, 0.11418118224176672, 4.757713587442823e-05, 5.288952569703676e-05]
+    metric = gp.minimum(gp.Absolute(), 3.51034408788185)
+    x = gp.Attribute("x", prior=gp.histogram(edges, weights), metric=metric)
+    search, k = gp.Attack(gp.within(x, 1.1208274885436202)).declared_search, np.array([5.484474385743534])
+    t1, t2 = np.array([2.064996488275596]), np.array([2.137822455868914])
+    hills = Hills.of(search.prior, search.form)
+    told = ratios_of_hills(search, *(Ends.at(search, t, k, "fall") for t in (t1, t2)), -k)
+    for share in (0.3, 0.7):
+        t = (1 - share) * t1 + share * t2
+        end, (lo, hi) = Ends.at(search, t, k, "fall"), search.edges(t)
+        lo, hi = (np.clip(e, *search.prior.support) for e in (lo, hi))
+        u, v = hills.pairs.at(end.hill[:, 0])[1], hills.pairs.at(end.hill[:, 1])[0]
+        at_lo, at_hi = k * (np.clip(u, lo, hi) - lo), k * (hi - np.clip(v, lo, hi))
+        for ratio, (least, most) in zip((np.exp(at_lo - end.log_z), np.exp(at_hi - end.log_z)), told, strict=True):
+            assert least[0] * (1 - 1e-6) <= ratio[0] <= most[0] * (1 + 1e-6)
