@@ -321,3 +321,76 @@ def test_the_worst_true_value_beside_a_wrong_prior_and_a_cap_is_refused() -> Non
     x = gp.Attribute("x", prior=gp.normal(0, 1), metric=gp.minimum(gp.Absolute(), 2.0))
     with pytest.raises(ParameterError, match="without a cap"):
         gp.Attack(gp.within(x, 0.3), prior_factor=1.5).advantage(1.0)
+
+
+@pytest.mark.parametrize("move", [1, -1])
+@pytest.mark.parametrize("ends", [(1.0, 2.0), (-1.6, -0.5)])
+def test_the_integral_of_a_proof_is_what_sums_say_where_a_goal_reaches_onto_a_flat_stretch(
+    ends: tuple[float, float], move: int
+) -> None:
+    """What ties with the end of a flat part is as likely as it is, and h there is what it is on the flat part."""
+    rng = np.random.default_rng(21)
+    for cap in (0.3, 1.4):
+        goal, grid = _misjudged("normal", "clamped", cap, 2.5, ends)
+        most, least = goal.ends
+        for _ in range(40):
+            p, rise, mu, e = rng.uniform(0.05, 0.5), rng.uniform(0.01, 0.4), np.exp(rng.uniform(-1.5, 1.5)), 2.0
+            rows = ProofRows(goal, move, *(np.array([v]) for v in (e, p, p + rise, mu)))
+            u, v = np.sort(rng.uniform(*ends, 2))
+            u, v = min(u, most), max(v, least)
+            likelihood = np.exp(move * e * grid.hill(*goal.hills.world.form.psi(np.array([u, v])), cap))
+            target = grid.inside if move > 0 else ~grid.inside
+            z = np.where(target, (1 - p - rise) * likelihood - mu * (1 - p), mu * p - (p + rise) * likelihood)
+            sides = [rows.side(np.array([at]), side)[0] for at, side in ((u, 1), (v, -1))]
+            told = sum(sides) + rows.flat[0] * float(goal.hills.world.prior.mass(*ends))
+            assert told == pytest.approx(
+                np.sum(np.maximum(z, 2.5 * z) * grid.mass), abs=6e-3 * np.sum(np.abs(z) * grid.mass)
+            )
+
+
+def test_beside_a_wrong_prior_mirrored_goals_on_flat_stretches_are_equally_easy() -> None:
+    x = gp.Attribute("x", prior=gp.normal(0, 1), metric=gp.minimum(gp.Clamped(-0.5, 0.5), 2.0))
+    for epsilon in (0.1, 1.0):
+        right, left = (gp.Attack(gp.within(x, 0.4), at={"x": t}, prior_factor=3.0) for t in (0.6, -0.6))
+        right, left = right.advantage(epsilon), left.advantage(epsilon)
+        assert right.bound == pytest.approx(left.bound, rel=1e-6)
+        assert right.attack == pytest.approx(left.attack, rel=1e-6)
+        assert right.bound <= right.attack * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_wrong_prior_is_wrong_about_a_rest_that_is_equally_far_too(side: int) -> None:
+    """All of the rest lies beyond the last bend of the distance: h is 1 or κ on it, whatever the radius."""
+    prior = gp.truncated(gp.normal(0, 1), -1, 2) if side > 0 else gp.truncated(gp.normal(0, 1), -2, 1)
+    metric = gp.minimum(gp.Clamped(-0.3, 0.2) if side > 0 else gp.Clamped(-0.2, 0.3), 1.1)
+    x = gp.Attribute("x", prior=prior, metric=metric)
+    found = gp.Attack(gp.within(x, 2.4), at={"x": -0.45 * side}, prior_factor=14.0).advantage(1.0)
+    # Three kinds of values: left of the bends (1), between them and beyond them in the goal, and the rest.
+    near, rest = (float(prior.mass(*sorted((side * a, side * b)))) for a, b in ((-1, -0.3), (1.95, 2)))
+    others, least = 1 - near - rest, np.exp(-0.5)
+    turned = 14 * near + others * least, 14 * near + others
+    after, before = turned[0] / (turned[0] + 14 * rest * least), turned[1] / (turned[1] + 14 * rest)
+    assert found.attack >= after - before
+    assert found.bound <= found.attack * 1.05
+
+
+def test_where_flat_parts_end_is_shown_and_not_only_guessed() -> None:
+    """Beside nearly empty intervals a slope tells little of where a ratio is reached: guesses have to be looked at."""
+    edges = [-0.4036717900334166, -0.36466553593458473, 0.8169086933680036, 1.1426182875858997, 1.9485791526236493]
+    edges += [2.2132135143373306, 2.6602600410319726, 3.2440728524154574, 3.4408211511329085]
+    weights = [0.8207298443713283, 0.04568942405252907, 6.998278245018299e-06, 0.015088765850844371]
+    weights += [0.004203318543715006, 0.11418118224176672, 4.757713587442823e-05, 5.288952569703676e-05]
+    metric = gp.minimum(gp.Absolute(), 3.51034408788185)
+    x = gp.Attribute("x", prior=gp.histogram(edges, weights), metric=metric)
+    search, k = gp.Attack(gp.within(x, 1.1208274885436202)).declared_search, np.array([5.484474385743534])
+    t1, t2 = np.array([2.064996488275596]), np.array([2.137822455868914])
+    hills = Hills.of(search.prior, search.form)
+    told = ratios_of_hills(search, *(Ends.at(search, t, k, "fall") for t in (t1, t2)), -k)
+    for share in (0.3, 0.7):
+        t = (1 - share) * t1 + share * t2
+        end, (lo, hi) = Ends.at(search, t, k, "fall"), search.edges(t)
+        lo, hi = (np.clip(e, *search.prior.support) for e in (lo, hi))
+        u, v = hills.pairs.at(end.hill[:, 0])[1], hills.pairs.at(end.hill[:, 1])[0]
+        at_lo, at_hi = k * (np.clip(u, lo, hi) - lo), k * (hi - np.clip(v, lo, hi))
+        for ratio, (least, most) in zip((np.exp(at_lo - end.log_z), np.exp(at_hi - end.log_z)), told, strict=True):
+            assert least[0] * (1 - 1e-6) <= ratio[0] <= most[0] * (1 + 1e-6)

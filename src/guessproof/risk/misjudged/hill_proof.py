@@ -99,7 +99,8 @@ class ProofRows:
         edge = np.full(at.shape, goal.lo if side > 0 else goal.hi)
 
         def there(radius: Array) -> Array:
-            return form.inverse(height - side * np.maximum(radius, 0.0))
+            # What ties with the end itself is not passed by a radius of nothing.
+            return np.where(radius > 0, form.inverse(height - side * np.maximum(radius, 0.0)), at)
 
         foot = there(np.full(at.shape, cap))
         nearer, farther = (np.minimum, np.maximum) if side < 0 else (np.maximum, np.minimum)
@@ -200,7 +201,9 @@ class HillProof:
         away = np.maximum(inner, 0.0)
         a, b = form.inverse(form.psi(u) - away), form.inverse(form.psi(v) + away)
         turned = np.where(inner < 0, 0.0, mass(np.maximum(a, goal.lo), np.minimum(b, goal.hi)))
-        c, d = (form.inverse(form.psi(e) + s * np.maximum(outer, 0.0)) for e, s in ((u, -1), (v, 1)))
+        c, d = (
+            np.where(outer > 0, form.inverse(form.psi(e) + s * np.maximum(outer, 0.0)), e) for e, s in ((u, -1), (v, 1))
+        )
         ends = np.full(which.size, np.inf)
         rest = mass(-ends, np.minimum(c, goal.lo)) + mass(np.maximum(d, goal.hi), ends)
         rest = np.where(outer > goal.hills.cap, 0.0, rest)

@@ -56,13 +56,16 @@ class HillRows:
 
     @property
     def _sizes(self) -> tuple[Array, Array]:
-        """How far the farther and the nearer edge are from the flat part."""
-        psi = self.goal.hills.world.form.psi
+        """How far the farther and the nearer edge are from the flat part: a little more, and a little less.
+
+        Where ψ is flat at an edge, values on both sides of it are equally far: radii that begin there would pass them.
+        """
+        psi, beside = self.goal.hills.world.form.psi, _BESIDE * self.goal.hills.cap
         left, right = psi(self.u) - psi(self.goal.lo), psi(self.goal.hi) - psi(self.v)
         low, high = self.goal.hills.world.prior.support
         # Towards an end of the prior there is no rest that could be near.
         near = np.minimum(np.where(self.goal.lo > low, left, np.inf), np.where(self.goal.hi < high, right, np.inf))
-        return np.maximum(left, right), np.minimum(near, self.goal.hills.cap)
+        return np.maximum(left, right) + beside, np.minimum(near, self.goal.hills.cap) - beside
 
     def parts(self, inside: Array, outside: Array, *, whole: bool = False) -> tuple[TurnedPart, TurnedPart]:
         """What is raised and what it is compared with, for radii; with `whole` the last radius is all there is."""
