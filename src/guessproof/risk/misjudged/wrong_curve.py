@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
 from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.misjudged.truth_curve import curve_of_truths
+from guessproof.risk.misjudged.truth_curve import along_truths, curve_of_truths
 from guessproof.risk.misjudged.wrong_prior import WrongAnywhere
 from guessproof.risk.rising import Rising
 from guessproof.risk.worst_case import TruthSearch
@@ -58,7 +57,7 @@ class WrongCurve(WrongAnywhere):
             return found
         key = self.factor, epsilon, move
         if key not in self.attacks:
-            along = MisjudgedAlongTruths(self.search, self.factor, move)
+            along = along_truths(self.search, self.factor, move)
             self.attacks[key] = float(along.rough(np.array([epsilon]))[0])
         return max(found, self.attacks[key])
 
