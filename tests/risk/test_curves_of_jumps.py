@@ -151,3 +151,17 @@ def test_where_goals_are_empty_or_certain_or_hold_much_further_out_lumps_are_not
     assert along is not None
     assert along.range_of(np.array([1.0]), np.array([1e-6])) == (0.0, along.first.size - 1.0)
     assert along.range_of(np.array([1.0]), np.array([1e-14])) is None
+
+
+def test_no_attack_tells_apart_what_a_jump_does_not() -> None:
+    """However large ε is, nobody learns more than on which side of the jump a value is."""
+    time = gp.Attribute("time", prior=gp.normal(0, 1), metric=gp.Threshold(0.5))
+    (engine,) = gp.Attack(gp.within(time, 0.3), prior_factor=1.5)._misjudged.engines.ravel()
+    above = float(gp.normal(0, 1).mass(0.5, 1.1) / gp.normal(0, 1).mass(0.5, np.inf))
+    assert 0.4 < engine.reached(50.0, 1) <= 1.5 * above / (1.5 * above + 1 - above)
+
+
+def test_beyond_its_curve_one_epsilon_is_proven_on_cells() -> None:
+    time = gp.Attribute("time", prior=gp.normal(0, 1), metric=gp.Threshold(0.5))
+    found = gp.Attack(gp.within(time, 0.3), prior_factor=1.5).advantage(5.0)
+    assert float(found.attack) <= float(found.bound) <= 1.001 * float(found.attack)

@@ -209,6 +209,15 @@ def test_a_piece_of_a_curve_is_put_between_two_of_its_knots() -> None:
     assert made.room.tolist() == [0.1, 0.0, 0.0]
 
 
+def test_a_curve_with_a_piece_rises_also_where_the_piece_begins_below_or_ends_above_it() -> None:
+    knots = np.array([1.0, 2.0, 3.0, 4.0])
+    curve = Rising(knots, knots, np.array([1.1, 2.7, 3.1, 4.1]), np.zeros(3))
+    piece = Rising(np.array([2.0, 2.5, 3.0]), np.array([2.0, 2.5, 4.05]), np.array([2.2, 2.6, 4.2]), np.zeros(2))
+    made = curve.with_piece(1, piece)
+    assert made.bound.tolist() == [1.1, 2.7, 2.7, 4.2, 4.2]
+    assert made.value.tolist() == [1.0, 2.0, 2.5, 4.05, 4.05]
+
+
 @pytest.mark.parametrize("move", [1, -1])
 def test_what_every_run_of_a_box_holds_lies_below_and_above_its_polygons(move: Any) -> None:
     """Also where numbers are even, so that no run is off its chord, but likelihoods vary along what its ends pass."""

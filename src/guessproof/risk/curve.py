@@ -240,7 +240,9 @@ def _one(epsilon: Any) -> float:
 
 
 def _by_formula(attack: Attack) -> bool:
-    """Whether a formula answers: any two values of one attribute are equally far apart."""
+    """Whether a formula answers: any two values of one attribute are equally far apart, or nothing else counts."""
+    if attack.several is None and math.isinf(attack.prior_factor):
+        return True
     form = attack.attribute.distance.line_form
     return attack.several is None and form is not None and form.is_flat
 
@@ -256,10 +258,10 @@ def _by_boxes(attack: Attack, direction: Direction) -> bool:
 
 def _moves_on_a_line(attack: Attack, direction: Direction) -> bool:
     """Whether the true value is unknown and moves the edges of a goal, beside a sample or a density."""
-    if attack.known_truth or attack.several is not None:
+    if attack.known_truth or attack.several is not None or math.isinf(attack.prior_factor):
         return False
     if isinstance(attack.attribute.prior, Finite):
-        return math.isfinite(attack.prior_factor) and attack.runs is not None and attack.runs.rise
+        return attack.runs is not None and attack.runs.rise
     if not by_tents(attack):
         return False
     from guessproof.risk.misjudged.wrong_curve import moves_on_a_line  # only where a prior may be wrong
@@ -317,15 +319,17 @@ def _hills_of(attack: Attack) -> HillGoal | None:
 def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, Rough] | None:
     """The same for one interval at one true value, under a prior that may be wrong: all ε in one go; and roughly.
 
-    None where some of the goal lies further out than peaks are looked for.
+    None where some of the goal lies further out than peaks are looked for, or where a formula answers.
     """
+    if math.isinf(attack.prior_factor):
+        return None
     from guessproof.risk.misjudged.along import MisjudgedAlong  # only where a prior may be wrong
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
     peaks, run = peaks_of(attack), run_of(attack)
     if peaks is not None or run is not None:
         _ = attack.prior  # refuses a goal that is empty or certain
-    if run is not None and math.isfinite(attack.prior_factor):
+    if run is not None:
         from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 
         form = attack.attribute.distance.line_form

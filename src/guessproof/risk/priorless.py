@@ -54,7 +54,9 @@ class Priorless:
     def advantage(self, epsilon: Array, both: bool) -> Bracket:
         """The largest advantage over every prior that fits."""
         if isinstance(self.attribute.prior, Unknown):
-            return unknown_prior(epsilon * self._diameter)
+            with np.errstate(invalid="ignore"):  # with ε = 0 nothing is learned, however far apart values are
+                apart = np.where(epsilon == 0, 0.0, epsilon * self._diameter)
+            return unknown_prior(apart)
         sides = (False, True) if both else (False,)
         bound = np.max([self._partly(epsilon, down=down) for down in sides], axis=0)
         reached = np.max([self._reached(epsilon, down=down) for down in sides], axis=0)

@@ -134,7 +134,7 @@ class Rising:
 
     def with_piece(self, place: int, piece: Rising) -> Rising:
         """The same with more knots in one interval, from its first knot to its last: where both know one, the higher
-        bound holds for the lines on both sides of it.
+        bound holds for the lines on both sides of it. It goes on rising: what is raised only raises lines.
         """
         ends = np.maximum(self.bound[place : place + 2], piece.bound[[0, -1]])
         value = np.maximum(self.value[place : place + 2], piece.value[[0, -1]])
@@ -144,8 +144,8 @@ class Rising:
 
         return Rising(
             joined(self.epsilon, piece.epsilon, self.epsilon[place : place + 2]),
-            joined(self.value, piece.value, value),
-            joined(self.bound, piece.bound, ends),
+            np.maximum.accumulate(joined(self.value, piece.value, value)),
+            np.maximum.accumulate(joined(self.bound, piece.bound, ends)),
             np.concatenate([self.room[:place], piece.room, self.room[place + 1 :]]),
         )
 

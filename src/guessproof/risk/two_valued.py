@@ -30,7 +30,8 @@ def worst_distance(advantage: ArrayLike) -> Array:
 
 def worst_prior(distance: ArrayLike) -> Array:
     """The prior probability that gains most: 1/(1 + e^{εR/2})."""
-    return 1 / (1 + np.exp(np.asarray(distance, dtype=np.float64) / 2))
+    with np.errstate(over="ignore"):  # which is 0 then
+        return 1 / (1 + np.exp(np.asarray(distance, dtype=np.float64) / 2))
 
 
 def unknown_prior(distance: Array) -> Bracket:

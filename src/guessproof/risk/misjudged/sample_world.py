@@ -20,7 +20,7 @@ Piece = tuple[Places, Places]  # from and to
 
 _KEPT = 1 << 24  # numbers in sums that are kept
 _FEW = 200  # numbers
-_MOST = 600.0  # ε times how far apart numbers are: as far as exponentials reach
+_MOST = 600.0  # ε times how far apart numbers are, with a step: as far as exponentials reach
 
 
 class SampleWorld:
@@ -48,8 +48,8 @@ class SampleWorld:
 
     @property
     def largest(self) -> float:
-        """The largest ε of which sums are known."""
-        return _MOST / self.across
+        """The largest ε of which sums are known, and how much a step raises them."""
+        return _MOST / (self.across + self.step)
 
     @property
     def rounding(self) -> float:

@@ -126,7 +126,7 @@ class _Sums:
         mass, tilt = (np.take(v, np.arange(count), axis=self.axis) for v in (self.mass, self.tilt))
         before, after = np.sqrt(other.mass), np.exp(0.5 * self.log_l) * np.sqrt(other.mass + other.tilt)
         whole, told = mass + other.mass, mass + tilt + other.mass + other.tilt
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             share = (before * told - after * whole) / (self.more * (after - before * np.exp(self.log_l)))
         share = np.clip(np.nan_to_num(share), 0.0, 1.0) * self.more
         return mass + share, tilt + share * np.expm1(self.log_l)

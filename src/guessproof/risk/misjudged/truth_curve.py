@@ -47,13 +47,20 @@ def curve_of_truths(
 
     What an attack that is not the best one reaches is below what others do: then a line further above it is tried.
     """
-    lumps = None if any(search.form.slopes) else MisjudgedAlongLumps.of(search, factor, move)
-    if lumps is not None:
-        return proven_curve(lumps, None, typical, after=after)
-    straight, along = _straightened(search), MisjudgedAlongTruths(search, factor, move)
+    along = along_truths(search, factor, move)
+    if isinstance(along, MisjudgedAlongLumps):
+        return proven_curve(along, None, typical, after=after)
+    straight = _straightened(search)
     return proven_curve(
         along, None if straight is None else MisjudgedAlongTruths(straight, factor, move), typical, after=after
     )
+
+
+def along_truths(search: TruthSearch, factor: float, move: Move) -> MisjudgedAlongLumps | MisjudgedAlongTruths:
+    """Attacks and boxes at the worst true value: of cells where a distance only jumps, as integrals do not tell apart
+    which side of a jump a peak is on."""
+    lumps = None if any(search.form.slopes) else MisjudgedAlongLumps.of(search, factor, move)
+    return MisjudgedAlongTruths(search, factor, move) if lumps is None else lumps
 
 
 def proven_curve(

@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
+from guessproof.risk.misjudged.lumped_runs import MisjudgedAlongLumps
 from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.misjudged.truth_curve import curve_of_truths
+from guessproof.risk.misjudged.truth_curve import along_truths, curve_of_truths, proven_at
 from guessproof.risk.misjudged.wrong_prior import WrongAnywhere
 from guessproof.risk.rising import Further, Rising
 from guessproof.risk.worst_case import TruthSearch
@@ -58,16 +58,25 @@ class WrongCurve(WrongAnywhere):
             return found
         key = self.factor, epsilon, move
         if key not in self.attacks:
-            along = MisjudgedAlongTruths(self.search, self.factor, move)
+            along = along_truths(self.search, self.factor, move)
             self.attacks[key] = float(along.rough(np.array([epsilon]))[0])
         return max(found, self.attacks[key])
 
     def limit(self, epsilon: float, move: Move) -> float:
         curve = self._curve(move)
         found = None if curve is None else curve.at(epsilon)
-        return (
-            super().limit(epsilon, move) if found is None else min(found, math.tanh(epsilon * self.widths.across / 4))
-        )
+        if found is not None:
+            return min(found, math.tanh(epsilon * self.widths.across / 4))
+        closer = self._on_cells(epsilon, move)
+        return super().limit(epsilon, move) if closer is None else closer
+
+    def _on_cells(self, epsilon: float, move: Move) -> float | None:
+        """What bounds one ε beyond a curve where a distance only jumps; None where it is not proven."""
+        if epsilon == 0 or math.isinf(self.factor) or not moves_on_a_line(self.search, move):
+            return None
+        along = along_truths(self.search, self.factor, move)
+        bound = proven_at(along, epsilon)[1] if isinstance(along, MisjudgedAlongLumps) else 1.0
+        return bound if bound < 1 else None
 
     def epsilon(self, limit: float, move: Move) -> float:
         curve = self._curve(move)

@@ -73,7 +73,7 @@ class WrongRuns(WrongPrior):
         key = (epsilon, self.factor, move)
         if key not in self._proven:
             value, bound, truth = proven_at(self.along(move), epsilon)
-            self._proven[key] = min(value, whatever), min(bound, whatever * (1 + 1e-15)), int(truth)
+            self._proven[key] = min(value, whatever), min(bound, whatever * (1 + 1e-15), self._left(move)), int(truth)
         return self._proven[key]
 
     def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
@@ -82,5 +82,9 @@ class WrongRuns(WrongPrior):
         return limit > 0 and not math.isinf(self.factor) and self.limit(epsilon, move) <= limit
 
     def is_free(self, limit: float, move: Move) -> bool:
+        return limit >= self._left(move)
+
+    def _left(self, move: Move) -> float:
+        """How far any belief can rise, or fall, at most: also where no ε as large can be proven."""
         low, high = self.widths.beliefs(self.factor)
-        return limit >= (1 - low if move > 0 else high)
+        return 1 - low if move > 0 else high
