@@ -15,7 +15,7 @@ import numpy as np
 from guessproof.risk.limits import largest_epsilon
 from guessproof.risk.misjudged.along import MisjudgedAlong
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
-from guessproof.risk.misjudged.wrong_prior import BACK, ProvenDirectly, WrongTents
+from guessproof.risk.misjudged.wrong_prior import BACK, MeasuredDirectly, WrongTents
 from guessproof.world.checks import Array
 
 _CLOSE = 1e-5  # of ε: how closely the largest one is looked for
@@ -23,15 +23,12 @@ _HAIRS = (4e-9, 3e-7, 3e-5)  # how far above an attack, or below its ε, boxes a
 
 
 @dataclass(frozen=True)
-class WrongAlong(ProvenDirectly):
+class WrongAlong(MeasuredDirectly):
     """The better of both."""
 
     tents: WrongTents
     _grids: dict[tuple[float, Move], MisjudgedAlong] = field(
         default_factory=dict[tuple[float, Move], MisjudgedAlong], repr=False, compare=False
-    )
-    _found: dict[tuple[float, float, Move], tuple[float, float]] = field(
-        default_factory=dict[tuple[float, float, Move], tuple[float, float]], repr=False, compare=False
     )
 
     @staticmethod
@@ -49,11 +46,11 @@ class WrongAlong(ProvenDirectly):
         return self.tents.start
 
     def reached(self, epsilon: float, move: Move) -> float:
-        found = self._on_grid(epsilon, move)[0]
+        found = self.both(epsilon, move)[0]
         return found if self._is_slow else max(found, self._boxes.reached(epsilon, move))
 
     def limit(self, epsilon: float, move: Move) -> float:
-        bound = self._on_grid(epsilon, move)[1]
+        bound = self.both(epsilon, move)[1]
         if self._is_slow or math.isinf(self.factor):
             return bound
         reached = self.reached(epsilon, move)
@@ -61,7 +58,7 @@ class WrongAlong(ProvenDirectly):
         return next((rise for rise in closer if self._boxes.keeps(epsilon, rise, move)), bound)
 
     def keeps(self, epsilon: float, limit: float, move: Move) -> bool:
-        if self._on_grid(epsilon, move)[1] <= limit:
+        if self.both(epsilon, move)[1] <= limit:
             return True
         return not self._is_slow and self._boxes.keeps(epsilon, limit, move)
 
@@ -70,7 +67,7 @@ class WrongAlong(ProvenDirectly):
             return 0.0 if limit <= 0 else math.inf
 
         def bound(epsilon: Array) -> Array:
-            return np.asarray(self._on_grid(float(epsilon), move)[1])
+            return np.asarray(self.both(float(epsilon), move)[1])
 
         found = float(largest_epsilon(bound, np.asarray(limit), start=self.start, relative=_CLOSE))
         found = max(found, self.whatever(limit))
@@ -96,17 +93,11 @@ class WrongAlong(ProvenDirectly):
     def _boxes(self) -> WrongTents:
         return self.tents.wrong_by(self.factor)
 
-    def _on_grid(self, epsilon: float, move: Move) -> tuple[float, float]:
-        whatever = math.tanh(epsilon * self.widths.across / 4)  # whatever the prior is
-        if epsilon == 0 or math.isinf(self.factor):
-            return whatever, whatever
-        key = self.factor, epsilon, move
-        if key not in self._found:
-            goal = replace(self.tents.goal, factor=self.factor)
-            grid = self._grids.setdefault((self.factor, move), MisjudgedAlong(goal, move))
-            value, bound = (float(v[0]) for v in grid.measure(np.array([epsilon])))
-            self._found[key] = min(value, whatever), min(bound, whatever)
-        return self._found[key]
+    def measured(self, epsilon: float, move: Move) -> tuple[float, float]:
+        goal = replace(self.tents.goal, factor=self.factor)
+        grid = self._grids.setdefault((self.factor, move), MisjudgedAlong(goal, move))
+        value, bound = grid.measure(np.array([epsilon]))
+        return float(value[0]), float(bound[0])
 
     def quick_factor(self, epsilon: float, limit: float, move: Move) -> float:
         return self._boxes.quick_factor(epsilon, limit, move)

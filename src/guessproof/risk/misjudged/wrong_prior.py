@@ -329,14 +329,17 @@ class MeasuredDirectly(ProvenDirectly):
         return 1 / self.widths.across if self.widths.across else 1.0
 
     def reached(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[0]
+        return self.both(epsilon, move)[0]
 
     def limit(self, epsilon: float, move: Move) -> float:
-        return self._most(epsilon, move)[1]
+        return self.both(epsilon, move)[1]
 
-    def _most(self, epsilon: float, move: Move) -> tuple[float, float]:
-        whatever = math.tanh(epsilon * self.widths.across / 4)  # whatever the prior is
-        if epsilon == 0 or self.widths.across == 0 or math.isinf(self.factor):
+    def both(self, epsilon: float, move: Move) -> tuple[float, float]:
+        """The same, and no more than what holds whatever the prior is."""
+        if epsilon == 0 or self.widths.across == 0:
+            return 0.0, 0.0
+        whatever = math.tanh(epsilon * self.widths.across / 4)
+        if math.isinf(self.factor):
             return whatever, whatever
         key = (epsilon, self.factor, move)
         if key not in self._found:
