@@ -287,10 +287,12 @@ class Further:
 
     def _go_on(self) -> None:
         made = self.make(self.end)
-        self.is_whole = made is None or made.epsilon[-1] <= _ON * self.end
-        if made is not None and made.epsilon.size > 1:
-            self.parts.append(made)
-            self.end = float(made.epsilon[-1])
+        if made is None or made.epsilon.size < 2:
+            self.is_whole = True
+            return
+        self.is_whole = bool(made.epsilon[-1] <= _ON * self.end)
+        self.parts.append(made)
+        self.end = float(made.epsilon[-1])
 
 
 def _parts(lost: Array) -> NDArray[np.int64]:

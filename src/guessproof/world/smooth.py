@@ -101,15 +101,18 @@ class DensitySlopes:
         known = np.max(np.abs(terms[:, -2:]), axis=1) <= 10 * SMOOTH * np.max(np.abs(terms), axis=1)
         slopes = legendre.legder(terms, axis=1) / half[:, None]
         off = _DIGITS * np.max(heights, axis=1) / half
-        # At an end of all panels a density may rise as steeply as it likes.
-        off[~known & ((np.arange(half.size) == 0) | (np.arange(half.size) == half.size - 1))] = np.inf
+        # A kink lies between two panels that are known: elsewhere, and towards an end of all panels, a density may rise
+        # more steeply than its nodes tell.
+        kinks = ~known & np.append(False, known[:-1]) & np.append(known[1:], False)
+        off[~known & ~kinks] = np.inf
         each = list[tuple[Array, Array]]()
         for i, ends in enumerate(pairwise(edges)):
-            if known[i]:
-                each.append(_turns(*ends, slopes[i], off[i]))
-            else:
-                slopes[i], chords = _of_chords(heights[i], half[i])
+            if kinks[i]:
+                beside = legendre.legval(1.0, slopes[i - 1]), legendre.legval(-1.0, slopes[i + 1])
+                slopes[i], chords = _of_chords(heights[i], half[i], beside)
                 each.append((np.tile(ends, (2, 1)), chords))
+            else:
+                each.append(_turns(*ends, slopes[i], off[i]))
         turns, at_turns = (np.concatenate(v) for v in zip(*each, strict=True))
         powers = np.stack([np.pad(p := legendre.leg2poly(row), (0, slopes.shape[1] - p.size)) for row in slopes])
         return cls(edges, powers.T, off, turns, at_turns)
@@ -150,9 +153,10 @@ class DensitySlopes:
         return np.stack(spans)
 
 
-def _of_chords(heights: Array, half: float) -> tuple[Array, Array]:
-    """On a panel with a kink: what chords between nodes climb, as a slope that lies between them, and both ends."""
-    chords = np.diff(heights) / np.diff(NODES) / half
+def _of_chords(heights: Array, half: float, beside: tuple[float, float]) -> tuple[Array, Array]:
+    """On a panel with a kink: what chords between nodes climb, and slopes at both of its ends, as a slope that lies
+    between them, and the least and the largest."""
+    chords = np.append(np.diff(heights) / np.diff(NODES) / half, beside)
     ends = np.array([np.min(chords), np.max(chords)])
     terms = np.zeros(NODES.size - 1)
     terms[0] = np.mean(ends)
