@@ -9,6 +9,8 @@ import pytest
 from scipy import stats
 
 import guessproof as gp
+from guessproof.risk.misjudged.answer import _engine
+from guessproof.risk.misjudged.wrong_prior import WrongTents
 from guessproof.world.quadrature import FrozenScipy
 
 PAIRS: dict[str, tuple[Any, Any, tuple[float, float], float]] = {
@@ -35,20 +37,31 @@ def test_a_prior_known_by_its_values_has_the_curve_of_its_formula(name: str, fac
 
 @pytest.mark.parametrize(("sigmas", "factor"), [(0.0, 8.0), (0.4, 1.5), (2.5, 8.0)])
 def test_at_one_true_value_a_grid_meets_what_boxes_prove_with_a_formula(sigmas: float, factor: float) -> None:
-    """The normal by its values, on a grid, encloses the normal by its formula, which is known to eight digits."""
-    at = {"x": 20 + 6.28 * sigmas}
+    """The normal by its values, on a grid, meets the normal by its formula, for which boxes alone are asked."""
+    at = 20 + 6.28 * sigmas
     one, other = (
-        gp.Attack(gp.within(gp.Attribute("x", prior=prior), 2.0), at=at, prior_factor=factor)
+        gp.within(gp.Attribute("x", prior=prior), 2.0)
         for prior in (FrozenScipy(stats.norm(20, 6.28)), gp.normal(20, 6.28))
     )
-    for both in (False, True):
+    grid = gp.Attack(one, at={"x": at}, prior_factor=factor)
+    engine: Any = _engine(other.attribute, other, at, factor)
+    boxes = engine.tents
+    assert isinstance(boxes, WrongTents)
+    for move in (1, -1):
         for epsilon in (0.01, 0.3):
-            found, exact = (attack.advantage(epsilon=epsilon, both=both) for attack in (one, other))
-            assert found.attack <= exact.bound * (1 + 1e-9)
-            assert exact.attack * (1 - 1e-9) <= found.bound <= exact.bound * (1 + 5e-4)
+            found = _engine(one.attribute, one, at, factor)
+            reached, limit = found.reached(epsilon, move), found.limit(epsilon, move)
+            assert reached <= boxes.limit(epsilon, move) * (1 + 1e-9)
+            assert boxes.reached(epsilon, move) * (1 - 1e-9) <= limit <= boxes.limit(epsilon, move) * (1 + 5e-4)
+            # With both, a formula has the better of each.
+            closer = engine.reached(epsilon, move), engine.limit(epsilon, move)
+            assert max(reached, boxes.reached(epsilon, move)) <= closer[0] * (1 + 1e-6)
+            assert closer[0] <= closer[1] <= min(limit * (1 + 1e-6), boxes.limit(epsilon, move))
     for limit in (0.02, 0.2):
-        assert one.epsilon(advantage=limit) == pytest.approx(other.epsilon(advantage=limit), rel=5e-4)
-        assert one.epsilon(advantage=limit) <= other.epsilon(advantage=limit) * (1 + 1e-7)
+        epsilon = grid.epsilon(advantage=limit)
+        assert boxes.reached(epsilon, 1) <= limit
+        assert boxes.limit(1.005 * epsilon, 1) > limit
+        assert engine.epsilon(limit, 1) >= epsilon * (1 - 1e-4)
 
 
 @pytest.mark.parametrize(
