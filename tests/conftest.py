@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from depth import PROFILE, cases
 from hypothesis import Phase, settings
-from servers import Place, place, running, running_spark
+from servers import Place, alone, place, running, running_spark
 
 settings.register_profile("steady", derandomize=True, deadline=None, max_examples=cases(40))
 settings.register_profile("explore", derandomize=False, deadline=None, max_examples=cases(40), print_blob=True)
@@ -90,5 +90,13 @@ def _shared_folder(tmp_path_factory: pytest.TempPathFactory, name: str) -> Path:
 def postgres(postgres_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """A schema of one's own, found by env:DATABASE_URL."""
     with place(postgres_server) as found:
+        monkeypatch.setenv("DATABASE_URL", found.url)
+        yield found
+
+
+@pytest.fixture
+def postgres_alone(postgres_server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A database of one's own, found by env:DATABASE_URL: for what lists all that a database has."""
+    with alone(postgres_server) as found:
         monkeypatch.setenv("DATABASE_URL", found.url)
         yield found

@@ -88,6 +88,19 @@ def place(server: str) -> Iterator[Place]:
 
 
 @contextmanager
+def alone(server: str) -> Iterator[Place]:
+    """A schema in a database that nobody else has tables in; it goes when it is left."""
+    name = f"gp{os.getpid()}_{next(NUMBERS)}"
+    with psycopg.connect(server, autocommit=True) as con:
+        con.execute(f"CREATE DATABASE {name}")
+        try:
+            with place(server.replace("/postgres?", f"/{name}?")) as found:
+                yield found
+        finally:
+            con.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
 def running_spark(folder: Path) -> Iterator[str]:
     """The address of a Spark Connect server that lives as long as this, or as the last process that asked for it."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -130,21 +130,17 @@ def test_a_first_line_that_is_a_record_is_not_repeated(
 
 
 def test_the_tables_of_a_database_are_listed_by_name_and_one_is_picked(
-    postgres: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_alone: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    alone = f"{postgres.schema}_alone"  # in the common database others have tables while this runs
-    postgres.con.execute(f"CREATE DATABASE {alone}")
-    with monkeypatch.context() as own:
-        own.setenv("DATABASE_URL", postgres.url.replace("/postgres?", f"/{alone}?"))
-        empty = run("env:DATABASE_URL").exception
-    postgres.con.execute(f"DROP DATABASE {alone} WITH (FORCE)")
+    con = postgres_alone.con
+    empty = run("env:DATABASE_URL").exception
     assert isinstance(empty, SourceError)
     assert "GRANT USAGE" in str(empty)
-    postgres.con.execute("CREATE TABLE visits (days double precision, ward text)")
-    postgres.con.execute("INSERT INTO visits VALUES (4711, 's3cr3t')")
-    postgres.con.execute('CREATE VIEW "My Wards" AS SELECT ward FROM visits')
-    postgres.con.execute("CREATE SCHEMA clinic CREATE TABLE stays (days double precision)")
+    con.execute("CREATE TABLE visits (days double precision, ward text)")
+    con.execute("INSERT INTO visits VALUES (4711, 's3cr3t')")
+    con.execute('CREATE VIEW "My Wards" AS SELECT ward FROM visits')
+    con.execute("CREATE SCHEMA clinic CREATE TABLE stays (days double precision)")
     asked = run("env:DATABASE_URL").exception
     assert isinstance(asked, ParameterError)
     assert "the database has My Wards, clinic.stays, visits" in str(asked)
