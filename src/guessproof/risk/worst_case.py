@@ -31,7 +31,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from guessproof.errors import NotCertifiedError
 from guessproof.risk.capped import best_mountains
@@ -256,16 +256,16 @@ class TruthSearch:
         rest = world.log_tilt(k, np.asarray(back[0]), np.asarray(back[1]), here)
         return float(posterior_of(gain, rest, epsilon * self.form.step))
 
-    def forgets(self, t: float, side: int, direction: Direction) -> bool:
+    def forgets(self, t: ArrayLike, side: int, direction: Direction) -> NDArray[np.bool_]:
         """Whether the goal of t lies beyond the last break of a tail without memory: beliefs only fall from there."""
         straight = self.form.is_straight and self.fixed_radius and self.prior.is_log_concave
         if not straight or direction == "fall" or self.prior.tails[side] != "memoryless":
-            return False
+            return np.zeros(np.shape(t), dtype=bool)
         breaks = [x for x in (*self.prior.support, *self.prior.breaks) if np.isfinite(x)]
-        edge = float(self.edges(np.asarray(t))[1 - side])
+        edge = self.edges(np.asarray(t))[1 - side]
         return edge >= max(breaks) if side == 1 else edge <= min(breaks)
 
-    def beyond_forgotten(self, t: float, epsilon: Array, direction: Direction) -> Array:
+    def beyond_forgotten(self, t: ArrayLike, epsilon: Array, direction: Direction) -> Array:
         """What no true value beyond t exceeds in such a tail, at several ε: the belief after at t itself."""
         lo, hi = (np.broadcast_to(e, epsilon.shape) for e in self.edges(np.asarray(t)))
         log_p, log_q = log_prior(self.prior, lo, hi)

@@ -11,6 +11,7 @@ from guessproof.risk.bracket import Bracket
 from guessproof.world.line import expit
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
+_SHARES = np.append(1 - 2.0 ** -np.arange(11), 1.0)  # of a goal
 
 
 def with_odds(bracket: Bracket, factor: float) -> Bracket:
@@ -26,11 +27,26 @@ def with_odds(bracket: Bracket, factor: float) -> Bracket:
     )
 
 
-def with_odds_of(belief: Any, factor: float) -> Any:
+def with_odds_of(belief: Any, factor: Any) -> Any:
     """A belief whose odds are multiplied."""
     p = np.asarray(belief, dtype=np.float64)
     with np.errstate(divide="ignore"):
         return expit(np.log(p) - np.log1p(-p) + np.log(factor))
+
+
+def most_moved(before: Any, after: Any, least: Any, factor: float) -> Any:
+    """How far a belief rises at most under a wrong prior, by what it is declared before and can be declared after.
+
+    Where h is κ on a share m of the goal, the odds before are (1 + (κ−1)m)/κ times the declared ones, or more. Those
+    after are 1 + (κ−1)m' times as large at most, m' being the share of what the release makes of the goal: no more
+    than m/(m + (1−m)·least), where the release is nowhere in the goal less likely than `least` times elsewhere in it.
+    Both rise with m, so that between two shares one end of each tells.
+    """
+    one = (1,) * np.ndim(before)
+    low, high = (shares.reshape(-1, *one) for shares in (_SHARES[:-1], _SHARES[1:]))
+    told = high / (high + (1 - high) * least)
+    moved = with_odds_of(after, 1 + (factor - 1) * told) - with_odds_of(before, (1 + (factor - 1) * low) / factor)
+    return np.max(moved, axis=0)
 
 
 def posterior_before(posterior: Any, factor: float) -> Any:

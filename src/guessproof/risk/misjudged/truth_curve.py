@@ -26,9 +26,11 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
-_ABOVE = 7.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven
+_ABOVE = 8.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven
+_LOOSER = 4e-3, 2e-2, 0.1  # the same where a part further on could not be proven, and is better than none
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
-_HIGH, _HIGHEST = 0.4, 0.9  # of what the largest of these reaches: where nodes end, and those that come further on
+_HIGH, _HIGHER = 0.4, (0.55, 0.72, 0.9)  # of what the largest of these reaches: where nodes end, and parts further on
+_ON, _FEWEST, _PATIENCE = 1.02, 24, 12  # of ε and nodes, what such a part has at least; how many more looks it may have
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS = 24  # of cutting boxes
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
@@ -74,11 +76,14 @@ def proven_curve(
     ways = ([] if straight is None else [(_ABOVE[0], first)]) + [
         (a, along) for a in _ABOVE[: 3 if after is None else 1]
     ]
+    patience = 1 if after is None else _PATIENCE
     for above, proof in ways:
-        line = ProvenLine(along, nodes, above, proof)
+        line = ProvenLine(along, nodes, above, proof, patience)
         if not line.is_possible:
             continue
         line.prove()
+        if after is not None:
+            line.loosen()
         if line.proven is not None:
             return _mended(line, line.proven)
     return None
@@ -125,10 +130,12 @@ def _nodes(along: AlongTruths, typical: float, after: float | None = None) -> Ar
     """
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(along.rough(typical * sizes))
-    last, highest = typical * np.exp(np.interp(np.array([_HIGH, _HIGHEST]) * value[-1], value, np.log(sizes)))
-    last, highest = min(last, along.largest), min(highest, along.largest)
+    heights = np.append(_HIGH, _HIGHER) * value[-1]
+    last, *further = np.minimum(typical * np.exp(np.interp(heights, value, np.log(sizes))), along.largest)
     if after is not None:
-        return np.square(np.linspace(np.sqrt(after or last), np.sqrt(highest), along.nodes))
+        end = next((e for e in further if e > _ON * (after or last)), further[-1])
+        count = int(np.ceil(along.nodes * (np.sqrt(end / last) - np.sqrt((after or last) / last))))
+        return np.square(np.linspace(np.sqrt(after or last), np.sqrt(end), max(count, _FEWEST)))
     even = last * np.square(np.arange(1, along.nodes + 1) / along.nodes)
     halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
     return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])
@@ -146,7 +153,9 @@ class ProvenLine:
         epsilon: Array,
         above: float = _ABOVE[0],
         proof: AlongTruths | None = None,
+        patience: int = 1,
     ) -> None:
+        self.patience = patience
         proof = along if proof is None else proof
         value, places = proof.followed(epsilon)
         at_most = value
@@ -192,7 +201,21 @@ class ProvenLine:
 
     def prove(self) -> None:
         """Cut boxes until all are below the line, or given up."""
-        boxes = self._first_boxes()
+        self._prove(self._runs(0, self.epsilon.size - 1))
+
+    def loosen(self) -> None:
+        """Where the line was given up, it is raised until it can be proven."""
+        for self.above in _LOOSER:
+            marks = np.concatenate([[False], self.open, [False]])
+            first, last = np.flatnonzero(~marks[:-1] & marks[1:]), np.flatnonzero(marks[:-1] & ~marks[1:])
+            if not first.size:
+                return
+            self._lift(np.flatnonzero(marks[:-1] | marks[1:]))
+            self.open[:] = False
+            self._prove([run for ends in zip(first, last, strict=True) for run in self._runs(*map(int, ends))])
+
+    def _prove(self, runs: list[tuple[int, int]]) -> None:
+        boxes = self._first_boxes(runs)
         for _ in range(_ROUNDS):
             boxes = self._affordable(boxes)
             if not boxes.size:
@@ -216,9 +239,9 @@ class ProvenLine:
 
     # Boxes that begin, and boxes that are given up.
 
-    def _first_boxes(self) -> CurveBoxes:
+    def _first_boxes(self, runs: list[tuple[int, int]]) -> CurveBoxes:
         """Boxes for runs of nodes; true values beyond them exceed nothing that the line is."""
-        todo, parts = self._runs(), list[CurveBoxes]()
+        todo, parts = runs, list[CurveBoxes]()
         while todo:
             first, end = todo.pop()
             nodes, middle = slice(first, end + 1), (first + end) // 2
@@ -237,9 +260,9 @@ class ProvenLine:
         empty = none.astype(np.int64), none, none, np.empty((2, 2, 0)), none[0].astype(np.int64)
         return CurveBoxes.joined([CurveBoxes.new(*empty), *parts])
 
-    def _runs(self) -> list[tuple[int, int]]:
-        """Runs of nodes that have their first boxes in common."""
-        found, first, last = list[tuple[int, int]](), 0, self.epsilon.size - 1
+    def _runs(self, first: int, last: int) -> list[tuple[int, int]]:
+        """Runs of nodes that have their first boxes in common, from one node to another."""
+        found = list[tuple[int, int]]()
         while first < last:
             far = int(np.searchsorted(self.epsilon, _RATIO * self.epsilon[first], side="right")) - 1
             end = min(max(far, first + 1), first + _SPAN, last)
@@ -262,7 +285,7 @@ class ProvenLine:
         """Boxes without those at the largest ε where they would need too many looks."""
         looks = np.zeros(self.epsilon.size, dtype=np.int64)
         np.add.at(looks, boxes.nodes[0], np.count_nonzero(np.isnan(boxes.most), axis=0))
-        self.open[np.cumsum(looks)[:-1] > self.proof.most_looks] = True
+        self.open[np.cumsum(looks)[:-1] > self.patience * self.proof.most_looks] = True
         return boxes.pick(self._is_asked(boxes.nodes))
 
     def _is_asked(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -282,13 +305,23 @@ class ProvenLine:
             boxes.turns[end, :, some].T,
             boxes.depth[some],
         )
-        looked, left = self.proof.asked(at, self.epsilon), self.proof.left(*at.truths)
-        little = left <= self.height[at.which]  # others are cut by what polygons say of them
+        looked = self.proof.asked(at, self.epsilon)
         turns, most, reached, by_peak = (v.copy() for v in (boxes.turns, boxes.most, boxes.reached, boxes.by_peak))
-        most[end, some] = np.where(little, np.fmin(looked.most, left), looked.most)
+        most[end, some] = self._told_otherwise(at, looked.most)
         reached[end, some], by_peak[end, some], turns[end, :, some] = looked.reached, looked.by_peak, looked.turns.T
         self._heed(at, looked)
         return replace(boxes, turns=turns, most=most, reached=reached, by_peak=by_peak)
+
+    def _told_otherwise(self, boxes: TruthBoxes, most: Array) -> Array:
+        """What bounds boxes, if not polygons then beliefs; where neither is below the line, polygons say how to cut."""
+        line = self.height[boxes.which]
+        above = np.flatnonzero(~(most <= line))
+        if not above.size:
+            return most
+        left = self.proof.left(*boxes.truths[:, above], self.epsilon[boxes.which[above]])
+        below = left <= line[above]
+        most[above[below]] = left[below]
+        return most
 
     def _heed(self, boxes: TruthBoxes, looked: LookedBoxes) -> None:
         """Where boxes come upon a better attack, it is climbed on, tried at the nodes around, and the line rises."""
@@ -317,7 +350,7 @@ class ProvenLine:
             by_odds = self._by_odds(some, (climbs[0][again], climbs[1][again]))
             below[again] = self._compared(some, np.fmin(room[again], by_odds))[0]
         crowds = self._crowds(boxes.nodes[:, ~below])
-        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.proof.most_open)])
+        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.patience * self.proof.most_open)])
         open_ = ~below & self._is_asked(boxes.nodes)
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
         whole = ~np.any(self.proof.divisible(boxes.truths, boxes.peaks), axis=0)
