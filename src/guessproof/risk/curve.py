@@ -229,7 +229,7 @@ def _of_wrong_truths(attack: Attack, direction: Direction, after: float | None =
         found = proven_curve(along, None, _typical(attack), after=after)
     else:
         found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), after=after)
-    return None if found is None else found.close(_CLOSE)
+    return found.close(_CLOSE) if found is not None and after is None else found
 
 
 def _one(epsilon: Any) -> float:

@@ -45,6 +45,7 @@ _OUTWARDS = (0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-11, 1e
 _WIDE, _SLICES, _SOME = 12.0, 64, 9  # times half a goal: a range of which slices, at some ε, are asked whether they count
 _WELL_BELOW = 0.5  # of an attack: what is left beyond such an end
 _BOX_TRUTHS, _BOX_PEAKS, _DENSE = 5, 5, 0.03  # ends of the first boxes, and how dense they are around the attack
+_THIN = 0.1  # of how far peaks are apart: where true values are as near to each other, peaks are what is cut
 _APART = 1e-9  # of a range of true values: nothing is between a kink and what is nearer to it
 _NARROW, _NARROWER = 0.03, 0.01  # the same of radii, at first and in boxes cut some times
 _ROUNDING = 1e-12  # of beliefs before a release
@@ -256,7 +257,7 @@ class MisjudgedAlongTruths:
                 forgotten = self._forgotten(side, epsilon, line)
                 if forgotten is None:
                     low, high, beyond = self.search.tails(float(epsilon[-1]), aim(self.move))
-                    return (low, high) if self._believed(beyond) <= line[0] else None
+                    return self._trimmed(low, high, epsilon, line) if self._believed(beyond) <= line[0] else None
                 ends[side] = forgotten
         return self._trimmed(ends[0], ends[1], epsilon, line)
 
@@ -424,7 +425,8 @@ class MisjudgedAlongTruths:
         more = self._more(boxes, epsilon[boxes.which])
         most = np.max(peaks.bounds(sides, more, self.move), axis=0)
         better = np.where(value[sides[0]] >= value[sides[1]], *sides)
-        added = peaks.added(better, more, self.move)
+        thin = boxes.truths[1] - boxes.truths[0] < _THIN * (boxes.peaks[1] - boxes.peaks[0])
+        added = np.where(thin, np.inf, peaks.added(better, more, self.move))
         return LookedBoxes(most, added, value[better], truth[better], c[better], peaks.turns[:, better])
 
     def left(self, t1: Array, t2: Array, epsilon: Array) -> Array:

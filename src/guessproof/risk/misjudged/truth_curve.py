@@ -27,10 +27,11 @@ from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
 _ABOVE = 8.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven
-_LOOSER = 4e-3, 2e-2, 0.1  # the same where a part further on could not be proven, and is better than none
+_LOOSER = 4e-3, 3e-2  # the same where a part further on could not be proven, and is better than none
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
 _HIGH, _HIGHER = 0.4, (0.55, 0.72, 0.9)  # of what the largest of these reaches: where nodes end, and parts further on
-_ON, _FEWEST, _PATIENCE = 1.02, 24, 12  # of ε and nodes, what such a part has at least; how many more looks it may have
+_ON, _FEWEST = 1.02, 24  # of ε, and nodes: what such a part has at least
+_PATIENCE = 12, 40  # how many more looks it may have in one round, and how many more boxes may be open at an ε
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS = 24  # of cutting boxes
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
@@ -76,13 +77,13 @@ def proven_curve(
     ways = ([] if straight is None else [(_ABOVE[0], first)]) + [
         (a, along) for a in _ABOVE[: 3 if after is None else 1]
     ]
-    patience = 1 if after is None else _PATIENCE
+    patience = (1, 1) if after is None else _PATIENCE
     for above, proof in ways:
         line = ProvenLine(along, nodes, above, proof, patience)
         if not line.is_possible:
             continue
         line.prove()
-        if after is not None:
+        if after is not None and line.open.any():
             line.loosen()
         if line.proven is not None:
             return _mended(line, line.proven)
@@ -153,10 +154,10 @@ class ProvenLine:
         epsilon: Array,
         above: float = _ABOVE[0],
         proof: AlongTruths | None = None,
-        patience: int = 1,
+        patience: tuple[int, int] = (1, 1),
     ) -> None:
-        self.patience = patience
         proof = along if proof is None else proof
+        self.looks, self.crowd = patience[0] * proof.most_looks, patience[1] * proof.most_open
         value, places = proof.followed(epsilon)
         at_most = value
         kinks, there = _switches(proof, epsilon, value, places)
@@ -206,13 +207,14 @@ class ProvenLine:
     def loosen(self) -> None:
         """Where the line was given up, it is raised until it can be proven."""
         for self.above in _LOOSER:
-            marks = np.concatenate([[False], self.open, [False]])
+            before = self.open.copy()
+            marks = np.concatenate([[False], before, [False]])
             first, last = np.flatnonzero(~marks[:-1] & marks[1:]), np.flatnonzero(marks[:-1] & ~marks[1:])
-            if not first.size:
-                return
             self._lift(np.flatnonzero(marks[:-1] | marks[1:]))
             self.open[:] = False
             self._prove([run for ends in zip(first, last, strict=True) for run in self._runs(*map(int, ends))])
+            if not self.open.any() or np.array_equal(self.open, before):  # what does not help a little does not help
+                return
 
     def _prove(self, runs: list[tuple[int, int]]) -> None:
         boxes = self._first_boxes(runs)
@@ -285,7 +287,7 @@ class ProvenLine:
         """Boxes without those at the largest ε where they would need too many looks."""
         looks = np.zeros(self.epsilon.size, dtype=np.int64)
         np.add.at(looks, boxes.nodes[0], np.count_nonzero(np.isnan(boxes.most), axis=0))
-        self.open[np.cumsum(looks)[:-1] > self.patience * self.proof.most_looks] = True
+        self.open[np.cumsum(looks)[:-1] > self.looks] = True
         return boxes.pick(self._is_asked(boxes.nodes))
 
     def _is_asked(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -350,7 +352,7 @@ class ProvenLine:
             by_odds = self._by_odds(some, (climbs[0][again], climbs[1][again]))
             below[again] = self._compared(some, np.fmin(room[again], by_odds))[0]
         crowds = self._crowds(boxes.nodes[:, ~below])
-        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.patience * self.proof.most_open)])
+        self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.crowd)])
         open_ = ~below & self._is_asked(boxes.nodes)
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
         whole = ~np.any(self.proof.divisible(boxes.truths, boxes.peaks), axis=0)
