@@ -658,3 +658,18 @@ def test_a_curve_rises_across_what_is_asked_of_the_attack(monkeypatch: pytest.Mo
     assert np.all(np.diff([curve.epsilon(advantage=float(v)) for v in limits]) >= 0)
     assert np.all(np.diff([curve.advantage(float(e)) for e in epsilons]) >= 0)
     assert curve.epsilon(advantage=0.22) == max(2.0, 2.2 * off)
+
+
+def test_what_is_proven_stays_proven_where_a_line_is_loosened_beside_it() -> None:
+    """Looks that are too many for some nodes are no reason to give up others that nothing is left to ask of."""
+    line = ProvenLine(drawn("normal", 1.0, 1.5, 1), np.geomspace(0.05, 0.2, 24))
+    line.prove()
+    assert not line.open.any()
+    before, line.open[10:12], line.looks = line.height.copy(), True, 0
+    line.loosen()
+    assert np.flatnonzero(line.open).tolist() == [10, 11]
+    assert np.all(line.height >= before)
+    assert np.all(np.diff(line.height) >= 0)
+    line.looks = 10**6
+    line.loosen()
+    assert not line.open.any()
