@@ -233,8 +233,9 @@ class Rising:
         if math.isinf(self.room[j - 1]):
             return float(self.bound[j])
         share = (epsilon - self.epsilon[j - 1]) / (self.epsilon[j] - self.epsilon[j - 1])
-        line = (1 - share) * self.bound[j - 1] + share * self.bound[j]
-        return float(min((line + 4 * share * (1 - share) * self.room[j - 1]) * (1 + _BACK), self.bound[j]))
+        first, last = self.bound[j - 1 : j + 1]
+        found = first + share * (last - first + 4 * (1 - share) * self.room[j - 1])  # rounded, a line still rises
+        return float(min(found * (1 + _BACK), last))
 
     def inverse(self, limit: float) -> float | None:
         """An ε at which the limit is proven to hold, near the largest one; None outside of the knots."""

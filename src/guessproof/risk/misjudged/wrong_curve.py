@@ -81,8 +81,8 @@ class WrongCurve(WrongAnywhere):
         return bound if bound < 1 else None
 
     def epsilon(self, limit: float, move: Move) -> float:
-        curve = self._curve(move)
-        least, most = (0.0, math.inf) if curve is None or limit <= 0 else inverse_of(curve.each(), limit)
+        curve = None if limit <= 0 or self.is_free(limit, move) else self._curve(move)
+        least, most = (0.0, math.inf) if curve is None else inverse_of(curve.each(), limit)
         if least == most:
             return max(least, self.whatever(limit))
         return min(max(super().epsilon(limit, move), least), most)
