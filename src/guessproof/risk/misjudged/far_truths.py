@@ -1,4 +1,4 @@
-"""True values that need no boxes: a belief is bounded there whatever the peak of a tent, under a prior that may be wrong.
+"""True values that need no boxes: a belief is bounded there whatever the peak of a tent, if the prior is wrong, too.
 
 The most that is believed after a release with the declared prior bounds it with every other one: odds are κ times as
 large at most. Far out little is believed, or in a tail without memory less and less.
