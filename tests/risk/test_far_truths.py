@@ -109,6 +109,41 @@ def test_a_range_ends_where_nobody_believes_enough() -> None:
     assert low >= -10
 
 
+def test_slices_that_are_left_out_are_below_the_line_between_its_nodes_too() -> None:
+    for r, ends in ((0.3, (0.0, 9.0)), (0.5, (-8.0, 10.0)), (0.2, (-7.0, 0.0))):
+        world = along("normal", r, 1.5)
+        epsilon, line = np.array([1.0, 2.0, 4.0]), np.array([0.3, 0.5, 0.7])
+        low, high = world._far._trimmed(*ends, epsilon, line)
+        assert high < ends[1] or low > ends[0]
+        t = np.concatenate([np.linspace(high, ends[1], 50), np.linspace(ends[0], low, 50)])
+        t = t[(t >= high) & (high < ends[1]) | (t <= low) & (low > ends[0])]
+        for e in np.linspace(1.0, 4.0, 60):
+            after = world.search.box(t, t, np.full(t.size, e), "posterior")
+            assert np.all(1.5 * after / (1.5 * after + 1 - after) <= np.interp(e, epsilon, line)), e
+        inner = (
+            (np.array([high]), np.array([high - 0.02])) if high < ends[1] else (np.array([low + 0.02]), np.array([low]))
+        )
+        after = world.search.box(inner[1], inner[0], epsilon[2], "posterior")[0]
+        wide = (ends[1] - ends[0]) / 64
+        assert high - low <= ends[1] - ends[0] - 2 * wide
+        assert 1.5 * after / (1.5 * after + 1 - after) > 0.5 * line[0]  # not many are left that could be left out
+
+
+@pytest.mark.parametrize("name", ["exponential", "laplace"])
+def test_beyond_where_a_tail_is_forgotten_no_belief_exceeds_the_line(name: str) -> None:
+    world = along(name, 0.3, 1.5)
+    epsilon = np.linspace(1.8, 2.6, 9)
+    limit = world.search.beyond_forgotten(1e3, epsilon, "rise")
+    for above in (1e-3, 1e-2, 0.1):
+        line = 1.5 * limit / (1.5 * limit + 1 - limit) + above
+        t = world._far._forgotten(1, epsilon, line)
+        assert t is not None
+        fine = np.linspace(1.8, 2.6, 300)
+        after = world.search.beyond_forgotten(t, fine, "rise")
+        assert np.all(1.5 * after / (1.5 * after + 1 - after) <= np.interp(fine, epsilon, line))
+    assert world._far._forgotten(1, epsilon, line - 0.11) is None
+
+
 # High limits.
 
 
@@ -177,3 +212,17 @@ def test_a_line_is_raised_where_it_could_not_be_proven() -> None:
         t = np.linspace(0, 6, 60)
         reached = np.max(reached_by_many(world, t, np.full(t.size, epsilon)))
         assert reached <= np.interp(epsilon, line.epsilon, line.height)
+
+
+def test_a_line_below_what_is_reached_is_not_proven_by_raising_it() -> None:
+    """From attacks at a wrong place: boxes come upon better ones, or it stays open."""
+    world = along("normal", 0.3, 1.5)
+    best = ProvenLine(world, np.linspace(1.0, 1.1, 5))
+    line = ProvenLine(world, np.linspace(1.0, 1.1, 5))
+    line.places[0] = 6.0
+    line.value, line.height[:], line.open[:] = world.reached(line.places, line.epsilon), 0.0, True
+    line._lift(np.arange(5))
+    assert np.all(line.height < 0.8 * best.value)
+    line.loosen()
+    assert line.open.all() or np.all(line.height >= best.value * (1 - 1e-9))
+    assert not line.open.any()

@@ -131,6 +131,6 @@ class FarTruths:
         least that of the farther. At infinity nothing is believed before, and often more is reached nowhere else.
         """
         lo, hi = self.search.edges(far)
-        across = self.search.form.psi(hi) - self.search.form.psi(lo) + self.search.form.step
+        across = self.search.form.psi(hi) - self.search.form.psi(lo)  # a step raises all of a goal alike
         after = self.search.beyond_forgotten(near, epsilon, aim(self.move))
         return most_moved(self.search.prior.mass(lo, hi), after, np.exp(-epsilon * across), self.factor) + _ROUNDING
