@@ -226,3 +226,24 @@ def test_a_line_below_what_is_reached_is_not_proven_by_raising_it() -> None:
     line.loosen()
     assert line.open.all() or np.all(line.height >= best.value * (1 - 1e-9))
     assert not line.open.any()
+
+
+@pytest.mark.parametrize(("prior", "t", "factor"), [(gp.normal(0, 1), 0.4, 16.0), (gp.gamma(3, 1), 2.5, 4.0)])
+def test_a_curve_of_one_true_value_goes_on_where_higher_limits_are_asked(prior: Any, t: float, factor: float) -> None:
+    """From its own end on, rising, never above what is exact and within 0.1 %."""
+    bounds = None if prior.support[0] < 0 else (0, 20)
+    attribute = gp.Attribute("x", prior, bounds=bounds)
+    attack = gp.Attack(gp.within(attribute, 0.4), at={"x": t}, prior_factor=factor)
+    curve = gp.Curve(attack)
+    end = float(curve.rise.bound[-1])
+    limits = end + np.array([1e-9, 0.02, 0.08])
+    found = np.array([curve.epsilon(advantage=float(limit)) for limit in limits])
+    part = curve._made_further["rise"].parts[0]
+    assert part.epsilon[0] == curve.rise.epsilon[-1]
+    assert part.loose <= 1e-3
+    assert np.all(np.diff([curve.rise.inverse(end * (1 - 1e-9)), *found]) > 0)
+    for limit, epsilon in zip(limits, found, strict=True):
+        exact = float(attack.epsilon(advantage=float(limit)))
+        assert 0.999 * exact <= epsilon <= exact * (1 + 1e-3)
+        assert attack.advantage(1.001 * epsilon).bound > limit
+        assert attack.advantage(epsilon).attack <= limit
