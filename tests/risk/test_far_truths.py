@@ -189,7 +189,9 @@ def test_high_limits_are_kept_and_close(name: str, factor: float) -> None:
             1.005 if (name, factor) == ("exponential", 4.0) else 1.001
         )  # where the worst true value goes to infinity
         assert world.rough(np.array([loose * epsilon]))[0] > limit
-    assert curve._made_further["rise"].parts
+    further = curve._further("rise")
+    assert further is not None
+    assert further.parts
 
 
 def test_a_line_is_raised_where_it_could_not_be_proven() -> None:
@@ -238,7 +240,9 @@ def test_a_curve_of_one_true_value_goes_on_where_higher_limits_are_asked(prior: 
     end = float(curve.rise.bound[-1])
     limits = end + np.array([1e-9, 0.02, 0.08])
     found = np.array([curve.epsilon(advantage=float(limit)) for limit in limits])
-    part = curve._made_further["rise"].parts[0]
+    further = curve._further("rise")
+    assert further is not None
+    part = further.parts[0]
     assert part.epsilon[0] == curve.rise.epsilon[-1]
     assert part.loose <= 1e-3
     assert np.all(np.diff([curve.rise.inverse(end * (1 - 1e-9)), *found]) > 0)

@@ -8,7 +8,7 @@ share of ε.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -262,26 +262,7 @@ class Further:
     parts: list[Rising] = field(default_factory=list[Rising])
     is_whole: bool = False  # nothing more comes
 
-    def inverse(self, limit: float) -> float | None:
-        """As of `Rising`."""
-        for part in self._each():
-            if limit < part.bound[-1]:
-                return part.inverse(limit)
-        return None
-
-    def at(self, epsilon: float) -> float | None:
-        """As of `Rising`, and no less than before."""
-        least = 0.0
-        for part in self._each():
-            found = part.at(epsilon)
-            if found is not None:
-                return max(found, least)
-            if epsilon < part.epsilon[0]:
-                return None
-            least = float(part.bound[-1])
-        return None
-
-    def _each(self) -> Iterator[Rising]:
+    def each(self) -> Iterator[Rising]:
         for i in range(_MOST_FURTHER):
             if i == len(self.parts) and not self.is_whole:
                 self._go_on()
@@ -297,6 +278,35 @@ class Further:
         self.is_whole = bool(made.epsilon[-1] <= _ON * self.end)
         self.parts.append(made)
         self.end = float(made.epsilon[-1])
+
+
+def inverse_of(parts: Iterable[Rising], limit: float) -> tuple[float, float]:
+    """An ε at which the limit is proven to hold, twice; or between which ε others may say one, where no part does.
+
+    Where a part ends its bound holds, and the next one says no less than where it begins: what others say of limits
+    between the two is not to be less than the former, which is proven, nor more than the latter.
+    """
+    least = 0.0
+    for part in parts:
+        if limit < part.bound[-1]:
+            found = part.inverse(limit)
+            return _ends(least, float(part.epsilon[0]), found)
+        least = max(least, float(part.epsilon[-1]))
+    return least, math.inf
+
+
+def bound_of(parts: Iterable[Rising], epsilon: float) -> tuple[float, float]:
+    """What no ε up to this one exceeds, twice; or between what others may say, where no part knows."""
+    least = 0.0
+    for part in parts:
+        if epsilon <= part.epsilon[-1]:
+            return _ends(least, float(part.bound[0]), part.at(epsilon))
+        least = max(least, float(part.bound[-1]))
+    return least, math.inf
+
+
+def _ends(least: float, most: float, found: float | None) -> tuple[float, float]:
+    return (least, max(most, least)) if found is None else (max(found, least), max(found, least))
 
 
 def _parts(lost: Array) -> NDArray[np.int64]:

@@ -62,8 +62,8 @@ class FarTruths:
             return low, high
         t = np.linspace(low, high, _SLICES + 1)
         some = np.unique(np.linspace(0, epsilon.size - 1, _SOME).astype(np.int64))
-        cells = [v.ravel() for v in np.meshgrid(t[:-1], epsilon[some[1:]], indexing="ij")]
-        after = self._believed_between(cells[0], cells[0] + (t[1] - t[0]) * (1 + 1e-9), cells[1])
+        t1, t2 = (np.repeat(ends, some.size - 1) for ends in (t[:-1], t[1:]))
+        after = self._believed_between(t1, t2, np.tile(epsilon[some[1:]], _SLICES))
         settled = np.all(after.reshape(_SLICES, -1) <= line[some[:-1]], axis=1)
         if settled.all():
             return low, high
