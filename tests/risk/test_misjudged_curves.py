@@ -323,7 +323,8 @@ def test_a_goal_that_may_be_certain_leaves_little_to_rise(move: Any) -> None:
     """Of some true value everything is correct; near it polygons say nothing, and the line is proven all the same."""
     along = MisjudgedAlongTruths(gp.Attack(gp.within(gp.Attribute("x", gp.uniform(0, 2)), 1.0)).truth_search, 1.5, move)
     t1 = np.array([0.2, 0.9, 1.0])
-    most, p = along.left(t1, t1 + 0.1), along.search.prior.mass(t1 + 0.05 - 1, t1 + 0.05 + 1)
+    most = along.left(t1, t1 + 0.1, np.full(3, 1e3))  # so much that nearly all is told
+    p = along.search.prior.mass(t1 + 0.05 - 1, t1 + 0.05 + 1)
     wrong = p * 1.5**-move / (p * 1.5**-move + 1 - p)  # the belief before at which most can be gained, or lost
     assert np.all((1 - wrong if move > 0 else wrong) <= most)
     line = ProvenLine(along, np.array([0.1, 0.102]))
@@ -343,7 +344,7 @@ def test_a_better_attack_that_boxes_come_upon_raises_the_line() -> None:
     assert np.all(line.height < 0.8 * best.value)
     line.prove()
     assert not line.open.any()
-    assert line.value == pytest.approx(best.value, rel=1e-5)
+    assert line.value == pytest.approx(best.value, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -418,7 +419,9 @@ def test_high_limits_are_answered_from_a_part_that_is_made_when_they_are_asked(m
     end = float(curve.rise.bound[-1])
     found = [curve.epsilon(advantage=limit) for limit in (0.9 * end, 1.05 * end, 1.2 * end)]
     assert set(curve._made_further) == {"rise"}
-    assert curve._made_further["rise"].parts
+    further = curve._further("rise")
+    assert further is not None
+    assert further.parts
     for limit, epsilon in zip((1.05 * end, 1.2 * end), found[1:], strict=True):
         at = np.array([epsilon, 1.001 * epsilon])
         below, above = along.climbed(along._first(at)[1], at)[0]

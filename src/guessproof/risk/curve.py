@@ -174,18 +174,21 @@ class Curve:
         return self._made(declared, "posterior")
 
     @cached_property
-    def _made_further(self) -> dict[Direction, Further]:
+    def _made_further(self) -> dict[Direction, Further | None]:
         return {}
 
     def _further(self, direction: Direction) -> Further | None:
         """Where a curve ends early, what comes after it: made when it is first asked for."""
-        if not _by_boxes(self.attack, direction):
-            return None
         if direction not in self._made_further:
-            end = float(self._piece(direction).epsilon[-1])
-            make = partial(_of_wrong_truths, self.attack, direction)
-            self._made_further[direction] = Further(end, make)
+            self._made_further[direction] = self._new_further(direction)
         return self._made_further[direction]
+
+    def _new_further(self, direction: Direction) -> Further | None:
+        by_boxes = _by_boxes(self.attack, direction)
+        if direction == "posterior" or not (by_boxes or _is_planned(self.attack, direction)):
+            return None
+        make = partial(_of_wrong_truths if by_boxes else _of_wrong_truth, self.attack, direction)
+        return Further(float(self._piece(direction).epsilon[-1]), make)
 
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
@@ -204,13 +207,10 @@ class Curve:
         if _by_boxes(attack, direction):
             found = _of_wrong_truths(attack, direction)
             return Rising.unknown() if found is None else found
-        measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
-        if measures is not None:
-            measure, rough = measures
-            room = room_of(attack, direction)
-            prior = attack.attribute.prior
-            some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
-            return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
+        if misjudged and _is_planned(attack, direction):
+            found = _of_wrong_truth(attack, direction)
+            assert found is not None
+            return found
         most = _LEAST if misjudged and not _by_formula(attack) else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), room_of(attack, direction), typical, most)
 
@@ -228,6 +228,23 @@ def _of_wrong_truths(attack: Attack, direction: Direction, after: float | None =
     else:
         found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), after=after)
     return found.close(_CLOSE) if found is not None and after is None else found
+
+
+def _of_wrong_truth(attack: Attack, direction: Direction, after: float | None = None) -> Rising | None:
+    """The curve of one true value, up to where so many knots are enough, or after an ε."""
+    measures = _measures_misjudged(attack, direction)
+    assert measures is not None
+    measure, rough = measures
+    room, prior = room_of(attack, direction), attack.attribute.prior
+    some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
+    return Rising.planned(measure, room, rough, room, _typical(attack), some, _CLOSE, after)
+
+
+def _is_planned(attack: Attack, direction: Direction) -> bool:
+    """Whether a prior may be wrong and all ε of one true value are looked at together."""
+    if attack.prior_factor == 1 or attack.several is not None:
+        return False
+    return _measures_misjudged(attack, direction) is not None
 
 
 def _one(epsilon: Any) -> float:

@@ -71,13 +71,17 @@ class Rising:
         typical: float,
         most: int,
         most_lost: float,
+        after: float | None = None,
     ) -> Rising:
         """The same where a bound takes long: knots lie where a rough look at attacks says that they are needed.
 
         `rough` is about what attacks reach and `needs` about the room between two ε that are close to each other. Knots
-        end where so many are about enough, and where a look-up would lose more than a share of ε.
+        end where so many are about enough, and where a look-up would lose more than a share of ε; they may begin after
+        those of another curve.
         """
-        epsilon = _planned(rough, needs, typical, most)
+        epsilon = _planned(rough, needs, typical, most, after)
+        if epsilon.size < 2:  # nothing is left to learn
+            return cls.unknown()
         made = cls._at(measure, room, epsilon)
         for _ in range(_ROUNDS):
             # A knot whose bound is far from its attack is not mended by others.
@@ -325,7 +329,7 @@ def _top(rough: Rough, typical: float, count: int) -> float:
     return float(between[int(np.argmax(enough))])
 
 
-def _planned(rough: Rough, needs: Room, typical: float, most: int) -> Array:
+def _planned(rough: Rough, needs: Room, typical: float, most: int, after: float | None) -> Array:
     """Knots such that an interval between two of them loses about what it may, but for the last one."""
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(rough(typical * sizes))
@@ -344,8 +348,10 @@ def _planned(rough: Rough, needs: Room, typical: float, most: int) -> Array:
     logs = np.linspace(np.log(at[0]), np.log(at[-1]), 64 * _LOOKS)
     steps = np.minimum(np.exp(np.interp(logs, np.log(at), np.log(steps))), _WIDEST)
     count = np.concatenate([[0.0], np.cumsum(np.diff(logs) * 0.5 * (1 / steps[1:] + 1 / steps[:-1]))])
-    last = min(most, int(np.ceil(count[-1])))
-    return typical * np.exp(np.interp(np.linspace(0.0, min(count[-1], last), last + 1), count, logs))
+    start = 0.0 if after is None else float(np.interp(np.log(after / typical), logs, count))
+    steps = min(most, int(np.ceil(count[-1] - start)))
+    knots = typical * np.exp(np.interp(np.linspace(start, min(count[-1], start + steps), steps + 1), count, logs))
+    return knots if after is None else np.append(after, knots[1:])
 
 
 def _rising(bound: Array) -> Array:

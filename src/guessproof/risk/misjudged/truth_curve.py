@@ -320,7 +320,7 @@ class ProvenLine:
         above = np.flatnonzero(~(most <= line))
         if not above.size:
             return most
-        left = self.proof.left(*boxes.truths[:, above], self.epsilon[boxes.which[above]])
+        left = self.proof.left(boxes.truths[0, above], boxes.truths[1, above], self.epsilon[boxes.which[above]])
         below = left <= line[above]
         most[above[below]] = left[below]
         return most
