@@ -99,13 +99,13 @@ def _capped_gain(
 
 
 def _zigzag_gain(prior: LinePrior, form: LineForm, region: list[tuple[float, float]]) -> tuple[Gain, str]:
-    def one(k: float) -> tuple[float, float]:
+    def gain(k: Array) -> tuple[Array, Array]:
         if form.is_flat:
             return k * form.step, k * form.step
-        attack, bound = signed_zigzag(prior, form, region, k)
+        attack, bound = signed_zigzag(prior, form, region, np.asarray(k))
         return attack + k * form.step, bound + k * form.step
 
-    return _each(one), "zigzag: peaks in the goal, valleys outside, carried along the line"
+    return gain, "zigzag: peaks in the goal, valleys outside, carried along the line"
 
 
 def _cells_gain(attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]) -> tuple[Gain, str]:
