@@ -53,7 +53,9 @@ Places = NDArray[np.intp]  # of some k among all
 _WITHIN = 1e-13  # how close the λ that suffices and the one that does not are brought, as logarithms
 _NEVER = 1e9  # a gain beyond which none is looked for
 _TRUSTED, _STEPS = 8, 200  # steps that may all be Newton's, of those after them every other one halves what is left
-_NEAR = 1e-14  # the share by which capacity and what it serves may differ at a turn: λ is off by no larger one for each
+# The share by which capacity and what it serves may differ at a turn, for sums and quadratures: λ is off by no larger one
+# for each turn.
+_NEAR, _NEAR_BY_QUADRATURE = 1e-14, 1e-13
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Stretch:
         """The point up to which `from_start` reaches a target that all of the stretch reaches."""
         low, high = np.full(k.shape, float(self.start)), self._beyond(k, target)
         x = np.where((guess > low) & (guess < high), guess, 0.5 * low + 0.5 * high)
-        open_ = np.arange(k.size)
+        open_, near = np.arange(k.size), _NEAR_BY_QUADRATURE if self.prior.by_quadrature else _NEAR
         for step in range(_STEPS):
             at, rate, wanted = x[open_], k[open_], target[open_]
             amount = self.from_start(rate, at)
@@ -106,7 +108,7 @@ class Stretch:
             halved = 0.5 * low[open_] + 0.5 * high[open_]
             inside = (newton > low[open_]) & (newton < high[open_])
             x[open_] = np.where(inside & (step < _TRUSTED or step % 2 == 0), newton, halved)
-            done = (np.abs(off) <= _NEAR * (1 + np.abs(wanted))) | (x[open_] == at) | (x[open_] == low[open_])
+            done = (np.abs(off) <= near * (1 + np.abs(wanted))) | (x[open_] == at) | (x[open_] == low[open_])
             x[open_] = np.where(done, at, x[open_])
             open_ = open_[~done]
             if not open_.size:
@@ -141,7 +143,7 @@ def zigzag(prior: LinePrior, form: LineForm, pieces: list[Component], k: Array) 
     """(attack, bound) of the gain at each k > 0 for the goal marked in `pieces`."""
     inside, outside = (_log_mass(prior, pieces, goal) for goal in (True, False))
     sweep = Sweep(stretches(prior, form, pieces), k, inside - outside)
-    low, high, open_ = np.zeros(k.shape), np.minimum(k * sweep.reach, 1.0), np.arange(k.size)
+    low, high, open_ = np.zeros(k.shape), np.clip(k * sweep.reach, _WITHIN, 1.0), np.arange(k.size)
     while open_.size:
         open_ = open_[sweep.spare(high[open_], open_) < 0]
         low[open_], high[open_] = high[open_], 2 * high[open_]
