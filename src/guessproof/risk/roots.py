@@ -132,19 +132,23 @@ def lowest(function: Callable[[float], float], low: float, high: float, *, xtol:
 
 
 def crossings(
-    function: Callable[[Array, NDArray[np.intp]], Array], low: Array, high: Array, *, within: float
+    function: Callable[[Array, NDArray[np.intp]], Array],
+    low: Array,
+    high: Array,
+    values: tuple[Array, Array],
+    within: float,
 ) -> tuple[Array, Array]:
     """Between which two values each of many functions rises through 0, no further apart than a share of 1 + the upper.
 
-    `function` is asked for some of them, named by their places; at `low` it is below 0 and at `high` it is not.
+    `function` is asked for some of them, named by their places. Its `values` are below 0 at `low`, and not at `high`.
 
-    >>> low, high = crossings(lambda x, at: x * x - np.array([2.0, 3.0])[at], np.zeros(2), np.full(2, 4.0), within=1e-9)
+    >>> square = lambda x, at: x * x - np.array([2.0, 3.0])[at]
+    >>> low, high = crossings(square, np.zeros(2), np.full(2, 2.0), (np.array([-2.0, -3.0]), np.array([2.0, 1.0])), 1e-9)
     >>> low.round(6).tolist(), high.round(6).tolist()
     ([1.414214, 1.732051], [1.414214, 1.732051])
     """
-    open_ = np.arange(low.size)
-    a, fa, b, fb = low.copy(), np.minimum(function(low, open_), -1e-300), high.copy(), function(high, open_)
-    t = np.full(low.shape, 0.5)
+    open_, a, fa, b, fb = np.arange(low.size), low.copy(), values[0].copy(), high.copy(), values[1].copy()
+    t = np.clip(fa / (fa - fb), 0.1, 0.9)
     for _ in range(_MOST_STEPS):
         open_ = open_[np.abs(b - a)[open_] > within * (1 + np.maximum(a, b)[open_])]
         if not open_.size:

@@ -103,8 +103,9 @@ class Stretch:
             amount = self.from_start(rate, at)
             off = amount - wanted
             low[open_], high[open_] = np.where(off < 0, at, low[open_]), np.where(off < 0, high[open_], at)
-            # Seen from below an amount is bent as its logarithm is, seen from above about as it is itself.
-            newton = at - np.where(off < 0, off, -np.expm1(-off)) / self.steepness(rate, at, amount)
+            # Newton's step for the logarithm, seen from below; from above for one in ln x, which never passes the start.
+            steep, along = self.steepness(rate, at, amount), at - self.start
+            newton = np.where(off < 0, at - off / steep, self.start + along * np.exp(-off / (steep * along)))
             halved = 0.5 * low[open_] + 0.5 * high[open_]
             inside = (newton > low[open_]) & (newton < high[open_])
             x[open_] = np.where(inside & (step < _TRUSTED or step % 2 == 0), newton, halved)
@@ -143,13 +144,17 @@ def zigzag(prior: LinePrior, form: LineForm, pieces: list[Component], k: Array) 
     """(attack, bound) of the gain at each k > 0 for the goal marked in `pieces`."""
     inside, outside = (_log_mass(prior, pieces, goal) for goal in (True, False))
     sweep = Sweep(stretches(prior, form, pieces), k, inside - outside)
-    low, high, open_ = np.zeros(k.shape), np.clip(k * sweep.reach, _WITHIN, 1.0), np.arange(k.size)
+    low, high, open_ = np.zeros(k.shape), np.clip(0.3 * k * sweep.reach, _WITHIN, 1.0), np.arange(k.size)
+    at_low, at_high = np.full(k.shape, np.nan), np.empty(k.shape)
     while open_.size:
-        open_ = open_[sweep.spare(high[open_], open_) < 0]
-        low[open_], high[open_] = high[open_], 2 * high[open_]
+        at_high[open_] = sweep.spare(high[open_], open_)
+        open_ = open_[at_high[open_] < 0]
+        low[open_], at_low[open_], high[open_] = high[open_], at_high[open_], 2 * high[open_]
         open_ = open_[high[open_] <= _NEVER]
-    known = np.flatnonzero(high <= _NEVER)
-    ends = crossings(lambda gain, some: sweep.spare(gain, known[some]), low[known], high[known], within=_WITHIN)
+    first, known = np.flatnonzero(np.isnan(at_low)), np.flatnonzero(high <= _NEVER)
+    at_low[first] = np.minimum(sweep.spare(low[first], first), -1e-300)  # nothing is gained by nothing
+    values = at_low[known], at_high[known]
+    ends = crossings(lambda gain, some: sweep.spare(gain, known[some]), low[known], high[known], values, _WITHIN)
     low, high = np.full((2, *k.shape), np.inf)
     low[known], high[known] = ends
     noise = 1e-12 * (1 + high) + 4e-15 * k * sweep.far
