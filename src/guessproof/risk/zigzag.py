@@ -52,6 +52,7 @@ Places = NDArray[np.intp]  # of some k among all
 
 _WITHIN = 1e-13  # how close the λ that suffices and the one that does not are brought, as logarithms
 _NEVER = 1e9  # a gain beyond which none is looked for
+_ULPS = 4.5e-16  # the share of a number within which no two steps lead to different ones
 _TRUSTED, _STEPS = 8, 200  # steps that may all be Newton's, of those after them every other one halves what is left
 # The share by which capacity and what it serves may differ at a turn, for sums and quadratures: λ is off by no larger one
 # for each turn.
@@ -109,7 +110,7 @@ class Stretch:
             halved = 0.5 * low[open_] + 0.5 * high[open_]
             inside = (newton > low[open_]) & (newton < high[open_])
             x[open_] = np.where(inside & (step < _TRUSTED or step % 2 == 0), newton, halved)
-            done = (np.abs(off) <= near * (1 + np.abs(wanted))) | (x[open_] == at) | (x[open_] == low[open_])
+            done = (np.abs(off) <= near * (1 + np.abs(wanted))) | (np.abs(x[open_] - at) <= _ULPS * np.abs(at))
             x[open_] = np.where(done, at, x[open_])
             open_ = open_[~done]
             if not open_.size:
@@ -140,23 +141,60 @@ def stretches(prior: LinePrior, form: LineForm, pieces: list[Component]) -> list
     return found
 
 
-def zigzag(prior: LinePrior, form: LineForm, pieces: list[Component], k: Array) -> tuple[Array, Array]:
+@dataclass(eq=False)
+class Memory:
+    """What is known of some k: between which two λ, as gains, the least that suffices lies, and where the turns are.
+
+    A gain rises with k: neighbours enclose it, and their turns are near. No answer depends on it but in its last digits.
+    """
+
+    k: Array = field(default_factory=lambda: np.empty(0))
+    ends: Array = field(default_factory=lambda: np.empty((2, 0)))
+    turns: Array = field(default_factory=lambda: np.empty((0, 0)))
+
+    def around(self, k: Array, sweep: Sweep) -> tuple[Array, Array]:
+        """A gain that is not reached, one that perhaps suffices; and the sweep is told where to look for turns."""
+        low, high = np.zeros(k.shape), np.clip(0.3 * k * sweep.reach, _WITHIN, 1.0)
+        if not self.k.size:
+            return low, high
+        place = np.searchsorted(self.k, k)
+        before, after = np.maximum(place - 1, 0), np.minimum(place, self.k.size - 1)
+        nearest = np.where(k * k < self.k[before] * self.k[after], before, after)
+        for turns, known in zip(sweep.turns, self.turns, strict=True):
+            turns[:] = known[nearest]
+        low, beyond = np.where(place > 0, self.ends[0][before], low), place == self.k.size
+        return low, np.where(beyond, self.ends[1][-1] * (k / self.k[-1]), self.ends[1][after])
+
+    def learn(self, k: Array, ends: Array, turns: list[Array]) -> None:
+        """Keep what was found."""
+        every = np.concatenate([self.k, k])
+        order = np.argsort(every)
+        self.k, self.ends = every[order], np.concatenate([self.ends, ends], axis=1)[:, order]
+        found = np.stack(turns)
+        self.turns = (np.concatenate([self.turns, found], axis=1) if self.turns.size else found)[:, order]
+
+
+def zigzag(
+    prior: LinePrior, form: LineForm, pieces: list[Component], k: Array, memory: Memory | None = None
+) -> tuple[Array, Array]:
     """(attack, bound) of the gain at each k > 0 for the goal marked in `pieces`."""
     inside, outside = (_log_mass(prior, pieces, goal) for goal in (True, False))
-    sweep = Sweep(stretches(prior, form, pieces), k, inside - outside)
-    low, high, open_ = np.zeros(k.shape), np.clip(0.3 * k * sweep.reach, _WITHIN, 1.0), np.arange(k.size)
-    at_low, at_high = np.full(k.shape, np.nan), np.empty(k.shape)
+    sweep, memory = Sweep(stretches(prior, form, pieces), k, inside - outside), memory or Memory()
+    low, high = memory.around(k, sweep)
+    at_low, at_high, open_ = np.full(k.shape, np.nan), np.empty(k.shape), np.arange(k.size)
     while open_.size:
         at_high[open_] = sweep.spare(high[open_], open_)
         open_ = open_[at_high[open_] < 0]
         low[open_], at_low[open_], high[open_] = high[open_], at_high[open_], 2 * high[open_]
         open_ = open_[high[open_] <= _NEVER]
     first, known = np.flatnonzero(np.isnan(at_low)), np.flatnonzero(high <= _NEVER)
-    at_low[first] = np.minimum(sweep.spare(low[first], first), -1e-300)  # nothing is gained by nothing
-    values = at_low[known], at_high[known]
-    ends = crossings(lambda gain, some: sweep.spare(gain, known[some]), low[known], high[known], values, _WITHIN)
-    low, high = np.full((2, *k.shape), np.inf)
-    low[known], high[known] = ends
+    at_low[first] = np.minimum(sweep.spare(low[first], first), -1e-300)  # less gains less, whatever rounding says
+    values, ends = (at_low[known], at_high[known]), np.full((2, *k.shape), np.inf)
+    ends[:, known] = crossings(
+        lambda gain, some: sweep.spare(gain, known[some]), low[known], high[known], values, _WITHIN
+    )
+    memory.learn(k, ends, sweep.turns)
+    low, high = ends
     noise = 1e-12 * (1 + high) + 4e-15 * k * sweep.far
     return np.where(np.isinf(high), high, np.maximum(low - noise, 0.0)), high + noise
 
@@ -268,16 +306,20 @@ def _minus(x: Array, y: Array) -> Array:
 
 
 def signed_zigzag(
-    prior: LinePrior, form: LineForm, intervals: list[tuple[float, float]], k: Array
+    prior: LinePrior,
+    form: LineForm,
+    intervals: list[tuple[float, float]],
+    k: Array,
+    memories: tuple[Memory, Memory] | None = None,
 ) -> tuple[Array, Array]:
     """(attack, bound) of the signed gain at each k; a loss is the gain of the complement."""
     pieces, found = components(prior, intervals), np.zeros((2, *k.shape))
-    for sign, some in ((1, k > 0), (-1, k < 0)):
+    for sign, some, memory in zip((1, -1), (k > 0, k < 0), memories or (None, None), strict=True):
         if not some.any():
             continue
         marked = pieces if sign > 0 else [(a, b, not goal) for a, b, goal in pieces]
         with np.errstate(all="ignore"):  # far out, integrals end at 0 or infinity, as they should
-            found[:, some] = sign * np.stack(zigzag(prior, form, marked, np.abs(k[some])))
+            found[:, some] = sign * np.stack(zigzag(prior, form, marked, np.abs(k[some]), memory))
     return found[0], found[1]
 
 
