@@ -50,7 +50,8 @@ def components(prior: LinePrior, intervals: list[tuple[float, float]]) -> list[C
 
 Places = NDArray[np.intp]  # of some k among all
 
-_WITHIN = 1e-13  # how close the λ that suffices and the one that does not are brought, as logarithms
+# How close the λ that suffices and the one that does not are brought, as logarithms; and where many are to be known.
+_WITHIN, _WITHIN_OF_MANY = 1e-13, 1e-10
 _NEVER = 1e9  # a gain beyond which none is looked for
 _ULPS = 4.5e-16  # the share of a number within which no two steps lead to different ones
 _TRUSTED, _STEPS = 8, 200  # steps that may all be Newton's, of those after them every other one halves what is left
@@ -145,7 +146,7 @@ def stretches(prior: LinePrior, form: LineForm, pieces: list[Component]) -> list
 class Memory:
     """What is known of some k: between which two λ, as gains, the least that suffices lies, and where the turns are.
 
-    A gain rises with k: neighbours enclose it, and their turns are near. No answer depends on it but in its last digits.
+    A gain rises with k: neighbours enclose it, and their turns are near.
     """
 
     k: Array = field(default_factory=lambda: np.empty(0))
@@ -179,7 +180,8 @@ def zigzag(
 ) -> tuple[Array, Array]:
     """(attack, bound) of the gain at each k > 0 for the goal marked in `pieces`."""
     inside, outside = (_log_mass(prior, pieces, goal) for goal in (True, False))
-    sweep, memory = Sweep(stretches(prior, form, pieces), k, inside - outside), memory or Memory()
+    sweep = Sweep(stretches(prior, form, pieces), k, inside - outside)
+    within, memory = (_WITHIN, Memory()) if memory is None else (_WITHIN_OF_MANY, memory)
     low, high = memory.around(k, sweep)
     at_low, at_high, open_ = np.full(k.shape, np.nan), np.empty(k.shape), np.arange(k.size)
     while open_.size:
@@ -191,7 +193,7 @@ def zigzag(
     at_low[first] = np.minimum(sweep.spare(low[first], first), -1e-300)  # less gains less, whatever rounding says
     values, ends = (at_low[known], at_high[known]), np.full((2, *k.shape), np.inf)
     ends[:, known] = crossings(
-        lambda gain, some: sweep.spare(gain, known[some]), low[known], high[known], values, _WITHIN
+        lambda gain, some: sweep.spare(gain, known[some]), low[known], high[known], values, within
     )
     memory.learn(k, ends, sweep.turns)
     low, high = ends
