@@ -153,7 +153,7 @@ def zigzags_of(attack: Attack) -> tuple[TiltedIntegrals, list[Component]] | None
 
 
 def _gaps_of_zigzags(world: TiltedIntegrals, pieces: list[Component], factor: float, across: float) -> Gaps:
-    """What zigzags tell of the rest (or, where it falls, of the goal), or how far apart two values are if that is less."""
+    """What zigzags tell of the rest (of the goal, where it falls), or how far apart two values are if that is less."""
 
     def of_zigzags(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         marked = pieces if sign > 0 else [(a, b, not goal) for a, b, goal in pieces]

@@ -1,7 +1,7 @@
 """One root of a function that changes sign at most once, of many such functions at once, and the bottom of one valley.
 
-Brent's methods (1973), and Chandrupatla's (1997) for many; tests hold them to SciPy's, which takes longer to import than
-most questions take to answer.
+Brent's methods (1973), and Chandrupatla's (1997) for many; tests hold Brent's to SciPy's, which take longer to import
+than most questions take to answer.
 """
 
 from __future__ import annotations
@@ -143,7 +143,8 @@ def crossings(
     `function` is asked for some of them, named by their places. Its `values` are below 0 at `low`, and not at `high`.
 
     >>> square = lambda x, at: x * x - np.array([2.0, 3.0])[at]
-    >>> low, high = crossings(square, np.zeros(2), np.full(2, 2.0), (np.array([-2.0, -3.0]), np.array([2.0, 1.0])), 1e-9)
+    >>> values = np.array([-2.0, -3.0]), np.array([2.0, 1.0])
+    >>> low, high = crossings(square, np.zeros(2), np.full(2, 2.0), values, 1e-9)
     >>> low.round(6).tolist(), high.round(6).tolist()
     ([1.414214, 1.732051], [1.414214, 1.732051])
     """

@@ -55,8 +55,8 @@ _WITHIN, _WITHIN_OF_MANY = 1e-13, 1e-10
 _NEVER = 1e9  # a gain beyond which none is looked for
 _ULPS = 4.5e-16  # the share of a number within which no two steps lead to different ones
 _TRUSTED, _STEPS = 8, 200  # steps that may all be Newton's, of those after them every other one halves what is left
-# The share by which capacity and what it serves may differ at a turn, for sums and quadratures: λ is off by no larger one
-# for each turn.
+# The share by which capacity and what it serves may differ at a turn, for formulas and for quadratures: λ is off by no
+# larger one for each turn.
 _NEAR, _NEAR_BY_QUADRATURE = 1e-14, 1e-13
 
 
@@ -105,7 +105,7 @@ class Stretch:
             amount = self.from_start(rate, at)
             off = amount - wanted
             low[open_], high[open_] = np.where(off < 0, at, low[open_]), np.where(off < 0, high[open_], at)
-            # Newton's step for the logarithm, seen from below; from above for one in ln x, which never passes the start.
+            # Newton's step for the logarithm, seen from below; from above one in ln x, which never passes the start.
             steep, along = self.steepness(rate, at, amount), at - self.start
             newton = np.where(off < 0, at - off / steep, self.start + along * np.exp(-off / (steep * along)))
             halved = 0.5 * low[open_] + 0.5 * high[open_]
@@ -237,7 +237,7 @@ class Sweep:
         ]
 
     def spare(self, gain: Array, some: Places) -> Array:
-        """Whether posterior odds of λ, so much above the prior ones, let every piece of goal be carried: 0 or more if so.
+        """Whether odds of λ, so much above the prior ones, let every piece of goal be carried: 0 or more if so.
 
         Between −1 and 1, rising with λ: by how much what is there exceeds what is asked for at the last stretch.
         """

@@ -1,25 +1,26 @@
 """How far the log-odds of a goal of several intervals lie above their chord between two ε.
 
-As in `gaps`, for one s they lie above it by no more than ln M lies below its own, M = ∫ e^{εs}f over the rest. Given s on
-the goal, the smallest s that is allowed left of the first interval and right of the last one makes M least: there s falls
-away from the goal as fast as ψ. So only such s matter, the same for every ε. The rest is a few groups, M = Σ Mᵢ: the
-two outer ones, which are a height Sᵢ at their edge and a known tilted integral, ln Mᵢ = εSᵢ + ln Aᵢ(ε); and what lies
-between two intervals, where s is anything. Let e^γ − 1 ≤ 4θ(1−θ)·gᵢ hold for ln Mᵢ and its chord: what `gaps` tells of two
-copies of ψ for an outer one, and of the width for an inner one. With wᵢ the shares of the groups on their chords,
+As in `gaps`, for one s they lie above it by no more than ln M lies below its own, M = ∫ e^{εs}f over the rest. Given s
+on the goal, the smallest s that is allowed left of the first interval and right of the last one makes M least: there s
+falls away from the goal as fast as ψ. So only such s matter, the same for every ε. The rest is a few groups, M = Σ Mᵢ:
+the two outer ones, which are a height Sᵢ at their edge and a known tilted integral, ln Mᵢ = εSᵢ + ln Aᵢ(ε); and what
+lies between two intervals, where s is anything. Let e^γ − 1 ≤ 4θ(1−θ)·gᵢ hold for ln Mᵢ and its chord: what `gaps`
+tells of two copies of ψ for an outer one, and of the width for an inner one. With wᵢ the shares of the groups on their
+chords,
 
     M ≥ (Σ e^{chord of ln Mᵢ})·(1 − 4θ(1−θ)·Σ wᵢgᵢ),     (ln of the first bracket)'' = Var_w(Δ ln Mᵢ) in θ:
 
 ln M lies at most 4θ(1−θ)·y below its chord, y = −ln(1 − max gᵢ) + max Var_w/8. The variance is at most a quarter of the
-square of the largest difference of two Δ ln Mᵢ, and at most the sum of wᵢwⱼ(Δ ln Mᵢ − Δ ln Mⱼ)² over all pairs. Where one
-group is much higher than the other, it also weighs much more. For an inner group let S be its mean height, by which ln M
-climbs: Δ ln M = (ε₂ − ε₁)·S. Then ln M = εS + ln A on its chord with
+square of the largest difference of two Δ ln Mᵢ, and at most the sum of wᵢwⱼ(Δ ln Mᵢ − Δ ln Mⱼ)² over all pairs. Where
+one group is much higher than the other, it also weighs much more. For an inner group let S be its mean height, by which
+ln M climbs: Δ ln M = (ε₂ − ε₁)·S. Then ln M = εS + ln A on its chord with
 
     ln T(ε₂) ≤ ln A ≤ ln P:
 
-as ln M is convex it climbs before ε₁ by no more than S for each ε, from ln P, the prior probability of the group; and as
-some s(x) is S at least, s(y) ≥ S − |ψ(x) − ψ(y)|, and T is the smallest integral of a tent with a peak in the group. So
-for all pairs Δ ln Mᵢ − Δ ln Mⱼ = (ε₂ − ε₁)·σ + (Δ ln Aᵢ − Δ ln Aⱼ for outer groups), the odds wᵢ/wⱼ are e^{εσ}Aᵢ/Aⱼ, and σ
-= Sᵢ − Sⱼ is at most how far apart the groups are: small boxes of σ tell the largest product.
+as ln M is convex it climbs before ε₁ by no more than S for each ε, from ln P, the prior probability of the group; and
+as some s(x) is S at least, s(y) ≥ S − |ψ(x) − ψ(y)|, and T is the smallest integral of a tent with a peak in the group.
+So for all pairs Δ ln Mᵢ − Δ ln Mⱼ = (ε₂ − ε₁)·σ + (Δ ln Aᵢ − Δ ln Aⱼ, of outer groups), the odds wᵢ/wⱼ are e^{εσ}Aᵢ/Aⱼ,
+and σ = Sᵢ − Sⱼ is at most how far apart the groups are: small boxes of σ tell the largest product.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _PEAKS = 9  # tents that stand for all with a peak in a group
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """A part of the rest: ψ from and to where its height is told, what ln A climbs by, g, and ln A at least and most."""
+    """A part of the rest: between which ψ its height is told, what ln A climbs by, g, and ln A at least and most."""
 
     ends: tuple[float, float]
     climb: Array
@@ -69,9 +70,7 @@ def gap_of_zigzags(world: TiltedIntegrals, pieces: list[Component], first: Array
     return np.where(np.isnan(found), np.inf, found)
 
 
-def _outer(
-    world: TiltedIntegrals, start: float, end: float, is_left: bool, first: Array, second: Array
-) -> _Group:
+def _outer(world: TiltedIntegrals, start: float, end: float, is_left: bool, first: Array, second: Array) -> _Group:
     """What lies on one side of all intervals: s falls from its edge outwards."""
     edge, middle, half = end if is_left else start, 0.5 * (first + second), 0.5 * (second - first)
     rates = np.stack([middle + n * half for n in (-2, 2, 0, -1, 1)])

@@ -42,7 +42,11 @@ _NEAR_A_KINK = 0.1  # of the true values that attacks are looked for among
 _FIRST_STEPS, _CLIMB_STEPS = 3, 2  # of Newton's method, to the best turns
 _TAILS = (3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11, 1e-14)  # of the prior: where true values may end
 _OUTWARDS = (0.3, 0.1, 3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8, 1e-11, 1e-14)  # the same without memory
-_WIDE, _SLICES, _SOME = 12.0, 64, 9  # times half a goal: a range of which slices, at some ε, are asked whether they count
+_WIDE, _SLICES, _SOME = (
+    12.0,
+    64,
+    9,
+)  # times half a goal: a range of which slices, at some ε, are asked whether they count
 _WELL_BELOW = 0.5  # of an attack: what is left beyond such an end
 _BOX_TRUTHS, _BOX_PEAKS, _DENSE = 5, 5, 0.03  # ends of the first boxes, and how dense they are around the attack
 _THIN = 0.1  # of how far peaks are apart: where true values are as near to each other, peaks are what is cut
