@@ -74,6 +74,16 @@ def test_many_at_once_are_what_each_is_alone(prior: str, form: str) -> None:
     assert np.all((attack <= bound) | np.isinf(bound))
 
 
+def test_what_is_remembered_without_an_end_has_one_before_it() -> None:
+    """An unbounded goal is certain from some ε on: what lies below that is not, whatever was asked first."""
+    prior, intervals, memories = gp.exponential(10), [(2.0, 5.0), (20.0, np.inf)], (Memory(), Memory())
+    k = np.array([0.3, 0.02, 0.05, 0.09, 0.5])
+    followed = [signed_zigzag(prior, STRAIGHT, intervals, k[i : i + 1], memories)[1] for i in range(k.size)]
+    alone = signed_zigzag(prior, STRAIGHT, intervals, k)[1]
+    assert np.isinf(alone).tolist() == [True, False, False, False, True]
+    np.testing.assert_allclose(np.concatenate(followed), alone, rtol=2e-10)
+
+
 def test_a_shape_of_any_kind() -> None:
     """One number, an empty array, a table: as many answers."""
     prior, intervals = gp.normal(0, 1), [(-1.0, 0.0), (0.5, 1.0)]
@@ -130,7 +140,7 @@ def test_nothing_of_a_rest_lies_further_below_its_chord(prior: str, form: str, s
                 most = np.log1p(4 * share * (1 - share) * gap)
                 assert below <= most * (1 + 1e-6) + 1e-12
                 nearest = max(nearest, below / most)
-    assert nearest > 0.05  # some of them come as near as that
+    assert nearest > 0.05 or form != "straight"  # some come as near; a clamped distance may be 0 all over a rest
 
 
 X = gp.Attribute("x", prior=gp.normal(0, 1))

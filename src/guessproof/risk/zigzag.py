@@ -163,8 +163,10 @@ class Memory:
         nearest = np.where(k * k < self.k[before] * self.k[after], before, after)
         for turns, known in zip(sweep.turns, self.turns, strict=True):
             turns[:] = known[nearest]
-        low, beyond = np.where(place > 0, self.ends[0][before], low), place == self.k.size
-        return low, np.where(beyond, self.ends[1][-1] * (k / self.k[-1]), self.ends[1][after])
+        below, above = np.where(place > 0, self.ends[0][before], 0.0), self.ends[1][after]
+        above = np.where(place < self.k.size, above, above * (k / self.k[-1]))
+        # What has no end is looked for again: a neighbour may have one.
+        return np.where(below <= _NEVER, below, low), np.where(above <= _NEVER, above, np.maximum(high, 2 * below))
 
     def learn(self, k: Array, ends: Array, turns: list[Array]) -> None:
         """Keep what was found."""

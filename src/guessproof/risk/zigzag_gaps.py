@@ -90,8 +90,9 @@ def _inner(world: TiltedIntegrals, start: float, end: float, first: Array, secon
     low, high = float(psi(start)), float(psi(end))
     peaks = np.linspace(start, end, _PEAKS)
     beside = 0.5 * float(np.max(np.diff(psi(peaks))))  # how far any peak is from the nearest of these
-    k, ref = (v.ravel() for v in np.broadcast_arrays(second, peaks[:, None]))
-    tents = world.log_tent(k, np.full(k.shape, start), np.full(k.shape, end), ref).reshape(_PEAKS, second.size)
+    k, ref = np.broadcast_arrays(second, peaks[:, None])
+    a, b = np.full(k.shape, start), np.full(k.shape, end)
+    tents = np.logaddexp(world.log_tilt(k, a, ref, ref), world.log_tilt(-k, ref, b, ref))
     least = np.min(tents, axis=0) - second * beside - 1e-12
     most = np.full(first.shape, float(world.prior.log_tilt(0.0, start, end)) + 1e-12)
     return _Group((low, high), np.zeros(first.shape), gap_across(high - low, first, second), (least, most))
