@@ -116,10 +116,10 @@ def test_nothing_of_a_rest_lies_further_below_its_chord(prior: str, form: str, s
     """Drawn heights at the edges of all intervals, and the lowest rest that goes with them."""
     random = np.random.default_rng([len(prior), len(form), sign + 1])
     world, distance = PRIORS[prior](random), FORMS[form](random)
-    low, high = (float(v) for v in world.quantile([0.03, 0.97]))
+    least, low, high, most = (float(v) for v in world.quantile([1e-12, 0.03, 0.97, 1 - 1e-12]))
     edges = np.sort(random.uniform(low, high, 2 * random.integers(2, 4)))
     intervals = [(float(a), float(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    ends = np.unique(np.concatenate([np.linspace(*world.quantile([1e-12, 1 - 1e-12]), 4001), edges, distance.cuts]))
+    ends = np.unique(np.concatenate([np.linspace(least, most, 4001), edges, distance.cuts]))
     x, mass = 0.5 * (ends[1:] + ends[:-1]), np.asarray(world.mass(ends[:-1], ends[1:]))
     x, mass = x[mass > 0], mass[mass > 0]
     inside = np.any([(x >= a) & (x <= b) for a, b in intervals], axis=0)
@@ -137,9 +137,9 @@ def test_nothing_of_a_rest_lies_further_below_its_chord(prior: str, form: str, s
             for share in (0.25, 0.5, 0.75):
                 chord = (1 - share) * logs[0] + share * logs[1]
                 below = chord - log_of_rest(mass, s, (1 - share) * first + share * second)
-                most = np.log1p(4 * share * (1 - share) * gap)
-                assert below <= most * (1 + 1e-6) + 1e-12
-                nearest = max(nearest, below / most)
+                proven = np.log1p(4 * share * (1 - share) * gap)
+                assert below <= proven * (1 + 1e-6) + 1e-12
+                nearest = max(nearest, below / proven)
     assert nearest > 0.05 or form != "straight"  # some come as near; a clamped distance may be 0 all over a rest
 
 

@@ -245,17 +245,17 @@ class Sweep:
         """
         k, log_lambda = self.k[some], self.before + gain
         rising, waiting = np.full((2, *k.shape), -np.inf)
-        for i, part in enumerate(self.parts):
-            at_start, at_end = (whole[some] for whole in self._whole[i])
+        for i, part in enumerate(self.parts[:-1]):
             rising, waiting = rising - k * part.before, _further(waiting, k * part.before)
-            if i == len(self.parts) - 1:
-                break
+            at_start, at_end = (whole[some] for whole in self._whole[i])
             amounts = (at_start, at_end) if part.goal else (log_lambda + at_start, log_lambda + at_end)
             through = self._through_goal if part.goal else self._through_rest
             rising, waiting = through(i, some, (rising, waiting), amounts, log_lambda)
-        if self.parts[-1].goal:
-            return np.where(np.isneginf(waiting), _compared(rising, at_start), -1.0)
-        return np.where(np.isneginf(waiting), 1.0, _compared(log_lambda + at_start, waiting))
+        last, amount = self.parts[-1], self._whole[-1][0][some]
+        rising, waiting = rising - k * last.before, _further(waiting, k * last.before)
+        if last.goal:
+            return np.where(np.isneginf(waiting), _compared(rising, amount), -1.0)
+        return np.where(np.isneginf(waiting), 1.0, _compared(log_lambda + amount, waiting))
 
     def _through_goal(
         self, i: int, some: Places, state: tuple[Array, Array], whole: tuple[Array, Array], log_lambda: Array
