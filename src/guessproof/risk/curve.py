@@ -12,12 +12,13 @@ import numpy as np
 
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
-from guessproof.risk.limits import checked_epsilon, checked_limits
+from guessproof.risk.limits import advantage_bracket, checked_epsilon, checked_limits, posterior_bracket
 from guessproof.risk.misjudged.answer import farthest, hill_goal
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Further, Measure, Rising, Rough, bound_of, inverse_of
-from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of
+from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of, zigzags_of
+from guessproof.risk.single import belief_of
 from guessproof.risk.worst_case import Direction
 from guessproof.risk.worst_curve import WorstTruths
 from guessproof.world.checks import Array
@@ -310,6 +311,8 @@ def _span(prior: Any, form: Any) -> float | None:
 
 
 def _measure(attack: Attack, direction: Direction) -> Measure:
+    if attack.prior_factor == 1 and zigzags_of(attack) is not None:
+        return _measure_of_zigzags(attack, direction)
     questions: dict[Direction, Any] = {
         "rise": attack.advantage,
         "posterior": attack.posterior,
@@ -319,6 +322,20 @@ def _measure(attack: Attack, direction: Direction) -> Measure:
     def measure(epsilon: Array) -> tuple[Array, Array]:
         with np.errstate(all="ignore"):  # far out, integrals end at 0 or infinity, as they should
             found = questions[direction](epsilon)
+        return np.asarray(found.attack), np.asarray(found.bound)
+
+    return measure
+
+
+def _measure_of_zigzags(attack: Attack, direction: Direction) -> Measure:
+    """The same where each ε is answered from those around it."""
+    belief = belief_of(attack.attribute, attack.goal, attack.true_value, remembers=True)
+
+    def measure(epsilon: Array) -> tuple[Array, Array]:
+        if direction == "posterior":
+            found = posterior_bracket(belief, epsilon, "upper")
+        else:
+            found = advantage_bracket(belief, epsilon, direction == "fall")
         return np.asarray(found.attack), np.asarray(found.bound)
 
     return measure

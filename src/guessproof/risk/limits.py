@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from guessproof.errors import GoalError, InfeasibleError, ParameterError
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.roots import next_fraction
 from guessproof.world.checks import LARGEST, Array, Mask, real
 from guessproof.world.line import expit
 
@@ -298,16 +299,5 @@ def _close_in(
         a, fa = np.where(todo, x, a), np.where(todo, f, fa)
         width = np.abs(b - a)
         todo = todo & (width > relative * np.maximum(np.abs(a), np.abs(b)))
-        t = _next_fraction(a, b, c, fa, fb, fc, 0.25 * relative * np.abs(a) / np.maximum(width, 1e-300))
+        t = next_fraction(a, b, c, fa, fb, fc, 0.25 * relative * np.abs(a) / np.maximum(width, 1e-300))
     return np.where(fa <= 0, a, b)
-
-
-def _next_fraction(a: Array, b: Array, c: Array, fa: Array, fb: Array, fc: Array, least: Array) -> Array:
-    """Inverse quadratic interpolation where it is safe, the middle otherwise (Chandrupatla 1997)."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
-        safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
-        t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
-    t = np.where(safe & np.isfinite(t), t, 0.5)
-    least = np.minimum(least, 0.5)
-    return np.clip(t, least, 1 - least)

@@ -24,6 +24,8 @@ from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.rising import Room
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import Direction
+from guessproof.risk.zigzag import Component, components
+from guessproof.risk.zigzag_gaps import gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import combine
@@ -89,6 +91,9 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
 
     if by_hills(attack) and attack.known_truth and math.isfinite(factor):
         return _gaps_of_hills(attack, across)
+    zigzags = zigzags_of(attack) if math.isfinite(factor) else None
+    if zigzags is not None:
+        return _gaps_of_zigzags(*zigzags, factor, across)
 
     def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         assert run is not None
@@ -134,6 +139,30 @@ def _gaps_of_hills(attack: Attack, across: float) -> Gaps:
     return of_hills
 
 
+def zigzags_of(attack: Attack) -> tuple[TiltedIntegrals, list[Component]] | None:
+    """A density, and where goal and rest are, if the best likelihoods are zigzags; None elsewhere."""
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    if attack.several is not None or not isinstance(prior, LinePrior) or not attack.known_truth:
+        return None
+    if form is None or form.is_flat or not math.isinf(form.cap):
+        return None
+    truth = attack.true_value
+    edges = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
+    pieces = components(prior, [(float(a), float(b)) for a, b in edges]) if len(edges) > 1 else []
+    return (TiltedIntegrals(prior, form), pieces) if len({goal for *_, goal in pieces}) > 1 else None
+
+
+def _gaps_of_zigzags(world: TiltedIntegrals, pieces: list[Component], factor: float, across: float) -> Gaps:
+    """What zigzags tell of the rest (of the goal, where it falls), or how far apart two values are if that is less."""
+
+    def of_zigzags(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
+        marked = pieces if sign > 0 else [(a, b, not goal) for a, b, goal in pieces]
+        gap = gap_across(across, first, second)
+        return gap, np.fmin(gap, factor * gap_of_zigzags(world, marked, first, second))
+
+    return of_zigzags
+
+
 def _compared(sign: int) -> Part:
     """What a belief is compared with: the rest where it rises, the goal itself where it falls."""
     return "rest" if sign > 0 else "goal"
@@ -176,10 +205,13 @@ class _RoomOfBelief:
 
     def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
         whole, rest = self.gaps(first, second, self.sign)
+        # Of two ways one may have moved as far as it can while the other goes on, which the bound is that of.
+        top = 1 - self.before[0]
+        level, bound = bound[0] >= top, (np.minimum(bound[0], top), np.minimum(bound[1], top))
         before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
         ends = np.linspace(*before, _STARTS if before[0] < before[1] else 2)[:, None]
         by_odds = np.max(room_by_odds(rest, (ends[:-1], ends[1:]), bound, most), axis=0)
-        return np.minimum(room_by_ratio(whole, before[1], bound), by_odds)
+        return np.where(level, 0.0, np.minimum(room_by_ratio(whole, before[1], bound), by_odds))
 
     @cached_property
     def before(self) -> tuple[float, float]:

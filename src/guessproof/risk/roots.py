@@ -1,12 +1,18 @@
-"""One root of a function that changes sign at most once, and the bottom of one valley.
+"""One root of a function that changes sign at most once, of many such functions at once, and the bottom of one valley.
 
-Brent's methods (1973); tests hold it to SciPy's, which takes longer to import than most questions take to answer.
+Brent's methods (1973), and Chandrupatla's (1997) for many; tests hold Brent's to SciPy's, which take longer to import
+than most questions take to answer.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.world.checks import Array
 
 _MOST_STEPS = 500
 _FINEST = 8.9e-16  # relative: no float is nearer
@@ -123,3 +129,49 @@ def lowest(function: Callable[[float], float], low: float, high: float, *, xtol:
         elif at_here <= at_third or third in (best, second):
             third, at_third = here, at_here
     return best
+
+
+def crossings(
+    function: Callable[[Array, NDArray[np.intp]], Array],
+    low: Array,
+    high: Array,
+    values: tuple[Array, Array],
+    within: float,
+) -> tuple[Array, Array]:
+    """Between which two values each of many functions rises through 0, no further apart than a share of 1 + the upper.
+
+    `function` is asked for some of them, named by their places. Its `values` are below 0 at `low`, and not at `high`.
+
+    >>> square = lambda x, at: x * x - np.array([2.0, 3.0])[at]
+    >>> values = np.array([-2.0, -3.0]), np.array([2.0, 1.0])
+    >>> low, high = crossings(square, np.zeros(2), np.full(2, 2.0), values, 1e-9)
+    >>> low.round(6).tolist(), high.round(6).tolist()
+    ([1.414214, 1.732051], [1.414214, 1.732051])
+    """
+    open_, a, fa, b, fb = np.arange(low.size), low.copy(), values[0].copy(), high.copy(), values[1].copy()
+    t = np.clip(fa / (fa - fb), 0.1, 0.9)
+    for _ in range(_MOST_STEPS):
+        open_ = open_[np.abs(b - a)[open_] > within * (1 + np.maximum(a, b)[open_])]
+        if not open_.size:
+            break
+        last, at_last, other, at_other = a[open_], fa[open_], b[open_], fb[open_]
+        x = last + t[open_] * (other - last)
+        f = function(x, open_)
+        same = (f < 0) == (at_last < 0)
+        c, fc = np.where(same, last, other), np.where(same, at_last, at_other)
+        other, at_other = np.where(same, other, last), np.where(same, at_other, at_last)
+        a[open_], fa[open_], b[open_], fb[open_] = x, f, other, at_other
+        least = 0.25 * within * (1 + np.maximum(x, other)) / np.maximum(np.abs(other - x), 1e-300)
+        t[open_] = next_fraction(x, other, c, f, at_other, fc, least)
+    return np.where(fa < 0, a, b), np.where(fa < 0, b, a)
+
+
+def next_fraction(a: Array, b: Array, c: Array, fa: Array, fb: Array, fc: Array, least: Array) -> Array:
+    """Inverse quadratic interpolation where it is safe, the middle otherwise (Chandrupatla 1997)."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+        safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
+        t = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    t = np.where(safe & np.isfinite(t), t, 0.5)
+    least = np.minimum(least, 0.5)
+    return np.clip(t, least, 1 - least)

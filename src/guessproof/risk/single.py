@@ -24,7 +24,7 @@ import numpy as np
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.limits import Belief, Gain
 from guessproof.risk.tent import log_prior, tent
-from guessproof.risk.zigzag import region_log_prior, signed_zigzag
+from guessproof.risk.zigzag import Memory, region_log_prior, signed_zigzag
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
@@ -33,15 +33,18 @@ from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
 
-def belief_of(attribute: Attribute, goal: Goal, at: Any) -> Belief:
-    """The goal's prior and gains for a known true value (None for a goal that does not depend on it)."""
+def belief_of(attribute: Attribute, goal: Goal, at: Any, *, remembers: bool = False) -> Belief:
+    """The goal's prior and gains for a known true value (None for a goal that does not depend on it).
+
+    One that remembers is asked about many ε, one after the other: zigzags are followed from one to the next.
+    """
     if isinstance(attribute.prior, Finite):
         return _finite_belief(attribute, attribute.prior, goal, at)
     assert isinstance(attribute.prior, LinePrior)
-    return _line_belief(attribute, attribute.prior, goal, at)
+    return _line_belief(attribute, attribute.prior, goal, at, remembers)
 
 
-def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) -> Belief:
+def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any, remembers: bool) -> Belief:
     t = None if at is None else true_values(attribute, prior, at)
     intervals = goal.edges(np.asarray(0.0) if t is None else t)
     form = attribute.distance.line_form
@@ -66,7 +69,7 @@ def _line_belief(attribute: Attribute, prior: LinePrior, goal: Goal, at: Any) ->
         raise TrueValueError("at", at, "this metric answers one true value at a time", "ask one at a time")
     log_p, log_q = region_log_prior(prior, region)
     if form is not None and np.isinf(form.cap):
-        return Belief(log_p, log_q, *_zigzag_gain(prior, form, region))
+        return Belief(log_p, log_q, *_zigzag_gain(prior, form, region, remembers))
     return Belief(log_p, log_q, *_cells_gain(attribute, prior, region))
 
 
@@ -98,14 +101,18 @@ def _capped_gain(
     return gain, f"table mountain or basin: plateau, slope and floor of the capped distance{means}"
 
 
-def _zigzag_gain(prior: LinePrior, form: LineForm, region: list[tuple[float, float]]) -> tuple[Gain, str]:
-    def one(k: float) -> tuple[float, float]:
+def _zigzag_gain(
+    prior: LinePrior, form: LineForm, region: list[tuple[float, float]], remembers: bool
+) -> tuple[Gain, str]:
+    memories = (Memory(), Memory()) if remembers else None
+
+    def gain(k: Array) -> tuple[Array, Array]:
         if form.is_flat:
             return k * form.step, k * form.step
-        attack, bound = signed_zigzag(prior, form, region, k)
+        attack, bound = signed_zigzag(prior, form, region, np.asarray(k), memories)
         return attack + k * form.step, bound + k * form.step
 
-    return _each(one), "zigzag: peaks in the goal, valleys outside, carried along the line"
+    return gain, "zigzag: peaks in the goal, valleys outside, carried along the line"
 
 
 def _cells_gain(attribute: Attribute, prior: LinePrior, region: list[tuple[float, float]]) -> tuple[Gain, str]:
