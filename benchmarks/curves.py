@@ -121,6 +121,8 @@ def _declared_curves() -> Iterator[tuple[str, str, str]]:
         f"curve of the worst true value, {name} (before: {before})": gp.Attack(gp.within(attribute, radius))
         for name, (attribute, radius, before) in DECLARED.items()
     }
+    two = gp.inside(gp.Attribute("x", gp.normal(50, 10)), (40, 50), (60, 70))
+    asked["curve of two intervals (before: more than 60 s)"] = gp.Attack(two)
     asked["curve of one true value, a cap (before: 4.2 s)"] = gp.Attack(gp.within(capped, radius), at={"x": 0.5})
     for what, attack in asked.items():
         yield what, shown(_made(attack)[0]), "≤ 0.5 s"
