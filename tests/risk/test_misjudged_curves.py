@@ -636,9 +636,10 @@ def parts_with_gaps() -> tuple[Rising, Rising]:
 
 def test_between_parts_others_may_say_no_less_than_the_last_and_no_more_than_the_next() -> None:
     parts = parts_with_gaps()
-    assert inverse_of(parts, 0.05) == (0.0, 1.0)
-    assert inverse_of(parts, 0.11)[0] == inverse_of(parts, 0.11)[1] == pytest.approx(1.0)
-    assert [inverse_of(parts, limit) for limit in (0.22, 0.3)] == [(2.0, 3.0)] * 2
+    for limit, least, most in ((0.05, 0.0, 0.11), (0.22, 2.0, 0.31), (0.3, 2.0, 0.31)):
+        assert inverse_of(parts, limit) == (least, inverse_of(parts, most)[1])
+    for limit, epsilon in ((0.11, 1.0), (0.31, 3.0)):
+        assert inverse_of(parts, limit)[0] == inverse_of(parts, limit)[1] == pytest.approx(epsilon)
     assert [inverse_of(parts, limit) for limit in (0.42, 0.9)] == [(4.0, np.inf)] * 2
     assert bound_of(parts, 0.5) == (0.0, 0.11)
     assert bound_of(parts, 2.0) == (0.22, 0.22)

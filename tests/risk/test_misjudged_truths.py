@@ -166,3 +166,13 @@ def test_a_limit_that_no_attack_found_breaks_is_answered_with_what_is_proven(mon
     engine = gp.Attack(gp.within(gp.Attribute("x", gp.normal(0, 1)), 0.5), prior_factor=2)._misjudged.engines.flat[0]
     monkeypatch.setattr(type(engine), "reached", lambda *_: 0.1)
     assert WrongPrior.epsilon(engine, 0.5, 1) == engine.whatever(0.5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_price_beyond_all_numbers_says_nothing() -> None:
+    """Far from a peak one may be tried: terms that are infinite both ways cancel to nothing that is known."""
+    goal = MisjudgedGoal(TiltedIntegrals(gp.normal(0, 1), STRAIGHT), lambda t: (t - 0.5, t + 0.5), -1, 1, 1.5)
+    edges, c, p = (np.array([-0.5]), np.array([0.5])), np.zeros(1), np.array([0.3])
+    value, size = TruthQuestion(goal, 0.7, 0.05, 1)._functional(edges, c, p, np.array([[0.0], [800.0]]))
+    assert not value > 0
+    assert not size < np.inf

@@ -291,7 +291,7 @@ def inverse_of(parts: Iterable[Rising], limit: float) -> tuple[float, float]:
     for part in parts:
         if limit < part.bound[-1]:
             found = part.inverse(limit)
-            return _ends(least, float(part.epsilon[0]), found)
+            return _ends(least, float(part.epsilon[0]) * (1 - _BACK), found)
         least = max(least, float(part.epsilon[-1]))
     return least, math.inf
 

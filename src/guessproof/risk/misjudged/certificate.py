@@ -208,7 +208,7 @@ class MoveQuestion:
             price = np.exp(log_l)
             terms = [(1 - p) * inside, -price * (rest * tilted_in), -p * outside, price * (after * tilted_out)]
             terms = np.where(integrals > 0, np.stack(terms), 0.0)
-        return self.move * np.sum(terms, axis=(0, 1)), np.sum(np.abs(terms), axis=(0, 1))
+            return self.move * np.sum(terms, axis=(0, 1)), np.sum(np.abs(terms), axis=(0, 1))
 
     def _slack(self, edges: Pair, c: Array, p: Array, log_l: Array) -> Array:
         """By side the derivative of g by λ, as a difference of logarithms."""
