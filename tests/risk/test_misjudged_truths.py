@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import guessproof as gp
 from guessproof.risk.misjudged import wrong_curve
 from guessproof.risk.misjudged.over_truths import TruthQuestion, is_kept, is_proven_over
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
+from guessproof.risk.misjudged.wrong_prior import WrongPrior
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.line import LinePrior
@@ -145,3 +147,22 @@ def test_curves_that_answer_are_made_once(monkeypatch: pytest.MonkeyPatch) -> No
     found = [attack.epsilon(advantage=limit) for limit in (0.05, 0.1, 0.2)]
     assert found == sorted(found)
     assert made == [None]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("limit", [0.8, 0.9])
+def test_limits_that_no_true_value_lets_anybody_break(limit: float) -> None:
+    """Within their bounds all true values are believed in as much that no belief is left to rise as far."""
+    prior = gp.lognormal(1.0, 0.57)
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior, bounds=(0.2, 2.7)), 1.5), prior_factor=2)
+    assert attack.epsilon(advantage=limit) == math.inf
+    least = min(float(prior.mass(t - 1.5, t + 1.5)) for t in np.linspace(0.2, 2.7, 400))
+    assert 1 - least / (least + 2 * (1 - least)) < 0.8
+    assert attack.epsilon(advantage=0.5) < math.inf
+
+
+def test_a_limit_that_no_attack_found_breaks_is_answered_with_what_is_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where attacks are not the best ones they may level below a limit that is not proven to be free."""
+    engine = gp.Attack(gp.within(gp.Attribute("x", gp.normal(0, 1)), 0.5), prior_factor=2)._misjudged.engines.flat[0]
+    monkeypatch.setattr(type(engine), "reached", lambda *_: 0.1)
+    assert WrongPrior.epsilon(engine, 0.5, 1) == engine.whatever(0.5)

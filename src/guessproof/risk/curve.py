@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from guessproof.risk.limits import advantage_bracket, checked_epsilon, checked_l
 from guessproof.risk.misjudged.answer import farthest, hill_goal
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
-from guessproof.risk.rising import Further, Measure, Rising, Rough
+from guessproof.risk.rising import Further, Measure, Rising, Rough, bound_of, inverse_of
 from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of, zigzags_of
 from guessproof.risk.single import belief_of
 from guessproof.risk.worst_case import Direction
@@ -86,19 +87,14 @@ class Curve:
         return min(found)
 
     def _inverted(self, way: Direction, limit: float, limits: dict[str, Any]) -> float:
-        found = self._piece(way).inverse(limit)
-        if found is None and limit >= self._piece(way).bound[-1]:
-            further = self._further(way)
-            found = None if further is None else further.inverse(limit)
-        return float(self.attack.epsilon(**limits)) if found is None else found
+        least, most = inverse_of(self._each(way), limit)
+        return least if least == most else min(max(float(self.attack.epsilon(**limits)), least), most)
 
-    def _at(self, way: Direction, epsilon: float) -> float | None:
-        found = self._piece(way).at(epsilon)
-        if found is None and epsilon > self._piece(way).epsilon[-1]:
-            further = self._further(way)
-            found = None if further is None else further.at(epsilon)
-            return None if found is None else max(found, float(self._piece(way).bound[-1]))
-        return found
+    def _each(self, way: Direction) -> Iterator[Rising]:
+        yield self._piece(way)
+        further = self._further(way)
+        if further is not None:
+            yield from further.each()
 
     def _piece(self, way: Direction) -> Rising:
         return {"rise": lambda: self.rise, "fall": lambda: self.fall, "posterior": lambda: self.believed}[way]()
@@ -108,12 +104,14 @@ class Curve:
         value = _one(epsilon)
         if self._alternatives and not exact:
             return max(one.advantage(value, both) for one in self._alternatives)
-        ways: tuple[Direction, ...] = ("rise", "fall") if both else ("rise",)
-        found = [None] if exact else [self._at(way, value) for way in ways]
         if value == 0:
             return 0.0
-        known = [f for f in found if f is not None]
-        return max(known) if len(known) == len(found) else float(self.attack.advantage(value, both).bound)
+        ways: tuple[Direction, ...] = ("rise", "fall") if both else ("rise",)
+        found = [(0.0, math.inf)] if exact else [bound_of(self._each(way), value) for way in ways]
+        if all(least == most for least, most in found):
+            return max(least for least, _ in found)
+        asked = float(self.attack.advantage(value, both).bound)
+        return max(min(max(asked, least), most) for least, most in found)
 
     def posterior(self, epsilon: float, *, exact: bool = False) -> float:
         """How high the belief can get at most."""
@@ -177,18 +175,21 @@ class Curve:
         return self._made(declared, "posterior")
 
     @cached_property
-    def _made_further(self) -> dict[Direction, Further]:
+    def _made_further(self) -> dict[Direction, Further | None]:
         return {}
 
     def _further(self, direction: Direction) -> Further | None:
         """Where a curve ends early, what comes after it: made when it is first asked for."""
-        if not _by_boxes(self.attack, direction):
-            return None
         if direction not in self._made_further:
-            end = float(self._piece(direction).epsilon[-1])
-            make = partial(_of_wrong_truths, self.attack, direction)
-            self._made_further[direction] = Further(end, make)
+            self._made_further[direction] = self._new_further(direction)
         return self._made_further[direction]
+
+    def _new_further(self, direction: Direction) -> Further | None:
+        by_boxes = _by_boxes(self.attack, direction)
+        if direction == "posterior" or not (by_boxes or _is_planned(self.attack, direction)):
+            return None
+        make = partial(_of_wrong_truths if by_boxes else _of_wrong_truth, self.attack, direction)
+        return Further(float(self._piece(direction).epsilon[-1]), make)
 
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
@@ -207,13 +208,10 @@ class Curve:
         if _by_boxes(attack, direction):
             found = _of_wrong_truths(attack, direction)
             return Rising.unknown() if found is None else found
-        measures = _measures_misjudged(attack, direction) if misjudged and attack.several is None else None
-        if measures is not None:
-            measure, rough = measures
-            room = room_of(attack, direction)
-            prior = attack.attribute.prior
-            some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
-            return Rising.planned(measure, room, rough, room, typical, some, _CLOSE)
+        if misjudged and _is_planned(attack, direction):
+            found = _of_wrong_truth(attack, direction)
+            assert found is not None
+            return found
         most = _LEAST if misjudged and not _by_formula(attack) else _MANY if attack.several is None else _FEW
         return Rising.through(_measure(attack, direction), room_of(attack, direction), typical, most)
 
@@ -231,6 +229,23 @@ def _of_wrong_truths(attack: Attack, direction: Direction, after: float | None =
     else:
         found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), after=after)
     return found.close(_CLOSE) if found is not None and after is None else found
+
+
+def _of_wrong_truth(attack: Attack, direction: Direction, after: float | None = None) -> Rising | None:
+    """The curve of one true value, up to where so many knots are enough, or after an ε."""
+    measures = _measures_misjudged(attack, direction)
+    assert measures is not None
+    measure, rough = measures
+    room, prior = room_of(attack, direction), attack.attribute.prior
+    some = _SOME_BY_QUADRATURE if isinstance(prior, LinePrior) and prior.by_quadrature else _SOME
+    return Rising.planned(measure, room, rough, room, _typical(attack), some, _CLOSE, after)
+
+
+def _is_planned(attack: Attack, direction: Direction) -> bool:
+    """Whether a prior may be wrong and all ε of one true value are looked at together."""
+    if attack.prior_factor == 1 or attack.several is not None:
+        return False
+    return _measures_misjudged(attack, direction) is not None
 
 
 def _one(epsilon: Any) -> float:

@@ -8,7 +8,7 @@ share of ε.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,13 +71,17 @@ class Rising:
         typical: float,
         most: int,
         most_lost: float,
+        after: float | None = None,
     ) -> Rising:
         """The same where a bound takes long: knots lie where a rough look at attacks says that they are needed.
 
         `rough` is about what attacks reach and `needs` about the room between two ε that are close to each other. Knots
-        end where so many are about enough, and where a look-up would lose more than a share of ε.
+        end where so many are about enough, and where a look-up would lose more than a share of ε; they may begin after
+        those of another curve.
         """
-        epsilon = _planned(rough, needs, typical, most)
+        epsilon = _planned(rough, needs, typical, most, after)
+        if epsilon.size < 2:  # nothing is left to learn
+            return cls.unknown()
         made = cls._at(measure, room, epsilon)
         for _ in range(_ROUNDS):
             # A knot whose bound is far from its attack is not mended by others.
@@ -233,8 +237,9 @@ class Rising:
         if math.isinf(self.room[j - 1]):
             return float(self.bound[j])
         share = (epsilon - self.epsilon[j - 1]) / (self.epsilon[j] - self.epsilon[j - 1])
-        line = (1 - share) * self.bound[j - 1] + share * self.bound[j]
-        return float(min((line + 4 * share * (1 - share) * self.room[j - 1]) * (1 + _BACK), self.bound[j]))
+        first, last = self.bound[j - 1 : j + 1]
+        found = first + share * (last - first + 4 * (1 - share) * self.room[j - 1])  # rounded, a line still rises
+        return float(min(found * (1 + _BACK), last))
 
     def inverse(self, limit: float) -> float | None:
         """An ε at which the limit is proven to hold, near the largest one; None outside of the knots."""
@@ -258,26 +263,7 @@ class Further:
     parts: list[Rising] = field(default_factory=list[Rising])
     is_whole: bool = False  # nothing more comes
 
-    def inverse(self, limit: float) -> float | None:
-        """As of `Rising`."""
-        for part in self._each():
-            if limit < part.bound[-1]:
-                return part.inverse(limit)
-        return None
-
-    def at(self, epsilon: float) -> float | None:
-        """As of `Rising`, and no less than before."""
-        least = 0.0
-        for part in self._each():
-            found = part.at(epsilon)
-            if found is not None:
-                return max(found, least)
-            if epsilon < part.epsilon[0]:
-                return None
-            least = float(part.bound[-1])
-        return None
-
-    def _each(self) -> Iterator[Rising]:
+    def each(self) -> Iterator[Rising]:
         for i in range(_MOST_FURTHER):
             if i == len(self.parts) and not self.is_whole:
                 self._go_on()
@@ -293,6 +279,35 @@ class Further:
         self.is_whole = bool(made.epsilon[-1] <= _ON * self.end)
         self.parts.append(made)
         self.end = float(made.epsilon[-1])
+
+
+def inverse_of(parts: Iterable[Rising], limit: float) -> tuple[float, float]:
+    """An ε at which the limit is proven to hold, twice; or between which ε others may say one, where no part does.
+
+    Where a part ends its bound holds, and the next one says no less than where it begins: what others say of limits
+    between the two is not to be less than the former, which is proven, nor more than the latter.
+    """
+    least = 0.0
+    for part in parts:
+        if limit < part.bound[-1]:
+            found = part.inverse(limit)
+            return _ends(least, float(part.epsilon[0]), found)
+        least = max(least, float(part.epsilon[-1]))
+    return least, math.inf
+
+
+def bound_of(parts: Iterable[Rising], epsilon: float) -> tuple[float, float]:
+    """What no ε up to this one exceeds, twice; or between what others may say, where no part knows."""
+    least = 0.0
+    for part in parts:
+        if epsilon <= part.epsilon[-1]:
+            return _ends(least, float(part.bound[0]), part.at(epsilon))
+        least = max(least, float(part.bound[-1]))
+    return least, math.inf
+
+
+def _ends(least: float, most: float, found: float | None) -> tuple[float, float]:
+    return (least, max(most, least)) if found is None else (max(found, least), max(found, least))
 
 
 def _parts(lost: Array) -> NDArray[np.int64]:
@@ -314,7 +329,7 @@ def _top(rough: Rough, typical: float, count: int) -> float:
     return float(between[int(np.argmax(enough))])
 
 
-def _planned(rough: Rough, needs: Room, typical: float, most: int) -> Array:
+def _planned(rough: Rough, needs: Room, typical: float, most: int, after: float | None) -> Array:
     """Knots such that an interval between two of them loses about what it may, but for the last one."""
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(rough(typical * sizes))
@@ -333,8 +348,10 @@ def _planned(rough: Rough, needs: Room, typical: float, most: int) -> Array:
     logs = np.linspace(np.log(at[0]), np.log(at[-1]), 64 * _LOOKS)
     steps = np.minimum(np.exp(np.interp(logs, np.log(at), np.log(steps))), _WIDEST)
     count = np.concatenate([[0.0], np.cumsum(np.diff(logs) * 0.5 * (1 / steps[1:] + 1 / steps[:-1]))])
-    last = min(most, int(np.ceil(count[-1])))
-    return typical * np.exp(np.interp(np.linspace(0.0, min(count[-1], last), last + 1), count, logs))
+    start = 0.0 if after is None else float(np.interp(np.log(after / typical), logs, count))
+    steps = min(most, int(np.ceil(count[-1] - start)))
+    knots = typical * np.exp(np.interp(np.linspace(start, min(count[-1], start + steps), steps + 1), count, logs))
+    return knots if after is None else np.append(after, knots[1:])
 
 
 def _rising(bound: Array) -> Array:

@@ -52,6 +52,7 @@ _UP, _ROUNDS = 1.25, 6  # of searches for a larger ε
 _CELLS = (250, 800)  # of a program of products, and of a finer one
 _RINGS = ((1, 2), (1,)), ((2, 4), (2, 4))  # of its products, with mirror images and without
 _MORE_RINGS = (1, 2), (1, 2)  # where finer cells would take too long
+_SLICES = 512  # of a range of true values, for what is believed before
 _SMALL = 15_000  # rows of the first, so that finer cells do not
 
 
@@ -182,12 +183,22 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
     if truths.form.is_flat:
         raise NotCertifiedError("the worst true value of a two-valued distance needs a finite prior; give at={…}")
     world = MisjudgedGoal(TiltedIntegrals(truths.prior, truths.form), truths.edges, truths.low, truths.high, factor)
-    most = worst_true_value(truths, 0.0, "posterior").bound
+    most, least = worst_true_value(truths, 0.0, "posterior").bound, _least_declared(truths)
     with np.errstate(divide="ignore"):
-        log_odds = float(np.log(most) - np.log1p(-min(most, 1.0)))
-    widths = replace(_widths_on(truths.prior, truths.form, *truths.prior.support, log_odds), least=-math.inf)
+        log_odds, least_odds = (float(np.log(p) - np.log1p(-min(p, 1.0))) for p in (most, least))
+    widths = replace(_widths_on(truths.prior, truths.form, *truths.prior.support, log_odds), least=least_odds)
     engine = WrongCurve(factor, widths, world, None, truths)
     return Misjudged(_array([engine], (1,)), f"{_how(engine)} of true values", worst=True)
+
+
+def _least_declared(truths: TruthSearch) -> float:
+    """What is believed before at least, whichever true value it is: all goals of a slice hold what its ends share."""
+    if not (truths.moves_forwards and math.isfinite(truths.low) and math.isfinite(truths.high)):
+        return 0.0
+    t = np.linspace(truths.low, truths.high, _SLICES + 1)
+    t1, t2 = (e[truths.prior.mass(t[:-1], t[1:]) > 0] for e in (t[:-1], t[1:]))
+    lo, hi = truths.edges(t2)[0], truths.edges(t1)[1]
+    return float(np.min(np.clip(truths.prior.mass(lo, np.maximum(lo, hi)), 0.0, 1.0), initial=1.0)) * (1 - 1e-9)
 
 
 def misjudged_world(mass: Array, distance: Array, goals: Array, factor: float) -> Misjudged:

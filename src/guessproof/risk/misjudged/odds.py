@@ -11,7 +11,8 @@ from guessproof.risk.bracket import Bracket
 from guessproof.world.line import expit
 
 LARGEST_FACTOR = 1e9  # a larger one is no longer told from any prior at all
-_SHARES = np.append(1 - 2.0 ** -np.arange(11), 1.0)  # of a goal
+_ENDS = 2.0 ** -np.arange(10, 4, -1)
+_SHARES = np.unique([*np.linspace(0.0, 1.0, 25), *_ENDS, *(1 - _ENDS)])  # of a goal, dense at both ends
 
 
 def with_odds(bracket: Bracket, factor: float) -> Bracket:
@@ -37,16 +38,21 @@ def with_odds_of(belief: Any, factor: Any) -> Any:
 def most_moved(before: Any, after: Any, least: Any, factor: float) -> Any:
     """How far a belief rises at most under a wrong prior, by what it is declared before and can be declared after.
 
-    Where h is κ on a share m of the goal, the odds before are (1 + (κ−1)m)/κ times the declared ones, or more. Those
-    after are 1 + (κ−1)m' times as large at most, m' being the share of what the release makes of the goal: no more
-    than m/(m + (1−m)·least), where the release is nowhere in the goal less likely than `least` times elsewhere in it.
-    Both rise with m, so that between two shares one end of each tells.
+    Where the mean of h over the goal is 1 + (κ−1)m, the odds before are that by κ times the declared ones, or more.
+    Those after are 1 + (κ−1)m' times as large at most, m' being the same with what the release makes of the goal: no
+    more than m/(m + (1−m)·least), where the release is nowhere in the goal less likely than `least` times elsewhere in
+    it. Both beliefs are concave in m: between two values the one after lies below its tangent midway, the one before
+    above its chord, and their difference is largest at an end.
     """
-    one = (1,) * np.ndim(before)
-    low, high = (shares.reshape(-1, *one) for shares in (_SHARES[:-1], _SHARES[1:]))
-    told = high / (high + (1 - high) * least)
-    moved = with_odds_of(after, 1 + (factor - 1) * told) - with_odds_of(before, (1 + (factor - 1) * low) / factor)
-    return np.max(moved, axis=0)
+    low, high = (shares.reshape(-1, *(1,) * np.ndim(before)) for shares in (_SHARES[:-1], _SHARES[1:]))
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    told = middle + (1 - middle) * least
+    grown = 1 + (factor - 1) * middle / told
+    top = with_odds_of(after, grown)
+    slope = top * (1 - top) * (factor - 1) * least / np.square(told) / grown
+    ends = ((top + way * half * slope, with_odds_of(before, (1 + (factor - 1) * end) / factor))
+            for way, end in ((-1, low), (1, high)))  # fmt: skip
+    return np.max([tangent - chord for tangent, chord in ends], axis=(0, 1))
 
 
 def posterior_before(posterior: Any, factor: float) -> Any:

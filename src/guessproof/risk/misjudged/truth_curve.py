@@ -284,10 +284,10 @@ class ProvenLine:
         return np.cumsum(crowd)
 
     def _affordable(self, boxes: CurveBoxes) -> CurveBoxes:
-        """Boxes without those at the largest ε where they would need too many looks."""
+        """Boxes without those at the largest ε where they would need too many looks; what has none is proven."""
         looks = np.zeros(self.epsilon.size, dtype=np.int64)
         np.add.at(looks, boxes.nodes[0], np.count_nonzero(np.isnan(boxes.most), axis=0))
-        self.open[np.cumsum(looks)[:-1] > self.looks] = True
+        self.open |= (np.cumsum(looks)[:-1] > self.looks) & (self._crowds(boxes.nodes)[:-1] > 0)
         return boxes.pick(self._is_asked(boxes.nodes))
 
     def _is_asked(self, nodes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -320,7 +320,7 @@ class ProvenLine:
         above = np.flatnonzero(~(most <= line))
         if not above.size:
             return most
-        left = self.proof.left(*boxes.truths[:, above], self.epsilon[boxes.which[above]])
+        left = self.proof.left(boxes.truths[0, above], boxes.truths[1, above], self.epsilon[boxes.which[above]])
         below = left <= line[above]
         most[above[below]] = left[below]
         return most

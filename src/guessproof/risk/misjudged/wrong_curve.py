@@ -16,7 +16,7 @@ from guessproof.risk.misjudged.lumped_runs import MisjudgedAlongLumps
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.truth_curve import along_truths, curve_of_truths, proven_at
 from guessproof.risk.misjudged.wrong_prior import WrongAnywhere
-from guessproof.risk.rising import Further, Rising
+from guessproof.risk.rising import Further, Rising, bound_of, inverse_of
 from guessproof.risk.worst_case import TruthSearch
 
 _CLOSE = 1e-3  # of ε: what may be lost where a curve answers
@@ -64,11 +64,13 @@ class WrongCurve(WrongAnywhere):
 
     def limit(self, epsilon: float, move: Move) -> float:
         curve = self._curve(move)
-        found = None if curve is None else curve.at(epsilon)
-        if found is not None:
-            return min(found, math.tanh(epsilon * self.widths.across / 4))
+        least, most = (0.0, math.inf) if curve is None else bound_of(curve.each(), epsilon)
+        whatever = math.tanh(epsilon * self.widths.across / 4)
+        if least == most:
+            return min(least, whatever)
         closer = self._on_cells(epsilon, move)
-        return super().limit(epsilon, move) if closer is None else closer
+        found = super().limit(epsilon, move) if closer is None else closer
+        return min(max(found, least), most, whatever)
 
     def _on_cells(self, epsilon: float, move: Move) -> float | None:
         """What bounds one ε beyond a curve where a distance only jumps; None where it is not proven."""
@@ -79,9 +81,11 @@ class WrongCurve(WrongAnywhere):
         return bound if bound < 1 else None
 
     def epsilon(self, limit: float, move: Move) -> float:
-        curve = self._curve(move)
-        found = None if curve is None or limit <= 0 else curve.inverse(limit)
-        return super().epsilon(limit, move) if found is None else max(found, self.whatever(limit))
+        curve = None if limit <= 0 or self.is_free(limit, move) else self._curve(move)
+        least, most = (0.0, math.inf) if curve is None else inverse_of(curve.each(), limit)
+        if least == most:
+            return max(least, self.whatever(limit))
+        return min(max(super().epsilon(limit, move), least), most)
 
     def _curve(self, move: Move) -> Further | None:
         if math.isinf(self.factor) or not moves_on_a_line(self.search, move):

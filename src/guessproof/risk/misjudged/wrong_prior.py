@@ -122,8 +122,10 @@ class WrongPrior(ABC):
             return np.asarray(self.reached(float(epsilon), move))
 
         broken = largest_epsilon(reached, np.asarray(limit), start=self.start, relative=self.closely)
-        found = (float(broken) * (1 - hair) for hair in self.hairs[1])
         whatever = self.whatever(limit)
+        if np.isinf(broken):  # no attack breaks it: nothing says at which ε a proof is worth its time
+            return whatever
+        found = (float(broken) * (1 - hair) for hair in self.hairs[1])
         return max(whatever, next((e for e in found if e <= whatever or self.keeps(e, limit, move)), 0.0))
 
     def whatever(self, limit: float) -> float:
