@@ -86,7 +86,7 @@ def test_what_is_remembered_without_an_end_has_one_before_it() -> None:
 
 def test_a_bound_rises_with_epsilon_down_to_its_last_digits() -> None:
     prior, intervals = gp.normal(0, 1), [(-1.0, 0.0), (0.5, 1.0)]
-    k = np.concatenate([c * (1 + np.arange(40) * 1e-11) for c in (1e-6, 1e-3, 0.4, 3.0)])
+    k = np.multiply.outer(np.array([1e-6, 1e-3, 0.4, 3.0]), 1 + 1e-11 * np.arange(40.0)).ravel()
     apart = [signed_zigzag(prior, STRAIGHT, intervals, k[i : i + 1])[1].item() for i in range(k.size)]
     assert np.all(np.diff(apart) >= 0)
     assert np.all(np.diff(signed_zigzag(prior, STRAIGHT, intervals, k, (Memory(), Memory()))[1]) >= 0)
