@@ -68,7 +68,7 @@ def test_many_at_once_are_what_each_is_alone(prior: str, form: str) -> None:
     for some in (k[::2], k[1::2]):  # what is remembered of the first ones changes little of the others
         followed = signed_zigzag(world, distance, intervals, some, memories)
         expected = np.array(together)[:, np.isin(k, some)]
-        np.testing.assert_allclose(followed, expected, rtol=2e-10, atol=2e-10)
+        np.testing.assert_allclose(followed, expected, rtol=4e-10, atol=4e-10)
     np.testing.assert_allclose(together, alone, rtol=4e-13, atol=4e-13)
     attack, bound = np.abs(together)
     assert np.all((attack <= bound) | np.isinf(bound))
@@ -81,7 +81,52 @@ def test_what_is_remembered_without_an_end_has_one_before_it() -> None:
     followed = [signed_zigzag(prior, STRAIGHT, intervals, k[i : i + 1], memories)[1] for i in range(k.size)]
     alone = signed_zigzag(prior, STRAIGHT, intervals, k)[1]
     assert np.isinf(alone).tolist() == [True, False, False, False, True]
-    np.testing.assert_allclose(np.concatenate(followed), alone, rtol=2e-10)
+    np.testing.assert_allclose(np.concatenate(followed), alone, rtol=4e-10, atol=4e-10)
+
+
+def test_a_bound_rises_with_epsilon_down_to_its_last_digits() -> None:
+    prior, intervals = gp.normal(0, 1), [(-1.0, 0.0), (0.5, 1.0)]
+    k = np.multiply.outer(np.array([1e-6, 1e-3, 0.4, 3.0]), 1 + 1e-11 * np.arange(40.0)).ravel()
+    apart = [signed_zigzag(prior, STRAIGHT, intervals, k[i : i + 1])[1].item() for i in range(k.size)]
+    assert np.all(np.diff(apart) >= 0)
+    assert np.all(np.diff(signed_zigzag(prior, STRAIGHT, intervals, k, (Memory(), Memory()))[1]) >= 0)
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+@pytest.mark.parametrize("prior", ["normal", "laplace", "truncated"])
+def test_a_rest_on_one_side_is_told_within_a_fifth(prior: str, is_left: bool) -> None:
+    """Then there is one group, and only one s: what lies below the chord is known, and the bound is near it."""
+    world = PRIORS[prior](np.random.default_rng(6))
+    at, (low, high) = 0.4, world.support
+    pieces = [(low, at, not is_left), (at, high, is_left)]
+    first = np.array([0.3, 1.0, 4.0])
+    second = first * 1.2
+    gap = gap_of_zigzags(TiltedIntegrals(world, STRAIGHT), pieces, first, second)
+    sign, ends = (1, (low, at)) if is_left else (-1, (at, high))
+    logs = [world.log_tilt(sign * e, *ends, at) for e in (first, 0.5 * (first + second), second)]
+    below = 0.5 * (logs[0] + logs[2]) - logs[1]
+    assert np.all(below <= np.log1p(gap))
+    assert np.all(np.log1p(gap) <= 1.2 * below)
+
+
+LUMPS = gp.histogram([-4, -3.9, 1, 1.02, 1.1], [0.5, 0, 0.2, 0.3])  # either side is nearly one value
+
+
+@pytest.mark.parametrize(("prior", "rates"), [("normal", 1.0), ("laplace", 1.0), ("exponential", 1.0), ("lumps", 0.3)])
+def test_a_rest_on_two_sides_is_told_within_a_factor(prior: str, rates: float) -> None:
+    """Beside one narrow interval the two sides are nearly as high as each other: what they weigh is known."""
+    world, lo, hi = LUMPS if prior == "lumps" else PRIORS[prior](np.random.default_rng(6)), 1.0, 1.02
+    (low, high), first = world.support, rates * np.array([0.3, 1.0, 4.0])
+    second, pieces = first * 1.1, [(low, lo, False), (lo, hi, True), (hi, high, False)]
+    gap, below = gap_of_zigzags(TiltedIntegrals(world, STRAIGHT), pieces, first, second), np.zeros(3)
+    for peak in np.linspace(lo, hi, 9):
+        logs = [
+            np.logaddexp(world.log_tilt(e, low, lo, peak), world.log_tilt(-e, hi, high, peak))
+            for e in (first, 0.5 * (first + second), second)
+        ]
+        below = np.maximum(below, 0.5 * (logs[0] + logs[2]) - logs[1])
+    assert np.all(below <= np.log1p(gap))
+    assert np.all(np.log1p(gap) <= 2.5 * below)  # the looser side counts for both
 
 
 def test_a_shape_of_any_kind() -> None:

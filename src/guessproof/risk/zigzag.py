@@ -18,6 +18,7 @@ runs out, and where what waited is served, are looked for again, from where they
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -194,13 +195,29 @@ def zigzag(
     first, known = np.flatnonzero(np.isnan(at_low)), np.flatnonzero(high <= _NEVER)
     at_low[first] = np.minimum(sweep.spare(low[first], first), -1e-300)  # less gains less, whatever rounding says
     values, ends = (at_low[known], at_high[known]), np.full((2, *k.shape), np.inf)
-    ends[:, known] = crossings(
-        lambda gain, some: sweep.spare(gain, known[some]), low[known], high[known], values, within
-    )
+
+    def spare(gain: Array, some: Places) -> Array:
+        return sweep.spare(gain, known[some])
+
+    ends[:, known] = _in_steps(spare, *crossings(spare, low[known], high[known], values, within), within)
     memory.learn(k, ends, sweep.turns)
     low, high = ends
     noise = 1e-12 * (1 + high) + 4e-15 * k * sweep.far
     return np.where(np.isinf(high), high, np.maximum(low - noise, 0.0)), high + noise
+
+
+def _in_steps(spare: Callable[[Array, Places], Array], low: Array, high: Array, within: float) -> tuple[Array, Array]:
+    """The same two gains moved apart to the nearest steps, so that they do not depend on how they were found.
+
+    Else a bound might fall where k rises by less than its last digits.
+    """
+    step = np.exp2(np.ceil(np.log2(within * (1 + high))))
+    below = np.floor(high / step) * step
+    between = np.flatnonzero((low < below) & (below < high))
+    enough = np.zeros(low.shape, dtype=bool)
+    enough[between] = spare(below[between], between) >= 0
+    below = np.where(enough | (below == high), below - step, below)
+    return np.maximum(below, 0.0), below + step
 
 
 def _log_mass(prior: LinePrior, pieces: list[Component], goal: bool) -> float:
