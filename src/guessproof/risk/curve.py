@@ -42,9 +42,10 @@ class Curve:
     exceeds the exact one (`attack.epsilon` finds it, or with a prior factor comes within 0.1 % of it, from below, too),
     and an advantage or belief is never below the exact one. `within` says how far below an ε may lie: 0.1 % for one
     attribute; more for several. With a prior factor it ends where it would not be as close, above usual limits unless
-    the factor is large; for the worst true value what lies further up is made when a high limit is first asked, which
-    takes as long once more. Where no part of it would be as close, all that is proven is kept, and `within` says so.
-    Limits and ε far outside the usual range, or of which nothing is proven, and `exact=True`, ask the attack itself.
+    the factor is large; what lies further up is made in parts when a high limit is first asked, which takes as long
+    once more or some seconds, and is as close but for a few stretches. Where no part of it would be as close, all that
+    is proven is kept, and `within` says so. Limits and ε far outside the usual range, or of which nothing is proven,
+    and `exact=True`, ask the attack itself.
 
     >>> import guessproof as gp
     >>> time = gp.Attribute("time", prior=gp.normal(mean=20, sd=6.28))
@@ -68,7 +69,7 @@ class Curve:
     def epsilon(
         self, *, advantage: Any = None, posterior: Any = None, both: bool = False, exact: bool = False
     ) -> float:
-        """An ε at which every limit is proven to hold, within 0.1 % of the largest one; math.inf where none breaks."""
+        """An ε at which every limit is proven to hold, near the largest one; math.inf where none breaks."""
         checked_limits(advantage, posterior)
         if exact:
             return float(self.attack.epsilon(advantage=advantage, posterior=posterior, both=both))

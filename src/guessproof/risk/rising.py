@@ -30,7 +30,8 @@ _LITTLE = 0.2  # of the room: what is lost of it, at least, where knots are plan
 _ROUNDS = 16
 _MOST_PARTS = 4  # where intervals are wide, what they lose says little
 _BACK = 1e-12  # rounding in the look-up itself
-_MOST_FURTHER, _ON = 8, 1.01  # parts that come after a curve, and how much of ε one has to add to be followed by others
+_MOST_FURTHER = 8  # parts that come after a curve
+_ON, _UP = 1.01, 1 + 1e-6  # how much of ε, and of what it bounds, one has to add to be followed by others
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +277,8 @@ class Further:
         if made is None or made.epsilon.size < 2:
             self.is_whole = True
             return
-        self.is_whole = bool(made.epsilon[-1] <= _ON * self.end)
+        levelled = made.bound[-1] <= _UP * made.bound[0]
+        self.is_whole = bool(levelled or made.epsilon[-1] <= _ON * self.end)
         self.parts.append(made)
         self.end = float(made.epsilon[-1])
 
