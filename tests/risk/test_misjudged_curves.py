@@ -323,7 +323,7 @@ def test_a_goal_that_may_be_certain_leaves_little_to_rise(move: Any) -> None:
     """Of some true value everything is correct; near it polygons say nothing, and the line is proven all the same."""
     along = MisjudgedAlongTruths(gp.Attack(gp.within(gp.Attribute("x", gp.uniform(0, 2)), 1.0)).truth_search, 1.5, move)
     t1 = np.array([0.2, 0.9, 1.0])
-    most = along.left(t1, t1 + 0.1, np.full(3, 1e3))  # so much that nearly all is told
+    most = along.left(t1, t1 + 0.1, np.full(3, 1e3), closely=True)  # so much that nearly all is told
     p = along.search.prior.mass(t1 + 0.05 - 1, t1 + 0.05 + 1)
     wrong = p * 1.5**-move / (p * 1.5**-move + 1 - p)  # the belief before at which most can be gained, or lost
     assert np.all((1 - wrong if move > 0 else wrong) <= most)

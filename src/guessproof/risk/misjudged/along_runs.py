@@ -264,9 +264,9 @@ class MisjudgedAlongRuns:
         masses, (lo1, hi1), (lo2, hi2) = self.world.masses, *((self.first[r], self.end[r]) for r in (first, last))
         return masses((lo2, hi1)), masses((lo1, hi2))
 
-    def left(self, t1: Array, t2: Array, epsilon: Array) -> Array:
+    def left(self, t1: Array, t2: Array, epsilon: Array, *, closely: bool) -> Array:
         """How far a belief can rise, or fall, at most, at any ε."""
-        del epsilon
+        del epsilon, closely
         least, most = (np.clip(v, 0.0, 1.0) for v in self.declared(np.stack([t1, t2])))
         found = 1 - with_odds_of(least, 1 / self.factor) if self.move > 0 else with_odds_of(most, self.factor)
         return found + self.world.rounding

@@ -244,9 +244,9 @@ class MisjudgedAlongTruths:
         """Between which true values there may be more than a line, at some ε and between them; None if without end."""
         return self._far.range_of(epsilon, line)
 
-    def left(self, t1: Array, t2: Array, epsilon: Array) -> Array:
+    def left(self, t1: Array, t2: Array, epsilon: Array, *, closely: bool) -> Array:
         """How far a belief can rise, or fall, at most, told without polygons."""
-        return self._far.left(t1, t2, epsilon)
+        return self._far.left(t1, t2, epsilon, closely=closely)
 
     def peaks(self, t1: Array, t2: Array) -> Pair:
         """Between which values tents peak, for true values from t1 to t2: in the goal, and where the prior is.

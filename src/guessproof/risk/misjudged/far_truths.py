@@ -106,18 +106,20 @@ class FarTruths:
         """What a belief is at most if the prior is wrong."""
         return float(with_odds_of(declared, self.factor)) if declared > 0 else 0.0
 
-    def left(self, t1: Array, t2: Array, epsilon: Array) -> Array:
+    def left(self, t1: Array, t2: Array, epsilon: Array, *, closely: bool) -> Array:
         """How far a belief can rise, or fall, at most, told without polygons.
 
         They say nothing where a goal is nearly certain. In a tail without memory, where attacks follow the true value
-        and reach about as much everywhere, it takes many of them to say what one belief does.
+        and reach about as much everywhere, it takes many of them to say what one belief does. So it does at high ε,
+        where it is worth the time that it takes.
         """
         (lo1, hi1), (lo2, hi2) = self.search.edges(t1), self.search.edges(t2)
         ends = (lo1, hi2) if self.move < 0 else (lo2, np.maximum(lo2, hi1))
         declared = np.clip(self.search.prior.mass(*ends), 0.0, 1.0)
         if self.move < 0:
             return with_odds_of(declared, self.factor) + _ROUNDING
-        most = self._believed_between(t1, t2, epsilon) - with_odds_of(declared, 1 / self.factor) + _ROUNDING
+        after = self._believed_between(t1, t2, epsilon) if closely else 1.0
+        most = after - with_odds_of(declared, 1 / self.factor) + _ROUNDING
         for side, near, far in ((0, t2, t1), (1, t1, t2)):
             some = np.flatnonzero(self.search.forgets(near, side, aim(self.move)))
             if some.size:

@@ -158,6 +158,7 @@ class ProvenLine:
     ) -> None:
         proof = along if proof is None else proof
         self.looks, self.crowd = patience[0] * proof.most_looks, patience[1] * proof.most_open
+        self.closely = patience[0] > 1
         value, places = proof.followed(epsilon)
         at_most = value
         kinks, there = _switches(proof, epsilon, value, places)
@@ -320,7 +321,8 @@ class ProvenLine:
         above = np.flatnonzero(~(most <= line))
         if not above.size:
             return most
-        left = self.proof.left(boxes.truths[0, above], boxes.truths[1, above], self.epsilon[boxes.which[above]])
+        (t1, t2), epsilon = boxes.truths[:, above], self.epsilon[boxes.which[above]]
+        left = self.proof.left(t1, t2, epsilon, closely=self.closely)
         below = left <= line[above]
         most[above[below]] = left[below]
         return most
