@@ -340,7 +340,10 @@ class ProvenLine:
         found, places = self.along.nearer(np.repeat(places, ways.size, axis=1), self.epsilon[near])
         best = _last_of_each(near, found)
         best = best[found[best] > self.value[near[best]]]
-        self.value[near[best]], self.places[:, near[best]] = found[best], places[:, best]
+        if best.size:  # what is best at one ε is not quite at another
+            self.value[near[best]], self.places[:, near[best]] = self.along.climbed(
+                places[:, best], self.epsilon[near[best]]
+            )
         self._lift(near[best])
 
     def _cut(self, boxes: CurveBoxes) -> CurveBoxes:
