@@ -35,6 +35,7 @@ _NONE = -1000  # no group
 _OCTAVES = 1  # of rates that share their panels
 _MOST_RATES = 6000  # kept
 _AT_ONCE = 1 << 16  # nodes
+_AHEAD = 16  # times what rows there are: room for more of them, which takes memory only when it is filled
 _HIGHEST = 300.0  # ln of what V may be
 _HARDLY_OFF = 2e-13  # as a share of what V is on a panel; twenty times what was seen
 _MISSED_BY = 4.0  # times the last terms: what all that are left out may add up to
@@ -54,7 +55,7 @@ class _Table:
     log_weight: Array  # by panel and node, the density there times half of the panel
     lean: Array  # ψ − ψ₀ there
     rates: Array = field(default_factory=lambda: np.empty(0))
-    powers: Array = field(default_factory=lambda: np.empty((_ORDER + 1, 0)))  # of u on each panel of each row
+    powers: Array = field(default_factory=lambda: np.empty((0, _ORDER + 1)))  # of u on each panel of each row
     off: Array = field(default_factory=lambda: np.empty(0))  # by how much V may be off there
     heavy: Array = field(default_factory=lambda: np.empty(0))  # of each row, beyond all panels where e^{kψ} grows
     tails: tuple[Array, Array] | None = None  # ln of what lies below and above all panels, and ψ − ψ₀ at their ends
@@ -73,9 +74,9 @@ class _Table:
     def add(self, rates: Array) -> None:
         count, size = self.rates.size * 2 * self.panels, rates.size * 2 * self.panels
         if count + size > self.off.size:
-            room = max(2 * count, count + size)
-            powers, off = np.empty((_ORDER + 1, room)), np.empty(room)
-            powers[:, :count], off[:count] = self.powers[:, :count], self.off[:count]
+            room = max(_AHEAD * count, count + size)
+            powers, off = np.empty((room, _ORDER + 1)), np.empty(room)
+            powers[:count], off[:count] = self.powers[:count], self.off[:count]
             self.powers, self.off = powers, off
         some = max(_AT_ONCE // (2 * self.panels * _ORDER), 1)
         for i in range(0, rates.size, some):
@@ -88,12 +89,12 @@ class _Table:
         both = np.stack([rates, -rates], axis=1).ravel()
         integrand = np.exp(both[:, None, None] * self.lean + self.log_weight).reshape(-1, _ORDER)
         rows = slice(start, start + integrand.shape[0])
-        powers = self.powers[:, rows]
-        np.matmul(_POWERS.T, integrand.T, out=powers)
-        whole = np.sum(powers, axis=0).reshape(both.size, -1)
+        powers = self.powers[rows]
+        np.matmul(integrand, _POWERS, out=powers)
+        whole = np.sum(powers, axis=1).reshape(both.size, -1)
         falls = both[:, None] < 0
         upto = _added_up(whole, falls)
-        powers[0] += np.where(falls, -upto, upto - whole).ravel()
+        powers[:, 0] += np.where(falls, -upto, upto - whole).ravel()
         rough = self.rough * np.exp(both[:, None] * np.where(falls, self.lean[:, 0], self.lean[:, -1]))
         self.off[rows] = (_HARDLY_OFF * upto + _added_up(rough, falls)).ravel()
 
@@ -110,10 +111,11 @@ class _Table:
             return panel, np.minimum(np.maximum(((x - left) - (right - x)) / (right - left), -1.0), 1.0)
 
     def polynomial(self, at: Places, u: Array) -> Array:
-        value = self.powers[_ORDER].take(at)
-        for power in self.powers[_ORDER - 1 :: -1]:
+        powers = self.powers.take(at, axis=0)
+        value = powers[..., _ORDER].copy()
+        for power in range(_ORDER - 1, -1, -1):
             value *= u
-            value += power.take(at)
+            value += powers[..., power]
         return value
 
 
