@@ -226,3 +226,21 @@ def test_the_last_quantiles_of_a_tail_without_memory(mean: float, scale: float) 
     found = gp.laplace(mean, scale).quantile(1 - left)
     assert found == pytest.approx(mean - scale * np.log(2 * upper), rel=1e-12, abs=1e-12 * scale)
     assert gp.exponential(scale).quantile(1 - left) == pytest.approx(-scale * np.log(upper), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        MIXED,
+        gp.mixture((0.2, gp.exponential(3.3)), (0.8, gp.gamma(0.435, 2.6))),
+        gp.mixture((0.5, gp.student_t(3)), (0.5, gp.normal(0, 0.01))),
+        gp.mixture((1e-6, gp.laplace(-40, 3)), (1 - 1e-6, gp.beta(2, 0.5))),
+    ],
+    ids=lambda prior: "+".join(part.name for part in prior.parts),
+)
+def test_quantiles_of_mixtures_hold_far_into_their_tails(prior: LinePrior) -> None:
+    for tail in (1e-15, 1e-9, 1e-3, 0.4):
+        assert prior.mass(-np.inf, prior.quantile(tail)) == pytest.approx(tail, rel=1e-9)
+        above = 1 - (1 - tail)  # what a number near 1 tells of it
+        if prior.quantile(1 - tail) < 0.999:  # nearer to 1 a density that is infinite there outruns floating point
+            assert prior.mass(prior.quantile(1 - tail), np.inf) == pytest.approx(above, rel=1e-9)

@@ -6,7 +6,8 @@ large at most. Far out little is believed, or in a tail without memory less and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -73,7 +74,12 @@ class FarTruths:
     def _believed_between(self, t1: Array, t2: Array, epsilon: Array) -> Array:
         """What is believed after at most, for all true values between two, whatever the prior."""
         with np.errstate(all="ignore"):
-            return np.fmin(with_odds_of(self.search.box(t1, t2, epsilon, "posterior"), self.factor), 1.0)
+            return np.fmin(with_odds_of(self._tabled.box(t1, t2, epsilon, "posterior"), self.factor), 1.0)
+
+    @cached_property
+    def _tabled(self) -> TruthSearch:
+        """The same true values, with beliefs from tables."""
+        return replace(self.search, by_tables=True)
 
     def _is_below(self, t: float, side: int, kind: str, epsilon: float, line: float) -> bool:
         """Whether all true values beyond some t are well below the line."""

@@ -29,6 +29,7 @@ from guessproof.world.checks import Array
 _ABOVE = 8.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven
 _LOOSER = 4e-3, 3e-2  # the same where a part further on could not be proven, and is better than none
 _FROM, _TO, _LOOKS, _LEAST = 2e-2, 60.0, 12, 1e-4  # times a typical ε: where attacks are looked for, and the least node
+_LAST, _WELL_UP = 2, 0.6  # the last of these, where integrals take long, are left out where others reach so much
 _HIGH, _HIGHER = 0.4, (0.55, 0.72, 0.9)  # of what the largest of these reaches: where nodes end, and parts further on
 _ON, _FEWEST = 1.02, 24  # of ε, and nodes: what such a part has at least
 _PATIENCE = 12, 40  # how many more looks it may have in one round, and how many more boxes may be open at an ε
@@ -130,8 +131,13 @@ def _nodes(along: AlongTruths, typical: float, after: float | None = None) -> Ar
     After an ε, up to where attacks have nearly levelled; after 0, from where nodes would end without it.
     """
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
-    value = np.maximum.accumulate(along.rough(typical * sizes))
-    heights = np.append(_HIGH, _HIGHER) * value[-1]
+    value = along.rough(typical * sizes[:-_LAST])
+    most = 1.0
+    if after is not None or np.max(value) < _WELL_UP:  # then it matters where they level
+        value = np.append(value, along.rough(typical * sizes[-_LAST:]))
+        most = np.max(value)
+    value, sizes = np.maximum.accumulate(value), sizes[: value.size]
+    heights = np.append(_HIGH, _HIGHER) * most
     last, *further = np.minimum(typical * np.exp(np.interp(heights, value, np.log(sizes))), along.largest)
     if after is not None:
         end = next((e for e in further if e > _ON * (after or last)), further[-1])
