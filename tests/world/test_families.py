@@ -244,3 +244,25 @@ def test_quantiles_of_mixtures_hold_far_into_their_tails(prior: LinePrior) -> No
         above = 1 - (1 - tail)  # what a number near 1 tells of it
         if prior.quantile(1 - tail) < 0.999:  # nearer to 1 a density that is infinite there outruns floating point
             assert prior.mass(prior.quantile(1 - tail), np.inf) == pytest.approx(above, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("prior", "centre"),
+    [
+        (gp.student_t(3, 2, 1.5), 2.0),
+        (gp.beta(1.7, 1.7, -1, 4), 1.5),
+        (gp.histogram([0, 1, 3, 4], [0.3, 0.4, 0.3]), 2.0),
+        (gp.mixture((0.3, gp.normal(1, 2)), (0.7, gp.laplace(1, 0.5))), 1.0),
+        (gp.beta(1.7, 1.8), None),
+        (gp.histogram([0, 1, 3, 4], [0.2, 0.4, 0.4]), None),
+        (gp.histogram([0, 1, 2, 4], [0.3, 0.4, 0.3]), None),
+        (gp.mixture((0.3, gp.normal(1, 2)), (0.7, gp.laplace(0, 0.5))), None),
+        (gp.mixture((0.3, gp.exponential(1)), (0.7, gp.exponential(2))), None),
+    ],
+    ids=str,
+)
+def test_what_is_said_to_be_a_mirror_is_one(prior: LinePrior, centre: float | None) -> None:
+    assert prior.mirror == centre
+    if centre is not None:
+        away = np.linspace(0.01, 3, 50)
+        assert np.allclose(np.exp(prior.log_density(centre - away)), np.exp(prior.log_density(centre + away)))

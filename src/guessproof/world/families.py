@@ -174,6 +174,10 @@ class Beta(QuadraturePrior):
         return self.low, self.high
 
     @property
+    def mirror(self) -> float | None:
+        return self.low / 2 + self.high / 2 if self.a == self.b else None
+
+    @property
     def turns(self) -> tuple[float, ...]:
         if (self.a > 1) != (self.b > 1) or self.a + self.b == 2:
             return ()
@@ -247,6 +251,10 @@ class StudentT(QuadraturePrior):
     @property
     def support(self) -> tuple[float, float]:
         return -np.inf, np.inf
+
+    @property
+    def mirror(self) -> float:
+        return self.mean
 
     @property
     def turns(self) -> tuple[float, ...]:

@@ -39,6 +39,11 @@ class Mixture(LinePrior):
         return "mixture"
 
     @property
+    def mirror(self) -> float | None:
+        centres = {part.mirror for part in self.parts}
+        return centres.pop() if len(centres) == 1 else None
+
+    @property
     def by_quadrature(self) -> bool:
         return any(part.by_quadrature for part in self.parts)
 

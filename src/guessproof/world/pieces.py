@@ -300,6 +300,11 @@ class Histogram(LogLinear):
     def name(self) -> str:
         return "histogram"
 
+    @property
+    def mirror(self) -> float | None:
+        centres = {low / 2 + high / 2 for low, high in zip(self.edges, reversed(self.edges), strict=True)}
+        return centres.pop() if len(centres) == 1 and self.weights == self.weights[::-1] else None
+
     def stretched(self, factor: float) -> Histogram:
         edges, mass = np.asarray(self.edges), np.asarray(self.weights)
         middle = float(mass @ (edges[1:] + edges[:-1])) / 2
