@@ -130,9 +130,11 @@ def balance(slopes: Slopes, first: Places, last: Places, low: Places, high: Plac
     """The first atom c between low and high with A(c)/C ≥ B(c)/D, for runs first … last."""
     low, high = _one_sided(slopes, first, last, low), _one_sided(slopes, first, last, high)
     todo = np.flatnonzero(low < high)
+    before, after = slopes.before(first), slopes.after(last)
     while todo.size:
         i, j, middle = first[todo], last[todo], (low[todo] + high[todo]) // 2
-        reached = slopes.left_odds(i, i, middle) >= slopes.right_odds(j, middle + 1, j)
+        left, right = slopes.left_odds(before.pick(todo), i, middle), slopes.right_odds(after.pick(todo), middle + 1, j)
+        reached = left >= right
         high[todo] = np.where(reached, middle, high[todo])
         low[todo] = np.where(reached, low[todo], middle + 1)
         todo = todo[low[todo] < high[todo]]
@@ -150,8 +152,9 @@ def tents(slopes: Slopes, first: Places, last: Places, peak: Places) -> tuple[Ar
     Any peak gives an attack and a bound; at the balance they meet.
     """
     peak = _one_sided(slopes, first, last, peak)
-    x, a = slopes.left_odds(first, first, peak - 1), slopes.left_odds(first, peak, peak)
-    y, b = slopes.right_odds(last, peak + 1, last), slopes.right_odds(last, peak, peak)
+    before, after = slopes.before(first), slopes.after(last)
+    x, a = slopes.left_odds(before, first, peak - 1), slopes.left_odds(before, peak, peak)
+    y, b = slopes.right_odds(after, peak + 1, last), slopes.right_odds(after, peak, peak)
     with np.errstate(invalid="ignore"):
         left, right = np.logaddexp(x, a), np.logaddexp(y, b)
         if slopes.k > 0:  # the goal's mass seen from the peak, in units of the peak's own

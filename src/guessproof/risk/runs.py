@@ -8,6 +8,7 @@ blocks: the run is the end of the first and the start of the second.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,17 @@ class RunSums:
             return np.where(empty, -np.inf, np.log(found))
 
 
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """ln of a slope's sum over everything on one side of a run, and ψ where its unit is."""
+
+    total: Array
+    psi: Array
+
+    def pick(self, some: Any) -> Beside:
+        return Beside(self.total[some], self.psi[some])
+
+
 class Slopes:
     """The two slopes of a tent or, for k < 0, a basin: ln Σ mass·e^{±kψ} over runs, ψ rising.
 
@@ -73,20 +85,29 @@ class Slopes:
     def _falling(self, i: Any, j: Any) -> Array:
         return self.falling.upto(self.last - j, self.last - i)
 
-    def left_odds(self, first: Any, i: Any, j: Any) -> Array:
-        """ln of the left slope's sum over i … j against that of everything before `first`."""
-        (inside, at), (outside, end) = self.left(i, j), self.left(np.zeros_like(first), first - 1)
-        return _less(inside, outside) + self.k * self._rise(end, at)
+    def before(self, first: Any) -> Beside:
+        """The left slope's sum over everything before `first`."""
+        total, end = self.left(np.zeros_like(first), first - 1)
+        return Beside(total, self._psi(end))
 
-    def right_odds(self, last: Any, i: Any, j: Any) -> Array:
-        """ln of the right slope's sum over i … j against that of everything after `last`."""
-        (inside, at), (outside, end) = self.right(i, j), self.right(last + 1, np.full_like(last, self.last))
-        return _less(inside, outside) + self.k * self._rise(at, end)
+    def after(self, last: Any) -> Beside:
+        """The right slope's sum over everything after `last`."""
+        total, end = self.right(last + 1, np.full_like(last, self.last))
+        return Beside(total, self._psi(end))
 
-    def _rise(self, start: Any, end: Any) -> Array:
-        """ψ from one point to another; nothing where one of them does not exist."""
-        a, b = (np.clip(v, 0, self.last) for v in (start, end))
-        return self.psi[b] - self.psi[a]
+    def left_odds(self, before: Beside, i: Any, j: Any) -> Array:
+        """ln of the left slope's sum over i … j against that of everything before some point."""
+        inside, at = self.left(i, j)
+        return _less(inside, before.total) + self.k * (self._psi(at) - before.psi)
+
+    def right_odds(self, after: Beside, i: Any, j: Any) -> Array:
+        """ln of the right slope's sum over i … j against that of everything after some point."""
+        inside, at = self.right(i, j)
+        return _less(inside, after.total) + self.k * (after.psi - self._psi(at))
+
+    def _psi(self, place: Any) -> Array:
+        """ψ at some points; that of the next one where there is none."""
+        return self.psi[np.minimum(np.maximum(place, 0), self.last)]
 
 
 def _less(x: Array, y: Array) -> Array:

@@ -40,6 +40,8 @@ _HIGHEST = 300.0  # ln of what V may be
 _HARDLY_OFF = 2e-13  # as a share of what V is on a panel; twenty times what was seen
 _MISSED_BY = 4.0  # times the last terms: what all that are left out may add up to
 _NOTHING = -32.0  # ln of a share that is nothing
+_ON = 40.0  # the same, and more, of a tilt
+_FEW = 1e-6  # of the prior
 _TINY = -34.0  # and of the prior, beside what is left out of its bulk
 _BULK = 0.01  # of the prior is left out on either side of most of it
 
@@ -174,12 +176,25 @@ class TiltTables:
         far = np.max(np.abs(self.away(self.ends[[0, -1]])))
         return min(int(np.floor(np.log2(_HIGHEST / (far * self._unit)) / _OCTAVES)), 0)
 
-    def _ends_of(self, rate: float) -> Array | None:
-        """Ends of panels for rates up to one, as far out as numbers are not too large; None if that is not far."""
+    @cached_property
+    def _peaked(self) -> float:
+        """How far from ψ₀ nearly all of the prior is: further out few peaks are asked for."""
+        return float(np.max(np.abs(self.away(self.prior.quantile([_FEW, 1 - _FEW])))))
+
+    def _climb(self, group: int, rate: float) -> float:
+        """How far ln of the tilt climbs along all panels: beyond them there is nothing of tents that peak among most.
+
+        From the middle to a peak, as far again to where it is as low as what lies on the other side, and on from there.
+        The lowest group has rates that hardly climb, and of the prior all that there is.
+        """
+        return _HIGHEST if group == self._lowest else min(_HIGHEST, 2 * rate * self._peaked + _ON * 2**_OCTAVES)
+
+    def _ends_of(self, group: int) -> Array | None:
+        """Ends of panels for the rates of a group, as far out as numbers are not too large; None if that is not far."""
         assert self.ends is not None
-        there = self.form.psi(self.middle)
+        rate, there = self._unit * 2.0 ** (_OCTAVES * group), self.form.psi(self.middle)
         with np.errstate(divide="ignore", invalid="ignore"):
-            last = [self.form.inverse(there + side * _HIGHEST / rate) for side in (-1, 1)]
+            last = [self.form.inverse(there + side * self._climb(group, rate) / rate) for side in (-1, 1)]
         low, high = max(float(last[0]), self.ends[0]), min(float(last[1]), self.ends[-1])
         if low > self._bulk[0] or high < self._bulk[1]:
             return None
@@ -193,7 +208,7 @@ class TiltTables:
     def _table(self, group: int | None) -> _Table | None:
         """The table of all rates of a group; of masses where that is None."""
         if group not in self._tables:
-            edges = self.ends if group is None else self._ends_of(self._unit * 2.0 ** (_OCTAVES * group))
+            edges = self.ends if group is None else self._ends_of(group)
             table = None if edges is None else self._empty(edges)
             if table is not None and group is None:
                 table.add(np.zeros(1))

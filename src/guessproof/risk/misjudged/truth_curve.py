@@ -105,7 +105,7 @@ def proven_at(along: AlongTruths, epsilon: float) -> tuple[float, float, float]:
 
 def _mended(line: ProvenLine, proven: Rising) -> Rising:
     """The same with more nodes where it loses too much: boxes may have come upon better attacks, and so upon kinks."""
-    loose = np.flatnonzero(proven.lost_in_all > _LOOSE)
+    loose = np.flatnonzero(proven.lost_in_all[:-1] > _LOOSE)  # a curve may as well end before the last interval
     if loose.size > _MOST_MENDED:
         return proven
     line.along.keep(line.epsilon, line.places)
