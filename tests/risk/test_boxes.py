@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import guessproof as gp
-from guessproof.risk import worst_case
-from guessproof.risk.worst_case import Ends, TruthSearch
+from guessproof.risk import truth_ends, truth_search
+from guessproof.risk.truth_ends import Ends
+from guessproof.risk.truth_search import TruthSearch
 
 PRIORS = {
     "normal": gp.normal(1, 2),
@@ -21,7 +22,7 @@ METRICS = {
     "threshold and clamp": 2 * gp.Threshold(0.8) + gp.Clamped(-1, 2),
     "step": gp.Absolute() + 0.2 * gp.Discrete(),
 }
-AIMS: tuple[worst_case.Direction, ...] = ("rise", "fall", "posterior")
+AIMS: tuple[truth_search.Direction, ...] = ("rise", "fall", "posterior")
 
 
 def ranging(prior: str, metric: str, radius: float) -> TruthSearch:
@@ -37,7 +38,7 @@ def ranging(prior: str, metric: str, radius: float) -> TruthSearch:
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("prior", PRIORS)
 def test_the_outer_goal_bounds_beliefs_after_and_the_inner_goal_beliefs_before(
-    prior: str, metric: str, aim: worst_case.Direction
+    prior: str, metric: str, aim: truth_search.Direction
 ) -> None:
     rng = np.random.default_rng(11)
     for radius in (0.4, 1.7):
@@ -55,7 +56,7 @@ def test_the_outer_goal_bounds_beliefs_after_and_the_inner_goal_beliefs_before(
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("metric", ["thresholds", "threshold and clamp"])
 def test_slopes_of_boxes_hold_where_the_peak_of_the_tent_lies_on_a_jump(
-    prior: str, metric: str, aim: worst_case.Direction
+    prior: str, metric: str, aim: truth_search.Direction
 ) -> None:
     rng = np.random.default_rng(12)
     goal = ranging(prior, metric, 0.6)
@@ -64,8 +65,8 @@ def test_slopes_of_boxes_hold_where_the_peak_of_the_tent_lies_on_a_jump(
         left = rng.uniform(low, high, 30)
         width = (high - left) * 10 ** rng.uniform(-3, -0.5, 30)
         ends = [Ends.at(goal, t, epsilon, aim) for t in (left, left + width)]
-        slopes = worst_case.slope_range(goal, ends[0], ends[1], epsilon, aim)
-        bound = worst_case.box_bound(goal, ends[0], ends[1], *slopes, epsilon, aim)
+        slopes = truth_ends.slope_range(goal, ends[0], ends[1], epsilon, aim)
+        bound = truth_ends.box_bound(goal, ends[0], ends[1], *slopes, epsilon, aim)
         inside = np.stack([left + width * f for f in np.linspace(0, 1, 9)])
         found = Ends.at(goal, inside.ravel(), epsilon, aim).value.reshape(inside.shape)
         settled = (slopes[0] >= 0) | (slopes[1] <= 0)

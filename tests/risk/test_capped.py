@@ -11,7 +11,7 @@ from guessproof.risk.capped_truths import ratios_of_hills
 from guessproof.risk.misjudged.along_hills import MisjudgedHills
 from guessproof.risk.misjudged.hill_proof import ProofRows
 from guessproof.risk.misjudged.hills import HillGoal, HillRows
-from guessproof.risk.worst_case import Ends
+from guessproof.risk.truth_ends import Ends
 from guessproof.world.line_form import LineForm, LineMetric
 
 PRIORS = {

@@ -11,7 +11,7 @@ import guessproof as gp
 from guessproof.risk.misjudged.quick import DeclaredBoxes
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 

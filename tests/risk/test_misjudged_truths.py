@@ -14,7 +14,7 @@ from guessproof.risk.misjudged.over_truths import TruthQuestion, is_kept, is_pro
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
 from guessproof.risk.misjudged.wrong_prior import WrongPrior
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 

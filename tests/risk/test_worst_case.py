@@ -8,8 +8,9 @@ from scipy import stats
 
 import guessproof as gp
 from guessproof.errors import NotCertifiedError
-from guessproof.risk import worst_case
-from guessproof.risk.worst_case import TruthSearch, worst_true_value
+from guessproof.risk import truth_ends, truth_search
+from guessproof.risk.truth_search import TruthSearch
+from guessproof.risk.worst_case import worst_true_value
 from guessproof.world.goals import Within
 from guessproof.world.line import LinePrior
 
@@ -27,7 +28,7 @@ METRICS = {
     "clamped": gp.Clamped(-2, 4),
     "step": gp.Absolute() + 0.2 * gp.Discrete(),
 }
-AIMS: tuple[worst_case.Direction, ...] = ("rise", "fall", "posterior")
+AIMS: tuple[truth_search.Direction, ...] = ("rise", "fall", "posterior")
 
 
 def ranging(prior: str, metric: str, goal: Within | None = None) -> TruthSearch:
@@ -38,27 +39,27 @@ def ranging(prior: str, metric: str, goal: Within | None = None) -> TruthSearch:
     return TruthSearch(PRIORS[prior], form, lambda t: goal.edges(t)[0], *attribute.range, True)
 
 
-def values(goal: TruthSearch, t: np.ndarray, epsilon: float, aim: worst_case.Direction) -> np.ndarray:
-    return worst_case.Ends.at(goal, t, epsilon, aim).bound
+def values(goal: TruthSearch, t: np.ndarray, epsilon: float, aim: truth_search.Direction) -> np.ndarray:
+    return truth_ends.Ends.at(goal, t, epsilon, aim).bound
 
 
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: worst_case.Direction) -> None:
+def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: truth_search.Direction) -> None:
     goal, rng = ranging(prior, metric), np.random.default_rng(7)
     low, high = max(goal.low, -4.0), min(goal.high, 7.0)
     for epsilon in (0.05, 1.2):
         left = rng.uniform(low, high, 40)
         width = (high - left) * 10 ** rng.uniform(-4, 0, 40)
-        ends = [worst_case.Ends.at(goal, t, epsilon, aim) for t in (left, left + width)]
-        slopes = worst_case.slope_range(goal, ends[0], ends[1], epsilon, aim)
-        bound = worst_case.box_bound(goal, ends[0], ends[1], *slopes, epsilon, aim)
+        ends = [truth_ends.Ends.at(goal, t, epsilon, aim) for t in (left, left + width)]
+        slopes = truth_ends.slope_range(goal, ends[0], ends[1], epsilon, aim)
+        bound = truth_ends.box_bound(goal, ends[0], ends[1], *slopes, epsilon, aim)
         inside = np.stack([left + width * f for f in np.linspace(0, 1, 23)])
         found = values(goal, inside.ravel(), epsilon, aim).reshape(inside.shape)
         assert np.all(found <= bound + 1e-9)
-        low_z, high_z = worst_case._log_z_range(goal, ends[0], ends[1], epsilon)
-        log_z = worst_case.Ends.at(goal, inside.ravel(), epsilon, aim).log_z.reshape(inside.shape)
+        low_z, high_z = truth_ends._log_z_range(goal, ends[0], ends[1], epsilon)
+        log_z = truth_ends.Ends.at(goal, inside.ravel(), epsilon, aim).log_z.reshape(inside.shape)
         infinite = np.isinf(log_z) | np.isnan(low_z) | np.isinf(low_z)
         assert np.all(infinite | ((log_z >= low_z - 1e-9) & (log_z <= high_z + 1e-9)))
         # Secants are averages of the derivative, so they must lie in its enclosure.
@@ -70,7 +71,7 @@ def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: worst_case.Dir
 
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("prior", PRIORS)
-def test_no_true_value_on_a_fine_grid_exceeds_the_bound(prior: str, aim: worst_case.Direction) -> None:
+def test_no_true_value_on_a_fine_grid_exceeds_the_bound(prior: str, aim: truth_search.Direction) -> None:
     for metric in METRICS:
         goal = ranging(prior, metric)
         grid = np.linspace(max(goal.low, -30.0), min(goal.high, 40.0), 1001)
@@ -87,9 +88,9 @@ def test_the_enclosure_is_of_second_order() -> None:
     worst = worst_true_value(goal, 0.5, "rise")
     added = []
     for width in (1e-2, 5e-3):
-        ends = [worst_case.Ends.at(goal, np.array([worst.at + s * width]), 0.5, "rise") for s in (-1, 1)]
-        slopes = worst_case.slope_range(goal, ends[0], ends[1], 0.5, "rise")
-        added.append(worst_case.box_bound(goal, ends[0], ends[1], *slopes, 0.5, "rise")[0] - worst.value)
+        ends = [truth_ends.Ends.at(goal, np.array([worst.at + s * width]), 0.5, "rise") for s in (-1, 1)]
+        slopes = truth_ends.slope_range(goal, ends[0], ends[1], 0.5, "rise")
+        added.append(truth_ends.box_bound(goal, ends[0], ends[1], *slopes, 0.5, "rise")[0] - worst.value)
     assert added[1] < 0.3 * added[0]
 
 
@@ -146,7 +147,7 @@ def test_unknown_tails_are_not_guessed() -> None:
     ("prior", "side"), [("normal", 0), ("normal", 1), ("laplace", 0), ("laplace", 1), ("exponential", 1)]
 )
 def test_what_lies_beyond_a_cut_stays_below_its_bound(
-    prior: str, side: int, metric: str, aim: worst_case.Direction
+    prior: str, side: int, metric: str, aim: truth_search.Direction
 ) -> None:
     """The argument for an infinite tail must hold from any cut on, not only from the far one that is used."""
     goal = ranging(prior, metric)

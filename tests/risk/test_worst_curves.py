@@ -13,7 +13,9 @@ from guessproof.risk.chords import chord_bound
 from guessproof.risk.gaps import OF_SINH, of_two_copies
 from guessproof.risk.rest_gaps import RestGaps, Sides
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import Direction, Ends, TruthSearch, likely_worst
+from guessproof.risk.truth_ends import Ends
+from guessproof.risk.truth_search import Direction, TruthSearch
+from guessproof.risk.worst_case import likely_worst
 from guessproof.risk.worst_curve import WorstTruths
 from guessproof.risk.worst_rooms import Rooms
 from guessproof.world.line_form import LineForm

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import guessproof as gp
 from guessproof.risk.attack import Attack
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.scanning.cells import RELATIVE, SHARE, enclosed
 from guessproof.scanning.columns import INFINITE, MISSING, OUTSIDE, GridColumn, ListedColumn
 from guessproof.scanning.curve import TentCurve, at_most_apart

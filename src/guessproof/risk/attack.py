@@ -32,7 +32,9 @@ from guessproof.risk.limits import (
 from guessproof.risk.misjudged.odds import factor_between, posterior_before, rounded_down, with_odds
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
-from guessproof.risk.worst_case import Direction, TruthSearch, Worst, worst_true_value
+from guessproof.risk.truth_ends import Worst
+from guessproof.risk.truth_search import Direction, TruthSearch
+from guessproof.risk.worst_case import worst_true_value
 from guessproof.risk.worst_epsilon import epsilon_at_worst
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import Array, in_days

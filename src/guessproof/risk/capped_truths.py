@@ -27,7 +27,8 @@ from guessproof.risk.capped import Hills
 from guessproof.world.checks import Array
 
 if TYPE_CHECKING:
-    from guessproof.risk.worst_case import Ends, TruthSearch
+    from guessproof.risk.truth_ends import Ends
+    from guessproof.risk.truth_search import TruthSearch
 
 Range = tuple[Array, Array]
 

@@ -7,7 +7,7 @@ than εψ' times itself,
     w' = f'·(L/Z − 1) + f·L'/Z,     |f·L'/Z| ≤ εψ'·f·L/Z.
 
 So it is at least −M for all L = tents whose peaks lie between those of the two ends, among them the best one of every t
-between: their L/Z at the edges is enclosed as for the derivative (`worst_case`). A supremum of functions which become
+between: their L/Z at the edges is enclosed as for the derivative (`truth_ends`). A supremum of functions which become
 convex when M·t²/2 is added becomes convex too: it lies at most M·(t−t₁)(t₂−t)/2 above the straight line through what
 t₁ and t₂ give. For a fall all signs turn, and |L'| is bounded by the same.
 """
@@ -17,7 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from guessproof.risk.worst_case import Direction, Ends, Range, TruthSearch, ratios_at_edges
+from guessproof.risk.truth_ends import Ends, ratios_at_edges
+from guessproof.risk.truth_search import Direction, Range, TruthSearch
 from guessproof.world.checks import Array
 
 

@@ -19,7 +19,7 @@ from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Further, Measure, Rising, Rough, bound_of, inverse_of
 from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of, zigzags_of
 from guessproof.risk.single import belief_of
-from guessproof.risk.worst_case import Direction
+from guessproof.risk.truth_search import Direction
 from guessproof.risk.worst_curve import WorstTruths
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite

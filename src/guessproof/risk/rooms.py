@@ -23,7 +23,7 @@ from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.rising import Room
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import Direction
+from guessproof.risk.truth_search import Direction
 from guessproof.risk.zigzag import Component, components
 from guessproof.risk.zigzag_gaps import gap_of_zigzags
 from guessproof.world.checks import Array

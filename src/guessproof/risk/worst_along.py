@@ -1,6 +1,6 @@
 """The worst true value for many ε at once: one branch and bound over all of them, and where the worst can lie at each.
 
-The boxes are those of `worst_case`; each has an ε of its own. Thousands of them cost little more than one.
+The boxes are those of `truth_ends`; each has an ε of its own. Thousands of them cost little more than one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.chords import chord_bound
-from guessproof.risk.worst_case import Direction, Ends, TruthSearch, box_bound, first_points, slope_range
+from guessproof.risk.truth_ends import Ends, box_bound, slope_range
+from guessproof.risk.truth_search import Direction, TruthSearch
+from guessproof.risk.worst_case import first_points
 from guessproof.world.checks import Array
 
 _CLOSE = 5e-5  # how far, as a share, the bound may exceed the worst value found

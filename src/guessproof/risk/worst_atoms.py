@@ -20,8 +20,9 @@ from guessproof.errors import GoalError
 from guessproof.risk.atoms import Atoms, Places, balance, rounding, signed, tents
 from guessproof.risk.limits import largest_epsilon, posterior_of
 from guessproof.risk.runs import Slopes
+from guessproof.risk.truth_ends import Worst
+from guessproof.risk.truth_search import Direction
 from guessproof.risk.truths import possible_values, values_along
-from guessproof.risk.worst_case import Direction, Worst
 from guessproof.risk.worst_listed import gain_limit, measure_gain, some_open
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array

@@ -11,8 +11,9 @@ from guessproof.risk.capped import Hills
 from guessproof.risk.capped_gaps import gap_of_hills
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_ratio
 from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.truth_search import Direction, TruthSearch
 from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
-from guessproof.risk.worst_case import Direction, TruthSearch, worst_true_value
+from guessproof.risk.worst_case import worst_true_value
 from guessproof.risk.worst_rooms import Rooms
 from guessproof.world.checks import Array
 

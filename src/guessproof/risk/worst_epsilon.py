@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from guessproof.risk.worst_case import Direction, Ends, TruthSearch, first_points, worst_true_value
+from guessproof.risk.truth_ends import Ends
+from guessproof.risk.truth_search import Direction, TruthSearch
+from guessproof.risk.worst_case import first_points, worst_true_value
 from guessproof.world.checks import Array
 
 _WIDE, _CLOSER = 2.0 ** np.linspace(-8, 8, 9), 2.0 ** np.linspace(-1.5, 1.5, 7)  # two looks at ε, around a typical one

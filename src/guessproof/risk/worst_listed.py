@@ -11,8 +11,9 @@ import numpy as np
 from guessproof.errors import GoalError
 from guessproof.risk.limits import Belief, advantage_of, gain_of_advantage, largest_epsilon, posterior_of
 from guessproof.risk.single import belief_of
+from guessproof.risk.truth_ends import Worst
+from guessproof.risk.truth_search import Direction
 from guessproof.risk.truths import true_values_of
-from guessproof.risk.worst_case import Direction, Worst
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from guessproof.risk.gaps import room_by_odds
 from guessproof.risk.rest_gaps import RestGaps, Sides
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import Direction, TruthSearch
+from guessproof.risk.truth_search import Direction, TruthSearch
 from guessproof.world.checks import Array
 
 _NEEDLESS, _HOPELESS = 3e-4, 3e-3  # as shares of ε: a room that costs little, and one that more knots have to mend

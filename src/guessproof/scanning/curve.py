@@ -3,7 +3,7 @@
 A record's own advantage is a function of its true value t. It is computed at few points, and bounded between them:
 
 - one interval of correct guesses under |ψ(x) − ψ(x')|: by the derivative, as in the search for the worst true value
-  (`risk.worst_case`), or, where the derivative is not known, by the goals themselves: for t in [t₁, t₂] the goal lies
+  (`risk.truth_ends`), or, where the derivative is not known, by the goals themselves: for t in [t₁, t₂] the goal lies
   inside G(t₁) ∪ G(t₂) and holds G(t₁) ∩ G(t₂);
 - a goal that does not move with the truth: the same for every record;
 - no prior: the advantage rises with the largest distance to a wrong value, which is largest at an end of a cell.
@@ -20,15 +20,11 @@ from guessproof.errors import GoalError
 from guessproof.exposure import Exposure
 from guessproof.risk.limits import advantage_of, posterior_of
 from guessproof.risk.tent import log_prior
+from guessproof.risk.truth_ends import Ends, box_bound, slope_range
 
 # The branch and bound's own pieces: points with their tents, and the derivative between two of them.
-from guessproof.risk.worst_case import Direction as Side
-from guessproof.risk.worst_case import (
-    Ends,
-    TruthSearch,
-    box_bound,
-    slope_range,
-)
+from guessproof.risk.truth_search import Direction as Side
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.checks import Array
 
 

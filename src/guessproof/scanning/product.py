@@ -18,7 +18,7 @@ from guessproof.exposure import Attacker, Exposure
 from guessproof.risk.several.belief_boxes import BeliefBoxes, join_boxes
 from guessproof.risk.several.formula import GoalBlock, Tree, alternatives, blocks, negated, normal
 from guessproof.risk.several.product import check_independent
-from guessproof.risk.worst_case import Direction as Side
+from guessproof.risk.truth_search import Direction as Side
 from guessproof.scanning.cells import GridCells, enclosed
 from guessproof.scanning.columns import FAR, SPECIAL, GridColumn, ListedColumn, Mask, ScanColumn
 from guessproof.scanning.curve import FlatCurve, TentCurve, at_most_apart

@@ -13,8 +13,8 @@ from guessproof.errors import GoalError, GuessproofError, NotCertifiedError
 from guessproof.exposure import Exposure
 from guessproof.guarantee import Guarantee
 from guessproof.risk.attack import Attack
-from guessproof.risk.worst_case import Direction as Side
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import Direction as Side
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.scanning.columns import ListedColumn
 from guessproof.scanning.curve import FlatCurve, RangeCurve, TentCurve, TruthCurve
 from guessproof.world.attributes import Attribute

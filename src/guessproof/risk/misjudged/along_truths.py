@@ -29,7 +29,7 @@ from guessproof.risk.misjudged.truth_rows import (
 )
 from guessproof.risk.misjudged.turns import best_turns, dense
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.checks import Array
 
 _TRUTHS, _PEAKS, _TURNS, _BEST = 17, 7, 5, 8  # where a search for attacks begins, and how many of them are followed

@@ -36,9 +36,10 @@ from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.lattice import Lattice, edges_between, goal_shares
 from guessproof.risk.single import belief_of, true_values
 from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.risk.truths import possible_values, true_value, values_along
 from guessproof.risk.worst_atoms import Runs
-from guessproof.risk.worst_case import TruthSearch, worst_true_value
+from guessproof.risk.worst_case import worst_true_value
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, Mask
 from guessproof.world.finite import Finite

@@ -16,7 +16,7 @@ from guessproof.risk.misjudged.odds import most_moved, with_odds_of
 from guessproof.risk.misjudged.quick import aim
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.checks import Array
 
 _TAILS = (3e-2, 1e-2, 3e-3, 1e-3, 1e-4, 1e-6, 1e-8, 1e-11, 1e-14)  # of the prior: where true values may end

@@ -18,8 +18,8 @@ from guessproof.risk.misjudged.along_runs import MisjudgedAlongRuns
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.truth_boxes import SLIVER
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.risk.worst_atoms import Runs
-from guessproof.risk.worst_case import TruthSearch
 from guessproof.world.checks import Array
 
 _CELLS = 3000  # of even mass, at whose ends goals begin or end

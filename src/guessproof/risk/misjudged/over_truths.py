@@ -26,7 +26,7 @@ from guessproof.risk.misjudged.certificate import NOISE, MoveQuestion, between
 from guessproof.risk.misjudged.quick import aim, first_boxes, is_kept_by_shares, left_by_shares
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair
 from guessproof.risk.tent import TiltedIntegrals, log_prior
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
 from guessproof.world.quadrature import QuadraturePrior

@@ -20,15 +20,9 @@ from guessproof.errors import NotCertifiedError
 from guessproof.risk.misjudged.odds import LARGEST_FACTOR
 from guessproof.risk.misjudged.shares import Shares
 from guessproof.risk.tent import TiltedIntegrals, log_prior
-from guessproof.risk.worst_case import (
-    Direction,
-    Ends,
-    TruthSearch,
-    box_bound,
-    first_points,
-    likely_worst,
-    slope_range,
-)
+from guessproof.risk.truth_ends import Ends, box_bound, slope_range
+from guessproof.risk.truth_search import Direction, TruthSearch
+from guessproof.risk.worst_case import first_points, likely_worst
 from guessproof.world.checks import Array, Mask
 from guessproof.world.line import expit
 

@@ -23,7 +23,7 @@ from guessproof.risk.misjudged.tents import Move, Pair
 from guessproof.risk.misjudged.truth_rows import LookedBoxes, TruthBoxes
 from guessproof.risk.rising import Rising
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.checks import Array
 
 _ABOVE = 8.5e-4, 0.03, 0.3  # how far above an attack the line lies, as what it loses of ε, until some of it is proven

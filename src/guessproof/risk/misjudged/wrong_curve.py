@@ -17,7 +17,7 @@ from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.truth_curve import along_truths, curve_of_truths, proven_at
 from guessproof.risk.misjudged.wrong_prior import WrongAnywhere
 from guessproof.risk.rising import Further, Rising, bound_of, inverse_of
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 
 _CLOSE = 1e-3  # of ε: what may be lost where a curve answers
 

@@ -19,7 +19,7 @@ from guessproof.risk.misjudged.certificate import is_proven
 from guessproof.risk.misjudged.odds import LARGEST_FACTOR
 from guessproof.risk.misjudged.tents import FoundTent, MisjudgedGoal, Move, best_tent
 from guessproof.risk.roots import crossing
-from guessproof.risk.worst_case import TruthSearch
+from guessproof.risk.truth_search import TruthSearch
 from guessproof.world.checks import Array
 from guessproof.world.line import expit
 

@@ -27,7 +27,7 @@ from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.formula import GoalBlock
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.worst import Boxes, all_truths
-from guessproof.risk.worst_case import Direction
+from guessproof.risk.truth_search import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.goals import And, Goal, Near, Norm, Together

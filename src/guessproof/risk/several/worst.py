@@ -23,8 +23,8 @@ from guessproof.risk.several.finite import is_finite
 from guessproof.risk.several.formula import GoalBlock, blocks, negated, normal
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.tent import log_prior
+from guessproof.risk.truth_search import Direction, TruthSearch
 from guessproof.risk.truths import true_combinations, true_values_of
-from guessproof.risk.worst_case import Direction, TruthSearch
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite

@@ -24,7 +24,7 @@ from guessproof.risk.several.moving import BoxBeliefs, Moving, moving
 from guessproof.risk.several.refining import looked_at_twice
 from guessproof.risk.several.tiles import Edged, edge_attack, edge_bound
 from guessproof.risk.several.unmixed import Unmixed
-from guessproof.risk.worst_case import Direction
+from guessproof.risk.truth_search import Direction
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import And, Goal, Near, Norm
