@@ -58,7 +58,7 @@ def test_boxes_hold_what_is_in_them(prior: str, metric: str, aim: truth_search.D
         inside = np.stack([left + width * f for f in np.linspace(0, 1, 23)])
         found = values(goal, inside.ravel(), epsilon, aim).reshape(inside.shape)
         assert np.all(found <= bound + 1e-9)
-        low_z, high_z = truth_ends._log_z_range(goal, ends[0], ends[1], epsilon)
+        low_z, high_z = truth_ends.log_z_range(goal, ends[0], ends[1], epsilon)
         log_z = truth_ends.Ends.at(goal, inside.ravel(), epsilon, aim).log_z.reshape(inside.shape)
         infinite = np.isinf(log_z) | np.isnan(low_z) | np.isinf(low_z)
         assert np.all(infinite | ((log_z >= low_z - 1e-9) & (log_z <= high_z + 1e-9)))

@@ -131,7 +131,7 @@ def ratios_at_edges(
         return ratios_of_hills(goal, left, right, k)
     (lo1, hi1), (lo2, hi2) = goal.edges(left.t), goal.edges(right.t)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        log_z = _log_z_range(goal, left, right, epsilon)
+        log_z = log_z_range(goal, left, right, epsilon)
         # Where a goal becomes certain its peak may be anywhere: the lower one need not be that of the left end.
         first, last = psi(np.minimum(left.peak, right.peak)), psi(np.maximum(left.peak, right.peak))
         climb_lo = k * (first - psi(lo2)), k * (last - psi(lo1))
@@ -143,7 +143,7 @@ def ratios_at_edges(
     return at_lo, at_hi
 
 
-def _log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike) -> Range:
+def log_z_range(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike) -> Range:
     """ln Z over each box: it is ε-Lipschitz in the peak, which stays between the peaks of the two ends."""
     drift = np.asarray(epsilon) * np.abs(goal.form.psi(right.peak) - goal.form.psi(left.peak))
     return np.maximum(left.log_z, right.log_z) - drift, np.minimum(left.log_z, right.log_z) + drift
