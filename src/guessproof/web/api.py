@@ -56,6 +56,7 @@ class JobAsked(Asked):
     trials: int = Field(default=20_000, ge=2000, le=1_000_000)
     seconds: float = Field(default=20.0, ge=1, le=120)
     epsilon: float = Field(default=1.0, gt=0, le=MOST_EPSILON, description="of a meaning")
+    draw: bool = Field(default=False, description="an outcome beside the charts that need no curve")
 
 
 class JobState(BaseModel):
@@ -287,7 +288,7 @@ def make_api(shop: Shop) -> APIRouter:
         """Begin work that takes a while."""
         if body.kind == "beliefs":
             return job_state(shop.curve(body.state))
-        options = {"trials": body.trials, "seconds": body.seconds, "epsilon": body.epsilon}
+        options = {"trials": body.trials, "seconds": body.seconds, "epsilon": body.epsilon, "draw": body.draw}
         return job_state(shop.workers.start(body.kind, cleaned(body.state), options))
 
     @api.get("/jobs/{job}", responses=NOT_FOUND)

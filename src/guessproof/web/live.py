@@ -6,7 +6,10 @@ background; until it is there, there is no quick answer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -22,8 +25,23 @@ from guessproof.risk.bracket import Bracket
 from guessproof.risk.curve import Curve
 
 HOW = "from a certified curve; the exact number follows"
-KNOTS = 72  # of a ladder; an answer loses one step at most
-WIDE = (1e-3, 30.0)  # ε at which a ladder begins and ends
+FIRST, KNOTS = 14, 36  # knots of a ladder: when it is first shown, and when it is done
+ATTACKS = 8  # of its knots at which an attack is looked for: each takes as long as a bound
+FLAT, HIGH, SURE = 1e-3, 0.5, 0.85  # gains too small to tell apart; a gain and a belief beyond which nobody asks
+LEAST, MOST = 1e-4, 200.0  # ε between which a ladder is looked for
+LOW_GAINS = 0.1  # how much a ratio of two gains counts beside their difference: limits are dragged by ratios
+Climbed = Callable[["Ladder", float], None]
+
+
+@dataclass(frozen=True)
+class Knot:
+    """What is proven at one ε, and what an attack reaches there."""
+
+    epsilon: float
+    rise: float
+    move: float
+    belief: float | None
+    reached: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -34,15 +52,38 @@ class Ladder:
     rise: tuple[float, ...]
     move: tuple[float, ...]
     belief: tuple[float, ...] | None
+    reached: tuple[float, ...] = ()
 
     @classmethod
-    def of(cls, exposure: Exposure, both: bool) -> Ladder:
-        """Climb: the exact bound at each knot."""
-        grid = [float(e) for e in np.geomspace(*WIDE, KNOTS)]
-        rise = [float(exposure.advantage(e).bound) for e in grid]
-        move = [float(exposure.advantage(e, both=True).bound) for e in grid] if both else rise
-        belief = [float(exposure.posterior(e).bound) for e in grid] if exposure.attacker.has_prior else None
-        return cls(tuple(grid), _rising(rise), _rising(move), None if belief is None else _rising(belief))
+    def of(cls, exposure: Exposure, both: bool, told: Climbed | None = None) -> Ladder:
+        """Climb: the exact bound at each knot. Each further knot halves the step that loses most.
+
+        `told` hears of every knot: the ladder so far, once it can be looked at, and the share that is done.
+        """
+        knots: dict[float, Knot] = {}
+        for epsilon in _next(knots):
+            knots[epsilon] = _knot(exposure, epsilon, both)
+            if told is not None:
+                told(cls.through(knots), len(knots) / (KNOTS + ATTACKS))
+        found = sorted(knots)
+        for count, place in enumerate(np.linspace(0, len(found) - 1, ATTACKS).round().astype(int).tolist(), 1):
+            knots[found[place]] = _attacked(exposure, knots[found[place]])
+            if told is not None:
+                told(cls.through(knots), (len(knots) + count) / (len(knots) + ATTACKS))
+        return cls.through(knots)
+
+    @classmethod
+    def through(cls, knots: Mapping[float, Knot]) -> Ladder:
+        """The ladder through some knots: more ε never mean less, neither for a bound nor for an attack."""
+        found = [knots[e] for e in sorted(knots)]
+        beliefs = [k.belief for k in found if k.belief is not None]
+        return cls(
+            tuple(k.epsilon for k in found),
+            _rising([k.rise for k in found]),
+            _rising([k.move for k in found]),
+            _rising(beliefs) if len(beliefs) == len(found) else None,
+            _rising([k.reached for k in found]),
+        )
 
     def advantage(self, epsilon: float, both: bool) -> float:
         """At most so much is gained."""
@@ -51,6 +92,13 @@ class Ladder:
     def posterior(self, epsilon: float) -> float:
         """At most so much is believed."""
         return 1.0 if self.belief is None else self._above(self.belief, epsilon)
+
+    def attack(self, epsilon: float) -> float | None:
+        """What an attack reaches at this ε or a smaller one; None where none was found at any."""
+        if not any(self.reached):
+            return None
+        place = int(np.searchsorted(np.asarray(self.epsilon), epsilon, side="right"))
+        return self.reached[place - 1] if place else 0.0
 
     def largest(self, limits: Limits) -> float:
         """An ε that keeps the limits; the largest knot that does."""
@@ -69,6 +117,40 @@ class Ladder:
     def _above(self, values: tuple[float, ...], epsilon: float) -> float:
         place = int(np.searchsorted(np.asarray(self.epsilon), epsilon))
         return values[place] if place < len(values) else 1.0
+
+
+def _next(knots: Mapping[float, Knot]) -> Iterator[float]:
+    """The ε to look at next: first where gains begin and end, then the middle of the step that loses most."""
+    low = high = 1.0
+    yield high
+    while high < MOST and knots[high].move < HIGH and (knots[high].belief or 0.0) < SURE:
+        high *= 2
+        yield high
+    while low > LEAST and knots[low].move > FLAT:
+        low /= 4
+        yield low
+    while len(knots) < KNOTS:
+        cost, middle = max((_lost(knots[a], knots[b]), math.sqrt(a * b)) for a, b in pairwise(sorted(knots)))
+        if cost <= 0 or middle in knots:
+            return
+        yield middle
+
+
+def _lost(below: Knot, above: Knot) -> float:
+    """What a step costs those who look at the curve, and those who drag a limit along it."""
+    first, last = (min(max(knot.move, FLAT), HIGH) for knot in (below, above))
+    return last - first + LOW_GAINS * math.log(last / first)
+
+
+def _knot(exposure: Exposure, epsilon: float, both: bool) -> Knot:
+    rise = float(exposure.advantage(epsilon).bound)
+    move = float(exposure.advantage(epsilon, both=True).bound) if both else rise
+    return Knot(epsilon, rise, move, float(exposure.posterior(epsilon).bound) if exposure.attacker.has_prior else None)
+
+
+def _attacked(exposure: Exposure, knot: Knot) -> Knot:
+    risen, _ = exposure.attacked(knot.epsilon, False, exposure.advantage(knot.epsilon), None)
+    return replace(knot, reached=float(risen.attack))
 
 
 def _rising(values: list[float]) -> tuple[float, ...]:
@@ -99,12 +181,12 @@ class Scaled:
 Beliefs = Ladder | Scaled
 
 
-def beliefs_of(exposure: Exposure, both: bool) -> Beliefs:
+def beliefs_of(exposure: Exposure, both: bool, told: Climbed | None = None) -> Beliefs:
     """The curve of an exposure where one view says it all; else a ladder of exact answers."""
     first = exposure.views[0] if not exposure.attacker.alternatives else None
     if isinstance(first, AttackView) and first.tight and not first.rounding and first.factor > 0:
         return prepared(Scaled(Curve(first.attack), first.factor), both)
-    return Ladder.of(exposure, both)
+    return Ladder.of(exposure, both, told)
 
 
 def prepared(found: Scaled, both: bool) -> Scaled:

@@ -66,9 +66,9 @@ class Shop:
         return job
 
     def beliefs(self, state: Tables) -> Beliefs | None:
-        """The curve of a state's attack, once it is made."""
+        """The curve of a state's attack, once it is made, or what there is of it already."""
         job = self.curves.get(digest(state, without_limits=True))
-        return job.result if job is not None and job.state == "done" else None
+        return None if job is None else job.result
 
     def chooser(self, state: Tables) -> LiveChooser | None:
         """Who chooses for a plan while it is dragged; None until the curve is there."""

@@ -2,44 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from guessproof.web.folder import Folder
 from guessproof.web.states import Tables, has_data, read_calculation, read_state
 
-Progress = Callable[[float, str], None]
+
+class Progress(Protocol):
+    """Hears how far some work is, and what can be used of it already."""
+
+    def __call__(self, share: float, words: str, found: Any = None) -> None:
+        """Tell."""
+        ...
 
 
 def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
-    """The answer of the command line."""
+    """The answer of the command line; with `draw`, beside the charts that need no curve."""
     from guessproof.checking import check
     from guessproof.choosing import choose
     from guessproof.choosing.budgets import budget_left
     from guessproof.web.outcomes import of_calculation, of_choice
 
     if not has_data(state):
-        return of_calculation(read_calculation(state, folder))
+        return _drawn(of_calculation(read_calculation(state, folder)), None, options)
     plan = read_state(state, folder)
     left = budget_left(plan)
     choice = choose(plan, remaining=left.epsilon, to_come=left.to_come, data_dependent=left.is_scanned)
     warnings = [concern.to_dict() for concern in check(plan, opens=False, choice=choice)]
     found = of_choice(choice, exact=True)
-    return {**found, "answer": {**found["answer"], "warnings": warnings}}
+    return _drawn({**found, "answer": {**found["answer"], "warnings": warnings}}, choice, options)
+
+
+def _drawn(outcome: dict[str, Any], choice: Any, options: dict[str, Any]) -> dict[str, Any]:
+    if not options.get("draw"):
+        return outcome
+    from guessproof.web.pictures import drawings, quick_rows
+
+    return {**outcome, "charts": drawings(outcome, choice, None), "rows": quick_rows(outcome, choice)}
 
 
 def make_beliefs(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
     """The curve from which answers are looked up; None where nobody attacks."""
     from guessproof.choosing import Chooser, asked
     from guessproof.risk.curve import Curve
-    from guessproof.web.live import Scaled, beliefs_of, prepared
+    from guessproof.web.live import FIRST, Ladder, Scaled, beliefs_of, prepared
 
     if not has_data(state):
         found = read_calculation(state, folder)
         return prepared(Scaled(Curve(found.attack)), found.limits.both)
     plan = read_state(state, folder)
     exposure = Chooser(plan, asked(plan), None, False).exposure()
-    return None if exposure is None or exposure.may_fail else beliefs_of(exposure, plan.limits.both)
+    if exposure is None or exposure.may_fail:
+        return None
+
+    def told(ladder: Ladder, share: float) -> None:
+        progress(share, "", ladder if len(ladder.epsilon) >= FIRST else None)
+
+    return beliefs_of(exposure, plan.limits.both, told)
 
 
 def run_audit(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:

@@ -142,7 +142,8 @@ class Workers:
         while True:
             what, *told = worker.pipe.recv()
             if what == "progress":
-                job.share, job.words = told
+                job.share, job.words, found = told
+                job.result = job.result if found is None else found
             elif what == "done":
                 job.result, job.state = told[0], "done"
                 return
@@ -165,6 +166,9 @@ def _work(pipe: Connection, folder: Folder) -> None:
     """The loop of one process. It ends with the server: its pipe is closed then."""
     from guessproof.web.work import KINDS
 
+    def tell(share: float, words: str, found: Any = None) -> None:
+        pipe.send(("progress", share, words, found))
+
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server decides when it ends
     while True:
@@ -173,7 +177,7 @@ def _work(pipe: Connection, folder: Folder) -> None:
         except (EOFError, OSError):
             return
         try:
-            found = KINDS[kind](folder, state, options, lambda share, words: pipe.send(("progress", share, words)))
+            found = KINDS[kind](folder, state, options, tell)
             pipe.send(("done", found))
         except GuessproofError as error:
             pipe.send(("failed", refusal_of(error).model_dump(), status_of(error)))
