@@ -164,9 +164,17 @@ def _colour(share: float, correct: bool) -> str:
     return "#" + "".join(f"{round(float(c)):02x}" for c in shade)
 
 
+def shows_known(attack: Attack) -> bool:
+    """Whether a picture greys what is ruled out: a map of two numbers of which more is known than a value each."""
+    numbers = [a.prior for a in attack.conditioned.values()]
+    return isinstance(attack.asked, Given) and len(numbers) == 2 and not any(isinstance(p, Finite) for p in numbers)
+
+
 def finished(picture: Any, title: str, attack: Attack) -> Any:
     """A picture with its heading."""
     note = f"Red, prior {attack.prior:.1%}: {attack.asked!r}"
+    if shows_known(attack):
+        note += "; grey: ruled out"
     heading = alt.TitleParams(title, subtitle=note, anchor="start", color=INK, subtitleColor=QUIET, offset=14)
     return picture.properties(title=heading).configure_view(stroke=None).configure_axis(grid=False)
 

@@ -69,7 +69,8 @@ def gains(curve: Sequence[Row], mark: Sequence[Row], unit: str) -> Any:
     ends: Any = [0, alt.ExprRef("reach")]
     wide = alt.Scale(nice=False, domain=ends)
     high = alt.Scale(domain=[0, 1])
-    x = alt.X("epsilon:Q", title=f"ε {unit}".strip(), axis=alt.Axis(tickCount=6), scale=wide)
+    marks = alt.Axis(tickCount=6, labelFlush=False, labelOverlap=True, labelSeparation=8)
+    x = alt.X("epsilon:Q", title=f"ε {unit}".strip(), axis=marks, scale=wide)
     y = alt.Y("belief:Q", title="probability", axis=_PERCENT, scale=high)
     gain, at = alt.Y("gain:Q", scale=high), alt.X("epsilon:Q", scale=wide)
     base = _chart("curve", curve)

@@ -31,6 +31,7 @@ _TAIL = 1.7  # more of the shades are for what is less likely
 _LINES = 96  # upright lines over the width of a map
 _FINER = 4
 _STEEP = 0.04  # of the height of a map
+_BEYOND = 0.1  # more than a region turns between two lines
 _HAIR = 1e-6
 Row = dict[str, Any]
 Ends = tuple[float, float]
@@ -48,14 +49,16 @@ def place_map(attack: Attack, size: int, named: Callable[[str], str] = str) -> A
         encoded(f"{axis}:Q", title=named(a.name), scale=alt.Scale(domain=list(ends), nice=False), axis=axis_of(a))
         for axis, encoded, a, ends in (("x", alt.X, first, across), ("y", alt.Y, second, up))
     )
-    layers = [_drawn(_shaded(first, second, lines, up), x, y, LIKELY, _VEIL)]
+    room = _BEYOND * (up[1] - up[0])
+    tall = (up[0] - room, up[1] + room)  # regions go on beyond the frame, which cuts them: their corners are its own
+    layers = [_drawn(_shaded(first, second, lines, tall), x, y, LIKELY, _VEIL)]
     regions: list[tuple[Goal, str, float]] = [(whole, GOAL, 0.45)]
     if isinstance(whole, Given):
         regions = [(Not(whole.region), RULED_OUT, 0.6), (And((whole.goal, whole.region)), GOAL, 0.45)]
     for region, colour, opacity in regions:
         if attack.at or not region.depends_on_truth:
-            within = partial(_region, joint_attack, region, first, second, up)
-            layers.append(_drawn(areas(*_followed(within, lines, up)), x, y, colour, opacity))
+            within = partial(_region, joint_attack, region, first, second, tall)
+            layers.append(_drawn(areas(*_followed(within, lines, tall)), x, y, colour, opacity))
     layers += _truth(attack, first, second, x, y)
     return alt.layer(*layers).properties(width=size, height=size)
 
@@ -99,22 +102,36 @@ def axis_of(attribute: Attribute) -> Any:
 def areas(x: Array, parts: list[Parts], name: str = "") -> list[Row]:
     """The parts of upright lines joined to areas: rows x, y, y2, and the area that they belong to.
 
-    Parts of neighbours are joined where they are as many and overlap; elsewhere areas meet halfway, upright.
+    A part goes on in that of the next line which overlaps it alone; where parts begin, end, fork or meet, areas do so
+    halfway, upright. What goes on beside them is not cut: an edge would be seen through a veil.
     """
     rows: list[Row] = []
+    area: list[int] = []  # of each part of the line before
     count = 0
     for i, own in enumerate(parts):
-        if i and not _joins(parts[i - 1], own):
-            middle = 0.5 * float(x[i - 1] + x[i])
-            rows += _rows(middle, parts[i - 1], name, count)
-            count += len(parts[i - 1])
-            rows += _rows(middle, own, name, count)
-        rows += _rows(float(x[i]), own, name, count)
+        before = parts[i - 1] if i else []
+        goes_on = _matched(before, own)
+        middle = 0.5 * float(x[i - 1] + x[i]) if i else float(x[0])
+        ended = [j for j in range(len(before)) if j not in goes_on.values()]
+        rows += [_row(middle, before[j], f"{name}{area[j]}") for j in ended]
+        begun = {k: count + n for n, k in enumerate(k for k in range(len(own)) if k not in goes_on)}
+        count += len(begun)
+        area = [area[goes_on[k]] if k in goes_on else begun[k] for k in range(len(own))]
+        if i:
+            rows += [_row(middle, own[k], f"{name}{area[k]}") for k in begun]
+        rows += [_row(float(x[i]), part, f"{name}{area[k]}") for k, part in enumerate(own)]
     return rows
 
 
-def _rows(x: float, parts: Parts, name: str, count: int) -> list[Row]:
-    return [{"x": x, "y": low, "y2": high, "area": f"{name}{count + i}"} for i, (low, high) in enumerate(parts)]
+def _row(x: float, part: tuple[float, float], area: str) -> Row:
+    return {"x": x, "y": part[0], "y2": part[1], "area": area}
+
+
+def _matched(before: Parts, after: Parts) -> dict[int, int]:
+    """Which parts go on: those that overlap one of the other line and are its only one."""
+    beside = [[j for j, a in enumerate(before) if a[0] <= b[1] and b[0] <= a[1]] for b in after]
+    found = [j for one in beside for j in one]
+    return {k: one[0] for k, one in enumerate(beside) if len(one) == 1 and found.count(one[0]) == 1}
 
 
 def _joins(before: Parts, after: Parts, far: float = np.inf) -> bool:

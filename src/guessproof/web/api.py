@@ -49,6 +49,14 @@ class Asked(BaseModel):
     state: Json = Field(description="the tables of a plan as JSON; without data and query: a calculation")
 
 
+class ShapeAsked(Asked):
+    """A request for what is believed beforehand."""
+
+    worst: Json | float | str | None = Field(
+        default=None, description="the most exposed true value as an outcome says it, drawn where none is stated"
+    )
+
+
 class JobAsked(Asked):
     """A request for work that takes a while."""
 
@@ -56,7 +64,6 @@ class JobAsked(Asked):
     trials: int = Field(default=20_000, ge=2000, le=1_000_000)
     seconds: float = Field(default=20.0, ge=1, le=120)
     epsilon: float = Field(default=1.0, gt=0, le=MOST_EPSILON, description="of a meaning")
-    draw: bool = Field(default=False, description="an outcome beside the charts that need no curve")
 
 
 class JobState(BaseModel):
@@ -72,9 +79,10 @@ class JobState(BaseModel):
 
 
 class LiveState(BaseModel):
-    """A certified answer from the curve; `ready` is false until that is made."""
+    """A certified answer from the curve; `ready` is false until that is made, `coming` where none will be."""
 
     ready: bool
+    coming: bool = True
     outcome: Json | None = None
     rows: Json | None = None
 
@@ -219,9 +227,9 @@ def make_api(shop: Shop) -> APIRouter:
         return check_question(shop.folder, body.state)
 
     @api.post("/shape")
-    def shape(body: Asked) -> Json:
+    def shape(body: ShapeAsked) -> Json:
         """What is believed beforehand, with the right guesses marked."""
-        return shape_of(shop.folder, body.state)
+        return shape_of(shop.folder, body.state, body.worst)
 
     @api.post("/sketch")
     def sketch(body: Asked) -> Json:
@@ -272,7 +280,7 @@ def make_api(shop: Shop) -> APIRouter:
         """A certified answer at once, from a curve that was made before: a job of the kind beliefs."""
         answer = shop.quick(body.state)
         if answer is None:
-            return LiveState(ready=False)
+            return LiveState(ready=False, coming=shop.comes(body.state))
         return LiveState(ready=True, outcome=answer.outcome, rows=quick_rows(answer.outcome, answer.choice))
 
     @api.post("/charts")
@@ -288,7 +296,7 @@ def make_api(shop: Shop) -> APIRouter:
         """Begin work that takes a while."""
         if body.kind == "beliefs":
             return job_state(shop.curve(body.state))
-        options = {"trials": body.trials, "seconds": body.seconds, "epsilon": body.epsilon, "draw": body.draw}
+        options = {"trials": body.trials, "seconds": body.seconds, "epsilon": body.epsilon}
         return job_state(shop.workers.start(body.kind, cleaned(body.state), options))
 
     @api.get("/jobs/{job}", responses=NOT_FOUND)

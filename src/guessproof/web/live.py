@@ -24,7 +24,7 @@ from guessproof.plan import Plan
 from guessproof.risk.bracket import Bracket
 from guessproof.risk.curve import Curve
 
-HOW = "from a certified curve; the exact number follows"
+HOW = "read off a curve that errs on the safe side; the final number follows"
 FIRST, KNOTS = 14, 36  # knots of a ladder: when it is first shown, and when it is done
 ATTACKS = 8  # of its knots at which an attack is looked for: each takes as long as a bound
 FLAT, HIGH, SURE = 1e-3, 0.5, 0.85  # gains too small to tell apart; a gain and a belief beyond which nobody asks
@@ -183,10 +183,16 @@ Beliefs = Ladder | Scaled
 
 def beliefs_of(exposure: Exposure, both: bool, told: Climbed | None = None) -> Beliefs:
     """The curve of an exposure where one view says it all; else a ladder of exact answers."""
+    curve = curve_of(exposure)
+    return Ladder.of(exposure, both, told) if curve is None else prepared(curve, both)
+
+
+def curve_of(exposure: Exposure) -> Scaled | None:
+    """The curve where one view says it all, not yet made."""
     first = exposure.views[0] if not exposure.attacker.alternatives else None
     if isinstance(first, AttackView) and first.tight and not first.rounding and first.factor > 0:
-        return prepared(Scaled(Curve(first.attack), first.factor), both)
-    return Ladder.of(exposure, both, told)
+        return Scaled(Curve(first.attack), first.factor)
+    return None
 
 
 def prepared(found: Scaled, both: bool) -> Scaled:

@@ -29,12 +29,12 @@ def quick_meaning(shop: Shop, state: Tables, epsilon: float) -> Json | None:
             return None
         believed = _or_none(lambda: beliefs.posterior(epsilon))
         gained = beliefs.advantage(epsilon, found.limits.both)
-        return _calculated(epsilon, gained, believed, before_of(beliefs), exact=False)
+        return _calculated(epsilon, gained, believed, before_of(beliefs))
     chooser = shop.chooser(state)
     if chooser is None:
         return None
     before = None if chooser.beliefs is None else before_of(chooser.beliefs)
-    return _planned(meaning(chooser.plan, epsilon, chooser), before, exact=False)
+    return _planned(meaning(chooser.plan, epsilon, chooser), before)
 
 
 def exact_meaning(folder: Folder, state: Tables, epsilon: float) -> Json:
@@ -42,7 +42,7 @@ def exact_meaning(folder: Folder, state: Tables, epsilon: float) -> Json:
     if has_data(state):
         found = meaning(read_state(state, folder), epsilon)
         worst = None if found.posterior is None else found.posterior.worst_prior
-        return _planned(found, found.prior if worst is None else float(worst), exact=True)
+        return _final(_planned(found, found.prior if worst is None else float(worst)), found.advantage)
     asked = read_calculation(state, folder)
     believed: Bracket | None = _or_none(lambda: asked.attack.posterior(epsilon))
     gained = asked.attack.advantage(epsilon, both=asked.limits.both)
@@ -50,7 +50,12 @@ def exact_meaning(folder: Folder, state: Tables, epsilon: float) -> Json:
     if before is None and believed is not None and believed.worst_prior is not None:
         before = float(believed.worst_prior)
     bound = None if believed is None else float(believed.bound)
-    return _calculated(epsilon, float(gained.bound), bound, before, exact=True)
+    return _final(_calculated(epsilon, float(gained.bound), bound, before), gained)
+
+
+def _final(found: Json, gained: Bracket | None) -> Json:
+    """Computed for this very ε; the bound may be exact, or proven."""
+    return {**found, "exact": True, "status": None if gained is None else gained.status}
 
 
 def _or_none(ask: Any) -> Any:
@@ -60,12 +65,12 @@ def _or_none(ask: Any) -> Any:
         return None
 
 
-def _calculated(epsilon: float, gained: float, believed: float | None, before: float | None, *, exact: bool) -> Json:
+def _calculated(epsilon: float, gained: float, believed: float | None, before: float | None) -> Json:
     told = {"noise_scale": f"{1 / epsilon:.6g}", "errors": "", "limits": []}
-    return {**_common(epsilon, gained, believed, before, exact), **told}
+    return {**_common(epsilon, gained, believed, before), **told}
 
 
-def _planned(found: Meaning, before: float | None, *, exact: bool) -> Json:
+def _planned(found: Meaning, before: float | None) -> Json:
     gained = None if found.advantage is None else float(found.advantage.bound)
     believed = None if found.posterior is None else float(found.posterior.bound)
     errors = [f"{name} {margin(e)}" for name, e in found.errors.items() if e is not None]
@@ -76,17 +81,18 @@ def _planned(found: Meaning, before: float | None, *, exact: bool) -> Json:
     ]
     scales = [f"{n.scale:.6g}" for n in found.noises[:1]]
     told = {"noise_scale": "".join(scales), "errors": "; ".join(errors), "limits": limits}
-    return {**_common(found.epsilon, gained, believed, before, exact), **told}
+    return {**_common(found.epsilon, gained, believed, before), **told}
 
 
 def _edge(epsilon: float, side: str) -> str:
     return "any" if math.isinf(epsilon) else (down if side == "at most" else up)(epsilon)
 
 
-def _common(epsilon: float, gained: float | None, believed: float | None, before: float | None, exact: bool) -> Json:
+def _common(epsilon: float, gained: float | None, believed: float | None, before: float | None) -> Json:
     return {
         "epsilon": epsilon,
-        "exact": exact,
+        "exact": False,
+        "status": None if gained is None else "proven",
         "people": people(before, believed),
         "advantage": None if gained is None else {"bound": gained, "shown": percent_up(gained)},
         "posterior": None if believed is None else {"bound": believed, "shown": percent_up(believed)},

@@ -89,12 +89,25 @@ def mechanism_of(choice: Choice | None, epsilon: float) -> Mechanism | None:
     """The noise of the first number, in units of the answer; for a calculation, that of a sum."""
     if choice is None:
         return BEST(1.0, epsilon) if 0 < epsilon < math.inf else None
-    plain = [n for n in choice.noises if not n.unit]
-    if not plain:
+    named = _plain(choice)
+    if not named:
         return None
-    mechanism: Any = plain[0].mechanism
-    divisor = plain[0].measurement.divisor
+    mechanism: Any = named[0][1].mechanism
+    divisor = named[0][1].measurement.divisor
     return mechanism if divisor == 1 else replace(mechanism, sensitivity=mechanism.sensitivity / divisor)
+
+
+def _plain(choice: Choice) -> list[tuple[str, Any]]:
+    """Noises in units of an answer, and on what they are."""
+    return [(label, n) for label, n in zip(choice.labels, choice.noises, strict=True) if not n.unit]
+
+
+def whose(choice: Choice | None) -> str:
+    """Of which answer a chart of one noise speaks: there may be several."""
+    if choice is None:
+        return "a sum"
+    named = _plain(choice)
+    return f"{named[0][0]} (the first of {len(named)})" if len(named) > 1 else named[0][0]
 
 
 def confidence_of(choice: Choice | None) -> float:
@@ -197,5 +210,17 @@ def drawings(outcome: Row, choice: Choice | None, beliefs: Beliefs | None) -> Ro
         found["errors"] = charts.errors(curve, rows["errors"]["mark"], rows["errors"]["wanted"])
     if choice is not None and choice.plan.risk is not None:
         found |= profile_charts(choice.plan.risk)
+    titles: dict[str, str] = {}
+    if mechanism is not None:
+        titles = {"noise": f"The noise on {whose(choice)}", "errors": f"Error of {whose(choice)}, at every ε"}
     drawn = {name: charts.apart(chart) for name, chart in found.items()}
-    return {name: {"spec": one.spec, "rows": one.rows} for name, one in drawn.items()}
+    return {
+        name: {"spec": one.spec, "rows": one.rows, "title": titles.get(name), "note": _note(name, beliefs)}
+        for name, one in drawn.items()
+    }
+
+
+def _note(name: str, beliefs: Beliefs | None) -> str:
+    if name != "gains" or not isinstance(beliefs, Ladder):
+        return ""
+    return f"Proven at {len(beliefs.epsilon)} values of ε; between two of them the larger one’s counts, hence the steps."

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from guessproof.charts import live as charts
-from guessproof.charts.goals import goal_picture
+from guessproof.charts.exposed import exposed_place
+from guessproof.charts.goals import goal_picture, shows_known
 from guessproof.charts.numbers import density_rows, share_rows, typical
 from guessproof.choosing import Chooser, asked
 from guessproof.errors import GuessproofError, InfeasibleError
@@ -28,20 +29,26 @@ MOST_GROUPS = 40
 Json = dict[str, Any]
 
 
-def shape_of(folder: Folder, state: Tables) -> Json:
-    """The prior of the attacked columns, and which guesses are right for one true value."""
+def shape_of(folder: Folder, state: Tables, worst: Any = None) -> Json:
+    """The prior of the attacked columns, and which guesses are right for one true value.
+
+    That is the stated one, the `worst` where it is known already, or one in the middle; `truth` says which.
+    """
     plan = read_state(state, folder) if has_data(state) else read_calculation(state, folder).plan
     if plan.wanted is None:
         return {"kind": "none"}
     goal = plan.goal()
     attributes = list(goal.attributes)
-    at = dict((plan.attacker.at if plan.attacker is not None else None) or {})
+    stated = dict((plan.attacker.at if plan.attacker is not None else None) or {})
+    at = stated or exposed_place(goal, worst) or {}
+    truth = "any" if not goal.depends_on_truth else "stated" if stated else "worst" if at else "middle"
     for attribute in attributes:
         at.setdefault(attribute.name, typical(attribute))
+    told = {"truth": truth, "at": {name: value if isinstance(value, (int, float)) else str(value) for name, value in at.items()}}
     if len(attributes) == 1:
-        return _of_one(attributes[0], goal, at[attributes[0].name])
+        return {**_of_one(attributes[0], goal, at[attributes[0].name]), "drawn_for": told}
     knows = None if plan.attacker is None else known_on(plan.attacker.knows, plan.attributes())
-    return _of_several(Attack(goal, at, knows), plan.label)
+    return {**_of_several(Attack(goal, at, knows), plan.label), "drawn_for": told}
 
 
 def _of_one(attribute: Attribute, goal: Goal, at: Any) -> Json:
@@ -64,7 +71,10 @@ def _of_several(attack: Attack, named: Callable[[str], str]) -> Json:
     except (GuessproofError, ValueError):  # three labels, or a true place that cannot be
         return {"kind": "none"}
     drawn = charts.apart(picture.properties(width="container"))
-    return {"kind": "map", "name": " and ".join(attack.at or {}), "at": None, "spec": drawn.spec, "rows": drawn.rows}
+    legend = [["ink", "the darker, the likelier"], ["alarm", "right guesses"]]
+    if shows_known(attack):
+        legend.append(["quiet", "ruled out by what he knows"])
+    return {"kind": "map", "legend": legend, "name": " and ".join(attack.at or {}), "at": None, "spec": drawn.spec, "rows": drawn.rows}
 
 
 def sketches(folder: Folder, state: Tables) -> Json:

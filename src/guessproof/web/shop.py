@@ -70,6 +70,11 @@ class Shop:
         job = self.curves.get(digest(state, without_limits=True))
         return None if job is None else job.result
 
+    def comes(self, state: Tables) -> bool:
+        """Whether a curve that is not there may still be made."""
+        job = self.curves.get(digest(state, without_limits=True))
+        return job is None or job.state in ("waiting", "running", "stopped")
+
     def chooser(self, state: Tables) -> LiveChooser | None:
         """Who chooses for a plan while it is dragged; None until the curve is there."""
         plan = read_state(state, self.folder)

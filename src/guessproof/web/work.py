@@ -17,26 +17,30 @@ class Progress(Protocol):
 
 
 def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
-    """The answer of the command line; with `draw`, beside the charts that need no curve."""
+    """The answer of the command line. Where a curve takes long, the charts that need none come with it."""
     from guessproof.checking import check
     from guessproof.choosing import choose
     from guessproof.choosing.budgets import budget_left
+    from guessproof.web.live import curve_of
     from guessproof.web.outcomes import of_calculation, of_choice
 
     if not has_data(state):
-        return _drawn(of_calculation(read_calculation(state, folder)), None, options)
+        asked = read_calculation(state, folder)
+        outcome = of_calculation(asked)
+        return outcome if len(asked.attack.conditioned) == 1 else _drawn(outcome, None)
     plan = read_state(state, folder)
     left = budget_left(plan)
     choice = choose(plan, remaining=left.epsilon, to_come=left.to_come, data_dependent=left.is_scanned)
     warnings = [concern.to_dict() for concern in check(plan, opens=False, choice=choice)]
     found = of_choice(choice, exact=True)
-    return _drawn({**found, "answer": {**found["answer"], "warnings": warnings}}, choice, options)
+    outcome = {**found, "answer": {**found["answer"], "warnings": warnings}}
+    exposure = choice.exposure
+    slow = exposure is not None and (exposure.may_fail or curve_of(exposure) is None)
+    return _drawn(outcome, choice) if slow else outcome
 
 
-def _drawn(outcome: dict[str, Any], choice: Any, options: dict[str, Any]) -> dict[str, Any]:
-    if not options.get("draw"):
-        return outcome
-    from guessproof.web.pictures import drawings, quick_rows
+def _drawn(outcome: dict[str, Any], choice: Any) -> dict[str, Any]:
+    from guessproof.web.pictures import drawings, quick_rows  # Altair: most answers need none
 
     return {**outcome, "charts": drawings(outcome, choice, None), "rows": quick_rows(outcome, choice)}
 

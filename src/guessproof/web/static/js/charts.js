@@ -24,36 +24,62 @@ export class Chart {
     this.table = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Values of: ${title}` });
     this.details = el("details", {}, el("summary", {}, "Values as a table"), this.table);
     this.details.addEventListener("toggle", () => this.list());
-    this.extra = el("div", {});
+    this.coming = el("div", { class: "coming hint", hidden: true }, this.awaited = el("p", {}), this.share = el("progress", { max: 1, "aria-label": `${title}: how far it is` }));
+    this.extra = el("div", { class: "extra" });
     this.node = el("figure", { class: "chart", id: `chart-${name}`, hidden: true },
       el("header", {}, this.heading = el("h3", {}, title)),
-      this.legend = el("p", { class: "legend" }, legend.map(([kind, words]) => el("span", { class: `key ${kind}` }, words))),
-      this.picture, this.extra,
-      note ? el("p", { class: "hint" }, note) : null,
-      el("footer", {}, this.details, this.button("SVG"), this.button("PNG")));
+      this.legend = el("p", { class: "legend" }),
+      this.coming, this.picture, this.extra,
+      this.note = el("p", { class: "hint", hidden: !note }, note),
+      this.footer = el("footer", {}, this.details, this.button("SVG"), this.button("PNG")));
+    this.explain(legend);
     // What cannot be seen is drawn when it comes into view.
     this.seen = true;
     this.stale = false;
     new IntersectionObserver(([entry]) => { this.seen = entry.isIntersecting; if (this.seen && this.stale) this.update({}); }, { rootMargin: "100px" }).observe(this.node);
-    dark.addEventListener("change", () => { if (this.spec) this.draw(this.spec, this.rows); });
+    dark.addEventListener("change", () => { if (this.spec) this.draw({ spec: this.spec, rows: this.rows }); });
   }
 
-  // Another title for another picture; its legend may not fit then.
-  call(title, legend) {
+  explain(legend) { fill(this.legend, legend.map(([kind, words]) => el("span", { class: `key ${kind}`, "data-words": words }, words))); }
+
+  // Another title for another picture.
+  call(title) {
     this.title = this.heading.textContent = title;
-    this.legend.hidden = !legend;
     this.picture.setAttribute("aria-label", title);
     this.table.setAttribute("aria-label", `Values of: ${title}`);
   }
+
+  // What is not there yet is said in its place, with how far it is where that is known.
+  expect(words, share) {
+    if (!words && !this.spec) this.hide();
+    this.coming.hidden = !words;
+    if (!words) return;
+    if (this.awaited.textContent !== words) this.awaited.textContent = words;
+    this.share.hidden = share === undefined;
+    if (share !== undefined) this.share.value = share;
+    this.node.hidden = false;
+    this.node.classList.toggle("empty-chart", !this.spec);
+  }
+
+  // Words of the legend that hold for this picture.
+  keys(shown) {
+    for (const key of this.legend.children) if (key.dataset.words in shown) key.hidden = !shown[key.dataset.words];
+  }
+
+  pale(yes) { this.picture.classList.toggle("pale", yes); }
 
   button(form) {
     return el("button", { type: "button", class: "link", "aria-label": `Download ${this.title} as ${form}`, on: { click: () => this.download(form) } }, form);
   }
 
-  draw(spec, rows) {
+  draw({ spec, rows, title, note }) {
     this.spec = spec;
     this.rows = { ...rows };
     this.node.hidden = false;
+    this.node.classList.remove("empty-chart");
+    this.coming.hidden = true;
+    if (title) this.call(title);
+    if (note !== undefined) { this.note.textContent = note; this.note.hidden = !note; }
     this.drop();
     this.drawing = this.drawing.then(() => this.embed()).catch((error) => { fill(this.picture, el("p", { class: "empty" }, "This chart could not be drawn.")); console.error(error); });
     this.list();
@@ -89,7 +115,7 @@ export class Chart {
     return this.view.runAsync();
   }
 
-  hide() { this.node.hidden = true; }
+  hide() { this.node.hidden = true; this.spec = null; this.of = null; this.drop(); }
 
   list() {
     if (!this.details.open) return;

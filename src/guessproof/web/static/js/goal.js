@@ -14,6 +14,13 @@ export function parse(text) {
   return parts.length && parts.every((part) => part && Number.isFinite(part.size)) ? { join, parts } : null;
 }
 
+// The columns that a goal speaks of, however it is written.
+export function columns(text, names) {
+  const bare = text.replace(/"[^"]*"|'[^']*'/gu, (quoted) => ` ${quoted} `);
+  const words = new Set(bare.match(/"[^"]*"|'[^']*'|[\p{L}_][\p{L}\p{N}_]*/gu)?.map((word) => word.replace(/^["']|["']$/gu, "")));
+  return names.filter((one) => words.has(one));
+}
+
 const name = (column) => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(column) ? column : `"${column.replaceAll('"', "")}"`);
 
 export function spell({ join, parts }) {

@@ -23,7 +23,7 @@ export function mount() {
 // Fields are only made anew when there are others; otherwise they keep the cursor.
 function refresh(state) {
   const columns = state.columns || {};
-  const now = JSON.stringify([Object.entries(columns).map(([n, c]) => [n, familyOf(c.prior), labels(c.prior).length]), goalShape(state), Boolean(state.attacker?.at)]);
+  const now = JSON.stringify([Object.entries(columns).map(([n, c]) => [n, familyOf(c.prior), labels(c.prior).length, Boolean(c.public)]), goalShape(state), wanted(state)]);
   if (now !== shape) { shape = now; draw(state); } else update(state);
 }
 
@@ -31,6 +31,8 @@ function goalShape(state) {
   const parts = goal.parse(state.attacker?.goal || "");
   return parts ? [parts.join, parts.parts.map((p) => [p.column, p.how])] : "text";
 }
+
+const wanted = (state) => goal.columns(state.attacker?.goal || "", Object.keys(state.columns || {}));
 
 export function familyOf(prior) {
   if (prior === undefined) return "";
@@ -60,17 +62,17 @@ function card(state, name) {
   const path = ["columns", name];
   const kinds = ["normal", "uniform", "exponential", "laplace", "lognormal", "gamma", "categorical", "unknown", ...(family === "other" ? ["other"] : [])];
   const choice = el("select", { on: { change: (event) => store.set([...path, "prior"], started(event.target.value, state.columns[name])) } },
-    family === "" ? el("option", { value: "" }, "choose …") : null,
+    family === "" ? el("option", { value: "" }, wanted(state).includes(name) ? "choose …" : "nothing: no guess is about it") : null,
     kinds.map((kind) => el("option", { value: kind, selected: kind === family }, WORDS[kind])));
   const title = el("input", { class: "plain", value: name, "aria-label": "Name of the column", size: 12, on: { change: (event) => rename(name, event.target.value.trim()) } });
   const remove = el("button", { type: "button", class: "link", "aria-label": `Remove ${name}`, on: { click: () => removeColumn(name) } }, "Remove");
-  return el("div", { class: "sub", "data-column": name },
-    el("header", {}, title, Object.keys(state.columns).length > 1 ? remove : null),
+  const range = family === "categorical" ? null : el("div", { class: "row" }, boundField(name, 0, "At least"), boundField(name, 1, "At most"), el("p", { class: "hint" }, "public bounds of the column"));
+  const header = el("header", {}, title, Object.keys(state.columns).length > 1 ? remove : null);
+  if (state.columns[name].public) return el("div", { class: "sub", "data-column": name, "data-public": "yes" }, header, el("p", { class: "hint" }, "Public: everybody knows it, so that nothing is believed of it or guessed."), range);
+  return el("div", { class: "sub", "data-column": name }, header,
     el("div", { class: "row" }, field("Believed to be", choice),
       ...(FAMILIES[family] || []).map(([key]) => numberField(key, [...path, "prior", family, key], `${name}-${key}`))),
-    family === "categorical" ? shares(name, prior) : helper(name),
-    family === "categorical" ? null : el("div", { class: "row" }, boundField(name, 0, "At least"), boundField(name, 1, "At most"),
-      el("p", { class: "hint" }, "public bounds of the column")));
+    family === "categorical" ? shares(name, prior) : helper(name), range);
 }
 
 function started(kind, column) {
@@ -142,7 +144,7 @@ function wish(state, columns) {
   const parts = goal.parse(state.attacker?.goal || "");
   const text = el("input", { class: "plain", id: "goal-text", on: { change: (event) => store.set(["attacker", "goal"], event.target.value.trim()) } });
   const raw = el("details", { open: !parts }, el("summary", {}, "As text"), field("Goal", text, { wide: true }));
-  if (!parts) return el("div", { class: "sub" }, el("h3", {}, "A right guess"), raw);
+  if (!parts) return el("div", { class: "sub" }, el("h3", {}, "A right guess"), raw, truth(state));
   const change = (edit) => { const next = goal.parse(store.read("attacker", "goal")); edit(next); store.set(["attacker", "goal"], goal.spell(next)); };
   const rows = parts.parts.map((part, index) => el("div", { class: "row" },
     field("Column", el("select", { on: { change: (event) => change((g) => { g.parts[index].column = event.target.value; }) } },
@@ -158,17 +160,34 @@ function wish(state, columns) {
     el("header", {}, el("h3", {}, "A right guess"), parts.parts.length > 1 ? el("div", { class: "segmented", role: "group", "aria-label": "All or any of these" }, join("and"), join("or")) : null),
     rows,
     free ? el("div", {}, el("button", { type: "button", class: "link", on: { click: () => change((g) => g.parts.push({ column: free, how: familyOf(store.read("columns", free, "prior")) === "categorical" ? "exactly" : "within", size: 1 })) } }, `and also ${free}`)) : null,
-    truth(parts), raw);
+    truth(state), raw);
 }
 
-// Somebody's true value; left empty, whoever is most exposed.
-function truth(parts) {
-  if (parts.parts.length !== 1) return null;
-  const { column } = parts.parts[0];
-  const numeric = familyOf(store.read("columns", column, "prior")) !== "categorical";
-  const input = el("input", { ...(numeric ? { type: "number", step: "any" } : { class: "plain", size: 10 }), id: "truth", placeholder: "worst",
-    on: { change: (event) => { const value = numeric ? number(event.target.value) : event.target.value.trim() || undefined; store.set(["attacker", "at"], value === undefined ? undefined : { [column]: value }); } } });
-  return el("div", { class: "row" }, field("True value (empty: the most exposed)", input));
+// Somebody's true values; left empty, whoever is most exposed. Of several, all are stated or none.
+function truth(state) {
+  const names = wanted(state);
+  if (!names.length) return null;
+  const said = el("p", { class: "hint", id: "truth-said", role: "status" });
+  const change = () => {
+    const found = Object.fromEntries([...at("attacker").querySelectorAll("[data-truth]")].map((input) => [input.dataset.truth, trueValue(input)]).filter(([, value]) => value !== undefined));
+    const count = Object.keys(found).length;
+    const whole = !count || count === names.length || names.every((name) => (found[name] === undefined) === (store.read("attacker", "at", name) === undefined));
+    said.textContent = whole ? "" : `State ${names.filter((name) => found[name] === undefined).join(", ")} too, or none of them.`;
+    const others = Object.entries(store.read("attacker", "at") || {}).filter(([name]) => !names.includes(name));
+    if (whole) store.set(["attacker", "at"], count || others.length ? { ...Object.fromEntries(others), ...found } : undefined);
+  };
+  const fields = names.map((name) => {
+    const numeric = familyOf(state.columns[name].prior) !== "categorical" && !state.attacker?.at?.[name]?.$date;
+    return field(names.length > 1 ? name : "True value (empty: the most exposed)", el("input", { ...(numeric ? { type: "number", step: "any" } : { class: "plain", size: 10 }),
+      id: names.length > 1 ? `truth-${name}` : "truth", placeholder: "worst", "data-truth": name, on: { change } }));
+  });
+  return el("div", { class: "stack" }, names.length > 1 ? el("p", { class: "hint" }, "True values (all empty: the most exposed)") : null, el("div", { class: "row" }, fields), names.length > 1 ? said : null);
+}
+
+function trueValue(input) {
+  if (input.type === "number") return number(input.value);
+  const text = input.value.trim();
+  return text && store.read("attacker", "at", input.dataset.truth)?.$date ? { $date: text } : text || undefined;
 }
 
 function update(state) {
@@ -180,10 +199,15 @@ function update(state) {
   const parts = goal.parse(state.attacker?.goal || "");
   for (const input of at("attacker").querySelectorAll("[data-size]")) put(input, parts?.parts[Number(input.dataset.size)]?.size);
   put(at("goal-text"), state.attacker?.goal ?? "");
-  const truths = Object.values(state.attacker?.at || {});
-  if (at("truth")) put(at("truth"), truths.length ? truths[0] : "");
+  for (const input of at("attacker").querySelectorAll("[data-truth]")) {
+    const value = state.attacker?.at?.[input.dataset.truth];
+    if (document.activeElement !== input && (value !== undefined || !pending())) write(input, value?.$date ?? value ?? "");
+  }
   say(at("goal-words"), state.attacker?.goal ? goal.words(state.attacker.goal) : "Nobody attacks yet: say what somebody would like to guess.");
 }
+
+// Whether true values were begun that are not in the plan yet: they are not taken away.
+const pending = () => Boolean(at("truth-said")?.textContent);
 
 function put(input, value) {
   if (input && document.activeElement !== input && value !== undefined && typeof value !== "object") write(input, value);

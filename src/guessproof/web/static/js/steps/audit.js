@@ -34,7 +34,7 @@ function show({ audit, chart: drawing }) {
     el("details", {}, el("summary", {}, `${audit.checks.length} checks, ${audit.trials.toLocaleString("en")} noises drawn`),
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Checks" }, el("table", {}, el("thead", {}, el("tr", {}, ["check", "measured", "promised", "verdict"].map((k) => el("th", { scope: "col" }, k)))),
         el("tbody", {}, audit.checks.map((c) => el("tr", {}, el("td", {}, c.name), el("td", {}, spell(c.measured)), el("td", {}, spell(c.expected)), el("td", {}, c.verdict))))))), drawing ? chart.node : null);
-  if (drawing) chart.draw(fitted(drawing.spec), drawing.rows);
+  if (drawing) chart.draw({ spec: fitted(drawing.spec), rows: drawing.rows });
 }
 
 // Two pictures side by side are too small where there is no room for both.

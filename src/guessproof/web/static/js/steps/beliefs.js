@@ -7,21 +7,24 @@ import { onAnswer } from "../engine.js";
 import * as goal from "../goal.js";
 import { percent } from "../numbers.js";
 import * as store from "../store.js";
+import { truth as trueWords } from "../words.js";
 
-let chart, slider, said, game, unplayed, known = "", shape = null, slope = 0, busy = false, again = false, bound = null, today = null, score;
+let chart, slider, said, game, unplayed, known = "", shape = null, slope = 0, busy = false, again = false, bound = null, today = null, score, worst = null, drawnFor, touched = false;
 
 export function mount() {
-  chart = new Chart("beliefs", "What he believes, before and after", { legend: [["quiet", "before"], ["ink", "after the output below"], ["alarm", "right guesses"]] });
-  slider = el("input", { type: "range", id: "output", min: 0, max: 1000, step: 1, value: 500, "aria-label": "The output points at", on: { input: move } });
+  chart = new Chart("beliefs", "What he believes, before and after");
+  slider = el("input", { type: "range", id: "output", min: 0, max: 1000, step: 1, value: 500, "aria-label": "The output points at", on: { input: () => { touched = true; move(); } } });
   said = el("p", { class: "hint", id: "output-words" });
   game = el("details", { id: "game" }, el("summary", {}, "Play the attacker"), el("div", { class: "stack" }));
   game.addEventListener("toggle", () => { if (game.open && shape?.kind === "line") reset(); });
   unplayed = el("p", { class: "hint" }, "One number can be played with: drag what he sees, or be the attacker yourself. With labels or several columns, the limits and the chart of ε say what he can reach.");
-  chart.extra.append(el("label", { class: "field" }, "Drag the output that he sees", slider), said, game, unplayed);
+  drawnFor = el("p", { class: "hint", id: "drawn-for" });
+  chart.extra.append(drawnFor, el("label", { class: "field" }, "Drag the output that he sees", slider), said, game, unplayed);
   at("charts").prepend(chart.node);
   store.subscribe(refresh);
-  onAnswer(({ outcome }) => {
+  onAnswer(({ kind, outcome }) => {
     if (!outcome?.feasible) return null;
+    if (kind === "exact") drawFor(outcome.advantage?.worst_at ?? null);
     const [name] = Object.keys(store.read("columns") || {});
     slope = outcome.mode === "calculator" ? outcome.epsilon : outcome.epsilon_per_unit?.[shape?.name ?? name] || 0;
     bound = outcome.posterior?.bound ?? null;
@@ -34,15 +37,27 @@ function refresh(state) {
   const now = JSON.stringify([state.columns, state.attacker?.goal, state.attacker?.at, Boolean(state.data)]);
   if (now === known) return;
   known = now;
+  worst = null;
   again = true;
   if (!busy) fetchShape();
 }
+
+// Once it is known who is most exposed, that is what is drawn.
+function drawFor(found) {
+  if (JSON.stringify(found) === JSON.stringify(worst)) return;
+  worst = found;
+  again = true;
+  if (!busy) fetchShape();
+}
+
+const LINES = [["quiet", "before"], ["ink", "after the output below"], ["alarm", "right guesses"]];
+const DRAWN_FOR = { stated: (words) => `Drawn for the stated true value: ${words}.`, worst: (words) => `Drawn for the most exposed true value: ${words}.`, middle: (words) => `Drawn for a true value in the middle, ${words}; the most exposed one follows.`, any: () => "" };
 
 async function fetchShape() {
   busy = true;
   while (again) {
     again = false;
-    try { show(await post("/shape", { state: store.get() })); } catch { chart.hide(); }
+    try { show(await post("/shape", { state: store.get(), worst })); } catch { shape = null; chart.hide(); }
   }
   busy = false;
 }
@@ -50,15 +65,18 @@ async function fetchShape() {
 function show(found) {
   if (found.kind === "none") { shape = null; chart.hide(); return; }
   const same = shape && shape.kind === found.kind && shape.name === found.name && JSON.stringify(shape.spec) === JSON.stringify(found.spec);
-  const place = same && shape.kind === "line" ? output() : null;
+  const held = same && touched && shape.kind === "line" ? output() : null;
   shape = found;
   const line = found.kind === "line";
-  chart.call(line ? "What he believes, before and after" : "What he believes today, and which guesses are right", line);
+  chart.call(line ? "What he believes, before and after" : "What he believes today, and which guesses are right");
+  chart.explain(line ? LINES : found.legend ?? [["alarm", "right guesses"]]);
   slider.parentElement.hidden = said.hidden = game.hidden = !line;
   unplayed.hidden = line;
-  if (same) chart.update(found.rows); else chart.draw(found.spec, found.rows);
+  const { truth, at: place } = found.drawn_for;
+  drawnFor.textContent = DRAWN_FOR[truth](trueWords(truth === "worst" && worst && typeof worst === "object" ? worst : place));
+  if (same) chart.update(found.rows); else chart.draw(found);
   if (!line) return;
-  if (place === null) setOutput(found.at);
+  if (held === null) setOutput(found.at);
   move();
 }
 

@@ -3,12 +3,15 @@ import { at, el, fill, heading, name, put, say } from "../dom.js";
 import { fromSlider, number, odds, percent, toSlider } from "../numbers.js";
 import * as profile from "./profile.js";
 import * as store from "../store.js";
+import { truth } from "../words.js";
 
+// A stated true value is the only one that is promised anything; without one the most exposed counts, and with it everybody.
+const about = () => { const at = truth(store.read("attacker", "at")); return at ? `about somebody whose true value is ${at}` : "whoever is asked about"; };
 const confidence = () => store.read("accuracy", "confidence") ?? 0.95;
 
 const LIMITS = [
   { id: "advantage", path: ["attacker", "advantage"], name: "He may be right more often by", unit: "%", low: 0.001, high: 0.5, usual: 0.05, scale: 100,
-    words: (v) => `${odds(v)} guesses more than today, whoever is asked about` },
+    words: (v) => `${odds(v)} guesses more than today, ${about()}` },
   { id: "posterior", path: ["attacker", "posterior"], name: "He may be right in all", unit: "%", low: 0.01, high: 0.99, usual: 0.4, scale: 100,
     words: (v) => `at most ${odds(v)} guesses right after the release` },
   { id: "odds", path: ["attacker", "odds"], name: "… or as odds: right at most once in", unit: "guesses", low: 1.2, high: 200, usual: 3, scale: 1,

@@ -1,10 +1,11 @@
-// The other way round: what does this ε mean? Certified numbers while it is dragged, the exact ones after.
+// The other way round: what does this ε mean? Safe numbers from a curve while it is dragged, the final ones after.
 import { post, Refused, work } from "../api.js";
 import { dots } from "../dots.js";
 import { announce, at, el, fill, heading } from "../dom.js";
 import { onAnswer } from "../engine.js";
 import { fromSlider, number, toSlider } from "../numbers.js";
 import * as store from "../store.js";
+import { CERTAINTY, READ_OFF } from "../words.js";
 
 const LOW = 0.001, HIGH = 30;
 let epsilon = null, touched = false, seen = false, stale = false, slider, exact, said, busy = false, again = false, timer, job = null;
@@ -72,8 +73,8 @@ function tell(found) {
     people ? dots(people) : null,
     el("dl", { class: "facts" }, [
       ["Belief after, at most", found.posterior?.shown], ["Advantage, at most", found.advantage?.shown], ["Error", found.errors], ["Noise scale", found.noise_scale],
-      ...found.limits.map((limit) => [`${limit.name}: ε ${limit.side} ${limit.epsilon}`, `${limit.kept ? "✓ kept" : "✗ broken"}: ${limit.how}`]),
-      ["Certainty", found.exact ? "exact" : "certified, exact number follows"],
+      ...found.limits.map((limit) => [`${limit.name}: ε ${limit.side} ${limit.epsilon}`, `${limit.kept ? "✓ kept" : found.exact ? "✗ broken" : "not proven as yet"}: ${limit.how}`]),
+      ["Certainty", found.exact ? ["final answer", CERTAINTY[found.status]].filter(Boolean).join(" · ") : READ_OFF],
     ].filter(([, value]) => value).map(([what, value]) => [el("dt", {}, what), el("dd", { class: String(value).startsWith("✗") ? "alarm" : "" }, value)])),
     el("details", { open }, el("summary", {}, `Whatever the data: odds grow by a factor of ${general.odds_factor} at most`),
       el("p", { class: "hint" }, `Of two values one unit apart. A belief rises by at most ${general.worst_advantage}, whatever it was.`),

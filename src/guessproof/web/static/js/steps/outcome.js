@@ -3,8 +3,9 @@ import { Refused, work } from "../api.js";
 import { spell } from "../charts.js";
 import { dots } from "../dots.js";
 import { announce, at, el, fill, heading } from "../dom.js";
-import { onAnswer } from "../engine.js";
+import { isDrawn, onAnswer } from "../engine.js";
 import * as store from "../store.js";
+import { CERTAINTY, READ_OFF } from "../words.js";
 
 let last = null;
 let busy = null;
@@ -12,12 +13,12 @@ let dotted = "";
 
 export function mount() {
   fill(at("outcome"), heading("outcome-title", false, "What this means", el("span", { id: "certainty", class: "state busy" }, "…")),
-    el("p", { class: "headline", id: "headline" }, "Drag a limit and see what it costs."),
-    el("div", { class: "decision" }, el("div", { class: "epsilon", id: "epsilon" }, el("small", {}, "ε"), el("span", { class: "big" }, "…")), el("div", { id: "dots" })),
+    el("div", { class: "decision" }, el("div", { class: "epsilon", id: "epsilon" }, el("p", {}, el("small", {}, "ε "), el("span", { class: "big" }, "…"))),
+      el("div", { class: "told" }, el("p", { class: "headline", id: "headline" }, "Drag a limit and see what it costs."), el("div", { id: "dots" }))),
     el("p", { class: "error", id: "refusal", hidden: true }));
   fill(at("more"), heading("more-title", false, "Behind the number"), el("div", { id: "facts", class: "stack" }, el("p", { class: "empty" }, "…")));
   onAnswer(answer);
-  store.subscribe(() => mark("busy", "working …"));
+  store.subscribe(() => { final = false; mark("busy", "working …"); });
 }
 
 let marked = [];
@@ -30,15 +31,18 @@ function mark(...now) {
   fill(node, words, busy ? el("button", { type: "button", class: "link", on: { click: busy } }, "stop") : null);
 }
 
-function answer({ kind, outcome, error, stop }) {
-  if (kind === "slow") { busy = stop; mark("busy", "working out the exact number … "); return; }
-  if (kind === "waiting") mark("busy", "preparing quick answers …");
+let pictured = true; // whether no pictures are to come
+function answer({ kind, outcome, error, stop, settled }) {
+  if (kind === "slow") { busy = stop; mark("busy", "computing the final answer … "); return; }
+  if (kind === "waiting") { pictured = false; if (!settled) mark("busy", "computing a curve for quick answers …"); }
+  if (kind === "uncharted" || (kind === "charts" && isDrawn())) pictured = true;
   if (kind === "refused") refuse(error);
-  if (kind === "quick" || kind === "exact") { busy = null; show(outcome); }
+  if (kind === "quick" || kind === "exact") { busy = null; show(outcome); } else if (last?.exact && final) certify(last);
 }
 
 function refuse(error) {
   busy = null;
+  final = false;
   mark("busy", "not answered");
   at("refusal").hidden = false;
   at("refusal").textContent = error.message;
@@ -48,17 +52,27 @@ function refuse(error) {
   announce(error.message);
 }
 
-const upTo = (outcome) => (outcome.exact ? "" : "≥ ");
+const upTo = (outcome) => (outcome.exact ? "" : "≥\u00a0");
+
+// Two things are said: whether this was computed for the very ε or looked up on a curve that errs on the safe side; and whether an
+// attack reaches the bound, or it is only proven that none gets past it.
+let final = false; // whether the final answer to what stands there is shown
+function certify(outcome) {
+  const status = outcome.feasible ? outcome.advantage?.status : undefined;
+  const parts = outcome.exact ? [outcome.feasible ? "final answer" : "final answer: no ε keeps this", CERTAINTY[status], pictured ? null : "pictures are still being computed"] : [READ_OFF];
+  mark(outcome.exact ? (status === "proven" ? "exact proven" : "exact") : "busy", parts.filter(Boolean).join(" · "));
+}
 
 function show(outcome) {
   last = outcome;
   at("refusal").hidden = true;
-  mark(outcome.exact ? "exact" : "busy", outcome.exact ? statusWords(outcome) : "certified, exact number follows");
+  final = outcome.exact;
+  certify(outcome);
   fill(at("headline"), ...headline(outcome));
   const box = at("epsilon");
   box.className = outcome.feasible ? "epsilon" : "epsilon none";
-  fill(box, el("small", {}, outcome.mode === "calculator" ? "ε per unit, at most" : "recommended ε"),
-    el("span", { class: "big", id: "epsilon-value" }, outcome.feasible ? [outcome.exact ? null : el("span", { class: "mark", title: "the exact one is at least so large" }, upTo(outcome)), outcome.shown.epsilon] : "none"),
+  fill(box, el("p", {}, el("small", {}, outcome.mode === "calculator" ? "ε per unit, at most " : "recommended ε "),
+    el("span", { class: "big", id: "epsilon-value" }, outcome.feasible ? [outcome.exact ? null : el("span", { class: "mark", title: "the final one is at least so large" }, upTo(outcome)), outcome.shown.epsilon] : "none")),
     outcome.mode === "plan" && outcome.feasible ? el("small", { id: "interval" }, roomWords(outcome)) : null,
     outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
   const people = outcome.feasible ? outcome.people : null;
@@ -79,8 +93,6 @@ function roomWords({ binding, shown, interval }) {
   const most = { attacker: "the most that keeps his guesses down", risk: "the most that the risk profile allows", budget: "all that is left of the budget", fixed: "as the plan says" }[binding] || binding;
   return interval[0] ? `${most}; accurate enough from ${shown.low}` : most;
 }
-
-const statusWords = (outcome) => (outcome.feasible ? `exact answer${outcome.advantage ? ` (bound ${outcome.advantage.status})` : ""}` : "no ε keeps this");
 
 function headline(outcome) {
   if (!outcome.feasible) return [el("span", { class: "alarm" }, "No ε does all of this. "), outcome.explanation ? el("span", { class: "hint" }, outcome.explanation) : ""];
