@@ -350,7 +350,8 @@ def test_stretches_of_runs_are_bounded_by_what_is_in_them(aim: Any) -> None:
     rng = np.random.default_rng(8)
     for _ in range(25):
         values = rng.choice([rng.normal(0, 3, 60).round(1), rng.integers(0, 50, 60), np.exp(rng.normal(0, 2, 60))])
-        x = gp.Attribute("x", prior=gp.empirical(values), bounds=(-100, 100))
+        metric = gp.Absolute() + float(rng.choice([0.0, 2.0])) * gp.Discrete()
+        x = gp.Attribute("x", prior=gp.empirical(values), metric=metric, bounds=(-100, 100))
         runs = Runs.of(x, gp.within(x, float(rng.uniform(0.1, 2) * np.std(values))))
         assert runs is not None
         k = float(10 ** rng.uniform(-2, 0.5)) * (-1 if aim == "fall" else 1)
