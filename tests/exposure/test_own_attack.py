@@ -16,7 +16,8 @@ from scipy.stats import norm
 
 from guessproof.choosing import Chooser, asked
 from guessproof.exposure import Exposure
-from guessproof.exposure.own import OwnAttack, own_attack
+from guessproof.exposure.own import OwnAttack, _to_nearest, own_attack
+from guessproof.guarantee import Guarantee
 from guessproof.world.checks import Array
 
 SD, BOUND = (3.0, 5.0), 60.0
@@ -110,7 +111,7 @@ def test_what_lies_beyond_the_tiles_counts_wherever_it_is(epsilon: float, beyond
     right = np.array([0.3, 0.1, 0.0, 0.0, 0.05]) * (1 - beyond)
     wrong = np.array([0.05, 0.1, 0.2, 0.1, 0.1]) * (1 - beyond)
     one = np.ones((5, 1))
-    said = OwnAttack((right, right), (wrong, wrong), one, way[:, None], beyond, most=4.0)
+    said = OwnAttack((right, right), (wrong, wrong), one, way[None, :, None], beyond, most=4.0)
 
     def best(sign: int, sought: np.ndarray, rest: np.ndarray, place: float) -> float:
         """Of all peaks, where what lies beyond is not what is sought."""
@@ -134,7 +135,7 @@ def test_what_the_goals_edge_leaves_open_counts_against_the_attacker_before_and_
     way = np.array([0.2, 0.9, 1.7, 2.6, 3.0])
     right, wrong = np.array([0.3, 0.2, 0.0, 0.0, 0.1]), np.array([0.05, 0.1, 0.1, 0.1, 0.05])
     shares = (0.9 * right, right), (wrong, wrong + 0.1 * right)
-    said = OwnAttack(*shares, np.ones((5, 1)), way[:, None], 0.0, most=4.0)
+    said = OwnAttack(*shares, np.ones((5, 1)), way[None, :, None], 0.0, most=4.0)
     for epsilon, share in itertools.product((0.3, 1.0, 2.0), (0.9, 0.95, 1.0)):
         true = share * right
         before, reached = float(true.sum()), [0.0]
@@ -143,3 +144,63 @@ def test_what_the_goals_edge_leaves_open_counts_against_the_attacker_before_and_
             after = float(true @ likely / ((right + wrong) @ likely))
             reached.append(after - before if sign < 0 else before - after)
         assert said.advantage(epsilon, True, None) <= max(reached) + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("sql", "adds"),
+    [
+        ("SUM(a) AS x, SUM(b)", True),
+        ("SUM(a) AS x, SUM(3 * b) AS z, SUM(b)", True),
+        ("SUM(a + 2 * b)", False),
+        ("SUM(a) AS x, SUM(a * b)", False),
+        ("SUM(a) AS x, SUM(b) AS z, SUM(CASE WHEN a > 0 THEN b END)", False),
+    ],
+)
+def test_columns_of_their_own_numbers_are_as_far_apart_as_the_query_says(sql: str, adds: bool) -> None:
+    """There an attack in the sum of their distances is one on the query, and is shown; elsewhere it need not be."""
+    exposure = _exposure(sql, "a + b within 2", (1.0, -2.0))
+    guarantee, rng = exposure.guarantee, np.random.default_rng(4)
+    assert guarantee.adds_up(("a", "b")) is adds
+    apart = [abs(_summed(guarantee, *pair) - guarantee.between(*pair)) for pair in _pairs(rng)]
+    assert (max(apart) <= 1e-9 * guarantee.change) is adds
+    if adds:
+        risen = exposure.advantage(20.0)
+        shown, _ = exposure.attacked(20.0, False, risen, None)
+        a, b, mass = _grid()
+        right = abs(a + b + 1) <= 2
+        rate = 20.0 * min(guarantee.between({"a": 0.0, "b": 0.0}, {n: float(n == m) for n in "ab"}) for m in "ab")
+        told = _largest(a + b, right, mass, rate) - float(mass[right].sum())  # by the total alone
+        assert 0.85 * told < float(shown.attack) <= float(shown.bound)
+        assert float(shown.attack) > 0.9 * _cone(exposure, (a, b), mass, right)
+
+
+def _cone(exposure: Exposure, places: tuple[Array, Array], mass: Array, right: Any) -> float:
+    """What one answer tells that is nearest to the truth."""
+    far = [
+        20.0 * np.asarray(exposure.guarantee.columns[n].distance(x, t))
+        for n, x, t in zip("ab", places, (1, -2), strict=True)
+    ]
+    weight = mass * np.exp(-far[0] - far[1])
+    return float(weight[right].sum() / weight.sum() - mass[right].sum())
+
+
+def test_distances_to_the_nearest_of_some_places_are_private() -> None:
+    exposure, rng = _exposure("SUM(a) AS x, SUM(b)", "a + b within 2", (1.0, -2.0)), np.random.default_rng(5)
+    guarantee, places = exposure.guarantee, rng.uniform(-70, 70, (500, 2))
+    metrics = [guarantee.columns[n] for n in "ab"]
+    pairs = _pairs(rng)
+    sides = [np.array([[x["a"], x["b"]] for x in side]) for side in zip(*pairs, strict=True)]
+    first, second = (_to_nearest(metrics, side[:, None], places)[:, 0] for side in sides)
+    most = np.array([guarantee.between(*pair) for pair in pairs])
+    assert np.all(np.abs(first - second) <= most * (1 + 1e-9) + 1e-12)
+    assert np.max(np.abs(first - second) / most) > 0.2
+    assert np.array_equal(_to_nearest(metrics, places[None, :1], places), np.zeros((1, 1)))
+
+
+def _pairs(rng: np.random.Generator) -> list[tuple[dict[str, float], dict[str, float]]]:
+    values = rng.uniform(-70, 70, (40, 2, 2)).tolist()  # some beyond the bounds
+    return [(dict(zip("ab", x, strict=True)), dict(zip("ab", y, strict=True))) for x, y in values]
+
+
+def _summed(guarantee: Guarantee, x: dict[str, float], y: dict[str, float]) -> float:
+    return sum(float(guarantee.columns[n].distance(x[n], y[n])) for n in x)

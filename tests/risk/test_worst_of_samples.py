@@ -20,9 +20,10 @@ from reference import linear_program
 
 import guessproof as gp
 from guessproof.errors import GoalError, GuessproofError, InfeasibleError, TrueValueError
+from guessproof.risk import worst_atoms
 from guessproof.risk.atoms import Atoms, balance, tents
 from guessproof.risk.runs import Slopes
-from guessproof.risk.worst_atoms import Runs
+from guessproof.risk.worst_atoms import Runs, _Asked
 
 PAIRS = [10, 11.5, 40, 41.5, 70, 71.5, 100, 101.5]
 
@@ -349,20 +350,34 @@ def test_stretches_of_runs_are_bounded_by_what_is_in_them(aim: Any) -> None:
     rng = np.random.default_rng(8)
     for _ in range(25):
         values = rng.choice([rng.normal(0, 3, 60).round(1), rng.integers(0, 50, 60), np.exp(rng.normal(0, 2, 60))])
-        x = gp.Attribute("x", prior=gp.empirical(values), bounds=(-100, 100))
+        metric = gp.Absolute() + float(rng.choice([0.0, 2.0])) * gp.Discrete()
+        x = gp.Attribute("x", prior=gp.empirical(values), metric=metric, bounds=(-100, 100))
         runs = Runs.of(x, gp.within(x, float(rng.uniform(0.1, 2) * np.std(values))))
         assert runs is not None
         k = float(10 ** rng.uniform(-2, 0.5)) * (-1 if aim == "fall" else 1)
-        slopes = Slopes(runs.atoms.mass, runs.atoms.psi, k)
-        rows = np.arange(runs.at.size)
-        every = runs._at(slopes, rows, runs.first, runs.last, k, aim)
-        for _ in range(20):
-            u, v = np.sort(rng.choice(rows.size, 2, replace=False))
-            v = min(v, u + int(rng.integers(1, 9)))
-            bound = runs._between(slopes, every.pick([u]), every.pick([v]), k, aim)
-            assert np.all(every.value[u : v + 1] <= bound + 1e-12)
-        # The peak rises along the runs, which is what lets it be looked for between its neighbours.
-        assert np.all(np.diff(runs.atoms.psi[every.peak]) >= -1e-9)
+        both = np.array([k, 3 * k])
+        asked, rows = _Asked(Slopes(runs.atoms.mass, runs.atoms.psi, both), both, aim), np.arange(runs.at.size)
+        for which in (0, 1):
+            every = runs._at(asked, np.full(rows.size, which), rows, runs.first, runs.last)
+            for _ in range(20):
+                u, v = np.sort(rng.choice(rows.size, 2, replace=False))
+                v = min(v, u + int(rng.integers(1, 9)))
+                bound = runs._between(asked, every.pick([u]), every.pick([v]))
+                assert np.all(every.value[u : v + 1] <= bound + 1e-12)
+            # The peak rises along the runs, which is what lets it be looked for between its neighbours.
+            assert np.all(np.diff(runs.atoms.psi[every.peak]) >= -1e-9)
+
+
+@pytest.mark.parametrize("aim", ["rise", "fall", "posterior"])
+def test_several_epsilons_together_are_told_as_each_alone(monkeypatch: pytest.MonkeyPatch, aim: Any) -> None:
+    rng = np.random.default_rng(11)
+    monkeypatch.setattr(worst_atoms, "_AT_ONCE", 40_000)  # a few at a time
+    for size in (3, 40, 400, 1500):
+        x = gp.Attribute("x", prior=gp.empirical(rng.normal(0, 3, size)), metric=gp.Absolute() + 0.2 * gp.Discrete())
+        runs = Runs.of(x, gp.within(x, 0.8))
+        assert runs is not None
+        epsilon = np.append(10 ** rng.uniform(-4, 2, 30), [0.0, 1e-9, 1e4])
+        assert runs.worst_each(epsilon, aim) == [runs.worst(float(e), aim) for e in epsilon]
 
 
 def test_what_is_returned_was_proven_for_every_run() -> None:

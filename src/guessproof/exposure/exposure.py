@@ -251,7 +251,7 @@ class Exposure:
     def _least(self, question: Callable[[GuaranteeView], Bracket]) -> Bracket:
         answers = self._answers(question)
         best = min((b for _, b in answers), key=lambda b: float(b.bound))
-        attacks = [float(b.attack) for view, b in answers if view.tight]
+        attacks = [float(b.attack) for view, b in answers if view.is_own]
         attack = min(max(attacks, default=0.0), float(best.bound))
         bound = min(float(best.bound) + self.step / 4, 1.0)
         return Bracket.meet(attack, bound, best.how, worst_at=best.worst_at, worst_prior=best.worst_prior)

@@ -61,6 +61,11 @@ class GuaranteeView(ABC):
     tight: bool
     rounding: float
 
+    @property
+    def is_own(self) -> bool:
+        """Whether distances are the query's own, so that an attack in them is one on the query."""
+        return self.tight
+
     @abstractmethod
     def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
         """How far the belief can rise, or with both move, without rounding."""
@@ -119,6 +124,11 @@ class AttackView(GuaranteeView):
 
     attack: Attack
     factor: float = 1.0
+    own: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        return self.tight or self.own
 
     def plain_advantage(self, epsilon: float, both: bool) -> Bracket:
         return self.attack.advantage(epsilon=self.factor * epsilon, both=both)
@@ -285,7 +295,8 @@ def _by_column(attacker: Attacker, guarantee: Guarantee) -> Iterator[GuaranteeVi
         yield from straight
         return
     tight = single and guarantee.tight.issuperset(read)
-    apart: list[GuaranteeView] = [_attacked(attacker, {n: guarantee.columns[n] for n in read}, "l1", tight=tight)]
+    columns, own = {n: guarantee.columns[n] for n in read}, not single and guarantee.adds_up(read)
+    apart: list[GuaranteeView] = [_attacked(attacker, columns, "l1", tight=tight, own=own)]
     if len(numbers) == len(read) and any(_is_capped(guarantee.columns[n]) for n in read):
         apart.append(_attacked(attacker, {n: _uncapped(guarantee.lines[n]) for n in numbers}, "l1", tight=False))
     # Σ cᵢ|Δᵢ| is at most ‖c‖₂·‖Δ‖₂, and as much somewhere.
@@ -303,7 +314,13 @@ def _uncapped(metric: LineMetric) -> LineMetric:
 
 
 def _attacked(
-    attacker: Attacker, metrics: Mapping[str, Metric], norm: Norm, *, tight: bool, rounding: float = 0.0
+    attacker: Attacker,
+    metrics: Mapping[str, Metric],
+    norm: Norm,
+    *,
+    tight: bool,
+    rounding: float = 0.0,
+    own: bool = False,
 ) -> AttackView:
     """An attack whose distances are those of the query; `rounding` is a step per unit of ε beside them."""
     parts: dict[str, Attribute] = {}
@@ -312,7 +329,7 @@ def _attacked(
         parts[name] = replace(attribute, metric=_fitting(metric, attribute), scale=1.0)
     known, factor = attacker.known_on(parts), attacker.prior_factor
     attack = Attack(attacker.build(parts), attacker.at, known, norm=norm, prior_factor=factor)
-    return AttackView(tight, rounding, attack)
+    return AttackView(tight, rounding, attack, own=own)
 
 
 def _by_whole_change(attacker: Attacker, guarantee: Guarantee) -> AttackView:

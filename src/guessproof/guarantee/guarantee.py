@@ -31,6 +31,11 @@ class Response(Protocol):
         """How far the answer moves when the named columns go from one set of values to another, at most."""
         ...
 
+    @property
+    def reads(self) -> frozenset[str] | None:
+        """The columns of the unit that move it, each by itself known; None where others may."""
+        ...
+
 
 NOTHING = Multiple(0.0, Discrete())
 
@@ -44,6 +49,11 @@ class LinkedResponse:
     def between(self, before: Values, after: Values) -> float:
         """All of it between any two different sets of values."""
         return self.most if before != after else 0.0
+
+    @property
+    def reads(self) -> None:
+        """Whatever the unit has."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,14 @@ class Guarantee:
         """Columns whose metric is the query's own change at every point, not only a bound on it."""
         alone = self.responses is not None and len(self.responses) == 1 and len(self.columns) == 1
         return frozenset(n for n, m in self.lines.items() if alone and self._is_met(n, m))
+
+    def adds_up(self, names: Sequence[str]) -> bool:
+        """Whether the query's own change is the sum of these columns' metrics: each number of it reads one of them."""
+        if self.responses is None or not set(names) <= set(self.lines):
+            return False
+        read = [response.reads for _, response in self.responses]
+        alone = all(r is not None and len(r & set(self.columns)) == 1 for r in read)
+        return alone and all(self._is_met(n, self.lines[n]) for n in names)
 
     def scaled(self, factor: float) -> Guarantee:
         """The same for an answer that is multiplied; noise of scale b multiplies by 1/b."""

@@ -196,11 +196,16 @@ class Plan:
         return self.file.labels.get(f"{name}.{level}", level)
 
     def truth_words(self, at: Any) -> str:
-        """The true value at which most is learnt, in the plan's words: to the digits that people would say."""
+        """The true value at which most is learnt, in the plan's words: to the digits that people would say.
+
+        It may be that of a formula, such as a total, which is no column.
+        """
         known = {a.name: a for a in self.goal().attributes}
 
         def said(name: str, value: Any) -> str:
-            return known[name].roughly(value) if isinstance(value, float) else self.label(name, str(value))
+            if not isinstance(value, float):
+                return self.label(name, str(value))
+            return known[name].roughly(value) if name in known else f"{float(f'{value:.4g}'):,.10g}"
 
         if isinstance(at, Mapping):
             values: Mapping[str, Any] = at

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -126,11 +127,11 @@ def correct_run(prior: Finite, marks: Array) -> tuple[int, int] | None:
     return (int(places[0]), int(places[-1])) if whole else None
 
 
-def balance(slopes: Slopes, first: Places, last: Places, low: Places, high: Places) -> Places:
+def balance(slopes: Slopes, first: Places, last: Places, low: Places, high: Places, which: Any = 0) -> Places:
     """The first atom c between low and high with A(c)/C ≥ B(c)/D, for runs first … last."""
     low, high = _one_sided(slopes, first, last, low), _one_sided(slopes, first, last, high)
     todo = np.flatnonzero(low < high)
-    before, after = slopes.before(first), slopes.after(last)
+    before, after = slopes.before(first, which), slopes.after(last, which)
     while todo.size:
         i, j, middle = first[todo], last[todo], (low[todo] + high[todo]) // 2
         left, right = slopes.left_odds(before.pick(todo), i, middle), slopes.right_odds(after.pick(todo), middle + 1, j)
@@ -146,18 +147,18 @@ def _one_sided(slopes: Slopes, first: Places, last: Places, peak: Places) -> Pla
     return np.where(first == 0, first, np.where(last == slopes.last, last, peak))
 
 
-def tents(slopes: Slopes, first: Places, last: Places, peak: Places) -> tuple[Array, Array]:
+def tents(slopes: Slopes, first: Places, last: Places, peak: Places, which: Any = 0) -> tuple[Array, Array]:
     """Log-odds of the tent with this peak, and those that no likelihood exceeds (k < 0: falls below).
 
     Any peak gives an attack and a bound; at the balance they meet.
     """
     peak = _one_sided(slopes, first, last, peak)
-    before, after = slopes.before(first), slopes.after(last)
+    before, after = slopes.before(first, which), slopes.after(last, which)
     x, a = slopes.left_odds(before, first, peak - 1), slopes.left_odds(before, peak, peak)
     y, b = slopes.right_odds(after, peak + 1, last), slopes.right_odds(after, peak, peak)
     with np.errstate(invalid="ignore"):
         left, right = np.logaddexp(x, a), np.logaddexp(y, b)
-        if slopes.k > 0:  # the goal's mass seen from the peak, in units of the peak's own
+        if slopes.is_tent:  # the goal's mass seen from the peak, in units of the peak's own
             odds = np.logaddexp(np.logaddexp(x - a, y - b), 0.0) - np.logaddexp(-a, -b)
             too_left, too_right = x, y
         else:  # a mixture of both sides
@@ -168,7 +169,8 @@ def tents(slopes: Slopes, first: Places, last: Places, peak: Places) -> tuple[Ar
     for only, one_sided in ((np.isnan(a), right), (np.isnan(b), left)):  # nothing outside on one side sets no limit
         odds, bound = np.where(only, one_sided, odds), np.where(only, one_sided, bound)
     noise = 1e-14 * (4 + np.abs(bound))
-    return signed(odds, noise, slopes.k)[0], signed(bound, noise, slopes.k)[1]
+    way = 1 if slopes.is_tent else -1
+    return signed(odds, noise, way)[0], signed(bound, noise, way)[1]
 
 
 def signed(value: Array, noise: Array, k: float) -> tuple[Array, Array]:

@@ -428,7 +428,10 @@ class Attack:
 
     def _worst(self, epsilon: Array, direction: Direction) -> Bracket:
         prior = self.attribute.prior
-        found = [self._worst_at(float(e), direction) for e in epsilon.ravel()]
+        if isinstance(prior, Finite) and self.runs is not None:
+            found = self.runs.worst_each(epsilon.ravel(), direction)
+        else:
+            found = [self._worst_at(float(e), direction) for e in epsilon.ravel()]
         sample = isinstance(prior, Finite) and prior.between is not None
         how = (
             "worst true value by branch and bound" if not isinstance(prior, Finite)

@@ -12,40 +12,42 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from guessproof.world.checks import Array
 
 
 class RunSums:
-    """ln Σ mass·e^{x − x_j} over the points i … j, for x that rise."""
+    """ln Σ mass·e^{x − x_j} over the points i … j, for x that rise: one row of them, or several."""
 
     def __init__(self, mass: Array, x: Array) -> None:
-        self.levels = max(1, (mass.size - 1).bit_length())
+        rows, self.levels = x.shape[0], max(1, (mass.size - 1).bit_length())
         size = 1 << self.levels
         pad = size - mass.size
         self.mass = np.concatenate([mass, np.zeros(pad)])
-        self.x = np.concatenate([x, np.full(pad, x[-1])])
-        self.size = size
-        self.kept = np.empty(self.levels * size)  # per level: to the end of the block if it is a first one, else from
-        to_end, from_start = self.mass.copy(), self.mass.copy()
+        padded = np.concatenate([x, np.repeat(x[:, -1:], pad, axis=1)], axis=1)
+        self.size, self.x = size, padded.ravel()
+        # By row and level: to the end of the block if it is a first one, else from its start.
+        kept = np.empty((rows, self.levels, size))
+        to_end, from_start = np.tile(self.mass, (rows, 1)), np.tile(self.mass, (rows, 1))
         for level in range(self.levels):
-            first, second = (v.reshape(-1, 2, 1 << level) for v in (to_end, from_start))
-            row = self.kept[level * size : (level + 1) * size].reshape(-1, 2, 1 << level)
-            row[:, 0], row[:, 1] = first[:, 0], second[:, 1]
-            ends = self.x.reshape(-1, 2, 1 << level)
-            total = first[:, :, 0].copy()  # whole blocks, in units of their last terms
-            last = ends[:, 0, -1:]
-            second[:, 1] += total[:, :1] * np.exp(last - ends[:, 1])
-            first[:, 0] = first[:, 0] * np.exp(last - ends[:, 1, -1:]) + total[:, 1:]
+            blocks = rows, -1, 2, 1 << level
+            first, second, ends, row = (v.reshape(blocks) for v in (to_end, from_start, padded, kept[:, level]))
+            row[:, :, 0], row[:, :, 1] = first[:, :, 0], second[:, :, 1]
+            total = first[..., 0].copy()  # whole blocks, in units of their last terms
+            last = ends[:, :, 0, -1:]
+            second[:, :, 1] += total[..., :1] * np.exp(last - ends[:, :, 1])
+            first[:, :, 0] = first[:, :, 0] * np.exp(last - ends[:, :, 1, -1:]) + total[..., 1:]
+        self.kept = kept.ravel()
 
-    def upto(self, i: Any, j: Any) -> Array:
-        """The logarithm, −∞ for an empty run."""
+    def upto(self, i: Any, j: Any, which: Any = 0) -> Array:
+        """The logarithm in some rows, −∞ for an empty run."""
         empty = i > j
         i, j = np.where(empty, 0, i), np.where(empty, 0, j)
         level = np.maximum(np.frexp((i ^ j).astype(np.float64))[1] - 1, 0)
-        row = level * self.size
+        row, x = (which * self.levels + level) * self.size, which * self.size
         block = ((i >> level) << level) + (1 << level) - 1  # the last point of the first block
-        found = self.kept[row + j] + self.kept[row + i] * np.exp(self.x[block] - self.x[j])
+        found = self.kept[row + j] + self.kept[row + i] * np.exp(self.x[x + block] - self.x[x + j])
         found = np.where(i == j, self.mass[j], found)
         with np.errstate(divide="ignore"):
             return np.where(empty, -np.inf, np.log(found))
@@ -53,57 +55,62 @@ class RunSums:
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """ln of a slope's sum over everything on one side of a run, and ψ where its unit is."""
+    """Of runs: ln of a slope's sum over everything on one side, ψ where its unit is, and which k it has."""
 
     total: Array
     psi: Array
+    which: Any
+    k: Any
 
     def pick(self, some: Any) -> Beside:
-        return Beside(self.total[some], self.psi[some])
+        which, k = (self.which[some], self.k[some]) if np.ndim(self.which) else (self.which, self.k)
+        return Beside(self.total[some], self.psi[some], which, k)
 
 
 class Slopes:
     """The two slopes of a tent or, for k < 0, a basin: ln Σ mass·e^{±kψ} over runs, ψ rising.
 
     Each sum comes in units of e^{±kψ} at one of its ends: the left slope's at its right end for a tent, and so on.
+    There may be several k, all above 0 or all below: `which` says which one each run has.
     """
 
-    def __init__(self, mass: Array, psi: Array, k: float) -> None:
-        steep = abs(k) * (psi - psi[psi.size // 2])
-        self.k, self.psi, self.last = k, psi, mass.size - 1
+    def __init__(self, mass: Array, psi: Array, k: ArrayLike) -> None:
+        self.k = np.atleast_1d(np.asarray(k, dtype=np.float64))
+        self.is_tent, self.psi, self.last = bool(self.k[0] > 0), psi, mass.size - 1
+        steep = np.abs(self.k)[:, None] * (psi - psi[psi.size // 2])
         self.rising = RunSums(mass, steep)
-        self.falling = RunSums(mass[::-1], -steep[::-1])
+        self.falling = RunSums(mass[::-1], -steep[:, ::-1])
 
-    def left(self, i: Any, j: Any) -> tuple[Array, Any]:
+    def left(self, i: Any, j: Any, which: Any = 0) -> tuple[Array, Any]:
         """ln Σ mass·e^{kψ} over i … j, and the point in whose unit it is."""
-        return (self.rising.upto(i, j), j) if self.k > 0 else (self._falling(i, j), i)
+        return (self.rising.upto(i, j, which), j) if self.is_tent else (self._falling(i, j, which), i)
 
-    def right(self, i: Any, j: Any) -> tuple[Array, Any]:
+    def right(self, i: Any, j: Any, which: Any = 0) -> tuple[Array, Any]:
         """ln Σ mass·e^{−kψ} over i … j, and the point in whose unit it is."""
-        return (self._falling(i, j), i) if self.k > 0 else (self.rising.upto(i, j), j)
+        return (self._falling(i, j, which), i) if self.is_tent else (self.rising.upto(i, j, which), j)
 
-    def _falling(self, i: Any, j: Any) -> Array:
-        return self.falling.upto(self.last - j, self.last - i)
+    def _falling(self, i: Any, j: Any, which: Any) -> Array:
+        return self.falling.upto(self.last - j, self.last - i, which)
 
-    def before(self, first: Any) -> Beside:
+    def before(self, first: Any, which: Any = 0) -> Beside:
         """The left slope's sum over everything before `first`."""
-        total, end = self.left(np.zeros_like(first), first - 1)
-        return Beside(total, self._psi(end))
+        total, end = self.left(np.zeros_like(first), first - 1, which)
+        return Beside(total, self._psi(end), which, self.k[which])
 
-    def after(self, last: Any) -> Beside:
+    def after(self, last: Any, which: Any = 0) -> Beside:
         """The right slope's sum over everything after `last`."""
-        total, end = self.right(last + 1, np.full_like(last, self.last))
-        return Beside(total, self._psi(end))
+        total, end = self.right(last + 1, np.full_like(last, self.last), which)
+        return Beside(total, self._psi(end), which, self.k[which])
 
     def left_odds(self, before: Beside, i: Any, j: Any) -> Array:
         """ln of the left slope's sum over i … j against that of everything before some point."""
-        inside, at = self.left(i, j)
-        return _less(inside, before.total) + self.k * (self._psi(at) - before.psi)
+        inside, at = self.left(i, j, before.which)
+        return _less(inside, before.total) + before.k * (self._psi(at) - before.psi)
 
     def right_odds(self, after: Beside, i: Any, j: Any) -> Array:
         """ln of the right slope's sum over i … j against that of everything after some point."""
-        inside, at = self.right(i, j)
-        return _less(inside, after.total) + self.k * (after.psi - self._psi(at))
+        inside, at = self.right(i, j, after.which)
+        return _less(inside, after.total) + after.k * (after.psi - self._psi(at))
 
     def _psi(self, place: Any) -> Array:
         """ψ at some points; that of the next one where there is none."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Exactly, Goal, Within
 
+T = TypeVar("T", float, Array)
+
+_AT_ONCE = 1 << 20  # numbers of sums that are kept, for several ε together
 _PARTS = 8  # stretches that one is cut into
 _THIN = 1000  # atoms that give a first idea of ε
 _DIRECT = 2_000_000  # atoms looked at in checking the last contenders one by one
@@ -99,11 +102,19 @@ class Runs:
 
     def worst(self, epsilon: float, direction: Direction) -> Worst:
         """The worst of all true values: best attack, and what none exceeds."""
+        return self.worst_each(np.array([epsilon]), direction)[0]
+
+    def worst_each(self, epsilon: Array, direction: Direction) -> list[Worst]:
+        """The same for several ε, as many at a time as sums of them stay small."""
         if self.certain is not None and direction == "posterior":
-            return Worst(self.certain, 1.0, 1.0, 1.0)
+            return [Worst(self.certain, 1.0, 1.0, 1.0)] * epsilon.size
         some_open(self.at.size, self.certain is not None)
-        row, value, bound = self._search(_signed(epsilon, direction), direction)
-        return Worst(float(self.at[row]), value, bound, float(np.exp(self.log_prior[0][row])))
+        points = 1 << max(1, (self.atoms.mass.size - 1).bit_length())
+        some = max(1, _AT_ONCE // (points * points.bit_length()))
+        found = list[tuple[int, float, float]]()
+        for i in range(0, epsilon.size, some):
+            found += self._search_each(_signed(epsilon[i : i + some], direction), direction)
+        return [Worst(float(self.at[r]), v, b, float(np.exp(self.log_prior[0][r]))) for r, v, b in found]
 
     def epsilon(self, limit: float, direction: Direction) -> float:
         """The largest ε at which no true value exceeds the limit.
@@ -179,89 +190,89 @@ class Runs:
 
     def _search(self, k: float, direction: Direction) -> tuple[int, float, float]:
         """The best run for the attacker, what it gives, and what no run exceeds."""
-        slopes = None if self._is_flat or k == 0 else Slopes(self.atoms.mass, self.atoms.psi, k)
+        return self._search_each(np.array([k]), direction)[0]
+
+    def _search_each(self, k: Array, direction: Direction) -> list[tuple[int, float, float]]:
+        """The same for several k of one sign, or 0 alone."""
+        if np.any(k == 0) and k.size > 1:
+            return [self._search(float(each), direction) for each in k]
+        slopes = None if self._is_flat or k[0] == 0 else Slopes(self.atoms.mass, self.atoms.psi, k)
+        asked = _Asked(slopes, k, direction)
         rows = np.unique(np.linspace(0, self.at.size - 1, min(self.at.size, 129)).astype(np.int64))
-        here = self._at(slopes, rows, self.first[rows], self.last[rows], k, direction)
-        seen, settled = [here], 0.0
-        left, right = here.pick(slice(None, -1)), here.pick(slice(1, None))
-        best = float(np.max(here.value))
+        which, rows = np.repeat(np.arange(k.size), rows.size), np.tile(rows, k.size)
+        here = self._at(asked, which, rows, self.first[rows], self.last[rows])
+        seen, settled, best = [here], np.zeros(k.size), np.full(k.size, -np.inf)
+        np.maximum.at(best, here.which, here.value)
+        beside = np.flatnonzero(which[1:] == which[:-1])
+        left, right = here.pick(beside), here.pick(beside + 1)
         while True:
             wide = right.row - left.row > 1
             left, right = left.pick(wide), right.pick(wide)
             if not left.row.size:
                 break
-            bound = self._between(slopes, left, right, k, direction)
-            keep = bound > best * (1 + _SLACK)
-            settled = max(settled, float(np.max(bound[~keep], initial=0.0)))
-            left, right, middle = self._cut(slopes, left.pick(keep), right.pick(keep), k, direction)
+            bound = self._between(asked, left, right)
+            keep = bound > best[left.which] * (1 + _SLACK)
+            np.maximum.at(settled, left.which[~keep], bound[~keep])
+            left, right, middle = self._cut(asked, left.pick(keep), right.pick(keep))
             seen.append(middle)
-            best = max(best, float(np.max(middle.value, initial=0.0)))
-        return self._checked(seen, settled, k, direction)
+            np.maximum.at(best, middle.which, middle.value)
+        every = _SeenRows.joined(seen)
+        each = [every.pick(every.which == i) for i in range(k.size)]
+        return [self._checked(e, float(settled[i]), float(k[i]), direction) for i, e in enumerate(each)]
 
-    def _cut(
-        self, slopes: Slopes | None, left: _SeenRows, right: _SeenRows, k: float, direction: Direction
-    ) -> tuple[_SeenRows, _SeenRows, _SeenRows]:
+    def _cut(self, asked: _Asked, left: _SeenRows, right: _SeenRows) -> tuple[_SeenRows, _SeenRows, _SeenRows]:
         """Stretches cut into shorter ones, and the runs in between."""
         share = np.arange(1, _PARTS)[:, None] / _PARTS
         rows = (left.row + share * (right.row - left.row)).astype(np.int64)
         fresh = (rows > np.concatenate([left.row[None], rows[:-1]])) & (rows < right.row)
-        low, high = (np.broadcast_to(v, rows.shape)[fresh] for v in (left.peak, right.peak))
-        middle = self._at(slopes, rows[fresh], low, high, k, direction)
-        every = left.join(middle).join(right)
+        which, low, high = (np.broadcast_to(v, rows.shape)[fresh] for v in (left.which, left.peak, right.peak))
+        middle = self._at(asked, which, rows[fresh], low, high)
+        every = _SeenRows.joined([left, middle, right])
         group = np.concatenate([np.arange(left.row.size), np.nonzero(fresh)[1], np.arange(left.row.size)])
         order = np.lexsort((every.row, group))
         pairs = group[order][1:] == group[order][:-1]
         return every.pick(order[:-1][pairs]), every.pick(order[1:][pairs]), middle
 
-    def _at(
-        self, slopes: Slopes | None, row: Places, low: Places, high: Places, k: float, direction: Direction
-    ) -> _SeenRows:
+    def _at(self, asked: _Asked, which: Places, row: Places, low: Places, high: Places) -> _SeenRows:
         """What some runs give, their peaks being between two others."""
         log_p, log_q = (v[row] for v in self.log_prior)
-        first, last = self.first[row], self.last[row]
+        first, last, slopes, aim = self.first[row], self.last[row], asked.slopes, asked.direction
         if slopes is None:
             peak, attack, bound = low, np.zeros(row.size), np.zeros(row.size)
         else:
-            peak = balance(slopes, first, last, np.clip(low, first, last), np.clip(high, first, last))
-            attack, bound = (side - (log_p - log_q) for side in tents(slopes, first, last, peak))
-        value, most = (measure_gain(log_p, log_q, gain + k * self.step, direction) for gain in (attack, bound))
-        right_way = attack >= 0 if k >= 0 else attack <= 0  # rounding may turn a tiny gain round
-        return _SeenRows(
-            row, peak, np.where(right_way, value, 0.0 if direction != "posterior" else np.exp(log_p)), most
-        )
+            peak = balance(slopes, first, last, np.clip(low, first, last), np.clip(high, first, last), which)
+            attack, bound = (side - (log_p - log_q) for side in tents(slopes, first, last, peak, which))
+        step = asked.k[which] * self.step
+        value, most = (measure_gain(log_p, log_q, gain + step, aim) for gain in (attack, bound))
+        right_way = attack <= 0 if aim == "fall" else attack >= 0  # rounding may turn a tiny gain round
+        nothing = np.exp(log_p) if aim == "posterior" else 0.0
+        return _SeenRows(which, row, peak, np.where(right_way, value, nothing), most)
 
-    def _between(
-        self, slopes: Slopes | None, left: _SeenRows, right: _SeenRows, k: float, direction: Direction
-    ) -> Array:
+    def _between(self, asked: _Asked, left: _SeenRows, right: _SeenRows) -> Array:
         """What no run between two others exceeds."""
         outer = self.first[left.row], self.last[right.row]
         inner = self.first[right.row], self.last[left.row]
         peak = (left.peak + right.peak) // 2
-        if direction == "fall":
-            least = self._belief(slopes, inner, peak, k)
+        if asked.direction == "fall":
+            least = self._belief(asked, left.which, inner, peak)
             return np.exp(self.atoms.log_prior(*outer)[0]) - np.where(inner[0] <= inner[1], least, 0.0)
-        most = self._belief(slopes, outer, peak, k)
-        return most if direction == "posterior" else most - np.exp(self.atoms.log_prior(*inner)[0])
+        most = self._belief(asked, left.which, outer, peak)
+        return most if asked.direction == "posterior" else most - np.exp(self.atoms.log_prior(*inner)[0])
 
-    def _belief(self, slopes: Slopes | None, run: tuple[Places, Places], peak: Places, k: float) -> Array:
+    def _belief(self, asked: _Asked, which: Places, run: tuple[Places, Places], peak: Places) -> Array:
         """The belief in a run that no likelihood exceeds (k < 0: falls below), by the tent with this peak."""
         log_p, log_q = self.atoms.log_prior(*run)
-        gain = np.zeros(log_p.shape)
+        gain, slopes = np.zeros(log_p.shape), asked.slopes
         some = np.flatnonzero((run[0] <= run[1]) & ~np.isneginf(log_q))
         if slopes is not None and some.size:
             first, last = run[0][some], run[1][some]
             middle = np.clip(peak[some], first, last)
-            gain[some] = tents(slopes, first, last, middle)[1] - (log_p[some] - log_q[some])
+            gain[some] = tents(slopes, first, last, middle, which[some])[1] - (log_p[some] - log_q[some])
         with np.errstate(invalid="ignore"):
-            return posterior_of(log_p, log_q, gain + k * self.step)
+            return posterior_of(log_p, log_q, gain + asked.k[which] * self.step)
 
-    def _checked(
-        self, seen: list[_SeenRows], settled: float, k: float, direction: Direction
-    ) -> tuple[int, float, float]:
+    def _checked(self, every: _SeenRows, settled: float, k: float, direction: Direction) -> tuple[int, float, float]:
         """The last contenders once more, atom by atom, which keeps all digits however small a gain is."""
-        every = seen[0]
-        for more in seen[1:]:
-            every = every.join(more)
         best = int(np.argmax(every.value))
         rivals = np.flatnonzero(every.bound >= every.value[best])
         if k == 0 or self._is_flat or rivals.size * self.atoms.mass.size > _DIRECT:
@@ -276,9 +287,19 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class _SeenRows:
-    """Runs, where their best tents peak, what they give, and what they cannot exceed."""
+class _Asked:
+    """What is asked of all runs: slopes of tents for some k (none where all beliefs stay), and in which direction."""
 
+    slopes: Slopes | None
+    k: Array
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class _SeenRows:
+    """Runs under one k of some, where their best tents peak, what they give, and what they cannot exceed."""
+
+    which: Places
     row: Places
     peak: Places
     value: Array
@@ -287,9 +308,10 @@ class _SeenRows:
     def pick(self, which: Any) -> _SeenRows:
         return _SeenRows(*(getattr(self, f.name)[which] for f in fields(self)))
 
-    def join(self, other: _SeenRows) -> _SeenRows:
-        return _SeenRows(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)))
+    @classmethod
+    def joined(cls, parts: list[_SeenRows]) -> _SeenRows:
+        return cls(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(cls)))
 
 
-def _signed(epsilon: float, direction: Direction) -> float:
+def _signed(epsilon: T, direction: Direction) -> T:
     return -epsilon if direction == "fall" else epsilon

@@ -434,6 +434,11 @@ class ContributionResponse:
                 neighbours[read[folded(name)]] = ColumnChange(*sides, moves=moves or sides[0] != sides[1])
         return self.contribution.follow(neighbours).change
 
+    @property
+    def reads(self) -> frozenset[str] | None:
+        """The columns that the number is made of; None where a record may change its group."""
+        return None if self.keys else frozenset(self.contribution.columns)
+
     def alone(self, values: Mapping[str, Any]) -> float:
         """How far the number can move when a record with these values comes or goes, at most."""
         neighbours = dict(self.declared.at_rest(self.contribution.columns))

@@ -129,6 +129,10 @@ def test_a_known_total_of_numbers_conditions_the_prior() -> None:
 
 
 def test_refusals_say_why() -> None:
+    with pytest.raises(
+        NotCertifiedError, match=r"give at=\{…\}, as of formulas it is for weighted sums of independent"
+    ):
+        gp.Attack(gp.within(BODY, 1)).advantage(0.1)
     with pytest.raises(GoalError, match="fewer than two attributes"):
         gp.within(RENT * 2, 50)
     with pytest.raises(GoalError, match="categories, not numbers"):

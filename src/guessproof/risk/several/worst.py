@@ -28,6 +28,7 @@ from guessproof.risk.truths import true_combinations, true_values_of
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
+from guessproof.world.formulas import FormulaGoal
 from guessproof.world.goals import And, Conditional, Goal, Norm, Not, Together, Within
 from guessproof.world.line import LinePrior
 
@@ -71,6 +72,13 @@ def _is_possible(region: Goal, truth: Mapping[str, Any]) -> bool:
     return all(bool(held) for held in found)
 
 
+def _remedy(block: GoalBlock) -> str:
+    """What would help: of a formula only sums of normal numbers are searched, or columns with listed values."""
+    if isinstance(block.goal.part if isinstance(block.goal, Not) else block.goal, FormulaGoal):
+        return "give at={…}, as of formulas it is for weighted sums of independent normal numbers and for listed values"
+    return "give at={…}, or two independent normal, uniform, exponential, Laplace or histogram priors"
+
+
 @dataclass(frozen=True)
 class Boxes:
     """The worst true value of independent attributes, by boxes."""
@@ -82,10 +90,8 @@ class Boxes:
     def __post_init__(self) -> None:
         for block in blocks(normal(self.goal)):
             if not block.is_single:
-                raise NotCertifiedError(
-                    f"the worst true value is not searched for {block!r}, whose attributes hang together; "
-                    "give at={…}, or two independent normal, uniform, exponential, Laplace or histogram priors"
-                )
+                problem = f"the worst true value is not searched for {block!r}, whose attributes hang together"
+                raise NotCertifiedError(f"{problem}; {_remedy(block)}")
             self._check(block)
 
     def _check(self, block: GoalBlock) -> None:
