@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -220,12 +221,21 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
     if choice.quick_prior_factor is not None:
         rows.append(("if the prior is wrong", misjudged_words(choice.quick_prior_factor)))
     rows.append(("ε if nothing is known of the attacker's beliefs", down(choice.prior_free_epsilon)))
+    rows += _misjudged_rows(choice)
     if choice.query_aware_epsilon is not None:
         rows.append(("largest ε of the profile, aware of this query", down(choice.query_aware_epsilon)))
     for what, value in rows:
         if value:
             table.add_row(what, value)
     console.print(table)
+
+
+def _misjudged_rows(choice: Choice | Calculation) -> list[tuple[str, str | Text]]:
+    """What the limits would allow under other priors: a wrong one is the largest real risk."""
+    return [
+        ("largest ε if the prior were 25 % narrower", down(choice.narrower_prior_epsilon)),
+        ("largest ε if it were 25 % wider", down(choice.wider_prior_epsilon)),
+    ]
 
 
 def _failure_rows(choice: Choice) -> list[tuple[str, str | Text]]:
@@ -282,7 +292,7 @@ def _calculate(
     known = None if knows is None else {name: read_knowledge(knows, attribute)}
     attack = Attack(read_goal(goal, attribute), at=truth, knows=known)
     choice = calculate(attack, Limits(advantage, posterior, both))
-    print_json(choice.to_dict()) if as_json else _show_calculated(choice)
+    print_json(choice.to_dict()) if as_json else _show_calculated(choice, [name])
     if not choice.feasible:
         raise typer.Exit(3)
 
@@ -308,12 +318,12 @@ def _calculate_several(
     known = None if knows is None else read_known_formula(knows, attributes)
     attack = Attack(read_goal(goal).build(attributes), at=truth, knows=known, norm="l1")
     choice = calculate(attack, Limits(advantage, posterior, both))
-    print_json(choice.to_dict()) if as_json else _show_calculated(choice)
+    print_json(choice.to_dict()) if as_json else _show_calculated(choice, [a.name for a in attack.goal.attributes])
     if not choice.feasible:
         raise typer.Exit(3)
 
 
-def _show_calculated(choice: Calculation) -> None:
+def _show_calculated(choice: Calculation, names: Sequence[str]) -> None:
     from rich.table import Table
 
     from guessproof.cli.screen import Screen, styled
@@ -324,13 +334,15 @@ def _show_calculated(choice: Calculation) -> None:
         return
     console.print(f"\n{choice.explanation}\n")
     table = Table(show_header=False)
-    rows = [
+    noisy = "a sum of this attribute" if len(names) == 1 else f"the sum of each of {', '.join(names)}"
+    rows: list[tuple[str, str | Text]] = [
         ("ε per unit of distance", styled(down(choice.epsilon), "bold")),
-        ("Laplace noise on a sum of this attribute, scale", f"{choice.noise_scale:.6g}"),
+        (f"Laplace noise on {noisy}, scale", f"{choice.noise_scale:.6g}"),
         ("belief before", "" if choice.prior is None else f"{choice.prior:.2%}"),
         ("belief after, at most", percent(choice.belief)),
         ("advantage, at most", percent(choice.advantage)),
         ("ε if nothing is known but the bounds", down(choice.prior_free_epsilon)),
+        *_misjudged_rows(choice),
         ("if the prior is wrong", "" if choice.belief is None else misjudged_words(1.0)),  # ε leaves no room
     ]
     for what, value in rows:
@@ -339,8 +351,14 @@ def _show_calculated(choice: Calculation) -> None:
     console.print(table)
     worst = choice.advantage
     if worst is not None and worst.worst_at is not None:
-        shown = f"{worst.worst_at:.4g}" if isinstance(worst.worst_at, float) else worst.worst_at
-        console.print(f"The most exposed true value is {shown} (prior {worst.worst_prior:.3g}).")
+        console.print(f"The most exposed true value is {_truth(worst.worst_at)} (prior {worst.worst_prior:.3g}).")
+
+
+def _truth(at: Any) -> str:
+    """A true value, or one for each name or formula, to the digits that people would say."""
+    if isinstance(at, Mapping):
+        return ", ".join(f"{name} = {_truth(value)}" for name, value in at.items())
+    return f"{float(f'{at:.4g}'):,.10g}" if isinstance(at, float) else str(at)
 
 
 def explain(
@@ -363,7 +381,7 @@ def explain(
         from guessproof.explain import explain as explained
 
         answer = explained(epsilon)
-        print_json(answer.to_dict()) if as_json else _show_explanation(answer)
+        print_json(answer.to_dict()) if as_json else _show_explanation(answer, _typed(epsilon))
         return
     from guessproof.meaning import meaning
     from guessproof.plan import load_plan
@@ -371,10 +389,15 @@ def explain(
     loaded = load_plan(plan)
     if epsilon is None:
         choice = _chosen(loaded)
-        found = meaning(loaded, choice.epsilon, choice=choice)
+        found, shown = meaning(loaded, choice.epsilon, choice=choice), choice.shown_epsilon
     else:
-        found = meaning(loaded, epsilon)
-    print_json(found.to_dict()) if as_json else _show_meaning(found, loaded)
+        found, shown = meaning(loaded, epsilon), _typed(epsilon)
+    print_json(found.to_dict()) if as_json else _show_meaning(found, loaded, shown)
+
+
+def _typed(epsilon: float) -> str:
+    """An ε as it was typed: every digit of it."""
+    return f"{epsilon:.15g}"
 
 
 def _chosen(plan: Plan) -> Choice:
@@ -393,14 +416,14 @@ def _noise_words(noise: Noise) -> str:
     return f"{noise.name}, scale {noise.scale:.6g}{' ' * bool(noise.unit)}{noise.unit}"
 
 
-def _show_meaning(found: Meaning, plan: Plan) -> None:
+def _show_meaning(found: Meaning, plan: Plan, epsilon: str) -> None:
     from rich.table import Table
 
     from guessproof.cli.screen import Screen
 
     console = Screen()
     often = "" if found.times == 1 else f", in each of {found.times} releases; beliefs are after all of them"
-    table = Table(show_header=False, title=f"ε = {found.epsilon:g} for this plan{often}", title_justify="left")
+    table = Table(show_header=False, title=f"ε = {epsilon} for this plan{often}", title_justify="left")
     for label, noise in zip(found.labels, found.noises, strict=True):
         table.add_row(f"noise on {label}", _noise_words(noise))
     for name, error in found.errors.items():
@@ -420,22 +443,22 @@ def _show_meaning(found: Meaning, plan: Plan) -> None:
     table.add_row("as Gaussian DP and zCDP", f"μ = {up(words.gdp)}, ρ = {up(words.zcdp)}")
     for limit in found.limits:
         verdict = "kept" if limit.kept else "broken"
-        shown = "any" if limit.epsilon == float("inf") else f"{limit.epsilon:.6g}"
+        shown = "any" if limit.epsilon == float("inf") else (down if limit.side == "at most" else up)(limit.epsilon)
         table.add_row(
             f"{limit.name}: ε {limit.side} {shown}", f"{verdict}: {limit.how}", style="" if limit.kept else "red"
         )
     console.print(table)
-    _show_explanation(found.general)
+    _show_explanation(found.general, epsilon)
 
 
-def _show_explanation(answer: Explanation) -> None:
+def _show_explanation(answer: Explanation, epsilon: str) -> None:
     from rich.table import Table
 
     from guessproof.cli.screen import Screen
 
     console = Screen()
     console.print(
-        f"\nAt ε = {answer.epsilon:g} no output can multiply an attacker's odds on one person's value by "
+        f"\nAt ε = {epsilon} no output can multiply an attacker's odds on one person's value by "
         f"more than {up(answer.odds_factor, 4)}. Whatever he believed before, his belief rises by at most "
         f"{percent_up(answer.worst_advantage, 1)} (most for a prior of {answer.worst_prior:.1%}).\n"
     )

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from guessproof.errors import InputError
-from guessproof.plan.grammar import KEYWORDS, Misread, Token, Tokens, read_tokens
+from guessproof.plan.grammar import KEYWORDS, Misread, Token, Tokens, difference_hint, read_tokens
 from guessproof.world.attributes import Attribute
 from guessproof.world.formulas import FUNCTIONS, Formula, applied, combined, formula_of
 
@@ -69,7 +69,8 @@ def read_formula(text: str, attributes: Mapping[str, Attribute]) -> Formula:
 
     def attribute(column: Token) -> Attribute:
         if column.text not in attributes:
-            raise Misread(column.start, column.end, "is not a column with a prior", "name columns that have one")
+            remedy = difference_hint(column.text, attributes) or "name columns that have one"
+            raise Misread(column.start, column.end, "is not a column with a prior", remedy)
         return attributes[column.text]
 
     return found.build(attribute)

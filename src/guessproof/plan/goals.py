@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from guessproof.errors import GoalError, InputError, KnowledgeError, PlanError
 from guessproof.names import suggest_name
-from guessproof.plan.grammar import Joined, Misread, Token, Tree, Wish, read_tree, walk_wishes
+from guessproof.plan.grammar import Joined, Misread, Token, Tree, Wish, difference_hint, read_tree, walk_wishes
 from guessproof.plan.places import Key, Place, spell_key, underline
 from guessproof.plan.tables import AttackerTable, PlanFile
 from guessproof.risk.attack import Attack
@@ -98,7 +98,8 @@ def _attribute(column: Token, attributes: Mapping[str, Attribute], without_prior
     if column.text in without_prior:
         remedy = f'add prior to [{header}]; prior = "unknown" where nothing is known but the bounds'
         raise Misread(column.start, column.end, "the attacker's belief about this column is not given", remedy)
-    hint = suggest_name(column.text, [*attributes, *without_prior], f"declare it as [{header}]")
+    known = [*attributes, *without_prior]
+    hint = difference_hint(column.text, known) or suggest_name(column.text, known, f"declare it as [{header}]")
     raise Misread(column.start, column.end, "is not a declared column", hint)
 
 

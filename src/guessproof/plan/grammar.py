@@ -21,7 +21,7 @@ Columns and values are bare words or stand in quotes. A formula has + - * / ^, n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -389,3 +389,15 @@ class _Reader:
             hint = f"join goals with and, or; put a name of several words in quotes: '{whole}'"
             return Misread(token.start, token.end, "is one word too many", hint)
         return Misread(token.start, token.end, "is not expected here", "join goals with and, or, not")
+
+
+def difference_hint(name: str, known: Container[str]) -> str | None:
+    """What to write where a name that is not declared is a difference of names that are; None where it is not.
+
+    >>> difference_hint("rent-loan", ["rent", "loan"])
+    'names may hold a minus; for a difference put spaces around it: rent - loan'
+    """
+    parts = name.split("-")
+    if len(parts) < 2 or not all(part in known for part in parts):
+        return None
+    return f"names may hold a minus; for a difference put spaces around it: {' - '.join(parts)}"

@@ -223,4 +223,6 @@ def drawings(outcome: Row, choice: Choice | None, beliefs: Beliefs | None) -> Ro
 def _note(name: str, beliefs: Beliefs | None) -> str:
     if name != "gains" or not isinstance(beliefs, Ladder):
         return ""
-    return f"Proven at {len(beliefs.epsilon)} values of ε; between two of them the larger one’s counts, hence the steps."
+    return (
+        f"Proven at {len(beliefs.epsilon)} values of ε; between two of them the larger one’s counts, hence the steps."
+    )

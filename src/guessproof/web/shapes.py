@@ -44,7 +44,10 @@ def shape_of(folder: Folder, state: Tables, worst: Any = None) -> Json:
     truth = "any" if not goal.depends_on_truth else "stated" if stated else "worst" if at else "middle"
     for attribute in attributes:
         at.setdefault(attribute.name, typical(attribute))
-    told = {"truth": truth, "at": {name: value if isinstance(value, (int, float)) else str(value) for name, value in at.items()}}
+    told = {
+        "truth": truth,
+        "at": {name: value if isinstance(value, (int, float)) else str(value) for name, value in at.items()},
+    }
     if len(attributes) == 1:
         return {**_of_one(attributes[0], goal, at[attributes[0].name]), "drawn_for": told}
     knows = None if plan.attacker is None else known_on(plan.attacker.knows, plan.attributes())
@@ -74,7 +77,14 @@ def _of_several(attack: Attack, named: Callable[[str], str]) -> Json:
     legend = [["ink", "the darker, the likelier"], ["alarm", "right guesses"]]
     if shows_known(attack):
         legend.append(["quiet", "ruled out by what he knows"])
-    return {"kind": "map", "legend": legend, "name": " and ".join(attack.at or {}), "at": None, "spec": drawn.spec, "rows": drawn.rows}
+    return {
+        "kind": "map",
+        "legend": legend,
+        "name": " and ".join(attack.at or {}),
+        "at": None,
+        "spec": drawn.spec,
+        "rows": drawn.rows,
+    }
 
 
 def sketches(folder: Folder, state: Tables) -> Json:

@@ -10,7 +10,7 @@ from guessproof.plan import PlanQuestion
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, join, paragraph, tag
 from guessproof.reporting.parts.answers import answer_words
-from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, learnt_words, limit_name, target_words
+from guessproof.reporting.parts.opening import LIMITS, changed, given, learnt_words, limit_name, target_words
 from guessproof.reporting.words import allowed, left, listed, number, percent, spent, taken, up
 from guessproof.rounded import points
 
@@ -99,7 +99,7 @@ def _level(facts: Facts) -> str:
     delta = f", δ = {up(choice.delta, 2)}" if choice.delta else ""
     added, noun = choice.epsilon_add_remove, facts.plan.unit.noun
     more = "" if added is None else f" ({taken(added)} for adding or removing one)"
-    text = f"{kinds} noise{scale} is added, which gives ε = {epsilon(facts)}{delta} for a change of one {noun}{more}."
+    text = f"{kinds} noise{scale} is added, which gives ε = {given(facts)}{delta} for a change of one {noun}{more}."
     if choice.advantage is None:
         learnt = learnt_words(facts)
         text += f" With it, {learnt}." if learnt else ""

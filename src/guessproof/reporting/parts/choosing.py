@@ -12,7 +12,7 @@ from guessproof.reporting.facts import Facts
 from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
 from guessproof.reporting.parts.guesses import guesses
-from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, target_words, why_not
+from guessproof.reporting.parts.opening import LIMITS, changed, epsilon, given, target_words, why_not
 from guessproof.reporting.words import allowed, change_name, change_value, listed, number, percent, taken
 from guessproof.rounded import points, round_digits
 from guessproof.world.times import show_time
@@ -81,9 +81,7 @@ def _interval(facts: Facts) -> Markup | None:
     told = "; ".join(f"{_short(b)}" for b in choice.limits)
     label = f"Room for epsilon. {told}." + (f" Chosen: {epsilon(facts)}." if chosen else " Nothing is chosen.")
     caption = "Each bar shows the ε that one limit or target allows."
-    caption += (
-        f" The dashed line is the ε of this release, {epsilon(facts)}." if chosen else " No ε lies in all of them."
-    )
+    caption += f" The dashed line is the ε of this release, {given(facts)}." if chosen else " No ε lies in all of them."
     return figure("room", lambda width: charts.spans(rows, chosen, width, feasible=choice.feasible), label, caption)
 
 

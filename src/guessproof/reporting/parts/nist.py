@@ -5,7 +5,7 @@ from __future__ import annotations
 from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, table, tag
-from guessproof.reporting.parts.opening import accuracy_words, epsilon
+from guessproof.reporting.parts.opening import accuracy_words, given
 from guessproof.reporting.words import listed, up
 
 
@@ -24,7 +24,7 @@ def nist(facts: Facts) -> Markup:
 def _rows(facts: Facts) -> list[tuple[str, str, str, str]]:
     choice, plan = facts.choice, facts.plan
     account = facts.account
-    level = f"ε = {epsilon(facts)}" if facts.is_noisy else "no level of noise is chosen"
+    level = f"ε = {given(facts)}" if facts.is_noisy else "no level of noise is chosen"
     level += f", δ = {up(choice.delta, 2)}" if choice.delta else ""
     variant = "approximate differential privacy, with a δ" if choice.delta else "pure differential privacy"
     noise = listed(dict.fromkeys(n.name.capitalize() for n in choice.noises)) or "none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from guessproof.choosing import Change
+from guessproof.choosing import Change, Choice
 from guessproof.ledger.amounts import rest_of
 from guessproof.reporting.facts import Facts
 from guessproof.reporting.markup import Markup, Piece, join, paragraph, tag
@@ -56,7 +56,7 @@ def decision(facts: Facts) -> str:
             "The limits of this plan allow any ε, so that they decide nothing: set an accuracy target or an ε before "
             "anything is released."
         )
-    parts = [f"{'Released' if facts.own else 'Can be released'} with ε = {epsilon(facts)}"]
+    parts = [f"{'Released' if facts.own else 'Can be released'} with ε = {given(facts)}"]
     error = accuracy_words(facts)
     if error:
         parts.append(error)
@@ -102,9 +102,14 @@ LIMITS = {
 
 
 def epsilon(facts: Facts) -> str:
-    """The ε of the release, rounded away from what binds it."""
+    """The recommended ε, rounded away from what binds it: typed in again, it still keeps and meets everything."""
     choice = facts.choice
     return (taken if choice.binding == "accuracy" else allowed)(choice.epsilon)
+
+
+def given(facts: Facts) -> str:
+    """The ε of the release: once it is charged a cost, which is never told too low; before, as it is recommended."""
+    return taken(facts.choice.epsilon) if facts.own else epsilon(facts)
 
 
 def accuracy_words(facts: Facts) -> str:
@@ -160,11 +165,20 @@ def learnt_words(facts: Facts) -> str:
     return ""
 
 
+def _easiest(choice: Choice) -> list[tuple[Piece, Piece]]:
+    """The highest belief, where that is another true value's: `guessproof choose` says it first."""
+    high, risen = choice.posterior, choice.advantage
+    if high is None or high.worst_prior is None or (risen is not None and high.worst_at == risen.worst_at):
+        return []
+    rise = f"{percent(float(high.worst_prior), 'near')} → {percent(float(high.bound))}"
+    return [("a right guess, where it is easiest", rise)]
+
+
 def _at_a_glance(facts: Facts) -> Markup | None:
     choice, account = facts.choice, facts.account
     rows: list[tuple[Piece, Piece]] = []
     if facts.is_noisy:
-        rows.append(("ε of this release", epsilon(facts)))
+        rows.append(("ε of this release", given(facts)))
         rows.append(("noise", _noise(facts)))
     elif not choice.feasible:
         needed, highest = choice.interval
@@ -175,7 +189,9 @@ def _at_a_glance(facts: Facts) -> Markup | None:
         rows.append(("δ", up(choice.delta, 2)))
     shift = facts.shift
     if facts.is_noisy and shift is not None and not shift.is_example:
-        rows.append(("a right guess", f"{percent(shift.before, 'near')} → {percent(shift.after)}"))
+        most = ", where most is learnt" if shift.is_largest_gain else ""
+        rows.append((f"a right guess{most}", f"{percent(shift.before, 'near')} → {percent(shift.after)}"))
+        rows += _easiest(choice) if most else []
     if account is not None:
         whole = account.budget.epsilon
         rows.append(("budget left", f"{rest_of(account.left.epsilon, whole)} of ε = {left(whole)}"))

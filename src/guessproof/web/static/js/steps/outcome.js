@@ -1,11 +1,11 @@
 // The decision: in odds first, then ε, then everything behind it.
 import { Refused, work } from "../api.js";
-import { spell } from "../charts.js";
 import { dots } from "../dots.js";
-import { announce, at, el, fill, heading } from "../dom.js";
+import { announce, at, el, fill, heading, say } from "../dom.js";
 import { isDrawn, onAnswer } from "../engine.js";
+import * as goal from "../goal.js";
 import * as store from "../store.js";
-import { CERTAINTY, READ_OFF } from "../words.js";
+import { CERTAINTY, READ_OFF, truth as trueWords } from "../words.js";
 
 let last = null;
 let busy = null;
@@ -14,7 +14,7 @@ let dotted = "";
 export function mount() {
   fill(at("outcome"), heading("outcome-title", false, "What this means", el("span", { id: "certainty", class: "state busy" }, "…")),
     el("div", { class: "decision" }, el("div", { class: "epsilon", id: "epsilon" }, el("p", {}, el("small", {}, "ε "), el("span", { class: "big" }, "…"))),
-      el("div", { class: "told" }, el("p", { class: "headline", id: "headline" }, "Drag a limit and see what it costs."), el("div", { id: "dots" }))),
+      el("div", { class: "told" }, el("p", { class: "headline", id: "headline" }, "Drag a limit and see what it costs."), el("p", { class: "hint", id: "whom", hidden: true }), el("div", { id: "dots" }))),
     el("p", { class: "error", id: "refusal", hidden: true }));
   fill(at("more"), heading("more-title", false, "Behind the number"), el("div", { id: "facts", class: "stack" }, el("p", { class: "empty" }, "…")));
   onAnswer(answer);
@@ -74,8 +74,11 @@ function show(outcome) {
   fill(box, el("p", {}, el("small", {}, outcome.mode === "calculator" ? "ε per unit, at most " : "recommended ε "),
     el("span", { class: "big", id: "epsilon-value" }, outcome.feasible ? [outcome.exact ? null : el("span", { class: "mark", title: "the final one is at least so large" }, upTo(outcome)), outcome.shown.epsilon] : "none")),
     outcome.mode === "plan" && outcome.feasible ? el("small", { id: "interval" }, roomWords(outcome)) : null,
-    outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
+    outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" && Object.keys(store.read("columns") || {}).length === 1 ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
   const people = outcome.feasible ? outcome.people : null;
+  const stated = trueWords(store.read("attacker", "at"));
+  say(at("whom"), stated ? `About somebody whose true value is ${stated}.` : "About whoever is easiest to guess.");
+  at("whom").hidden = !people;
   if (JSON.stringify(people) !== dotted) { dotted = JSON.stringify(people); dot(people); }
   at("brief").textContent = outcome.feasible ? `${outcome.people ? `${outcome.people.before ?? "?"} → at most ${outcome.people.after} of ${outcome.people.base} · ` : ""}ε ${upTo(outcome)}${outcome.shown.epsilon}` : "no ε does all of this";
   if (outcome.exact) { facts(outcome); announce(outcome.feasible ? `ε ${outcome.shown.epsilon}. ${at("headline").textContent}` : at("headline").textContent); }
@@ -107,8 +110,9 @@ function facts(outcome) {
   const { shown } = outcome;
   const list = [
     ["Belief after, at most", shown.posterior], ["Advantage, at most", shown.advantage],
-    ["Most exposed true value", worst(outcome)], ["ε if nothing is known of his beliefs", shown.prior_free_epsilon],
-    ["ε if the prior were 25 % narrower", shown.narrower_prior_epsilon], ["ε if it were 25 % wider", shown.wider_prior_epsilon],
+    ["Easiest to guess", risen(outcome.posterior, outcome.posterior?.bound)], ["Most is learnt", store.read("attacker", "both") ? where(outcome.advantage) : risen(outcome.advantage, outcome.advantage?.worst_prior + outcome.advantage?.bound)],
+    ["Largest ε if nothing is known of his beliefs", shown.prior_free_epsilon],
+    ["Largest ε if the prior were 25 % narrower", shown.narrower_prior_epsilon], ["Largest ε if it were 25 % wider", shown.wider_prior_epsilon],
     ["Noise scale", shown.noise_scale], ["If the prior is wrong", shown.misjudged],
   ].filter(([, value]) => value);
   const changes = outcome.changes || [];
@@ -128,10 +132,10 @@ function facts(outcome) {
 
 const warnings = (list) => (list.length ? el("div", { class: "sub" }, el("h3", {}, "Is this what you mean?"), el("ul", { class: "hint" }, list.map((w) => el("li", {}, `${w.field}: ${w.problem}; ${w.remedy}`)))) : null);
 
-const worst = ({ advantage }) => {
-  const value = advantage?.worst_at;
-  return value && typeof value === "object" ? Object.entries(value).map(([column, one]) => `${column} = ${spell(one)}`).join(", ") : spell(value);
-};
+// Where belief is highest and where it rises most are two true values, each with its own start.
+const named = (value) => (value && typeof value === "object" ? value : { [Object.keys(store.read("columns") || {}).find((name) => goal.columns(store.read("attacker", "goal") || "", [name]).length) ?? "value"]: value });
+const where = (bracket) => (bracket?.worst_at === null || bracket?.worst_at === undefined ? "" : trueWords(named(bracket.worst_at)));
+const risen = (bracket, after) => (where(bracket) ? `at ${where(bracket)}: ${(100 * bracket.worst_prior).toFixed(1)} % → ${(Math.ceil(Math.min(1, after) * 1e4 - 1e-9) / 100).toFixed(2)} %` : "");
 
 async function findFactor(node, button) {
   const job = work("factor", store.get());
