@@ -34,7 +34,8 @@ def quick_meaning(shop: Shop, state: Tables, epsilon: float) -> Json | None:
     if chooser is None:
         return None
     before = None if chooser.beliefs is None else before_of(chooser.beliefs)
-    return _planned(meaning(chooser.plan, epsilon, chooser), before)
+    found = meaning(chooser.plan, epsilon, chooser)
+    return _planned(found, found.prior if before is None else before)
 
 
 def exact_meaning(folder: Folder, state: Tables, epsilon: float) -> Json:

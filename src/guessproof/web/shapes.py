@@ -48,10 +48,15 @@ def shape_of(folder: Folder, state: Tables, worst: Any = None) -> Json:
         "truth": truth,
         "at": {name: value if isinstance(value, (int, float)) else str(value) for name, value in at.items()},
     }
-    if len(attributes) == 1:
-        return {**_of_one(attributes[0], goal, at[attributes[0].name]), "drawn_for": told}
     knows = None if plan.attacker is None else known_on(plan.attacker.knows, plan.attributes())
-    return {**_of_several(Attack(goal, at, knows), plan.label), "drawn_for": told}
+    try:
+        attack = Attack(goal, at, knows)
+    except GuessproofError:  # a true value that cannot be; the answer says so
+        return {"kind": "none"}
+    first = attributes[0]
+    if len(attack.asked.attributes) == 1:
+        return {**_of_one(attack.conditioned[first.name], goal, at[first.name]), "drawn_for": told}
+    return {**_of_several(attack, plan.label), "drawn_for": told}
 
 
 def _of_one(attribute: Attribute, goal: Goal, at: Any) -> Json:
@@ -74,7 +79,8 @@ def _of_several(attack: Attack, named: Callable[[str], str]) -> Json:
     except (GuessproofError, ValueError):  # three labels, or a true place that cannot be
         return {"kind": "none"}
     drawn = charts.apart(picture.properties(width="container"))
-    legend = [["ink", "the darker, the likelier"], ["alarm", "right guesses"]]
+    likely = "the darker, the likelier" if len(attack.asked.attributes) == 2 else "the higher, the likelier"
+    legend = [["ink", likely], ["alarm", "right guesses"]]
     if shows_known(attack):
         legend.append(["quiet", "ruled out by what he knows"])
     return {

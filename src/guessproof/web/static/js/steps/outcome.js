@@ -1,7 +1,7 @@
 // The decision: in odds first, then ε, then everything behind it.
 import { Refused, work } from "../api.js";
 import { dots } from "../dots.js";
-import { announce, at, el, fill, heading, say } from "../dom.js";
+import { announce, at, el, fill, heading, name, say } from "../dom.js";
 import { isDrawn, onAnswer } from "../engine.js";
 import * as goal from "../goal.js";
 import * as store from "../store.js";
@@ -34,7 +34,7 @@ function mark(...now) {
 let pictured = true; // whether no pictures are to come
 function answer({ kind, outcome, error, stop, settled }) {
   if (kind === "slow") { busy = stop; mark("busy", "computing the final answer … "); return; }
-  if (kind === "waiting") { pictured = false; if (!settled) mark("busy", "computing a curve for quick answers …"); }
+  if (kind === "waiting") { pictured = false; if (!settled && !busy) mark("busy", "computing a curve for quick answers …"); }
   if (kind === "uncharted" || (kind === "charts" && isDrawn())) pictured = true;
   if (kind === "refused") refuse(error);
   if (kind === "quick" || kind === "exact") { busy = null; show(outcome); } else if (last?.exact && final) certify(last);
@@ -77,7 +77,8 @@ function show(outcome) {
     outcome.shown.errors ? el("small", {}, outcome.shown.errors) : outcome.feasible && outcome.mode === "calculator" && Object.keys(store.read("columns") || {}).length === 1 ? el("small", {}, `noise of scale ${outcome.shown.noise_scale} on a sum`) : null);
   const people = outcome.feasible ? outcome.people : null;
   const stated = trueWords(store.read("attacker", "at"));
-  say(at("whom"), stated ? `About somebody whose true value is ${stated}.` : "About whoever is easiest to guess.");
+  say(at("whom"), stated ? `about somebody with ${stated}` : "about whoever is easiest to guess");
+  name(at("whom"), "title", at("whom").textContent); // one line, however long it is
   at("whom").hidden = !people;
   if (JSON.stringify(people) !== dotted) { dotted = JSON.stringify(people); dot(people); }
   at("brief").textContent = outcome.feasible ? `${outcome.people ? `${outcome.people.before ?? "?"} → at most ${outcome.people.after} of ${outcome.people.base} · ` : ""}ε ${upTo(outcome)}${outcome.shown.epsilon}` : "no ε does all of this";
