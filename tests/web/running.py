@@ -33,6 +33,16 @@ CAFETERIA: dict[str, Any] = {
     "release": {"ledger": "guessproof.ledger"},
 }
 
+LABELS: dict[str, Any] = {  # two columns: it has no curve, but a ladder, which is climbed at once
+    "data": {"name": "labels", "source": "cafeteria.csv", "table": "t", "protects": "values", "rows": 120},
+    "query": {"sql": "SELECT COUNT(*) AS n FROM t WHERE faculty = 'math' AND smoker = 'yes'"},
+    "columns": {
+        "faculty": {"prior": {"categorical": {"math": 0.5, "cs": 0.3, "law": 0.2}}},
+        "smoker": {"prior": {"categorical": {"yes": 0.2, "no": 0.8}}},
+    },
+    "attacker": {"goal": "faculty exactly and smoker exactly", "advantage": 0.05},
+}
+
 
 @dataclass(frozen=True)
 class Served:

@@ -65,8 +65,9 @@ class Ladder:
             knots[epsilon] = _knot(exposure, epsilon, both)
             if told is not None:
                 told(cls.through(knots), len(knots) / (KNOTS + ATTACKS))
-        found = sorted(knots)
-        for count, place in enumerate(np.linspace(0, len(found) - 1, ATTACKS).round().astype(int).tolist(), 1):
+        found = sorted(e for e, knot in knots.items() if not knot.reached)  # at the others an attack is known already
+        places = np.linspace(0, len(found) - 1, ATTACKS).round().astype(int).tolist() if found else []
+        for count, place in enumerate(places, 1):
             knots[found[place]] = _attacked(exposure, knots[found[place]])
             if told is not None:
                 told(cls.through(knots), (len(knots) + count) / (len(knots) + ATTACKS))
@@ -143,9 +144,11 @@ def _lost(below: Knot, above: Knot) -> float:
 
 
 def _knot(exposure: Exposure, epsilon: float, both: bool) -> Knot:
-    rise = float(exposure.advantage(epsilon).bound)
+    risen = exposure.advantage(epsilon)
+    rise = float(risen.bound)
     move = float(exposure.advantage(epsilon, both=True).bound) if both else rise
-    return Knot(epsilon, rise, move, float(exposure.posterior(epsilon).bound) if exposure.attacker.has_prior else None)
+    belief = float(exposure.posterior(epsilon).bound) if exposure.attacker.has_prior else None
+    return Knot(epsilon, rise, move, belief, float(risen.attack))
 
 
 def _attacked(exposure: Exposure, knot: Knot) -> Knot:

@@ -127,6 +127,10 @@ class Workers:
                     self._follow(job, worker)
             except (EOFError, OSError, ValueError):  # the process is gone
                 worker = None
+            except TypeError:  # its pipe was closed while it was read: what is read then has no number any more
+                if not job.stopping:
+                    raise
+                worker = None
             finally:
                 self._settle(job, worker)
 

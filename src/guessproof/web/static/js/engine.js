@@ -5,7 +5,7 @@ import * as store from "./store.js";
 
 const listeners = new Set();
 export const onAnswer = (run) => listeners.add(run);
-const tell = (answer) => Promise.all([...listeners].map((run) => run(answer)));
+export const tell = (answer) => Promise.all([...listeners].map((run) => run(answer)));
 
 let wanted = 0;      // how many changes there were
 let asked = -1;      // the change that was asked about last
