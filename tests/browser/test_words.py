@@ -14,7 +14,8 @@ from browser.pages import drawn, held, load, settled
 
 Tab = Callable[..., Page]
 PROVEN = """async () => {
-  const [{ outcome }, { tell }] = await Promise.all(["steps/outcome", "engine"].map((n) => import(`/static/js/${n}.js`)));
+  const rooms = ["steps/outcome", "engine"].map((n) => import(`/static/js/${n}.js`));
+  const [{ outcome }, { tell }] = await Promise.all(rooms);
   const advantage = { ...outcome().advantage, status: "proven" };
   tell({ kind: "exact", outcome: { ...outcome(), exact: true, answer: {}, advantage } });
 }"""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import guessproof as gp
+from guessproof.charts.exposed import exposed_place
 from guessproof.charts.goals import goal_on_prior, goal_picture
 from guessproof.charts.numbers import combinations, value_rows
 from guessproof.charts.places import areas
@@ -137,3 +138,42 @@ def test_every_number_of_columns_has_its_picture() -> None:
     with pytest.raises(ValueError, match="no interval of one number"):
         goal_picture(gp.Attack(whole, at={"rent": 700, "loan": 300, "extra": 100}))
     assert isinstance(goal_picture(TWO["cross"]), alt.LayerChart)
+
+
+def test_a_part_that_goes_on_is_not_cut_where_another_begins() -> None:
+    """Two areas that meet upright show a seam through a veil; only what forks or begins has such an edge."""
+    x = np.array([0.0, 1.0, 2.0])
+    rows = areas(x, [[(0.0, 4.0)], [(0.0, 3.0), (8.0, 9.0)], [(0.0, 2.0), (7.0, 9.0)]])
+    assert [(r["x"], r["y"], r["y2"]) for r in rows if r["area"] == "0"] == [(0, 0, 4), (1, 0, 3), (2, 0, 2)]
+    assert [(r["x"], r["y"], r["y2"]) for r in rows if r["area"] == "1"] == [(0.5, 8, 9), (1, 8, 9), (2, 7, 9)]
+
+
+def test_bands_keep_their_corners_at_the_frame() -> None:
+    """A band that leaves the frame between two lines goes on beyond it: the frame cuts it, not the next line."""
+    other = gp.Attribute("loan", prior=gp.normal(mean=300, sd=150))
+    chart = goal_picture(gp.Attack(gp.within(RENT + other, 50), at={"rent": 700, "loan": 300}))
+    (_, top), *_ = (layer["encoding"]["y"]["scale"]["domain"] for layer in chart.to_dict(validate=False)["layer"])
+    _, red = drawn(chart)
+    inside = np.linspace(952, 1048, 33) - top * (1 - 1e-9)  # along the upper edge, from end to end of the band
+    assert np.all(is_drawn(red, inside, np.full(inside.shape, top * (1 - 1e-9))))
+
+
+def test_the_most_exposed_value_of_a_formula_has_a_place_on_the_map() -> None:
+    ratio = gp.within(RENT / (LOAN + 500), 0.1)
+    found = exposed_place(ratio, {"rent / (loan + 500)": 1.4})
+    assert found is not None
+    assert found["rent"] / (found["loan"] + 500) == pytest.approx(1.4, rel=1e-6)
+    assert found["rent"] > 700  # a larger ratio, by both: each as unusual as the other
+    assert found["loan"] < LOAN.prior.quantile(0.5)
+    assert exposed_place(ratio, {"rent": 700.0, "loan": 9.0}) == {"rent": 700.0, "loan": 9.0}
+    assert exposed_place(gp.within(RENT, 50), 812.0) == {"rent": 812.0}
+    assert exposed_place(ratio, None) is exposed_place(ratio, 3.0) is None
+    assert exposed_place(gp.within(EXTRA + SPENT, 5), {"extra + spent": 1e9}) is None  # no such place
+
+
+def test_what_is_grey_is_said() -> None:
+    other = gp.Attribute("loan", prior=gp.normal(mean=300, sd=150))
+    known = gp.Attack(gp.within(RENT, 50), at={"rent": 700}, knows={RENT + other: (900, 1100)})
+    note = goal_on_prior(known, title="rent").to_dict(validate=False)["title"]["subtitle"]
+    assert note.endswith("; grey: ruled out")
+    assert "grey" not in goal_on_prior(TWO["sum"], title="sum").to_dict(validate=False)["title"]["subtitle"]

@@ -11,11 +11,12 @@ import pytest
 
 from guessproof.choosing import choose
 from guessproof.mechanisms.words import other_words
-from guessproof.reporting import Report
+from guessproof.plan import loads_plan
+from guessproof.reporting import Report, report
 from guessproof.reporting.page import PARTS, POLICY
 from guessproof.rounded import percent_up
 
-from .plans import FEASIBLE, PLANS
+from .plans import CAFETERIA, FEASIBLE, PLANS
 from .reading import Page
 
 Make = Callable[[str], Report]
@@ -260,3 +261,13 @@ def test_a_goal_of_several_numbers_is_drawn_on_what_is_believed(made: Make) -> N
     caption = page.one("figure", id="figure-goal").text
     assert "right guesses for the plan’s true values (rent = 650, loan = 400), 15.5" in caption
     assert 'id="figure-goal"' not in made("and").html  # labels are listed
+
+
+def test_the_easiest_guess_stands_beside_the_largest_gain(made: Make) -> None:
+    """Two true values, two beginnings: `choose` says the one first, the report the other, and each says both."""
+    plan = CAFETERIA.replace('odds = "3 in 10"\nat = { time = 20 }', "advantage = 0.05").replace("= 3\n", "= 120\n")
+    found = report(loads_plan(plan.replace("within = 40", "within = 1.5")))
+    header = " ".join(Page(found.html).one("header").text.split())
+    assert re.search(r"a right guess, where most is learnt ?19\.0\d* % → 20\.8\d %", header), header
+    assert re.search(r"a right guess, where it is easiest ?24\.99 % → 26\.67 %", header), header
+    assert "easiest" not in Page(made("cafeteria").html).one("header").text  # its true value is stated

@@ -30,7 +30,7 @@ from guessproof.reporting import Report, report
 from guessproof.reporting.facts import safe_source
 
 from .conftest import SECRET
-from .plans import CATS, COVID, HOSTILE
+from .plans import CAFETERIA, CATS, COVID, HOSTILE
 from .reading import Page
 
 Make = Callable[[str], Report]
@@ -336,3 +336,17 @@ def test_the_command_refuses_before_it_works(tmp_path: Path) -> None:
     done = run(str(tmp_path / "plan.toml"), "-o", str(tmp_path))
     assert isinstance(done.exception, ParameterError)
     assert "is a folder" in str(done.exception)
+
+
+def test_what_was_charged_is_not_told_too_low(tmp_path: Path) -> None:
+    """A limit binds: the ε that is recommended is rounded down, and what was released is a cost, rounded up."""
+    text = CAFETERIA.replace("[accuracy]\nwithin = 40\n", "[release]\nepsilon = 0.123456789\n")
+    (tmp_path / "cafeteria.csv").write_text("faculty,time\n" + "math,20\n" * 5, encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(text, encoding="utf-8")
+    plan = load_plan(tmp_path / "plan.toml")
+    assert "Can be released with ε = 0.123456;" in Page(report(plan).html).one("header").text
+    book = Ledger.create(tmp_path / "guessproof.ledger", "cafeteria", Budget("20"))
+    release(plan, ledger=book)
+    page = Page(report(plan).html)
+    assert "Released with ε = 0.123457;" in page.one("header").text
+    assert "Charged: ε = 0.123457" in page.part("releases")

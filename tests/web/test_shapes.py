@@ -113,3 +113,37 @@ def test_rows_are_taken_out_of_any_chart() -> None:
     assert sorted(found.rows.values(), key=str) == [[{"x": 1}], [{"x": 2}]]
     assert found.rows["named"] == [{"x": 2}]
     assert "values" not in str(found.spec)
+
+
+def test_a_picture_is_drawn_for_the_truth_that_is_counted(served: Served) -> None:
+    """The stated one, else the most exposed as soon as it is known, else one in the middle; and it says which."""
+    state = copy.deepcopy(CALCULATION)
+    del state["attacker"]["at"]
+    state["columns"]["wait"] = {"prior": {"normal": {"mean": 5, "sd": 2}}}
+    state["attacker"]["goal"] = "time + wait within 3"
+    middle = asked(served, "shape", state)["drawn_for"]
+    assert middle == {"truth": "middle", "at": {"time": pytest.approx(20), "wait": pytest.approx(5)}}
+    status, found = served.ask("POST", "/api/shape", {"state": state, "worst": {"time + wait": 31.5}})
+    assert status == 200
+    drawn_for = found["drawn_for"]
+    assert drawn_for["truth"] == "worst"
+    assert sum(drawn_for["at"].values()) == pytest.approx(31.5)
+    red = next(rows for rows in found["rows"].values() if "y2" in rows[0] and len({r["area"] for r in rows}) == 1)
+    assert all(r["x"] + r["y"] >= 28.4 for r in red)  # 31.5 − 3, and what digits are left of it
+    one = copy.deepcopy(CALCULATION)
+    assert served.ask("POST", "/api/shape", {"state": one, "worst": 25.0})[1]["drawn_for"]["truth"] == "stated"
+    del one["attacker"]["at"]
+    found = served.ask("POST", "/api/shape", {"state": one, "worst": 25.0})[1]
+    assert (found["drawn_for"]["truth"], found["at"]) == ("worst", 25.0)
+
+
+def test_a_picture_is_of_what_is_believed_by_somebody_who_knows_something(served: Served) -> None:
+    state = copy.deepcopy(CALCULATION)
+    state["attacker"]["knows"] = {"time": [15, 40]}
+    rows = asked(served, "shape", state)["rows"]["before"]
+    assert min(r["x"] for r in rows) >= 15
+    state["columns"]["wait"] = {"prior": {"normal": {"mean": 5, "sd": 2}}}
+    state["attacker"]["knows"] = {"time + wait": [20, 30]}
+    found = asked(served, "shape", state)
+    assert found["kind"] == "map"
+    assert ["quiet", "ruled out by what he knows"] in found["legend"]
