@@ -14,6 +14,7 @@ from guessproof.mechanisms.words import other_words
 from guessproof.plan import loads_plan
 from guessproof.reporting import Report, report
 from guessproof.reporting.page import PARTS, POLICY
+from guessproof.reporting.shift import shown
 from guessproof.rounded import percent_up
 
 from .plans import CAFETERIA, FEASIBLE, PLANS
@@ -271,3 +272,18 @@ def test_the_easiest_guess_stands_beside_the_largest_gain(made: Make) -> None:
     assert re.search(r"a right guess, where most is learnt ?19\.0\d* % → 20\.8\d %", header), header
     assert re.search(r"a right guess, where it is easiest ?24\.99 % → 26\.67 %", header), header
     assert "easiest" not in Page(made("cafeteria").html).one("header").text  # its true value is stated
+
+
+def test_a_total_is_drawn_where_it_is_most_exposed() -> None:
+    """Of a formula only the worst value is known; a place that has it is drawn, and the value is what is said."""
+    number = "bounds = [0, 2000]\nmissing = false\nprior = { normal = { mean = 700, sd = 200 } }\n"
+    plan = (
+        '[data]\nname = "people"\nsource = "people.csv"\nprotects = "values"\nrows = 40\n'
+        '[query]\nsql = "SELECT SUM(rent) AS rent, SUM(loan) AS loan FROM t"\n'
+        f'[columns.rent]\n{number}[columns.loan]\n{number}[attacker]\ngoal = "rent + loan within 50"\nadvantage = 0.1\n'
+    )
+    found = report(loads_plan(plan))
+    risen = found.facts.choice.advantage
+    assert risen is not None
+    words = f"most can be learnt (rent + loan = {shown(risen.worst_at['rent + loan'])})"
+    assert words in " ".join(Page(found.html).visible.split())

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from guessproof.web.folder import Folder
-from guessproof.web.workers import WebJob, Workers
+from guessproof.web.workers import Workers
 
 
 class Closed:
@@ -32,13 +32,18 @@ class Closed:
 def test_a_pipe_that_is_closed_while_it_is_read_ends_a_job(
     tmp_path: Path, stopping: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workers, job, raised = Workers(Folder.opened(tmp_path)), WebJob("a", "audit"), list[Any]()
+    workers, raised = Workers(Folder.opened(tmp_path)), list[Any]()
     monkeypatch.setattr(workers, "_worker", Closed)
     monkeypatch.setattr(threading, "excepthook", lambda told: raised.append(told.exc_type))
-    monkeypatch.setattr(Closed, "send", lambda *_: setattr(job, "stopping", stopping))
-    thread = threading.Thread(target=workers._attend, args=(job, {}, {}))
-    thread.start()
-    thread.join(20)
-    assert job.is_over
+
+    def stop(*_: Any) -> None:
+        for job in workers.jobs.values():
+            job.stopping = stopping
+
+    monkeypatch.setattr(Closed, "send", stop)
+    job = workers.start("audit", {})
+    assert job.ended.wait(20)
+    while any(thread.name.endswith("(_attend)") for thread in threading.enumerate()):
+        threading.Event().wait(0.01)
     assert (job.state, raised) == (("stopped", []) if stopping else ("failed", [TypeError]))
     workers.folder.close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from guessproof.charts.exposed import exposed_place
 from guessproof.charts.goals import goal_picture
 from guessproof.charts.numbers import typical
 from guessproof.errors import GuessproofError
@@ -51,9 +53,12 @@ def _attack(facts: Facts) -> tuple[Attack, str] | None:
         return None  # combinations of labels are listed one by one
     worst = None if choice.advantage is None else choice.advantage.worst_at
     at, why = attacker.at, "for the plan’s true values"
-    if not at and isinstance(worst, dict) and set(worst) == {a.name for a in attacker.goal.attributes}:
-        at, why = worst, "for the true values at which most can be learnt"
+    told = at or worst
+    if not at:
+        at, why = exposed_place(attacker.goal, worst), "for the true values at which most can be learnt"
     if not at:
         at, why = {a.name: typical(a) for a in attacker.goal.attributes}, "for true values in the middle"
-    values = ", ".join(f"{facts.plan.label(n)} = {shown(v)}" for n, v in at.items())
+        told = at
+    said = told if isinstance(told, Mapping) else at  # of a formula its value, which many places have
+    values = ", ".join(f"{facts.plan.label(n)} = {shown(v)}" for n, v in said.items())
     return Attack(attacker.goal, at, attacker.knows), f" {why} ({values})" if attacker.goal.depends_on_truth else ""
