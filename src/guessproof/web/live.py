@@ -65,8 +65,9 @@ class Ladder:
             knots[epsilon] = _knot(exposure, epsilon, both)
             if told is not None:
                 told(cls.through(knots), len(knots) / (KNOTS + ATTACKS))
-        found = sorted(e for e, knot in knots.items() if not knot.reached)  # at the others an attack is known already
-        places = np.linspace(0, len(found) - 1, ATTACKS).round().astype(int).tolist() if found else []
+        found = sorted(knots)
+        known = any(knot.reached for knot in knots.values())  # by those who proved the bounds
+        places = [] if known else np.linspace(0, len(found) - 1, ATTACKS).round().astype(int).tolist()
         for count, place in enumerate(places, 1):
             knots[found[place]] = _attacked(exposure, knots[found[place]])
             if told is not None:
