@@ -465,3 +465,34 @@ def test_a_look_up_just_below_a_knot_without_room() -> None:
     rising = Rising(np.array([1.0, 1e17]), np.array([0.1, 0.2]), np.array([0.1, 0.2]), np.array([np.inf]))
     assert rising.at(float(np.nextafter(1e17, 0))) == 0.2
     assert rising.at(2.0) == 0.2
+
+
+@pytest.mark.parametrize("limit", [0.3, 0.5019558178528393, 0.6, 0.6453717658107934])
+def test_knots_are_near_enough_where_a_curve_levels_slowly(limit: float) -> None:
+    """How it bends before a wide interval says too much of how it bends in it."""
+    x = gp.Attribute("x", prior=gp.laplace(1.637, 0.333), metric=gp.Clamped(0.297, 1.826))
+    curve = gp.Curve(gp.Attack(gp.inside(x, (1.826, 4.118))))
+    assert curve.within <= 1e-3
+    check_limits(curve, {"advantage": limit})
+
+
+@pytest.mark.parametrize("name", ["normal", "exponential", "laplace"])
+@pytest.mark.parametrize("ends", [(1.5, math.inf), (-math.inf, 2.5)])
+def test_a_goal_without_an_end_needs_no_more_knots(name: str, ends: tuple[float, float]) -> None:
+    attack = gp.Attack(gp.inside(gp.Attribute("x", prior=DENSITIES[name], scale=2.5), ends))
+    curve = gp.Curve(attack)
+    assert curve.within <= 1e-3
+    assert curve.rise.epsilon.size < 200
+    for share in (0.01, 0.3, 0.8, 0.99):
+        for both in (False, True):
+            check_limits(curve, {"advantage": share * (1 - attack.prior), "both": both})
+
+
+@pytest.mark.parametrize("prior", [gp.gamma(3, 1), gp.beta(2, 3, 0, 5)])
+def test_a_goal_that_ends_where_a_thin_tail_does(prior: Any) -> None:
+    """Below a quantile of 1e-15 there is still some of the goal."""
+    x = gp.Attribute("x", prior=prior)
+    curve = gp.Curve(gp.Attack(gp.within(x, 0.5), at={"x": 0.4}, prior_factor=1.5))
+    assert curve.within <= 1e-3
+    for limit in (0.02, 0.3):
+        check_limits(curve, {"advantage": limit})

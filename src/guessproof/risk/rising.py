@@ -207,10 +207,13 @@ class Rising:
     def _above(self) -> Array:
         """How far what is looked up lies above the function midway, about: attacks at the knots tell how it bends.
 
-        Where it has a kink at a knot itself, only one end of an interval seems bent.
+        Of two ends that seem bent downwards the straighter one tells: between knots far apart the other says too much.
+        Where it has a kink upwards at a knot itself, only that end of an interval seems bent that way.
         """
         room, step = np.minimum(self.room, np.diff(self.bound)), np.diff(self.epsilon)
-        return np.maximum(room + np.minimum(*self._bends) * np.square(step) / 8, 0.0)
+        first, second = self._bends
+        bend = np.where((first < 0) & (second < 0), np.maximum(first, second), np.minimum(first, second))
+        return np.maximum(room + bend * np.square(step) / 8, 0.0)
 
     @property
     def _bends(self) -> tuple[Array, Array]:
