@@ -18,7 +18,7 @@ from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
 from guessproof.risk.misjudged import along
 from guessproof.risk.misjudged.along import MisjudgedAlong, PeakGrid
 from guessproof.risk.misjudged.tents import MisjudgedGoal, TentRanges, best_tent
-from guessproof.risk.rising import Rising
+from guessproof.risk.rising import Further, Rising
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import worst_true_value
 from guessproof.world.line_form import LineForm
@@ -496,3 +496,36 @@ def test_a_goal_that_ends_where_a_thin_tail_does(prior: Any) -> None:
     assert curve.within <= 1e-3
     for limit in (0.02, 0.3):
         check_limits(curve, {"advantage": limit})
+
+
+def test_parts_after_a_curve_are_made_once_whoever_asks() -> None:
+    """While one is made another thread asks for the same one, and is faster."""
+
+    def make(after: float) -> Rising:
+        if len(further.parts) < 3 and after not in asked:
+            asked.append(after)
+            list(further.each())
+        knots = np.array([after, 2 * after])
+        return Rising(knots, 1 - 1 / knots, 1 - 1 / knots, np.zeros(1))
+
+    asked: list[float] = []
+    further = Further(2.0, make)
+    parts = list(further.each())
+    assert [float(part.epsilon[0]) for part in parts] == [2.0 ** (i + 1) for i in range(len(parts))]
+    assert len(parts) == 8
+    assert not further.is_whole
+
+
+def test_a_curve_is_asked_of_one_limit_at_a_time() -> None:
+    curve = gp.Curve(drawn_attack("normal", np.random.default_rng(1)))
+    for limit in (np.array([0.1, 0.2]), [0.1]):
+        for asked in ("advantage", "posterior"):
+            with pytest.raises(ParameterError, match="one at a time"):
+                curve.epsilon(**{asked: limit})
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_huge_epsilon_is_answered_without_a_warning(both: bool) -> None:
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(0, 1)), 0.3), at={"x": 0.5}, prior_factor=1.5)
+    found = [attack.advantage(epsilon, both) for epsilon in (1e3, 1e8)]
+    assert found[0].bound <= found[1].bound <= 1 - attack.prior / (1.5 - 0.5 * attack.prior) + 1e-6
