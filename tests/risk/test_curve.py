@@ -518,10 +518,12 @@ def test_parts_after_a_curve_are_made_once_whoever_asks() -> None:
 
 def test_a_curve_is_asked_of_one_limit_at_a_time() -> None:
     curve = gp.Curve(drawn_attack("normal", np.random.default_rng(1)))
-    for limit in (np.array([0.1, 0.2]), [0.1]):
-        for asked in ("advantage", "posterior"):
-            with pytest.raises(ParameterError, match="one at a time"):
-                curve.epsilon(**{asked: limit})
+    several: list[Any] = [np.array([0.1, 0.2]), [0.1]]
+    for limit in several:
+        with pytest.raises(ParameterError, match="one at a time"):
+            curve.epsilon(advantage=limit)
+        with pytest.raises(ParameterError, match="one at a time"):
+            curve.epsilon(posterior=limit)
 
 
 @pytest.mark.parametrize("both", [False, True])
