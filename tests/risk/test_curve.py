@@ -18,7 +18,7 @@ from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds
 from guessproof.risk.misjudged import along
 from guessproof.risk.misjudged.along import MisjudgedAlong, PeakGrid
 from guessproof.risk.misjudged.tents import MisjudgedGoal, TentRanges, best_tent
-from guessproof.risk.rising import Rising
+from guessproof.risk.rising import Further, Rising
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.worst_case import worst_true_value
 from guessproof.world.line_form import LineForm
@@ -465,3 +465,69 @@ def test_a_look_up_just_below_a_knot_without_room() -> None:
     rising = Rising(np.array([1.0, 1e17]), np.array([0.1, 0.2]), np.array([0.1, 0.2]), np.array([np.inf]))
     assert rising.at(float(np.nextafter(1e17, 0))) == 0.2
     assert rising.at(2.0) == 0.2
+
+
+@pytest.mark.parametrize("limit", [0.3, 0.5019558178528393, 0.6, 0.6453717658107934])
+def test_knots_are_near_enough_where_a_curve_levels_slowly(limit: float) -> None:
+    """How it bends before a wide interval says too much of how it bends in it."""
+    x = gp.Attribute("x", prior=gp.laplace(1.637, 0.333), metric=gp.Clamped(0.297, 1.826))
+    curve = gp.Curve(gp.Attack(gp.inside(x, (1.826, 4.118))))
+    assert curve.within <= 1e-3
+    check_limits(curve, {"advantage": limit})
+
+
+@pytest.mark.parametrize("name", ["normal", "exponential", "laplace"])
+@pytest.mark.parametrize("ends", [(1.5, math.inf), (-math.inf, 2.5)])
+def test_a_goal_without_an_end_needs_no_more_knots(name: str, ends: tuple[float, float]) -> None:
+    attack = gp.Attack(gp.inside(gp.Attribute("x", prior=DENSITIES[name], scale=2.5), ends))
+    curve = gp.Curve(attack)
+    assert curve.within <= 1e-3
+    assert curve.rise.epsilon.size < 200
+    for share in (0.01, 0.3, 0.8, 0.99):
+        for both in (False, True):
+            check_limits(curve, {"advantage": share * (1 - attack.prior), "both": both})
+
+
+@pytest.mark.parametrize("prior", [gp.gamma(3, 1), gp.beta(2, 3, 0, 5)])
+def test_a_goal_that_ends_where_a_thin_tail_does(prior: Any) -> None:
+    """Below a quantile of 1e-15 there is still some of the goal."""
+    x = gp.Attribute("x", prior=prior)
+    curve = gp.Curve(gp.Attack(gp.within(x, 0.5), at={"x": 0.4}, prior_factor=1.5))
+    assert curve.within <= 1e-3
+    for limit in (0.02, 0.3):
+        check_limits(curve, {"advantage": limit})
+
+
+def test_parts_after_a_curve_are_made_once_whoever_asks() -> None:
+    """While one is made another thread asks for the same one, and is faster."""
+
+    def make(after: float) -> Rising:
+        if len(further.parts) < 3 and after not in asked:
+            asked.append(after)
+            list(further.each())
+        knots = np.array([after, 2 * after])
+        return Rising(knots, 1 - 1 / knots, 1 - 1 / knots, np.zeros(1))
+
+    asked: list[float] = []
+    further = Further(2.0, make)
+    parts = list(further.each())
+    assert [float(part.epsilon[0]) for part in parts] == [2.0 ** (i + 1) for i in range(len(parts))]
+    assert len(parts) == 8
+    assert not further.is_whole
+
+
+def test_a_curve_is_asked_of_one_limit_at_a_time() -> None:
+    curve = gp.Curve(drawn_attack("normal", np.random.default_rng(1)))
+    several: list[Any] = [np.array([0.1, 0.2]), [0.1]]
+    for limit in several:
+        with pytest.raises(ParameterError, match="one at a time"):
+            curve.epsilon(advantage=limit)
+        with pytest.raises(ParameterError, match="one at a time"):
+            curve.epsilon(posterior=limit)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_huge_epsilon_is_answered_without_a_warning(both: bool) -> None:
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior=gp.normal(0, 1)), 0.3), at={"x": 0.5}, prior_factor=1.5)
+    found = [attack.advantage(epsilon, both) for epsilon in (1e3, 1e8)]
+    assert found[0].bound <= found[1].bound <= 1 - attack.prior / (1.5 - 0.5 * attack.prior) + 1e-6

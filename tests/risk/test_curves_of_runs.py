@@ -319,3 +319,14 @@ def test_gaps_of_what_lies_outside_hold_for_every_run_between_two(bins: int, mon
             tight += bool(below > 0.5 * gap > 1e-9)
     assert known > (30 if bins < 512 else 60)
     assert bins < 512 or tight > 10
+
+
+@pytest.mark.parametrize("limit", [0.1, 0.4, 0.7])
+def test_an_attack_on_a_sample_is_answered_as_closely_as_its_curve(limit: float) -> None:
+    values = np.random.default_rng(1).normal(20, 6, 300).round(1)
+    attack = gp.Attack(gp.within(gp.Attribute("x", gp.empirical(values)), 1), prior_factor=2)
+    epsilon = attack.epsilon(advantage=limit)
+    assert epsilon == pytest.approx(gp.Curve(attack).epsilon(advantage=limit), rel=1e-3)
+    found = attack.advantage(epsilon)
+    assert found.bound <= limit * (1 + 1e-12)
+    assert attack.advantage(epsilon * 1.0012).attack > limit * (1 - 1e-9)

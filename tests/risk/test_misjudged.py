@@ -11,9 +11,10 @@ import pytest
 import guessproof as gp
 from guessproof.errors import ParameterError
 from guessproof.risk.misjudged.answer import misjudged_at
-from guessproof.risk.misjudged.certificate import is_proven
+from guessproof.risk.misjudged.certificate import MoveQuestion, is_proven
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, best_tent
 from guessproof.risk.tent import TiltedIntegrals
+from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 
 SALARY = gp.Attribute("salary", prior=gp.normal(mean=2000, sd=235.7))
@@ -186,3 +187,44 @@ def test_the_worst_true_value_is_worse_than_any_stated_one() -> None:
     assert max(stated) <= float(worst.bound) <= 1.0011 * float(worst.attack)
     assert float(worst.attack) >= max(stated) * (1 - 1e-6)
     assert min(abs(worst.worst_at - t) for t in (1750, 2250)) < 5
+
+
+def test_a_goal_that_reaches_beyond_the_support_is_the_one_that_ends_there() -> None:
+    x = gp.Attribute("x", prior=gp.exponential(1))
+    beyond, whole = (gp.Attack(gp.inside(x, (low, 0.5)), prior_factor=1.5) for low in (-1.0, 0.0))
+    for limit in (0.1, 0.45, 0.6):
+        assert beyond.epsilon(advantage=limit) == whole.epsilon(advantage=limit)
+
+
+@pytest.mark.parametrize("prior", [gp.gamma(3, 1), gp.lognormal(1, 0.5), gp.histogram([-1, 0, 1, 3], [0.5, 0, 0.5])])
+def test_a_goal_that_asks_for_no_true_value_needs_no_density_at_0(prior: LinePrior) -> None:
+    found = gp.Attack(gp.inside(gp.Attribute("x", prior=prior), (0.5, 1.5)), prior_factor=1.5).advantage(0.5)
+    assert 0.999 * found.bound <= found.attack <= found.bound
+
+
+@pytest.mark.parametrize("ends", [(0.5, math.inf), (-math.inf, 0.5)])
+def test_a_goal_without_an_end_is_what_a_far_one_tends_to(ends: tuple[float, float]) -> None:
+    x = gp.Attribute("x", prior=gp.normal(0, 1))
+    found = gp.Attack(gp.inside(x, ends), prior_factor=1.5).advantage(0.5)
+    near = gp.Attack(gp.inside(x, (max(ends[0], -7.5), min(ends[1], 7.5))), prior_factor=1.5).advantage(0.5)
+    assert found.attack == pytest.approx(near.attack, rel=1e-6)
+    assert found.bound == pytest.approx(found.attack, rel=1e-4)
+
+
+def test_attacks_of_boxes_at_an_infinite_end_are_what_integrals_say() -> None:
+    """λ = e^{εx} over all of (0.5, ∞), told by a sum over a fine grid."""
+    lo, hi, epsilon = np.array([0.5]), np.array([np.inf]), 0.7
+    goal = MisjudgedGoal(TiltedIntegrals(gp.normal(0, 1), LineForm(slopes=(1.0,))), lambda t: (lo, hi), 1.0, 1.0, 1.0)
+    question = MoveQuestion(goal, epsilon, 0.1, 1)
+    found = question.reached((lo, hi), hi, np.array([0.3]), np.zeros((2, 1)))
+    x = np.linspace(-12, 12, 240_001)
+    weight, inside = np.exp(-x * x / 2), x > 0.5
+    after, before = ((w * inside).sum() / w.sum() for w in (weight * np.exp(epsilon * x), weight))
+    assert found == pytest.approx(after - before, rel=1e-3)
+
+
+def test_a_jump_of_the_distance_is_proven_on_a_grid_too() -> None:
+    """Where boxes alone leave open 3 %, and 13 % of ε."""
+    x = gp.Attribute("x", prior=gp.exponential(1), metric=gp.Absolute() + gp.Threshold(0.5))
+    found = gp.Attack(gp.within(x, 0.3), at={"x": 0.6}, prior_factor=20).advantage(1.0)
+    assert found.attack <= found.bound <= found.attack * (1 + 1e-3)

@@ -70,7 +70,9 @@ class Curve:
         self, *, advantage: Any = None, posterior: Any = None, both: bool = False, exact: bool = False
     ) -> float:
         """An ε at which every limit is proven to hold, near the largest one; math.inf where none breaks."""
-        checked_limits(advantage, posterior)
+        for name, limit in zip(("advantage", "posterior"), checked_limits(advantage, posterior), strict=True):
+            if limit is not None and limit.ndim:
+                raise ParameterError(name, limit, "is not one number", "ask one at a time")
         if exact:
             return float(self.attack.epsilon(advantage=advantage, posterior=posterior, both=both))
         if self._alternatives:
@@ -182,7 +184,7 @@ class Curve:
     def _further(self, direction: Direction) -> Further | None:
         """Where a curve ends early, what comes after it: made when it is first asked for."""
         if direction not in self._made_further:
-            self._made_further[direction] = self._new_further(direction)
+            self._made_further.setdefault(direction, self._new_further(direction))  # threads share one
         return self._made_further[direction]
 
     def _new_further(self, direction: Direction) -> Further | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ _ROUNDS = 16
 _MOST_PARTS = 4  # where intervals are wide, what they lose says little
 _BACK = 1e-12  # rounding in the look-up itself
 _MOST_FURTHER = 8  # parts that come after a curve
+_ADDING = Lock()  # of such a part: it is made by any number of threads, and added once
 _ON, _UP = 1.01, 1 + 1e-6  # how much of ε, and of what it bounds, one has to add to be followed by others
 
 
@@ -207,10 +209,13 @@ class Rising:
     def _above(self) -> Array:
         """How far what is looked up lies above the function midway, about: attacks at the knots tell how it bends.
 
-        Where it has a kink at a knot itself, only one end of an interval seems bent.
+        Of two ends that seem bent downwards the straighter one tells: between knots far apart the other says too much.
+        Where it has a kink upwards at a knot itself, only that end of an interval seems bent that way.
         """
         room, step = np.minimum(self.room, np.diff(self.bound)), np.diff(self.epsilon)
-        return np.maximum(room + np.minimum(*self._bends) * np.square(step) / 8, 0.0)
+        first, second = self._bends
+        bend = np.where((first < 0) & (second < 0), np.maximum(first, second), np.minimum(first, second))
+        return np.maximum(room + bend * np.square(step) / 8, 0.0)
 
     @property
     def _bends(self) -> tuple[Array, Array]:
@@ -266,21 +271,25 @@ class Further:
 
     def each(self) -> Iterator[Rising]:
         for i in range(_MOST_FURTHER):
-            if i == len(self.parts) and not self.is_whole:
+            while i == len(self.parts) and not self.is_whole:
                 self._go_on()
             if i == len(self.parts):
                 return
             yield self.parts[i]
 
     def _go_on(self) -> None:
-        made = self.make(self.end)
-        if made is None or made.epsilon.size < 2:
-            self.is_whole = True
-            return
-        levelled = made.bound[-1] <= _UP * made.bound[0]
-        self.is_whole = bool(levelled or made.epsilon[-1] <= _ON * self.end)
-        self.parts.append(made)
-        self.end = float(made.epsilon[-1])
+        end = self.end
+        made = self.make(end)
+        with _ADDING:
+            if self.end != end or self.is_whole:  # another thread has made it meanwhile
+                return
+            if made is None or made.epsilon.size < 2:
+                self.is_whole = True
+                return
+            levelled = made.bound[-1] <= _UP * made.bound[0]
+            self.is_whole = bool(levelled or made.epsilon[-1] <= _ON * end)
+            self.end = float(made.epsilon[-1])
+            self.parts.append(made)
 
 
 def inverse_of(parts: Iterable[Rising], limit: float) -> tuple[float, float]:

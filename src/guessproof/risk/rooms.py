@@ -146,9 +146,11 @@ def zigzags_of(attack: Attack) -> tuple[TiltedIntegrals, list[Component]] | None
         return None
     if form is None or form.is_flat or not math.isinf(form.cap):
         return None
+    if by_tents(attack) and all(math.isfinite(end) for end in _goal_ends(attack, prior)):
+        return None  # tents are told more of; but one that goes on without an end may peak anywhere
     truth = attack.true_value
     edges = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
-    pieces = components(prior, [(float(a), float(b)) for a, b in edges]) if len(edges) > 1 else []
+    pieces = components(prior, [(float(a), float(b)) for a, b in edges])
     return (TiltedIntegrals(prior, form), pieces) if len({goal for *_, goal in pieces}) > 1 else None
 
 

@@ -152,11 +152,16 @@ class Runs:
             trial = min(1e3 * trial, _LARGEST)
 
     def _start(self, limit: float, direction: Direction) -> float:
-        """A first guess at ε: that of fewer atoms, or where the bulk of the prior is about one unit wide."""
+        """A first guess at ε: that of fewer atoms, or a typical one."""
         if self.atoms.mass.size > 2 * _THIN:
             found = self._thinned.epsilon(limit, direction)
             if 0 < found < _LARGEST:
                 return found
+        return self.typical
+
+    @property
+    def typical(self) -> float:
+        """An ε at which the bulk of the prior is about one unit wide."""
         below = np.cumsum(self.atoms.mass)
         low, high = self.atoms.psi[np.searchsorted(below, [0.1, 0.9]).clip(0, below.size - 1)]
         return 1 / float(high - low) if high > low else 1.0

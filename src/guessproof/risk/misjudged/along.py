@@ -212,7 +212,8 @@ class PeakGrid:
         with np.errstate(over="ignore", invalid="ignore"):
             more = np.where(mass > 0, factor * np.sinh(apart) * mass, 0.0)
             raised = np.exp(epsilon * world.form.step)
-        return np.stack([more * raised, 0 * more]) if self.move > 0 else np.stack([0 * more, -more])
+            more, none = more * raised if self.move > 0 else -more, np.zeros_like(more)
+        return np.stack([more, none]) if self.move > 0 else np.stack([none, more])
 
     def _peak(self, share: Array) -> Array:
         (lo, hi), bulk = self._edges, self.ranges.bulk
@@ -350,8 +351,8 @@ class _PeakRows(Rows):
 
 def bound_with_more(bound: Array, upper: Array, lower: Array, more: Array) -> Array:
     """A bound where A or B is changed: at most by what that is of the least A + B, at h = 1."""
-    least = upper[1, :, 0] + lower[1, :, 0] + more[1]
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        least = upper[1, :, 0] + lower[1, :, 0] + more[1]
         found = bound + (more[0] - more[1]) / least
     return np.where(least > 0, np.fmin(found, 1.0), 1.0)
 

@@ -369,7 +369,7 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
         t = np.asarray(0.0) if at is None else true_values(attribute, prior, at)
         intervals = goal.edges(t)
         if len(intervals) == 1 and form is not None and np.isinf(form.cap) and not form.is_flat:
-            lo, hi = intervals[0]
+            lo, hi = np.clip(intervals[0], *prior.support)  # beyond it nobody is: a goal that ends there is whole
             place = float(np.clip(t, *attribute.range))
             world = MisjudgedGoal(
                 TiltedIntegrals(prior, form), lambda x: (lo + 0 * x, hi + 0 * x), place, place, factor

@@ -144,10 +144,14 @@ class MoveQuestion:
         turn_in, turn_out, _, _ = self._terms(p, log_l)
         inside, tilted_in, outside, tilted_out = self._integrals(edges, c, turn_in, turn_out)
         form, way = self.goal.world.form, np.array([[1.0], [-1.0]])
-        drop = np.exp(-self.move * self.epsilon * way * (form.psi(c) - form.psi(np.stack(edges))))
+        # Seen from a peak at an infinite end everything lies on one side, as far as from the other edge.
+        top = np.where(np.isfinite(c), c, np.where(c > 0, edges[0], edges[1]))
+        edge = np.where(np.isfinite(edges), np.stack(edges), top)
+        drop = np.exp(-self.move * self.epsilon * way * (form.psi(top) - form.psi(edge)))
         before = np.sum(inside, axis=0) / (np.sum(inside, axis=0) + np.sum(outside, axis=0))
         raised = np.sum(tilted_in * drop, axis=0) * np.exp(self.move * self.epsilon * form.step)
-        return self.move * (raised / (raised + np.sum(tilted_out * drop, axis=0)) - before)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of a heavy tail there may be infinitely much
+            return self.move * (1 / (1 + np.sum(tilted_out * drop, axis=0) / raised) - before)
 
     def _prices(self, edges: Pair, c: Array, p: Array, guess: Array, near: Array, steps: int) -> tuple[Array, Array]:
         """ln λ of both sides for which g is about largest, and as a share of what it can be.
@@ -179,7 +183,7 @@ class MoveQuestion:
         if not form.is_straight or prior.breaks:  # beside a bend, a jump or a step of the density prices vary more
             reach = 4.0 + self.epsilon * (psi(bulk[1]) - psi(bulk[0])) + np.zeros((2, c.size))
             return -reach, reach
-        edge, outmost = (np.clip(np.stack(ends), *bulk) for ends in (edges, (c * 0 + bulk[0], c * 0 + bulk[1])))
+        edge, outmost = np.clip(np.stack(edges), *bulk), np.repeat(bulk[:, None], c.size, axis=1)
         turn_in, turn_out, _, _ = self._terms(p, np.zeros((2, 1)))
         rate = self.move * self.epsilon
         inside = rate * np.abs(psi(np.clip(c, *bulk)) - psi(edge))

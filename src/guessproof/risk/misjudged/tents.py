@@ -26,7 +26,7 @@ _COARSE = (1, 17, 25, 25)  # points along t, c, s₁ and s₂ at first
 _COARSE_OVER_TRUTHS = (25, 9, 11, 11)
 _FINE, _FINE_OVER_TRUTHS = 9, 7
 _FIRST_ZOOMS, _ZOOMS, _SHRINK = 5, 20, 0.5
-_AT_THE_END = 1e-9  # of where the prior lies: as near to its end as that is the end
+_AT_THE_END = 0.05  # of where the prior lies: as near to its end as that, peaks and turns are looked for up to there
 _STARTS = 3  # peaks that are looked at closer: the best one may be anywhere in the goal
 
 
@@ -142,7 +142,8 @@ class TentRanges:
             after = after + move * np.asarray(epsilon)[..., None] * goal.world.form.step
             log_p, log_q = -np.logaddexp(0.0, -before), -np.logaddexp(0.0, before)
             found = move * advantage_of(log_p, log_q, after - before)
-        possible = goal.world.prior.log_density(self.truth(axes[0])) > -np.inf
+        # What is stated is possible; and where the goal is the same for all, no true value is.
+        possible = (goal.world.prior.log_density(self.truth(axes[0])) > -np.inf) | goal.is_fixed
         return np.where(np.isnan(found) | ~possible[:, None, None, None], -np.inf, found)
 
     def masses(

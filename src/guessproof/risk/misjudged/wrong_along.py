@@ -35,7 +35,7 @@ class WrongAlong(MeasuredDirectly):
     def suits(goal: MisjudgedGoal) -> bool:
         """Whether integrals are quick, and peaks are looked for in all of the goal."""
         world = goal.world
-        if any(world.form.jumps) or (world.prior.by_quadrature and world.tables is None):
+        if not any(world.form.slopes) or (world.prior.by_quadrature and world.tables is None):
             return False
         first, last = TentRanges.of(goal).bulk
         lo, hi = (float(end) for end in goal.edges(np.asarray(goal.low)))

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
+from guessproof.risk.misjudged.looked_up import CLOSE, LookedUp
 from guessproof.risk.misjudged.lumped_runs import MisjudgedAlongLumps
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.truth_curve import along_truths, curve_of_truths, proven_at
 from guessproof.risk.misjudged.wrong_prior import WrongAnywhere
-from guessproof.risk.rising import Further, Rising, bound_of, inverse_of
+from guessproof.risk.rising import Rising
 from guessproof.risk.truth_search import TruthSearch
-
-_CLOSE = 1e-3  # of ε: what may be lost where a curve answers
-
-Curves = dict[tuple[float, Move], Further]  # by factor and move, each in parts
 
 
 def moves_on_a_line(search: TruthSearch, move: Move) -> bool:
@@ -43,10 +39,8 @@ def moves_on_a_line(search: TruthSearch, move: Move) -> bool:
 
 
 @dataclass(frozen=True)
-class WrongCurve(WrongAnywhere):
+class WrongCurve(LookedUp, WrongAnywhere):
     """The same as `WrongAnywhere`, looked up where a curve knows it."""
-
-    curves: Curves = field(default_factory=Curves, kw_only=True, repr=False, compare=False)
 
     attacks: dict[tuple[float, float, Move], float] = field(
         default_factory=dict[tuple[float, float, Move], float], kw_only=True, repr=False, compare=False
@@ -63,8 +57,7 @@ class WrongCurve(WrongAnywhere):
         return max(found, self.attacks[key])
 
     def limit(self, epsilon: float, move: Move) -> float:
-        curve = self._curve(move)
-        least, most = (0.0, math.inf) if curve is None else bound_of(curve.each(), epsilon)
+        least, most = self.bounds(epsilon, move)
         whatever = math.tanh(epsilon * self.widths.across / 4)
         if least == most:
             return min(least, whatever)
@@ -80,18 +73,9 @@ class WrongCurve(WrongAnywhere):
         bound = proven_at(along, epsilon)[1] if isinstance(along, MisjudgedAlongLumps) else 1.0
         return bound if bound < 1 else None
 
-    def epsilon(self, limit: float, move: Move) -> float:
-        curve = None if limit <= 0 or self.is_free(limit, move) else self._curve(move)
-        least, most = (0.0, math.inf) if curve is None else inverse_of(curve.each(), limit)
-        if least == most:
-            return max(least, self.whatever(limit))
-        return min(max(super().epsilon(limit, move), least), most)
+    def has_curve(self, move: Move) -> bool:
+        return moves_on_a_line(self.search, move)
 
-    def _curve(self, move: Move) -> Further | None:
-        if math.isinf(self.factor) or not moves_on_a_line(self.search, move):
-            return None
-        return self.curves.setdefault((self.factor, move), Further(0.0, partial(self._made, move)))
-
-    def _made(self, move: Move, after: float) -> Rising | None:
-        made = curve_of_truths(self.search, self.factor, move, self.start, after=after or None)
-        return None if made is None else made.close(_CLOSE)
+    def made(self, move: Move, after: float) -> Rising | None:
+        found = curve_of_truths(self.search, self.factor, move, self.start, after=after or None)
+        return None if found is None else found.close(CLOSE)

@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.misjudged.along_runs import MisjudgedAlongRuns
+from guessproof.risk.misjudged.looked_up import CLOSE, LookedUp
 from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.misjudged.truth_curve import proven_at
-from guessproof.risk.misjudged.wrong_prior import Widths, WrongPrior
+from guessproof.risk.misjudged.truth_curve import proven_at, proven_curve
+from guessproof.risk.misjudged.wrong_prior import Widths
+from guessproof.risk.rising import Rising
 from guessproof.risk.worst_atoms import Runs
 
 _HAIRS = (1.5e-3, 0.01, 0.05, 0.2, 0.6)  # how far below the ε of the attack proofs are tried
 
 
 @dataclass(frozen=True)
-class WrongRuns(WrongPrior):
+class WrongRuns(LookedUp):
     """Runs of numbers, of which each is what some true value makes correct: attack and bound meet within 0.1 % of ε."""
 
     runs: Runs
@@ -48,6 +50,13 @@ class WrongRuns(WrongPrior):
     def closely(self) -> float:
         return 1e-5
 
+    def has_curve(self, move: Move) -> bool:
+        return True
+
+    def made(self, move: Move, after: float) -> Rising | None:
+        found = proven_curve(self.along(move), None, self.runs.typical, after=after or None)
+        return None if found is None else found.close(CLOSE)
+
     def along(self, move: Move) -> MisjudgedAlongRuns:
         """Attacks and boxes, with what is known of them."""
         return self._along.setdefault((self.factor, move), MisjudgedAlongRuns(self.runs, self.factor, move))
@@ -56,10 +65,14 @@ class WrongRuns(WrongPrior):
         whatever = math.tanh(epsilon * self.widths.across / 4)  # whatever the prior is
         if epsilon == 0 or math.isinf(self.factor):
             return whatever
-        return min(float(self.along(move).rough(np.array([epsilon]))[0]), whatever)
+        self.bounds(epsilon, move)  # a curve knows attacks that others may follow
+        along, at = self.along(move), np.array([epsilon])
+        return min(max(float(along.rough(at)[0]), float(along.followed(at)[0][0])), whatever)
 
     def limit(self, epsilon: float, move: Move) -> float:
-        return self._found(epsilon, move)[1]
+        least, most = self.bounds(epsilon, move)
+        whatever = math.tanh(epsilon * self.widths.across / 4)
+        return min(least if least == most else min(max(self._found(epsilon, move)[1], least), most), whatever)
 
     def worst_at(self, epsilon: float) -> tuple[Any, float]:
         row = self._found(epsilon, 1)[2]
