@@ -100,7 +100,7 @@ def test_charts_that_are_still_computed_say_so_in_their_place(page_served: Serve
         expect(page.locator(f"#chart-{name} canvas")).to_be_visible()
         expect(page.locator(f"#chart-{name} .coming")).to_be_hidden()
     assert page.locator("#chart-beliefs .picture.pale").count() == 0
-    expect(page.locator("#chart-noise h3")).to_contain_text("COUNT(*)")
+    expect(page.locator("#chart-noise h3")).to_have_text("The noise on n")
     page.unroute("**/api/live")
     drawn(page)
     expect(page.locator("#chart-gains canvas")).to_be_visible()

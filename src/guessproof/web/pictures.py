@@ -106,7 +106,9 @@ def whose(choice: Choice | None) -> str:
     """Of which answer a chart of one noise speaks: there may be several."""
     if choice is None:
         return "a sum"
-    named = _plain(choice)
+    named, answers = _plain(choice), list(choice.errors())
+    if len(named) == len(answers) == 1:
+        return choice.plan.label(answers[0])
     return f"{named[0][0]} (the first of {len(named)})" if len(named) > 1 else named[0][0]
 
 

@@ -79,7 +79,7 @@ def _of_several(attack: Attack, named: Callable[[str], str]) -> Json:
     except (GuessproofError, ValueError):  # three labels, or a true place that cannot be
         return {"kind": "none"}
     drawn = charts.apart(picture.properties(width="container"))
-    likely = "the darker, the likelier" if len(attack.asked.attributes) == 2 else "the higher, the likelier"
+    likely = "the stronger, the likelier" if len(attack.asked.attributes) == 2 else "the higher, the likelier"
     legend = [["ink", likely], ["alarm", "right guesses"]]
     if shows_known(attack):
         legend.append(["quiet", "ruled out by what he knows"])
