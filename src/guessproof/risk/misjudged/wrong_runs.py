@@ -66,7 +66,8 @@ class WrongRuns(LookedUp):
         if epsilon == 0 or math.isinf(self.factor):
             return whatever
         self.bounds(epsilon, move)  # a curve knows attacks that others may follow
-        along, at = self.along(move), np.array([epsilon])
+        along = self.along(move)
+        at = np.array([min(epsilon, along.largest)])  # what is reached with less is reached
         return min(max(float(along.rough(at)[0]), float(along.followed(at)[0][0])), whatever)
 
     def limit(self, epsilon: float, move: Move) -> float:
