@@ -9,6 +9,7 @@ multiplications. Prices that miss it by rounding are first mended along a tree t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +95,7 @@ def _mended(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> Ar
     moved = np.bincount(edges.rows, ratio * prices, n) - np.bincount(edges.cols, prices, n)
     some = a > 0.01 * np.max(a)
     level = float(np.min((o + moved)[some] / a[some]))
-    order, upwards = _tree(n, root, edges, np.flatnonzero(ratio > 1e-12))
+    order, upwards = _tree(n, root, edges, np.flatnonzero(ratio > 1e-12), ratio)
     slack = o + moved - level * a
     # Rounding of the sums themselves; a hair more than that is carried so that the check below cannot fail on it.
     hair = 1e-15 * (o + np.bincount(edges.rows, ratio * prices, n) + np.bincount(edges.cols, prices, n))
@@ -110,17 +111,26 @@ def _mended(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> Ar
     return prices
 
 
-def _tree(n: int, root: int, edges: Edges, usable: Index) -> tuple[list[int], dict[int, int]]:
-    """Cells from which edges lead to the root, the nearest first, and the first edge on the way from each."""
-    sources: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for e, row, col in zip(usable.tolist(), edges.rows[usable].tolist(), edges.cols[usable].tolist(), strict=True):
-        sources[col].append((row, e))
-    order, upwards = [root], {root: -1}
-    for k in order:  # it grows meanwhile
-        for row, e in sources[k]:
+def _tree(n: int, root: int, edges: Edges, usable: Index, ratio: Array) -> tuple[list[int], dict[int, int]]:
+    """Cells from which edges lead to the root, the nearest first, and the first edge on the way from each.
+
+    What is carried along an edge grows by 1/ratio: the nearest way is the one on which it grows least.
+    """
+    sources: list[list[tuple[int, int, float]]] = [[] for _ in range(n)]
+    for e, row, col, way in zip(
+        usable.tolist(), edges.rows[usable].tolist(), edges.cols[usable].tolist(), -np.log(ratio[usable]), strict=True
+    ):
+        sources[col].append((row, e, float(way)))
+    order, upwards, queue = list[int](), dict[int, int](), [(0.0, root, -1)]
+    while queue:
+        far, k, edge = heappop(queue)
+        if k in upwards:
+            continue
+        upwards[k] = edge
+        order.append(k)
+        for row, e, way in sources[k]:
             if row not in upwards:
-                upwards[row] = e
-                order.append(row)
+                heappush(queue, (far + way, row, e))
     return order, upwards
 
 
