@@ -12,6 +12,7 @@ odds are at most the largest Σ w_j A_j : Σ w_j C_j for any w that are private 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,7 @@ from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine
 
 Climb = tuple[tuple[float, int], ...]
+Late = Callable[[], bool]
 _SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
 _SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
 ROUND: Climb = _SHARPEST[1:]  # around a disc, whose rough climb leads as far already
@@ -250,11 +252,18 @@ def anchored_bound(
     return Anchored(bound, log_w)
 
 
-def levelled_bound(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, climb: Climb) -> Anchored:
+def never() -> bool:
+    """Whether it is too late, where nobody waits."""
+    return False
+
+
+def levelled_bound(
+    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, climb: Climb, is_late: Late = never
+) -> Anchored:
     """The bound from these anchors by shares that are level (`levelling`): it takes longer, and leaves less.
 
     The sharper shares are, the less is lost between anchors that are nearly as good, and the harder they are to level:
-    the least of what the sharpest ones show counts.
+    the least of what the sharpest ones show counts. TimeoutError where it takes too long.
     """
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
@@ -269,6 +278,8 @@ def levelled_bound(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
         if at >= len(climb) - _SHOWN:
             bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon))
+        if is_late():
+            raise TimeoutError
     return Anchored(bound, log_w)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.several.anchors import Climb, TileParts, Tiles, climbed, levelled_bound
+from guessproof.risk.several.anchors import Climb, Late, TileParts, Tiles, climbed, levelled_bound, never
 from guessproof.risk.several.cells import leaves
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
@@ -26,7 +26,7 @@ from guessproof.world.goals import Goal, Norm, combine
 
 _START = Detail(8, 1, 0.06, 1.2)
 _CLIMB: Climb = ((30.0, 6), (100.0, 10), (400.0, 14))
-_LAGS, _FEWER = 0.4, 3  # of the width that tiles are known to make; of the tiles that are cut then
+_LAGS, _FEWER = 0.4, 1.5  # of the width that tiles are known to make; of the tiles that are cut then
 _SUMMITS, _MOST_SUMMITS = 64, 500
 _MOST_OF_IT = 0.95  # of the width is made by the tiles that are cut next
 _MOST_LEVELS = 4  # halvings of a tile in one round
@@ -64,12 +64,19 @@ class Narrowing:
         """How distances join."""
         return self.joint_attack.norm
 
-    def narrowed(self, growth: float) -> Narrowing:
-        """The next round, with at most so many times as many tiles."""
+    def at(self, epsilon: float) -> Narrowing:
+        """The same tiles and anchors at another ε, of which nothing is proven yet."""
+        if epsilon == self.epsilon:
+            return self
+        turned = replace(self, epsilon=epsilon, log_w=self.log_w * (epsilon / self.epsilon))
+        return replace(turned, attack=-np.inf, bound=np.inf, signs=(+1, -1), land=None)
+
+    def narrowed(self, growth: float, is_late: Late = never) -> Narrowing:
+        """The next round, with at most so many times as many tiles; TimeoutError where it takes too long."""
         loss, gain, axis = self._losses()
         width = max(self.bound - self.attack, 1e-12)
         known = float(np.sum(loss))
-        lags = known < _LAGS * width  # then it is not the tiles that leave it wide, but likelihoods short of the best
+        lags = known < _LAGS * width  # then it is less the tiles that leave it wide than too few anchors
         room = int((growth - 1) * self.size / (_FEWER if lags else 1))
         chosen = _heaviest(loss, room)
         levels = int(np.clip(np.log2(1 + room / chosen.size), 1, _MOST_LEVELS))  # few that matter are cut smaller
@@ -79,7 +86,7 @@ class Narrowing:
         anchors, log_w = self._with_anchors(pool, gain, int(np.ceil((more - 1) * len(self.anchors))))
         summits = min(round(self.summits * more) + 1, _MOST_SUMMITS)
         state = replace(self, boxes=boxes, shares=shares, anchors=anchors, log_w=log_w, summits=summits)
-        return _proven(state)
+        return _proven(state, is_late)
 
     def _losses(self) -> tuple[Array, Array, NDArray[np.int64]]:
         """What each tile adds to the width, what each anchor is handed, and the axis along which to cut a tile."""
@@ -167,11 +174,11 @@ def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowin
     return _proven(Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf))
 
 
-def _proven(state: Narrowing) -> Narrowing:
+def _proven(state: Narrowing, is_late: Late = never) -> Narrowing:
     """The bracket of these boxes and anchors, never worse than the one before."""
     tiles = state.plane.tiles(state.boxes, state.shares, state.epsilon)
     tiles = _in_parts(state, tiles) if is_slanted(state.goal) else tiles
-    found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB)
+    found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, is_late)
     reached = [_reached(state, tiles, found.log_w, sign) for sign in state.signs]
     most, land = max(reached, key=lambda one: one[0])
     return replace(

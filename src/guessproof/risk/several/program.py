@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from guessproof.world.checks import Array
 
 Index = NDArray[np.int64]
 _TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_INTERIOR: dict[str, Any] = {"run_crossover": "choose"}  # as long as the rest, and mending makes up for it
 _SIMPLEX_UP_TO = 600
 _FLOOR = -600.0
 
@@ -137,8 +139,9 @@ def _tree(n: int, root: int, edges: Edges, usable: Index, ratio: Array) -> tuple
 def _solve(o: Array, a: Array, edges: Edges, ratio: Array, seconds: float) -> tuple[Array, Array] | None:
     program = EdgeProgram(o, a, edges.rows, edges.cols, ratio, np.zeros(edges.rows.size))
     limit = {"time_limit": max(seconds, 0.05)}
+    few = o.size <= _SIMPLEX_UP_TO
     try:
-        found = program.solved("simplex" if o.size <= _SIMPLEX_UP_TO else "ipm", {**_TIGHT, **limit})
+        found = program.solved("simplex" if few else "ipm", {**_TIGHT, **({} if few else _INTERIOR), **limit})
         return found if found is not None else program.solved("choose", limit)
     except TimeoutError:
         return None
