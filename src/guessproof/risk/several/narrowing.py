@@ -26,7 +26,7 @@ from guessproof.world.goals import Goal, Norm, combine
 
 _START = Detail(8, 1, 0.06, 1.2)
 _CLIMB: Climb = ((30.0, 6), (100.0, 10), (400.0, 14))
-_LAGS, _FEWER = 0.4, 1.5  # of the width that tiles are known to make; of the tiles that are cut then
+_LAGS, _FEWER = 0.4, 1.3  # of the width that tiles are known to make; of the tiles that are cut then
 _SUMMITS, _MOST_SUMMITS = 64, 500
 _MOST_OF_IT = 0.95  # of the width is made by the tiles that are cut next
 _MOST_LEVELS = 4  # halvings of a tile in one round
@@ -68,11 +68,15 @@ class Narrowing:
         """The same tiles and anchors at another ε, of which nothing is proven yet."""
         if epsilon == self.epsilon:
             return self
-        turned = replace(self, epsilon=epsilon, log_w=self.log_w * (epsilon / self.epsilon))
-        return replace(turned, attack=-np.inf, bound=np.inf, signs=(+1, -1), land=None)
+        longer = epsilon / self.epsilon
+        land = self.land if self.land is None else replace(self.land, height=longer * self.land.height)
+        return replace(self, epsilon=epsilon, log_w=longer * self.log_w, attack=-np.inf, bound=np.inf, land=land)
 
-    def narrowed(self, growth: float, is_late: Late = never) -> Narrowing:
-        """The next round, with at most so many times as many tiles; TimeoutError where it takes too long."""
+    def narrowed(self, growth: float, is_late: Late = never, epsilon: float | None = None) -> Narrowing:
+        """The next round, with at most so many times as many tiles, at this ε or at another one.
+
+        TimeoutError where it takes too long.
+        """
         loss, gain, axis = self._losses()
         width = max(self.bound - self.attack, 1e-12)
         known = float(np.sum(loss))
@@ -86,7 +90,7 @@ class Narrowing:
         anchors, log_w = self._with_anchors(pool, gain, int(np.ceil((more - 1) * len(self.anchors))))
         summits = min(round(self.summits * more) + 1, _MOST_SUMMITS)
         state = replace(self, boxes=boxes, shares=shares, anchors=anchors, log_w=log_w, summits=summits)
-        return _proven(state, is_late)
+        return _proven(state if epsilon is None else state.at(epsilon), is_late)
 
     def _losses(self) -> tuple[Array, Array, NDArray[np.int64]]:
         """What each tile adds to the width, what each anchor is handed, and the axis along which to cut a tile."""

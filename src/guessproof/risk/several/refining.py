@@ -26,9 +26,9 @@ from guessproof.world.goals import Goal
 _FIRST, _FIRST_OF_FEW = 1000, 160  # cells, and where at most one attribute has a density
 _LARGEST = 100_000  # cells that a machine can hold the program of
 _MOST_PAIRS = 20_000_000  # of tiles and anchors, whose distances it can hold
-_GROWTH = 1.5  # of tiles, in a round
+_GROWTH = 1.7  # of tiles, in a round
 _DEARER = (1.2, 2.0, 2.5)  # how much longer the next round takes: at least, as long as nothing tells, at most
-_DEARER_CELLS, _DEARER_ROUND = 1.5, 1.8  # powers of the number of cells by which time grows; by norms with many edges
+_DEARER_CELLS = (1.0, 1.2, 2.0)  # the same as powers of the number of cells
 _MORE, _ASK_MORE = 1.15, 1.5  # cells beside those before that are worth a program; those that are asked for first
 _CELLS_FIRST, _TILES_FIRST = 6.0, 0.5  # what a first look takes beside one that goes the other way
 _SAFE = 0.9  # of the time that is left, for a program: its attack takes time of its own
@@ -64,9 +64,13 @@ class Time:
 
 
 class Way(ABC):
-    """One way, and how many seconds its next stage is likely to take: infinitely many where there is none."""
+    """One way, how many seconds its next stage is likely to take (infinitely many where there is none), and its turn.
+
+    That comes by what a stage takes, and a little later each time: where rounds get no longer, programs have theirs.
+    """
 
     cost: float = 0.0
+    turn: float = 0.0
 
     def next(self, epsilon: float, time: Time) -> Shown | None:
         """The next stage at ε, its time measured; None where that ran out."""
@@ -77,6 +81,7 @@ class Way(ABC):
             self.cost = np.inf
             return None
         self.cost = self._expected(max(before - time.left, 1e-3), epsilon)
+        self.turn = max(self.cost, _DEARER[0] * self.turn)
         return found
 
     @abstractmethod
@@ -95,14 +100,12 @@ class ByCells(Way):
     cost: float = 0.0
     size: int = field(init=False)
     cells: int = 0
+    last: tuple[int, float] | None = None  # cells and seconds of the program before
 
     def __post_init__(self) -> None:
         lines = sum(not isinstance(a.prior, Finite) for a in self.joint_attack.members(self.goal))
-        self.size = _FIRST_OF_FEW if lines <= 1 else _FIRST if self._is_edgy else _FIRST // 2
-
-    @property
-    def _is_edgy(self) -> bool:
-        return self.joint_attack.norm in ("l1", "linf")
+        edgy = self.joint_attack.norm in ("l1", "linf")  # by others cells have edges in many directions
+        self.size = _FIRST_OF_FEW if lines <= 1 else _FIRST if edgy else _FIRST // 2
 
     def _stage(self, epsilon: float, seconds: float, is_late: Callable[[], bool]) -> Shown:
         """A program, and an attack that goes uphill from its own."""
@@ -113,8 +116,11 @@ class ByCells(Way):
         return Shown(found.attack, found.bound, found.cells)
 
     def _expected(self, spent: float, epsilon: float) -> float:
+        least, power, most = _DEARER_CELLS
+        if self.last is not None:
+            power = float(np.clip(np.log(spent / self.last[1]) / np.log(self.cells / self.last[0]), least, most))
+        self.last = self.cells, spent
         self.size, count = self._next_size(epsilon)
-        power = _DEARER_CELLS if self._is_edgy else _DEARER_ROUND
         return spent * (count / self.cells) ** power if self.size else np.inf
 
     def _next_size(self, epsilon: float) -> tuple[int, int]:
@@ -147,7 +153,7 @@ class ByTiles(Way):
             self.state = narrowing(self.joint_attack, self.goal, epsilon)
             assert self.state is not None
         else:
-            self.state = self.state.at(epsilon).narrowed(_GROWTH, is_late)
+            self.state = self.state.narrowed(_GROWTH, is_late, epsilon)
         return Shown(self.state.attack, self.state.bound + 1e-12, self.state.size)
 
     def _expected(self, spent: float, epsilon: float) -> float:
@@ -200,16 +206,16 @@ class Refining:
 
 
 def next_stage(ways: list[Way], epsilon: float, time: Time) -> Shown | None:
-    """The stage that is likely to take least; None where it would take longer than is left, or did."""
-    way = min(ways, key=lambda way: way.cost, default=None)
-    if way is None or way.cost > max(time.left, 0.0):
-        return None
-    is_first = all(other.cost == 0 for other in ways)
+    """The stage whose turn it is; None where any would take longer than is left, or this one did."""
     before = time.left
+    some = [way for way in ways if way.cost <= max(before, 0.0)]
+    if not some:
+        return None
+    way, is_first = min(some, key=lambda way: way.turn), all(other.cost == 0 for other in ways)
     found = way.next(epsilon, time)
     if is_first and len(ways) > 1:
-        other = ways[1]
-        other.cost = (_CELLS_FIRST if isinstance(other, ByCells) else _TILES_FIRST) * max(before - time.left, 1e-3)
+        beside = _CELLS_FIRST if isinstance(ways[1], ByCells) else _TILES_FIRST
+        ways[1].cost = ways[1].turn = beside * max(before - time.left, 1e-3)
     return found
 
 
