@@ -206,7 +206,7 @@ class _Offers:
 _Sides = tuple[_Offers, _Offers]
 
 
-def _offers(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, most: int) -> _Sides:
+def offered(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, most: int) -> _Sides:
     one, other = (_Offers.of(tiles, anchors, norm, epsilon, log_w, sign, most) for sign in (+1, -1))
     return one, other
 
@@ -215,9 +215,9 @@ def climbed(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float) -> Array:
     """ln w of a likelihood at the anchors that is nearly the best, from soft to sharp."""
     log_w = np.zeros(len(anchors))
     if _is_in_reach(tiles, anchors, epsilon):
-        sides = _offers(tiles, anchors, norm, epsilon, log_w, len(anchors))
+        sides = offered(tiles, anchors, norm, epsilon, log_w, len(anchors))
         for sharpness, steps in _SHARPER:
-            log_w = _uphill(sides, log_w, sharpness, steps)
+            log_w = uphill(sides, log_w, sharpness, steps)
     return log_w
 
 
@@ -237,13 +237,13 @@ def anchored_bound(
     """
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
-    sides, steps = _offers(tiles, anchors, norm, epsilon, log_w, offers), steps or _SHARPEST
+    sides, steps = offered(tiles, anchors, norm, epsilon, log_w, offers), steps or _SHARPEST
     for sharpness, count in steps:
-        log_w = _uphill(sides, log_w, sharpness, count, stray)
+        log_w = uphill(sides, log_w, sharpness, count, stray)
     if tiles.parts is not None:  # climbing looks at whole tiles; in the end each part goes where it is worth least
-        sides = _offers(tiles.parts.tiles, anchors, norm, epsilon, log_w, offers)
+        sides = offered(tiles.parts.tiles, anchors, norm, epsilon, log_w, offers)
         for sharpness, count in _PART_CLIMB:
-            log_w = _uphill(sides, log_w, sharpness, count, stray)
+            log_w = uphill(sides, log_w, sharpness, count, stray)
     bound = np.inf
     for sharpness, _ in reversed(steps):  # softer where the hardest leaves amounts that are lost in a solver's rounding
         bound = _shown(sides, log_w, sharpness, anchors, norm, epsilon)
@@ -273,7 +273,7 @@ def levelled_bound(
         finest = tiles.parts is not None and at == len(climb) - 1
         cells = tiles.parts.tiles if tiles.parts is not None and finest else tiles
         offers = max(_OFFERS_LEVEL, _PAIRS_LEVEL // max(cells.mass.size, 1))
-        sides = _offers(cells, anchors, norm, epsilon, log_w, offers)
+        sides = offered(cells, anchors, norm, epsilon, log_w, offers)
         moved = levelled(sides, log_w, sharpness, looks) - log_w
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
         if at >= len(climb) - _SHOWN:
@@ -289,14 +289,14 @@ def _shown(sides: _Sides, log_w: Array, sharpness: float, anchors: Array, norm: 
     Where ln w are not private among anchors a cost below 0 is left at 0 by the program, which only loosens it.
     """
     right, wrong = (side.handed(log_w, sharpness) + log_w for side in sides)
-    right, some = _merged(right, wrong, epsilon * _apart(anchors, anchors, norm) - (log_w[:, None] - log_w))
+    right, some = merged(right, wrong, epsilon * _apart(anchors, anchors, norm) - (log_w[:, None] - log_w))
     own, shift = log_w[some], float(np.max(right))
     edges = _between(anchors[some], norm, epsilon, own)
     cost = edges.cost - (own[edges.rows] - own[edges.cols])
     return best_odds(np.exp(right - shift), np.exp(wrong[some] - shift), Edges(edges.rows, edges.cols, cost)).bound
 
 
-def _merged(right: Array, wrong: Array, cost: Array) -> tuple[Array, NDArray[np.int64]]:
+def merged(right: Array, wrong: Array, cost: Array) -> tuple[Array, NDArray[np.int64]]:
     """ln of what is handed of correct guesses to anchors that tell, and which these are.
 
     Anchors that are handed next to nothing are lost in a solver's rounding, and a proof with them. What one is handed
@@ -342,7 +342,7 @@ def _is_in_reach(tiles: Tiles, anchors: Array, epsilon: float) -> bool:
     return bool(epsilon * far <= _LARGEST_WAY and moments and np.any(tiles.inside > 0) and np.any(tiles.outside > 0))
 
 
-def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int, stray: float = np.inf) -> Array:
+def uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int, stray: float = np.inf) -> Array:
     def loss(s: Array) -> tuple[float, Array]:
         (inside, one), (outside, two) = (side.summed(s, sharpness) for side in sides)
         return outside - inside, two - one

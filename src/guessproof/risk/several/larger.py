@@ -17,7 +17,7 @@ from guessproof.risk.several.refining import Shown, Time, Way, next_stage, ways_
 from guessproof.world.goals import Goal
 
 _UP = 1.3  # the first step
-_FINER = 0.2  # of the way from bound to attack that the next stage is likely to bring
+_FINER = (0.2, 0.1)  # of the way from bound to attack that the next stage is likely to bring; after one that failed
 _CLOSER, _STEP = 0.25, 0.1  # of the tolerance: where to stop, and the least step
 
 
@@ -51,16 +51,14 @@ def larger_epsilon(limits: list[Limited], start: float, effort: Effort, began: f
         looks = [look for limit in limits if (look := limit.look(trial, time)) is not None]
         if len(looks) < len(limits):
             break
-        attack, bound = (max(look[i] for look in looks) for i in (1, 2))
-        print("   look", trial, "attack %.4f bound %.4f" % (attack, bound), round(effort.seconds - time.left, 2))
+        attack, bound = max(look[1] for look in looks), max(look[2] for look in looks)
         low = max(low, trial) if bound <= 1 - 1e-9 else low
         high = min(high, trial) if attack > 1 else high
         if effort.progress is not None:
             cells = max(look[0].cells for look in looks)
             effort.progress(Progress(cells, effort.seconds - time.left, high / low - 1))
         # Over a short way a gain is about proportional to ε, and the next stage is finer.
-        finer = _FINER * max(bound - max(attack, 0.0), 0.0) if bound <= 1 else 0.0
-        likely = bound - finer if bound < np.inf else 1.0
+        likely = bound - _FINER[bound > 1] * max(bound - max(attack, 0.0), 0.0) if bound < np.inf else 1.0
         trial = max(trial / likely, low * (1 + _STEP * effort.tolerance))
         if trial >= high:
             trial = float(np.sqrt(low * high))

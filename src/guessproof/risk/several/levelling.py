@@ -46,7 +46,7 @@ class Side(Protocol):
 
 
 @dataclass(frozen=True)
-class _Half:
+class Half:
     """One side at some ln w: ln of its total, tiles' parts of that, anchors' shares in tiles and in all."""
 
     log_total: float
@@ -55,7 +55,7 @@ class _Half:
     handed: Array
 
     @classmethod
-    def of(cls, side: Side, log_w: Array, sharpness: float) -> _Half:
+    def of(cls, side: Side, log_w: Array, sharpness: float) -> Half:
         logs, share = side.soft(log_w, sharpness)
         top = float(np.max(logs))
         part = np.exp(logs - top)
@@ -76,11 +76,11 @@ class _Half:
         return rows.T @ rows
 
 
-_Halves = tuple[_Half, _Half]
+Halves = tuple[Half, Half]
 
 
 @dataclass(frozen=True)
-class _Curvature:
+class Curvature:
     """Second derivatives of minus the log-odds, without the part by which they can be negative.
 
     With a tile's shares π, ln of a soft least has −s·(diag π − ππᵀ), of a soft largest the opposite; the variance of π
@@ -94,7 +94,7 @@ class _Curvature:
     sharpness: float
 
     @classmethod
-    def of(cls, sides: tuple[Side, Side], halves: _Halves, sharpness: float) -> _Curvature:
+    def of(cls, sides: tuple[Side, Side], halves: Halves, sharpness: float) -> Curvature:
         right, wrong = (half.together(side) for half, side in zip(halves, sides, strict=True))
         shared = right + wrong
         whole = np.asarray(shared.sum(axis=1), dtype=np.float64).ravel()
@@ -133,18 +133,18 @@ class _Curvature:
 
 def levelled(sides: tuple[Side, Side], log_w: Array, sharpness: float, looks: int) -> Array:
     """ln w from which no step leads to larger odds of the first side to the second, or after so many looks."""
-    halves, curved, damped = _halves(sides, log_w, sharpness), None, _DAMPED
+    halves, curved, damped = halves_at(sides, log_w, sharpness), None, _DAMPED
     for _ in range(looks):
         slope = halves[1].handed - halves[0].handed
         if curved is None:
-            curved = _Curvature.of(sides, halves, sharpness)
+            curved = Curvature.of(sides, halves, sharpness)
         share = 0.5 * (halves[0].handed + halves[1].handed) + _LEAST_SHARE
         step = curved.solved(slope, damped * sharpness * share)
         step = np.clip(step - float(np.mean(step)), -_LONGEST, _LONGEST)  # all of them together change nothing
         promised = -float(slope @ step + 0.5 * step @ curved.times(step))
         if promised < _STANDS:
             break
-        there = _halves(sides, log_w + step, sharpness)
+        there = halves_at(sides, log_w + step, sharpness)
         kept = (_odds(there) - _odds(halves)) / promised
         if kept > 0:
             log_w, halves, curved = log_w + step, there, None
@@ -152,9 +152,9 @@ def levelled(sides: tuple[Side, Side], log_w: Array, sharpness: float, looks: in
     return log_w
 
 
-def _halves(sides: tuple[Side, Side], log_w: Array, sharpness: float) -> _Halves:
-    return _Half.of(sides[0], log_w, sharpness), _Half.of(sides[1], log_w, sharpness)
+def halves_at(sides: tuple[Side, Side], log_w: Array, sharpness: float) -> Halves:
+    return Half.of(sides[0], log_w, sharpness), Half.of(sides[1], log_w, sharpness)
 
 
-def _odds(halves: _Halves) -> float:
+def _odds(halves: Halves) -> float:
     return halves[0].log_total - halves[1].log_total
