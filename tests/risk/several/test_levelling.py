@@ -99,6 +99,9 @@ def test_anchors_that_are_left_out_are_paid_for(seed: int) -> None:
         return best_odds(np.exp(inside), np.exp(wrong[some]), edges).bound
 
     inside, some = merged(right, wrong, cost)
+    for peak in range(12):  # what is counted for a likelihood that peaks there
+        log_m = -cost[peak]
+        assert np.logaddexp.reduce(inside + log_m[some]) >= np.logaddexp.reduce(right + log_m) - 1e-14
     whole, fewer = solved(right, np.arange(12)), solved(inside, some)
     assert some.size < 12
     assert whole - 1e-7 <= fewer <= whole + 1e-4  # as close as a solver comes

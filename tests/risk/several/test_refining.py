@@ -124,6 +124,8 @@ def test_stages_of_any_length_in_any_mix_narrow_with_the_time(seed: int) -> None
         assert later_attack >= attack
         assert later_bound <= bound
     assert found[-1][1] - found[-1][0] < found[0][1] - found[0][0]
+    for seconds in (20.0, 40.0, 60.0):  # what is known to take longer than is left is not begun
+        assert drawn_bracket(seed, seconds)[2] <= seconds + 1.2  # a first stage, of which nothing is known
 
 
 @pytest.mark.parametrize("seed", range(10))
