@@ -33,7 +33,7 @@ class EdgeProgram:
     total: float = 1.0
     is_free: bool = False
 
-    def solved(self, solver: Solver, options: Mapping[str, float]) -> tuple[Array, Array] | None:
+    def solved(self, solver: Solver, options: Mapping[str, Any]) -> tuple[Array, Array] | None:
         """(m, prices ≥ 0 of the edges); None without an optimum, and TimeoutError where there was no time for one."""
         try:
             found = self._directly(solver, options)
@@ -41,7 +41,7 @@ class EdgeProgram:
             found = self._by_scipy(solver, options)
         return None if found is None else (found[0], np.maximum(-found[1], 0.0))
 
-    def _directly(self, solver: Solver, options: Mapping[str, float]) -> tuple[Array, Array] | None:
+    def _directly(self, solver: Solver, options: Mapping[str, Any]) -> tuple[Array, Array] | None:
         highs: Any = read_compiled("scipy.optimize._highspy._core")
         edges, some = len(self.rows), np.flatnonzero(self.fixed)
         program = highs.HighsLp()
@@ -72,7 +72,7 @@ class EdgeProgram:
         solution = engine.getSolution()
         return np.asarray(solution.col_value), np.asarray(solution.row_dual)[:edges]
 
-    def _by_scipy(self, solver: Solver, options: Mapping[str, float]) -> tuple[Array, Array] | None:
+    def _by_scipy(self, solver: Solver, options: Mapping[str, Any]) -> tuple[Array, Array] | None:
         from scipy.optimize import linprog
         from scipy.sparse import coo_array
 

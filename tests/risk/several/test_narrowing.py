@@ -148,7 +148,7 @@ def test_no_program_is_solved_twice_and_what_is_left_goes_to_tiles(monkeypatch: 
         return state
 
     monkeypatch.setattr(refining, "certified_cells", program)
-    monkeypatch.setattr(Narrowing, "narrowed", lambda self, _growth: round_of_tiles(self))
+    monkeypatch.setattr(Narrowing, "narrowed", lambda self, *_: round_of_tiles(self))
     mixed = gp.within(X, 0.7) | ~gp.within(Y, 1.1)
     attack = JointAttack({"x": X, "y": Y}, {"x": 1.0, "y": -1.5}, "linf")
     refining.refined(attack, mixed, 0.3, (0.0, 5.0), 0.0, Effort(1e-3, 40.0, lambda: now[0], seen.append), 0.0)

@@ -12,6 +12,7 @@ odds are at most the largest Σ w_j A_j : Σ w_j C_j for any w that are private 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,11 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.several.downhill import downhill
+from guessproof.risk.several.levelling import levelled
 from guessproof.risk.several.program import Edges, best_odds
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine
 
 Climb = tuple[tuple[float, int], ...]
+Late = Callable[[], bool]
 _SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
 _SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
 ROUND: Climb = _SHARPEST[1:]  # around a disc, whose rough climb leads as far already
@@ -32,6 +35,10 @@ _PART_CLIMB: Climb = ((100.0, 40), (300.0, 80))  # of parts, after their tiles
 _OFFERS = 12  # anchors that a tile may be handed to
 _FEW = 80  # anchors that are compared each with all; of more each with so many, by nearness and by how much that binds
 _PAIRS = 20
+_OFFERS_LEVEL, _PAIRS_LEVEL = 40, 6_000_000  # of a tile at least; of all tiles together, where these are more
+_STRAY = 0.3  # by which ln w moves at most where tiles are offered to some anchors only
+_SMALL, _NEXT_TO_NOTHING = -11.0, -16.0  # ln of shares: of an anchor that may be left out, of what that may cost
+_SHOWN = 2  # of the sharpest shares
 _HUBS = 8  # others that all are compared with
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
 
@@ -157,7 +164,7 @@ class _Offers:
             worth = tiles.worth(anchors, norm, epsilon, sign)
             return cls(np.ascontiguousarray(worth.T), None, count, sign)
         middle = tiles.middle[(tiles.inside if sign > 0 else tiles.outside) > 0]
-        way = combine(norm, [np.abs(middle[:, None, i] - anchors[None, :, i]) for i in (0, 1)])
+        way = _apart(middle, anchors, norm)
         anchor = np.argpartition(sign * log_w + epsilon * way, most, axis=1)[:, :most]
         worth = tiles.worth(anchors, norm, epsilon, sign, anchor)
         return cls(np.ascontiguousarray(worth.T), np.ascontiguousarray(anchor.T), count, sign)
@@ -199,7 +206,7 @@ class _Offers:
 _Sides = tuple[_Offers, _Offers]
 
 
-def _offers(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, most: int) -> _Sides:
+def offered(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, most: int) -> _Sides:
     one, other = (_Offers.of(tiles, anchors, norm, epsilon, log_w, sign, most) for sign in (+1, -1))
     return one, other
 
@@ -208,9 +215,9 @@ def climbed(tiles: Tiles, anchors: Array, norm: Norm, epsilon: float) -> Array:
     """ln w of a likelihood at the anchors that is nearly the best, from soft to sharp."""
     log_w = np.zeros(len(anchors))
     if _is_in_reach(tiles, anchors, epsilon):
-        sides = _offers(tiles, anchors, norm, epsilon, log_w, len(anchors))
+        sides = offered(tiles, anchors, norm, epsilon, log_w, len(anchors))
         for sharpness, steps in _SHARPER:
-            log_w = _uphill(sides, log_w, sharpness, steps)
+            log_w = uphill(sides, log_w, sharpness, steps)
     return log_w
 
 
@@ -230,26 +237,92 @@ def anchored_bound(
     """
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
-    sides, steps = _offers(tiles, anchors, norm, epsilon, log_w, offers), steps or _SHARPEST
+    sides, steps = offered(tiles, anchors, norm, epsilon, log_w, offers), steps or _SHARPEST
     for sharpness, count in steps:
-        log_w = _uphill(sides, log_w, sharpness, count, stray)
+        log_w = uphill(sides, log_w, sharpness, count, stray)
     if tiles.parts is not None:  # climbing looks at whole tiles; in the end each part goes where it is worth least
-        sides = _offers(tiles.parts.tiles, anchors, norm, epsilon, log_w, offers)
+        sides = offered(tiles.parts.tiles, anchors, norm, epsilon, log_w, offers)
         for sharpness, count in _PART_CLIMB:
-            log_w = _uphill(sides, log_w, sharpness, count, stray)
-    edges, bound = _between(anchors, norm, epsilon, log_w), np.inf
+            log_w = uphill(sides, log_w, sharpness, count, stray)
+    bound = np.inf
     for sharpness, _ in reversed(steps):  # softer where the hardest leaves amounts that are lost in a solver's rounding
-        right, wrong = (side.handed(log_w, sharpness) for side in sides)
-        shift = float(np.max(right))
-        bound = best_odds(np.exp(right - shift), np.exp(wrong - shift), edges).bound
+        bound = _shown(sides, log_w, sharpness, anchors, norm, epsilon)
         if bound < np.inf:
             break
     return Anchored(bound, log_w)
 
 
+def never() -> bool:
+    """Whether it is too late, where nobody waits."""
+    return False
+
+
+def levelled_bound(
+    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, climb: Climb, is_late: Late = never
+) -> Anchored:
+    """The bound from these anchors by shares that are level (`levelling`): it takes longer, and leaves less.
+
+    The sharper shares are, the less is lost between anchors that are nearly as good, and the harder they are to level:
+    the least of what the sharpest ones show counts. TimeoutError where it takes too long.
+    """
+    if not _is_in_reach(tiles, anchors, epsilon):
+        return Anchored(np.inf, log_w)
+    ways, bound = epsilon * _apart(anchors, anchors, norm), np.inf
+    for at, (sharpness, looks) in enumerate(climb):
+        log_w = np.min(log_w + ways, axis=1)  # what is not private among anchors is offered to too few
+        finest = tiles.parts is not None and at == len(climb) - 1
+        cells = tiles.parts.tiles if tiles.parts is not None and finest else tiles
+        offers = max(_OFFERS_LEVEL, _PAIRS_LEVEL // max(cells.mass.size, 1))
+        sides = offered(cells, anchors, norm, epsilon, log_w, offers)
+        moved = levelled(sides, log_w, sharpness, looks) - log_w
+        log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
+        if at >= len(climb) - _SHOWN:
+            bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon))
+        if is_late():
+            raise TimeoutError
+    return Anchored(bound, log_w)
+
+
+def _shown(sides: _Sides, log_w: Array, sharpness: float, anchors: Array, norm: Norm, epsilon: float) -> float:
+    """The bound from what anchors are handed at these ln w, which are the units that its program is solved in.
+
+    Where ln w are not private among anchors a cost below 0 is left at 0 by the program, which only loosens it.
+    """
+    right, wrong = (side.handed(log_w, sharpness) + log_w for side in sides)
+    right, some = merged(right, wrong, epsilon * _apart(anchors, anchors, norm) - (log_w[:, None] - log_w))
+    own, shift = log_w[some], float(np.max(right))
+    edges = _between(anchors[some], norm, epsilon, own)
+    cost = edges.cost - (own[edges.rows] - own[edges.cols])
+    return best_odds(np.exp(right - shift), np.exp(wrong[some] - shift), Edges(edges.rows, edges.cols, cost)).bound
+
+
+def merged(right: Array, wrong: Array, cost: Array) -> tuple[Array, NDArray[np.int64]]:
+    """ln of what is handed of correct guesses to anchors that tell, and which these are.
+
+    Anchors that are handed next to nothing are lost in a solver's rounding, and a proof with them. What one is handed
+    of correct guesses can be handed to another at the price of the way; what it is of wrong ones is left out.
+    """
+    right, kept = right.copy(), np.ones(right.size, dtype=bool)
+    totals = [float(np.logaddexp.reduce(side)) for side in (right, wrong)]
+    share = np.maximum(right - totals[0], wrong - totals[1])
+    cost = cost + np.where(np.eye(share.size, dtype=bool), np.inf, 0.0)
+    for j in np.argsort(share)[:-1]:
+        if share[j] > _SMALL:
+            break
+        near = int(np.argmin(np.where(kept, cost[j], np.inf)))
+        if right[j] + cost[j, near] <= totals[0] + _NEXT_TO_NOTHING:
+            right[near], kept[j] = np.logaddexp(right[near], right[j] + cost[j, near]), False
+    some = np.flatnonzero(kept)
+    return right[some], some
+
+
+def _apart(places: Array, others: Array, norm: Norm) -> Array:
+    return combine(norm, [np.abs(places[:, None, i] - others[None, :, i]) for i in (0, 1)])
+
+
 def _between(anchors: Array, norm: Norm, epsilon: float, log_w: Array) -> Edges:
     """What holds between anchors: of very many, only between near ones and where it nearly binds."""
-    cost = epsilon * combine(norm, [np.abs(anchors[:, None, i] - anchors[None, :, i]) for i in (0, 1)])
+    cost = epsilon * _apart(anchors, anchors, norm)
     pairs = ~np.eye(log_w.size, dtype=bool)
     if log_w.size > _FEW:
         slack = cost - (log_w[:, None] - log_w[None, :])
@@ -269,7 +342,7 @@ def _is_in_reach(tiles: Tiles, anchors: Array, epsilon: float) -> bool:
     return bool(epsilon * far <= _LARGEST_WAY and moments and np.any(tiles.inside > 0) and np.any(tiles.outside > 0))
 
 
-def _uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int, stray: float = np.inf) -> Array:
+def uphill(sides: _Sides, log_w: Array, sharpness: float, steps: int, stray: float = np.inf) -> Array:
     def loss(s: Array) -> tuple[float, Array]:
         (inside, one), (outside, two) = (side.summed(s, sharpness) for side in sides)
         return outside - inside, two - one

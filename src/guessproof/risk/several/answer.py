@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _ROUGHLY = 0.02  # of the ε at which an attack breaks a limit
 _LOOSE = 1.1  # times what is reached: a bound that another rule may bring down
-_ROUNDS = 8  # refined evaluations in a search for ε
+_NEXT_TO = 0.2  # of the tolerance: where an attack that breaks the limit makes a search for more needless
 
 
 @dataclass(frozen=True)
@@ -91,37 +91,40 @@ class Several:
         cheap = self.bounds_only
         assert cheap is not None
         limits: dict[str, Any] = {"advantage": advantage, "posterior": posterior, "both": both}
+        began = 0.0 if effort is None else effort.clock()
         start = safe_epsilon(cheap, **limits, start=self._near(limits))
         if effort is None or np.ndim(start) or not 0 < start < np.inf or self.engine.whole is not None:
             return start
-        return self._refined_epsilon(start, *checked_limits(advantage, posterior), both, effort)
+        return self._refined_epsilon(start, *checked_limits(advantage, posterior), both, effort, began)
 
     def _refined_epsilon(
-        self, start: float, advantage: Array | None, posterior: Array | None, both: bool, effort: Effort
+        self,
+        start: float,
+        advantage: Array | None,
+        posterior: Array | None,
+        both: bool,
+        effort: Effort,
+        began: float,
     ) -> float:
         """A larger ε where better bounds allow it; every step up is proven before it is taken."""
-        began, prior = effort.clock(), self.engine.prior()
-        limits: list[tuple[int, float]] = []
+        from guessproof.risk.several.larger import Limited, larger_epsilon  # only who waits needs it
+
+        engine, prior = self.engine, self.engine.prior()
+        base, gains = prior.log_p - prior.log_q, list[tuple[int, float]]()
         if posterior is not None:
             with np.errstate(divide="ignore"):
-                limits.append((+1, float(np.log(posterior) - np.log1p(-posterior)) - (prior.log_p - prior.log_q)))
+                gains.append((+1, float(np.log(posterior) - np.log1p(-posterior)) - base))
         if advantage is not None:
-            limits.append((+1, float(gain_of_advantage(prior.log_p, prior.log_q, advantage))))
+            gains.append((+1, float(gain_of_advantage(prior.log_p, prior.log_q, advantage))))
             if both:
-                limits.append((-1, float(gain_of_advantage(prior.log_q, prior.log_p, advantage))))
-        low, high, trial = start, np.inf, start * 1.3
-        for _ in range(_ROUNDS):
-            left = effort.seconds - (effort.clock() - began)
-            if left <= 0 or high / low - 1 < 0.25 * effort.tolerance:
-                break
-            work = replace(effort, seconds=max(left / 3, 1e-3))
-            shares = [sign * np.array(self.engine.refined(sign * trial, work)) / gain for sign, gain in limits]
-            bound = max(float(s[1]) for s in shares)
-            low, high = (max(low, trial), high) if bound <= 1 - 1e-9 else (low, min(high, trial))
-            guess = trial / bound * (1 - 0.05 * effort.tolerance)
-            inside = low * (1 + 0.1 * effort.tolerance) < guess < high
-            trial = guess if inside else (float(np.sqrt(low * high)) if np.isfinite(high) else low * 1.3)
-        return low * (1 - 4e-12)
+                gains.append((-1, float(gain_of_advantage(prior.log_q, prior.log_p, advantage))))
+        least = {sign: min(gain for other, gain in gains if other == sign) for sign, _ in gains}
+        high, next_to = np.inf, start * (1 + _NEXT_TO * effort.tolerance)
+        if not engine.is_bent:  # there an attack takes as long as a look that tells more
+            broken = any(sign * engine.cheap(sign * next_to)[0] > gain for sign, gain in least.items())
+            high = next_to if broken else high
+        limits = [Limited.of(engine.joint_attack, self.goal, sign, gain, base) for sign, gain in least.items()]
+        return larger_epsilon(limits, start, effort, began, high) * (1 - 4e-12)
 
     def _near(self, limits: dict[str, Any]) -> float:
         """Where the search for an ε whose bounds take long begins: where an attack that is quick breaks the limits."""

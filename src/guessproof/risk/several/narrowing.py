@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.several.anchors import Climb, TileParts, Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import Climb, Late, TileParts, Tiles, climbed, levelled_bound, never
 from guessproof.risk.several.cells import leaves
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
@@ -25,11 +25,8 @@ from guessproof.world.formulas import FormulaGoal
 from guessproof.world.goals import Goal, Norm, combine
 
 _START = Detail(8, 1, 0.06, 1.2)
-_CLIMB = ((20.0, 30), (100.0, 40), (400.0, 40))
-_LONG_CLIMB = ((20.0, 60), (100.0, 120), (400.0, 120))
-_LAGS, _FEWER = 0.4, 3  # of the width that tiles are known to make; of the tiles that are cut then
-_OFFERS, _OFFERS_OF_PARTS = 40, 24
-_STRAY = 0.3  # by which ln w moves at most in one climb
+_CLIMB: Climb = ((30.0, 6), (100.0, 10), (400.0, 14))
+_LAGS, _FEWER = 0.4, 1.3  # of the width that tiles are known to make; of the tiles that are cut then
 _SUMMITS, _MOST_SUMMITS = 64, 500
 _MOST_OF_IT = 0.95  # of the width is made by the tiles that are cut next
 _MOST_LEVELS = 4  # halvings of a tile in one round
@@ -67,12 +64,23 @@ class Narrowing:
         """How distances join."""
         return self.joint_attack.norm
 
-    def narrowed(self, growth: float) -> Narrowing:
-        """The next round, with at most so many times as many tiles."""
+    def at(self, epsilon: float) -> Narrowing:
+        """The same tiles and anchors at another ε, of which nothing is proven yet."""
+        if epsilon == self.epsilon:
+            return self
+        longer = epsilon / self.epsilon
+        land = self.land if self.land is None else replace(self.land, height=longer * self.land.height)
+        return replace(self, epsilon=epsilon, log_w=longer * self.log_w, attack=-np.inf, bound=np.inf, land=land)
+
+    def narrowed(self, growth: float, is_late: Late = never, epsilon: float | None = None) -> Narrowing:
+        """The next round, with at most so many times as many tiles, at this ε or at another one.
+
+        TimeoutError where it takes too long.
+        """
         loss, gain, axis = self._losses()
         width = max(self.bound - self.attack, 1e-12)
         known = float(np.sum(loss))
-        lags = known < _LAGS * width  # then it is not the tiles that leave it wide, but likelihoods short of the best
+        lags = known < _LAGS * width  # then it is less the tiles that leave it wide than too few anchors
         room = int((growth - 1) * self.size / (_FEWER if lags else 1))
         chosen = _heaviest(loss, room)
         levels = int(np.clip(np.log2(1 + room / chosen.size), 1, _MOST_LEVELS))  # few that matter are cut smaller
@@ -82,7 +90,7 @@ class Narrowing:
         anchors, log_w = self._with_anchors(pool, gain, int(np.ceil((more - 1) * len(self.anchors))))
         summits = min(round(self.summits * more) + 1, _MOST_SUMMITS)
         state = replace(self, boxes=boxes, shares=shares, anchors=anchors, log_w=log_w, summits=summits)
-        return _proven(state, _LONG_CLIMB if lags else _CLIMB)
+        return _proven(state if epsilon is None else state.at(epsilon), is_late)
 
     def _losses(self) -> tuple[Array, Array, NDArray[np.int64]]:
         """What each tile adds to the width, what each anchor is handed, and the axis along which to cut a tile."""
@@ -170,12 +178,11 @@ def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowin
     return _proven(Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf))
 
 
-def _proven(state: Narrowing, climb: Climb = _CLIMB) -> Narrowing:
+def _proven(state: Narrowing, is_late: Late = never) -> Narrowing:
     """The bracket of these boxes and anchors, never worse than the one before."""
     tiles = state.plane.tiles(state.boxes, state.shares, state.epsilon)
     tiles = _in_parts(state, tiles) if is_slanted(state.goal) else tiles
-    offers = _OFFERS if tiles.parts is None else _OFFERS_OF_PARTS
-    found = anchored_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, climb, _STRAY, offers)
+    found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, is_late)
     reached = [_reached(state, tiles, found.log_w, sign) for sign in state.signs]
     most, land = max(reached, key=lambda one: one[0])
     return replace(

@@ -9,6 +9,8 @@ multiplications. Prices that miss it by rounding are first mended along a tree t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from guessproof.world.checks import Array
 
 Index = NDArray[np.int64]
 _TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+_INTERIOR: dict[str, Any] = {"run_crossover": "choose"}  # as long as the rest, and mending makes up for it
 _SIMPLEX_UP_TO = 600
 _FLOOR = -600.0
 
@@ -94,7 +97,7 @@ def _mended(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> Ar
     moved = np.bincount(edges.rows, ratio * prices, n) - np.bincount(edges.cols, prices, n)
     some = a > 0.01 * np.max(a)
     level = float(np.min((o + moved)[some] / a[some]))
-    order, upwards = _tree(n, root, edges, np.flatnonzero(ratio > 1e-12))
+    order, upwards = _tree(n, root, edges, np.flatnonzero(ratio > 1e-12), ratio)
     slack = o + moved - level * a
     # Rounding of the sums themselves; a hair more than that is carried so that the check below cannot fail on it.
     hair = 1e-15 * (o + np.bincount(edges.rows, ratio * prices, n) + np.bincount(edges.cols, prices, n))
@@ -110,25 +113,35 @@ def _mended(a: Array, o: Array, edges: Edges, ratio: Array, prices: Array) -> Ar
     return prices
 
 
-def _tree(n: int, root: int, edges: Edges, usable: Index) -> tuple[list[int], dict[int, int]]:
-    """Cells from which edges lead to the root, the nearest first, and the first edge on the way from each."""
-    sources: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for e, row, col in zip(usable.tolist(), edges.rows[usable].tolist(), edges.cols[usable].tolist(), strict=True):
-        sources[col].append((row, e))
-    order, upwards = [root], {root: -1}
-    for k in order:  # it grows meanwhile
-        for row, e in sources[k]:
+def _tree(n: int, root: int, edges: Edges, usable: Index, ratio: Array) -> tuple[list[int], dict[int, int]]:
+    """Cells from which edges lead to the root, the nearest first, and the first edge on the way from each.
+
+    What is carried along an edge grows by 1/ratio: the nearest way is the one on which it grows least.
+    """
+    sources: list[list[tuple[int, int, float]]] = [[] for _ in range(n)]
+    for e, row, col, way in zip(
+        usable.tolist(), edges.rows[usable].tolist(), edges.cols[usable].tolist(), -np.log(ratio[usable]), strict=True
+    ):
+        sources[col].append((row, e, float(way)))
+    order, upwards, queue = list[int](), dict[int, int](), [(0.0, root, -1)]
+    while queue:
+        far, k, edge = heappop(queue)
+        if k in upwards:
+            continue
+        upwards[k] = edge
+        order.append(k)
+        for row, e, way in sources[k]:
             if row not in upwards:
-                upwards[row] = e
-                order.append(row)
+                heappush(queue, (far + way, row, e))
     return order, upwards
 
 
 def _solve(o: Array, a: Array, edges: Edges, ratio: Array, seconds: float) -> tuple[Array, Array] | None:
     program = EdgeProgram(o, a, edges.rows, edges.cols, ratio, np.zeros(edges.rows.size))
     limit = {"time_limit": max(seconds, 0.05)}
+    few = o.size <= _SIMPLEX_UP_TO
     try:
-        found = program.solved("simplex" if o.size <= _SIMPLEX_UP_TO else "ipm", {**_TIGHT, **limit})
+        found = program.solved("simplex" if few else "ipm", {**_TIGHT, **({} if few else _INTERIOR), **limit})
         return found if found is not None else program.solved("choose", limit)
     except TimeoutError:
         return None

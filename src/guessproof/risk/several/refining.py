@@ -1,49 +1,55 @@
 """A bracket that is narrowed until it is as narrow as was asked for, or until the time is up, and not before.
 
-Goals with a short edge, and those of two numbers with a curved one, are narrowed by tiles and anchors (`narrowing`),
-all others by more and more certified cells, and by tiles in the time that is left where the next program would take
-too long.
+There are two ways: programs of more and more certified cells, and rounds of more and more tiles and anchors
+(`narrowing`). Their stages come in an order that no time limit changes: always the one that is likely to take least.
+So whoever waits longer gets all the stages that others got, and what each of them proved. A stage is not begun where
+what its way took before tells that it would not be finished in time; one that is not finished says nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from guessproof.risk.bracket import Effort, Progress, agreed, width_in_odds
-from guessproof.risk.several.cells import Certified, can_cut, certified_cells, climbed_further, cut
+from guessproof.risk.several.cells import can_cut, certified_cells, climbed_further, cut
 from guessproof.risk.several.formula import is_round
 from guessproof.risk.several.joint_attack import JointAttack, Pair
 from guessproof.risk.several.narrowing import Narrowing, is_slanted, narrowing
+from guessproof.risk.several.plane import plane_of
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 
 _FIRST, _FIRST_OF_FEW = 1000, 160  # cells, and where at most one attribute has a density
 _LARGEST = 100_000  # cells that a machine can hold the program of
 _MOST_PAIRS = 20_000_000  # of tiles and anchors, whose distances it can hold
-_DEARER = 1.4  # a round with twice as many tiles takes a little more than twice as long
-_WORTH_A_ROUND = 1.1
-_DEARER_CELLS = (1.5, 1.25)  # powers of the number of cells by which time grows: as is likely, and at least
-_DEARER_ROUND = (1.8, 1.5)  # the same where cells have edges in many directions, by norms other than ℓ1 and ℓ∞
-_MORE, _ASK_MORE = 1.15, 3.0  # cells beside those before that are worth a program; as many may be asked for
-_LATE, _LATE_SECONDS = 0.2, 1.0  # of the time, and seconds, for which another way is worth being begun
-_LAST = 0.7  # of it: what comes after a program, its attack, takes time of its own
-_SAFE = 0.8  # of the time that is left: a program that is not solved in time proves nothing
+_GROWTH = 1.7  # of tiles, in a round
+_DEARER = (1.2, 2.0, 2.5)  # how much longer the next round takes: at least, as long as nothing tells, at most
+_DEARER_CELLS = (1.0, 1.2, 2.0)  # the same as powers of the number of cells
+_MORE, _ASK_MORE = 1.15, 1.5  # cells beside those before that are worth a program; those that are asked for first
+_CELLS_FIRST, _TILES_FIRST = 6.0, 0.5  # what a first look takes beside one that goes the other way
+_SAFE = 0.9  # of the time that is left, for a program: its attack takes time of its own
+_LATE, _LATE_SECONDS = 1.1, 0.5  # times the limit, and seconds, after which a round is left unfinished
 _UNASKED = 4  # rounds
 _NEAR = 3.0  # in log-odds
 
 
-@dataclass
-class Refining:
-    """A bracket of the gain (of the goal where k > 0, of missing it where k < 0), and the time it may take."""
+@dataclass(frozen=True)
+class Shown:
+    """What a stage has shown of log-odds: what is reached, what is never exceeded; and how many cells it took."""
 
-    joint_attack: JointAttack
-    goal: Goal
-    epsilon: float
-    base: float  # ln odds before
     attack: float
     bound: float
+    cells: int
+
+
+@dataclass(frozen=True)
+class Time:
+    """When work began, and how long it may take."""
+
     effort: Effort
     began: float
 
@@ -51,6 +57,134 @@ class Refining:
     def left(self) -> float:
         """Seconds."""
         return self.effort.seconds - (self.effort.clock() - self.began)
+
+    def is_late(self) -> bool:
+        """Whether a stage that was begun in good time has to be given up."""
+        return self.left < -((_LATE - 1) * self.effort.seconds + _LATE_SECONDS)
+
+
+class Way(ABC):
+    """One way, how many seconds its next stage is likely to take (infinitely many where there is none), and its turn.
+
+    That comes by what a stage takes, and a little later each time: where rounds get no longer, programs have theirs.
+    """
+
+    cost: float = 0.0
+    turn: float = 0.0
+
+    def next(self, epsilon: float, time: Time) -> Shown | None:
+        """The next stage at ε, its time measured; None where that ran out."""
+        before = time.left
+        try:
+            found = self._stage(epsilon, before, time.is_late)
+        except TimeoutError:
+            self.cost = np.inf
+            return None
+        self.cost = self._expected(max(before - time.left, 1e-3), epsilon)
+        self.turn = max(self.cost, _DEARER[0] * self.turn)
+        return found
+
+    @abstractmethod
+    def _stage(self, epsilon: float, seconds: float, is_late: Callable[[], bool]) -> Shown: ...
+
+    @abstractmethod
+    def _expected(self, spent: float, epsilon: float) -> float: ...
+
+
+@dataclass
+class ByCells(Way):
+    """Programs of more and more cells."""
+
+    joint_attack: JointAttack
+    goal: Goal
+    cost: float = 0.0
+    size: int = field(init=False)
+    cells: int = 0
+    last: tuple[int, float] | None = None  # cells and seconds of the program before
+
+    def __post_init__(self) -> None:
+        lines = sum(not isinstance(a.prior, Finite) for a in self.joint_attack.members(self.goal))
+        edgy = self.joint_attack.norm in ("l1", "linf")  # by others cells have edges in many directions
+        self.size = _FIRST_OF_FEW if lines <= 1 else _FIRST if edgy else _FIRST // 2
+
+    def _stage(self, epsilon: float, seconds: float, is_late: Callable[[], bool]) -> Shown:
+        """A program, and an attack that goes uphill from its own."""
+        found = certified_cells(self.joint_attack, self.goal, epsilon, self.size, _SAFE * seconds)
+        self.cells = found.cells
+        if found.bound < np.inf and not is_late():
+            found = climbed_further(found, self.joint_attack, self.goal)
+        return Shown(found.attack, found.bound, found.cells)
+
+    def _expected(self, spent: float, epsilon: float) -> float:
+        least, power, most = _DEARER_CELLS
+        if self.last is not None:
+            power = float(np.clip(np.log(spent / self.last[1]) / np.log(self.cells / self.last[0]), least, most))
+        self.last = self.cells, spent
+        self.size, count = self._next_size(epsilon)
+        return spent * (count / self.cells) ** power if self.size else np.inf
+
+    def _next_size(self, epsilon: float) -> tuple[int, int]:
+        """How many cells to ask for next, and how many that makes; 0 where there are no more.
+
+        Cells that divide a goal evenly come in few numbers: who asks for a few more may get the same again.
+        """
+        size = max(_ASK_MORE * self.cells, 1.3 * self.size)
+        while size <= _LARGEST:
+            count = cut(self.joint_attack, self.goal, epsilon, int(size))[0].mass.size
+            if count >= _MORE * self.cells:
+                return (int(size), count) if count <= _LARGEST else (0, 0)
+            size *= _MORE
+        return 0, 0
+
+
+@dataclass
+class ByTiles(Way):
+    """Rounds of tiles and anchors; those of one ε are those of the next, where a search goes from one to another."""
+
+    joint_attack: JointAttack
+    goal: Goal
+    cost: float = 0.0
+    near: float = np.inf  # a first bound that is larger is too far off
+    state: Narrowing | None = None
+    last: float = 0.0
+
+    def _stage(self, epsilon: float, seconds: float, is_late: Callable[[], bool]) -> Shown:
+        if self.state is None:
+            self.state = narrowing(self.joint_attack, self.goal, epsilon)
+            assert self.state is not None
+        else:
+            self.state = self.state.narrowed(_GROWTH, is_late, epsilon)
+        return Shown(self.state.attack, self.state.bound + 1e-12, self.state.size)
+
+    def _expected(self, spent: float, epsilon: float) -> float:
+        state = self.state
+        if state is None or state.size * len(state.anchors) > _MOST_PAIRS or state.bound > self.near:
+            return np.inf  # the last where tails of the goal are heavier than anchors can hold
+        least, usual, most = _DEARER
+        dearer = float(np.clip(spent / self.last, least, most)) if self.last else usual
+        self.last, self.near = spent, np.inf
+        return spent * dearer
+
+
+def ways_of(joint_attack: JointAttack, goal: Goal, near: float = np.inf) -> list[Way]:
+    """The ways there are, the better one first; the other begins when it is likely to take no longer."""
+    found: list[Way] = []
+    if can_cut(joint_attack, goal):
+        found.append(ByCells(joint_attack, goal))
+    if plane_of(joint_attack, goal) is not None:
+        first = is_round(goal) or is_slanted(goal)
+        found.insert(0 if first else len(found), ByTiles(joint_attack, goal, near=near))
+    return found
+
+
+@dataclass
+class Refining:
+    """A bracket of the gain (of the goal where k > 0, of missing it where k < 0), and the time it may take."""
+
+    base: float  # ln odds before
+    attack: float
+    bound: float
+    time: Time
 
     @property
     def width(self) -> float:
@@ -60,91 +194,29 @@ class Refining:
     @property
     def is_done(self) -> bool:
         """Whether it is as narrow as was asked for."""
-        return self.width <= self.effort.tolerance
+        return self.width <= self.time.effort.tolerance
 
-    def is_near(self, bound: float) -> bool:
-        """Whether a first bound on log-odds is near enough to what is known for rounds to bring it below that.
+    def meet(self, shown: Shown) -> None:
+        """What a stage has shown of the log-odds, taken together with what was known."""
+        attack, bound = shown.attack - self.base, shown.bound - self.base
+        self.attack, self.bound = agreed(max(self.attack, attack), min(self.bound, bound))
+        if self.time.effort.progress is not None:
+            seconds = self.time.effort.seconds - self.time.left
+            self.time.effort.progress(Progress(shown.cells, seconds, self.width))
 
-        Where a likelihood makes tails of the goal count, whose edge the first tiles do not resolve, it is not.
-        """
-        return bound - self.base <= self.bound + _NEAR
 
-    def meet(self, attack: float, bound: float, cells: int) -> None:
-        """What a round has shown of the log-odds, taken together with what was known."""
-        self.attack, self.bound = agreed(max(self.attack, attack - self.base), min(self.bound, bound - self.base))
-        if self.effort.progress is not None:
-            self.effort.progress(Progress(cells, self.effort.seconds - self.left, self.width))
-
-    def by_tiles(self, state: Narrowing, before: float) -> None:
-        """Rounds of tiles and anchors, each as large as the time that is left allows."""
-        while True:
-            self.meet(state.attack, state.bound + 1e-12, state.size)
-            left = self.left
-            growth = min(2.0, left / (_DEARER * max(before - left, 1e-3)))
-            if self.is_done or growth < _WORTH_A_ROUND or state.size * len(state.anchors) > _MOST_PAIRS:
-                return
-            state, before = state.narrowed(growth), left
-
-    def by_what_is_left(self, found: Certified) -> None:
-        """A better attack than the last program's; then tiles, or one program that may take longer than anybody waits.
-
-        It takes about as long as the attack before it, a fraction of what the program took.
-        """
-        cells = found.cells
-        if not self.is_done and self.left > 0:
-            self.meet(climbed_further(found, self.joint_attack, self.goal).attack, np.inf, cells)
-        before = self.left
-        if self.is_done or before < max(_LATE * self.effort.seconds, _LATE_SECONDS):
-            return
-        tiles = narrowing(self.joint_attack, self.goal, self.epsilon)
-        if tiles is not None and tiles.bound < np.inf:  # not where tails of the goal are heavier than anchors can hold
-            self.by_tiles(tiles, before)
-        elif size := self._next_size(cells, 2.0 * cells, _LARGEST):
-            found = certified_cells(self.joint_attack, self.goal, self.epsilon, size, _LAST * self.left)
-            self.meet(found.attack, found.bound, found.cells)
-
-    def by_cells(self) -> Certified:
-        """Programs of more and more cells; the last that was solved, or the first."""
-        lines = sum(not isinstance(a.prior, Finite) for a in self.joint_attack.members(self.goal))
-        edgy = self.joint_attack.norm in ("l1", "linf")
-        size = _FIRST_OF_FEW if lines <= 1 else (_FIRST if edgy else _FIRST // 2)
-        solved: Certified | None = None
-        while True:
-            start = self.left
-            found = certified_cells(self.joint_attack, self.goal, self.epsilon, size, 0.9 * start)
-            solved = found if solved is None or found.bound < np.inf else solved
-            self.meet(found.attack, found.bound, found.cells)
-            spent = start - self.left
-            # The width falls with the number of cells.
-            wanted = max(1.5 * found.cells * self.width / self.effort.tolerance, 1.6 * found.cells, 1.3 * size)
-            longer = _SAFE * max(self.left, 0.0) / max(spent, 1e-3)
-            likely, most = (
-                min(found.cells * longer ** (1 / power), _LARGEST)
-                for power in (_DEARER_CELLS if edgy else _DEARER_ROUND)
-            )
-            # As many as are likely to be solved in time; more only where there is no such number.
-            sizes = (
-                (0,) if self.is_done else (self._next_size(found.cells, min(wanted, likely), n) for n in (likely, most))
-            )
-            size = next(filter(None, sizes), 0)
-            if not size:
-                return solved
-
-    def _next_size(self, cells: int, wanted: float, most: float) -> int:
-        """How many cells to ask for next; 0 where there are no more that can be paid for.
-
-        Cells that divide a goal evenly come in few numbers: who asks for a few more may get the same again.
-        """
-        size, step = wanted, 1.0
-        while _MORE * cells <= most and size <= _ASK_MORE * most:
-            count = cut(self.joint_attack, self.goal, self.epsilon, int(size))[0].mass.size
-            if _MORE * cells <= count <= most:
-                return int(size)
-            turn = _MORE if count < _MORE * cells else 1 / _MORE
-            if abs(step * turn - 1) < 1e-9 and step != 1:  # what lies between these two numbers of cells is neither
-                return 0
-            size, step = size * turn, turn
-        return 0
+def next_stage(ways: list[Way], epsilon: float, time: Time) -> Shown | None:
+    """The stage whose turn it is; None where any would take longer than is left, or this one did."""
+    before = time.left
+    some = [way for way in ways if way.cost <= max(before, 0.0)]
+    if not some:
+        return None
+    way, is_first = min(some, key=lambda way: way.turn), all(other.cost == 0 for other in ways)
+    found = way.next(epsilon, time)
+    if is_first and len(ways) > 1:
+        beside = _CELLS_FIRST if isinstance(ways[1], ByCells) else _TILES_FIRST
+        ways[1].cost = ways[1].turn = beside * max(before - time.left, 1e-3)
+    return found
 
 
 def refined(
@@ -152,14 +224,10 @@ def refined(
 ) -> Pair:
     """What is known of a signed gain, narrowed."""
     sign, goal = (1.0, goal) if k > 0 else (-1.0, ~goal)
-    state = Refining(joint_attack, goal, abs(k), sign * base, sign * known[0], sign * known[1], effort, began)
-    if not state.is_done:
-        before = state.left
-        tiles = narrowing(joint_attack, goal, abs(k)) if is_round(goal) or is_slanted(goal) else None
-        if tiles is not None and (is_round(goal) or state.is_near(tiles.bound)):
-            state.by_tiles(tiles, before)
-        elif can_cut(joint_attack, goal):
-            state.by_what_is_left(state.by_cells())
+    state = Refining(sign * base, sign * known[0], sign * known[1], Time(effort, began))
+    ways = ways_of(joint_attack, goal, np.inf if is_round(goal) else state.base + state.bound + _NEAR)
+    while not state.is_done and (shown := next_stage(ways, abs(k), state.time)) is not None:
+        state.meet(shown)
     return sign * state.attack, sign * state.bound
 
 

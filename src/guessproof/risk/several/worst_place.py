@@ -118,7 +118,7 @@ class WorstPlace:
         misses, after = aim == "fall", aim == "posterior"
         if epsilon == 0 and not after:
             return WorstFound(0.0, self._declared(0 * self.world.mean), 0.0, 0 * self.world.mean, Unsettled([], 0.0))
-        tolerance = _USUAL if effort is None else effort.tolerance
+        tolerance = _USUAL if effort is None else min(effort.tolerance, _USUAL)  # who asks gets no less
         left = self._allowance(effort)
         known = known or self._all(epsilon, misses, after, enough)
         boxes, far = [*known.boxes], known.far
