@@ -215,6 +215,11 @@ class _Remembering:
     def between(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
         return self._moved(tuple(before.items()), tuple(after.items()))
 
+    @property
+    def reads(self) -> None:
+        """All that the guarantee's own numbers read, together."""
+        return None
+
 
 def _remembering(guarantee: Guarantee) -> Guarantee:
     if guarantee.responses is None:

@@ -8,7 +8,7 @@ from guessproof.web.folder import Folder
 from guessproof.web.states import Tables, has_data, read_calculation, read_state
 
 
-class Progress(Protocol):
+class Teller(Protocol):
     """Hears how far some work is, and what can be used of it already."""
 
     def __call__(self, share: float, words: str, found: Any = None) -> None:
@@ -16,7 +16,7 @@ class Progress(Protocol):
         ...
 
 
-def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+def exact_outcome(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """The answer of the command line. Where a curve takes long, the charts that need none come with it."""
     from guessproof.checking import check
     from guessproof.choosing import choose
@@ -45,7 +45,7 @@ def _drawn(outcome: dict[str, Any], choice: Any) -> dict[str, Any]:
     return {**outcome, "charts": drawings(outcome, choice, None), "rows": quick_rows(outcome, choice)}
 
 
-def make_beliefs(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+def make_beliefs(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """The curve from which answers are looked up; None where nobody attacks."""
     from guessproof.choosing import Chooser, asked
     from guessproof.risk.curve import Curve
@@ -65,7 +65,7 @@ def make_beliefs(folder: Folder, state: Tables, options: dict[str, Any], progres
     return beliefs_of(exposure, plan.limits.both, told)
 
 
-def run_audit(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+def run_audit(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """The attacker against the real engine and sampler, on made-up tables."""
     from guessproof.auditing import audit
     from guessproof.charts.audit import calibration
@@ -77,7 +77,7 @@ def run_audit(folder: Folder, state: Tables, options: dict[str, Any], progress: 
     return {"audit": found.to_dict(), "chart": None if chart is None else {"spec": chart.spec, "rows": chart.rows}}
 
 
-def make_report(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+def make_report(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """One page from plan and ledger."""
     from guessproof.reporting import report
     from guessproof.web.writing import as_toml
@@ -86,7 +86,7 @@ def make_report(folder: Folder, state: Tables, options: dict[str, Any], progress
     return {"html": made.html, "released": len(made.facts.own)}
 
 
-def find_factor(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+def find_factor(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """By what factor the prior may be wrong at the recommended ε."""
     from guessproof.choosing import choose
     from guessproof.rounded import misjudged_words
@@ -106,14 +106,14 @@ def find_factor(folder: Folder, state: Tables, options: dict[str, Any], progress
     return {"factor": factor, "words": None if factor is None else misjudged_words(factor)}
 
 
-def find_meaning(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+def find_meaning(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """What one ε means, exactly."""
     from guessproof.web.meanings import exact_meaning
 
     return exact_meaning(folder, state, options["epsilon"])
 
 
-def find_published(folder: Folder, state: Tables, options: dict[str, Any], progress: Progress) -> Any:
+def find_published(folder: Folder, state: Tables, options: dict[str, Any], progress: Teller) -> Any:
     """Published bounds beside this attack, with their verdicts."""
     from guessproof.web.published import published_beside
 
