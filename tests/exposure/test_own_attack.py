@@ -195,6 +195,8 @@ def test_distances_to_the_nearest_of_some_places_are_private() -> None:
     assert np.all(np.abs(first - second) <= most * (1 + 1e-9) + 1e-12)
     assert np.max(np.abs(first - second) / most) > 0.2
     assert np.array_equal(_to_nearest(metrics, places[None, :1], places), np.zeros((1, 1)))
+    alone = [_to_nearest(metrics, x[None, None], y[None])[0, 0] for x, y in zip(*sides, strict=True)]
+    assert np.allclose(alone, most, rtol=1e-9)  # of one place: the query's own distance to it
 
 
 def _pairs(rng: np.random.Generator) -> list[tuple[dict[str, float], dict[str, float]]]:
