@@ -17,7 +17,7 @@ from guessproof.risk.misjudged.answer import farthest, hill_goal
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Further, Measure, Rising, Rough, bound_of, inverse_of
-from guessproof.risk.rooms import by_hills, by_tents, peaks_of, room_of, run_of, zigzags_of
+from guessproof.risk.rooms import by_hills, by_tents, peaks_of, ramp_of, room_of, run_of, zigzags_of
 from guessproof.risk.single import belief_of
 from guessproof.risk.truth_search import Direction
 from guessproof.risk.worst_curve import WorstTruths
@@ -27,6 +27,7 @@ from guessproof.world.line import LinePrior
 
 if TYPE_CHECKING:
     from guessproof.risk.misjudged.hills import HillGoal
+    from guessproof.risk.misjudged.ramps import MisjudgedRamp
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
@@ -351,6 +352,23 @@ def _hills_of(attack: Attack) -> HillGoal | None:
     return hill_goal(attack.attribute, attack.goal, attack.true_value, attack.prior_factor)
 
 
+def _ramps_of(attack: Attack, moves: tuple[Move, ...]) -> list[MisjudgedRamp] | None:
+    """The same where a goal reaches to an end of what is possible."""
+    from guessproof.risk.misjudged.ramps import MisjudgedRamp  # only where a prior may be wrong
+
+    ramp = ramp_of(attack)
+    if ramp is None:
+        return None
+    found = [MisjudgedRamp.of(ramp, attack.prior_factor, move) for move in moves]
+    known = [each for each in found if each is not None]
+    return known if len(known) == len(found) else None
+
+
+def _moved(move: Move, way: Move) -> Move:
+    """How a belief in an interval moves where that in the goal does: the other way if the goal is all but that."""
+    return 1 if move == way else -1
+
+
 def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, Rough] | None:
     """The same for one interval at one true value, under a prior that may be wrong: all ε in one go; and roughly.
 
@@ -361,21 +379,25 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
     from guessproof.risk.misjudged.along import MisjudgedAlong  # only where a prior may be wrong
 
     moves: tuple[Move, ...] = (1, -1) if direction == "fall" else (1,)
-    peaks, run = peaks_of(attack), run_of(attack)
-    if peaks is not None or run is not None:
+    peaks, run, ramps = peaks_of(attack), run_of(attack), _ramps_of(attack, moves)
+    if peaks is not None or run is not None or ramps is not None:
         _ = attack.prior  # refuses a goal that is empty or certain
-    if run is not None:
+    if ramps is not None:
+        along = ramps
+    elif run is not None:
         from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 
         form = attack.attribute.distance.line_form
-        along = [MisjudgedRun(*run, 0.0 if form is None else form.step, attack.prior_factor, move) for move in moves]
+        atoms, places, way = run
+        step = 0.0 if form is None else form.step
+        along = [MisjudgedRun(atoms, places, step, attack.prior_factor, _moved(move, way)) for move in moves]
     elif peaks is not None:
-        world, lo, hi = peaks
-        goal = MisjudgedGoal(world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
+        lo, hi = peaks.ends
+        goal = MisjudgedGoal(peaks.world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)
         first, last = TentRanges.of(goal).bulk
         if lo < first or hi > last:
             return None
-        along = [MisjudgedAlong(goal, move) for move in moves]
+        along = [MisjudgedAlong(goal, _moved(move, peaks.way)) for move in moves]
     elif (hills := _hills_of(attack)) is not None:
         from guessproof.risk.misjudged.along_hills import MisjudgedHills  # few distances have a cap
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,16 @@ class Belief:
             raise GoalError("goal", "P(goal) = 0", "the goal is empty under the prior", "choose a goal that can be met")
         if np.any(np.isneginf(self.log_q)):
             raise GoalError("goal", "P(goal) = 1", "the goal is certain under the prior", "choose a narrower goal")
+
+    @property
+    def turned(self) -> Belief:
+        """The same of all that is not the goal: it gains what the goal loses."""
+
+        def gain(k: Array) -> tuple[Array, Array]:
+            attack, bound = self.gain(-k)
+            return -attack, -bound
+
+        return replace(self, log_p=self.log_q, log_q=self.log_p, gain=gain)
 
 
 def posterior_of(log_p: ArrayLike, log_q: ArrayLike, gain: ArrayLike) -> Array:

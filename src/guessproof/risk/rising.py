@@ -345,6 +345,7 @@ def _planned(rough: Rough, needs: Room, typical: float, most: int, after: float 
     sizes = np.geomspace(_FROM, _TO, _LOOKS)
     value = np.maximum.accumulate(rough(typical * sizes))
     high = np.flatnonzero((value >= _HIGH) | (np.arange(_LOOKS) >= _LOOKS - 1))[0]
+    high = max(high, 1)  # the first of them may be high already
     sizes, value = sizes[: high + 1], value[: high + 1]
     with np.errstate(all="ignore"):
         rise = np.gradient(np.log(value), np.log(sizes))  # 1 where an advantage is about a share of ε

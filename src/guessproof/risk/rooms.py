@@ -21,10 +21,12 @@ from guessproof.risk.capped_gaps import Part, gap_of_hills
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import with_odds_of
+from guessproof.risk.misjudged.tents import Move
+from guessproof.risk.ramp import Ramp
 from guessproof.risk.rising import Room
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truth_search import Direction
-from guessproof.risk.zigzag import Component, components
+from guessproof.risk.zigzag import Component, components, left_out
 from guessproof.risk.zigzag_gaps import gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -80,12 +82,15 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
     """What is known of the best likelihoods: that they are tents, or only how far apart two values are."""
     peaks, factor = peaks_of(attack), attack.prior_factor
     run = run_of(attack) if math.isfinite(factor) else None
+    ramp = ramp_of(attack) if math.isfinite(factor) else None
+    if ramp is not None:
+        return lambda first, second, sign: (ramp if sign > 0 else ramp.rest).gaps(first, second, factor)
     if peaks is not None:
-        world, *goal = peaks
+        lo, hi = peaks.ends
 
         def of_densities(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
-            parts = (world, np.asarray(goal[0]), np.asarray(goal[1]), first, second, sign, factor)
-            return gap_of_tents(*parts), gap_of_tents(*parts, (goal[0], goal[1]))
+            parts = (peaks.world, np.asarray(lo), np.asarray(hi), first, second, sign * peaks.way, factor)
+            return gap_of_tents(*parts), gap_of_tents(*parts, (lo, hi))
 
         return of_densities
 
@@ -97,7 +102,9 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
 
     def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         assert run is not None
-        rest = gap_of_rest(*run, first, second) if sign > 0 else gap_of_peaks(*run, first, second, sign)
+        atoms, places, way = run
+        ends = atoms, places, first, second
+        rest = gap_of_rest(*ends) if sign * way > 0 else gap_of_peaks(*ends, -1)
         return np.full(first.shape, np.inf), factor * rest
 
     runs = None if attack.known_truth or factor > 1 or not isinstance(attack.attribute.prior, Finite) else attack.runs
@@ -148,9 +155,7 @@ def zigzags_of(attack: Attack) -> tuple[TiltedIntegrals, list[Component]] | None
         return None
     if by_tents(attack) and all(math.isfinite(end) for end in _goal_ends(attack, prior)):
         return None  # tents are told more of; but one that goes on without an end may peak anywhere
-    truth = attack.true_value
-    edges = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
-    pieces = components(prior, [(float(a), float(b)) for a, b in edges])
+    pieces = components(prior, _edges(attack))
     return (TiltedIntegrals(prior, form), pieces) if len({goal for *_, goal in pieces}) > 1 else None
 
 
@@ -170,8 +175,12 @@ def _compared(sign: int) -> Part:
     return "rest" if sign > 0 else "goal"
 
 
-def run_of(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
-    """The correct ones among finitely many numbers, where they are a run and the best likelihoods are tents."""
+Run = tuple[Atoms, tuple[int, int], Move]  # values, the first and last of a run, and −1 where the goal is all others
+
+
+def run_of(attack: Attack) -> Run | None:
+    """The correct ones among finitely many numbers, or the others, where they are a run and the best likelihoods are
+    tents."""
     prior, form = attack.attribute.prior, attack.attribute.distance.line_form
     if attack.several is not None or not attack.known_truth or form is None or not math.isinf(form.cap) or form.is_flat:
         return None
@@ -179,11 +188,15 @@ def run_of(attack: Attack) -> tuple[Atoms, tuple[int, int]] | None:
         return None if any(form.slopes) or not by_tents(attack) else _lumped(prior, form, *_goal_ends(attack, prior))
     if not isinstance(prior, Finite) or not prior.is_line:
         return None
-    run = correct_run(prior, attack.goal.chosen(prior, attack.true_value))
-    return None if run is None else (Atoms.of(prior, form), run)
+    marks = attack.goal.chosen(prior, attack.true_value)
+    for chosen, way in ((marks, 1), (1 - marks, -1)):
+        run = correct_run(prior, chosen)
+        if run is not None:
+            return Atoms.of(prior, form), run, 1 if way > 0 else -1
+    return None
 
 
-def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> tuple[Atoms, tuple[int, int]] | None:
+def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> Run | None:
     """A density where ψ only jumps: all values of goal or rest between two jumps are as good as one."""
     cuts = np.unique(np.clip([*prior.support, *form.cuts, lo, hi], *prior.support))
     left, right = cuts[:-1], cuts[1:]
@@ -193,7 +206,7 @@ def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> tuple[Ato
     if not inside.size:
         return None
     # ψ at the right end of a part is that within it: jumps are taken just above their cuts.
-    return Atoms(right[some], mass[some], form.psi(right[some])), (int(inside[0]), int(inside[-1]))
+    return Atoms(right[some], mass[some], form.psi(right[some])), (int(inside[0]), int(inside[-1])), 1
 
 
 @dataclass(frozen=True)
@@ -246,23 +259,46 @@ class _RoomOfBelief:
         return found if self.sign > 0 else 1 - found
 
 
-def peaks_of(attack: Attack) -> tuple[TiltedIntegrals, float, float] | None:
-    """Between which values tents peak at one true value."""
-    if not by_tents(attack) or not attack.known_truth:
-        return None
+def ramp_of(attack: Attack) -> Ramp | None:
+    """The goal at one true value, where it reaches to an end of what is possible; None elsewhere."""
     prior, form = attack.attribute.prior, attack.attribute.distance.line_form
-    assert isinstance(prior, LinePrior)
-    assert form is not None
-    low, high = _goal_ends(attack, prior)
-    finite = math.isfinite(low) and math.isfinite(high)
-    return (TiltedIntegrals(prior, form), low, high) if finite and any(form.slopes) else None
+    if not by_tents(attack) or not attack.known_truth or not isinstance(prior, LinePrior) or form is None:
+        return None
+    return Ramp.of(prior, form, *_goal_ends(attack, prior))
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Between which values tents peak at one true value; way −1 where the goal is all but these."""
+
+    world: TiltedIntegrals
+    ends: tuple[float, float]
+    way: Move
+
+
+def peaks_of(attack: Attack) -> Peaks | None:
+    """The one interval that is the goal at one true value, or all but the goal; None elsewhere."""
+    prior, form = attack.attribute.prior, attack.attribute.distance.line_form
+    if attack.several is not None or not isinstance(prior, LinePrior) or not attack.known_truth:
+        return None
+    if form is None or not any(form.slopes) or math.isfinite(form.cap):
+        return None
+    between = left_out(prior, _edges(attack))
+    low, high = _goal_ends(attack, prior) if between is None else between
+    finite = math.isfinite(low) and math.isfinite(high) and (between is not None or by_tents(attack))
+    return Peaks(TiltedIntegrals(prior, form), (low, high), 1 if between is None else -1) if finite else None
+
+
+def _edges(attack: Attack) -> list[tuple[float, float]]:
+    """The intervals of correct guesses at one true value."""
+    truth = attack.true_value
+    return [(float(a), float(b)) for a, b in attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))]
 
 
 def _goal_ends(attack: Attack, prior: LinePrior) -> tuple[float, float]:
     """One interval of correct guesses at one true value, as far as the prior reaches."""
-    truth = attack.true_value
-    (lo, hi), *_ = attack.goal.edges(np.asarray(0.0 if truth is None else float(truth)))
-    return max(float(lo), prior.support[0]), min(float(hi), prior.support[1])
+    (lo, hi), *_ = _edges(attack)
+    return max(lo, prior.support[0]), min(hi, prior.support[1])
 
 
 def _across(attack: Attack) -> float:

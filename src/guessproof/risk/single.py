@@ -7,8 +7,8 @@
 | density          | |ψ(x) − ψ(x')| (+ step)        | several       | zigzag                                   |
 | density          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval | table mountain                         |
 | density          | anything else                  | anything      | certified cells                          |
-| numbers          | |ψ(x) − ψ(x')| (+ step)        | one interval  | tent on atoms                            |
-| numbers          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval | capped tent on atoms                    |
+| numbers          | |ψ(x) − ψ(x')| (+ step)        | one interval, or all but one | tent on atoms             |
+| numbers          | min(|ψ(x) − ψ(x')|, cap) (+ step) | the same   | capped tent on atoms                     |
 | finite           | anything else                  | anything      | linear program                           |
 
 A step w between any two different values multiplies the odds by exactly e^{εw}: a likelihood obeys the metric with
@@ -135,8 +135,13 @@ def _each(one: Any, *fixed: Array) -> Gain:
 
 
 def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:
-    form = attribute.distance.line_form
     chosen, shape = _chosen(attribute, prior, goal, at)
+    return _belief_in(attribute, prior, chosen, shape)
+
+
+def _belief_in(attribute: Attribute, prior: Finite, chosen: Array, shape: tuple[int, ...]) -> Belief:
+    """The belief in some of finitely many values, one row of them for each true value."""
+    form = attribute.distance.line_form
     with np.errstate(divide="ignore"):
         log_p, log_q = (
             np.log(chosen @ prior.mass).reshape(shape),
@@ -145,6 +150,8 @@ def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> 
     if form is not None and form.is_flat:
         return Belief(log_p, log_q, *_flat_gain(form, shape))
     contiguous = prior.is_line and all(_is_run(row, prior.mass) for row in chosen)
+    if form is not None and prior.is_line and not contiguous and all(_is_run(1 - row, prior.mass) for row in chosen):
+        return _belief_in(attribute, prior, 1 - chosen, shape).turned
     if form is not None and np.isinf(form.cap) and contiguous:
         from guessproof.risk.atoms import atoms_log_prior
 

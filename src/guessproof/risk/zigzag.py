@@ -49,6 +49,12 @@ def components(prior: LinePrior, intervals: list[tuple[float, float]]) -> list[C
     return [p for p in pieces if p[1] > p[0] and float(prior.log_tilt(0.0, p[0], p[1])) > -np.inf]
 
 
+def left_out(prior: LinePrior, intervals: list[tuple[float, float]]) -> tuple[float, float] | None:
+    """The one interval that two others, which reach to both ends of what is possible, leave between them."""
+    pieces = components(prior, intervals)
+    return pieces[1][:2] if [goal for *_, goal in pieces] == [True, False, True] else None
+
+
 Places = NDArray[np.intp]  # of some k among all
 
 # How close the λ that suffices and the one that does not are brought, as logarithms; and where many are to be known.

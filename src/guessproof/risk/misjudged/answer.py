@@ -29,6 +29,9 @@ from guessproof.risk.misjudged.wrong_along import WrongAlong
 from guessproof.risk.misjudged.wrong_curve import WrongCurve
 from guessproof.risk.misjudged.wrong_hills import WrongHills
 from guessproof.risk.misjudged.wrong_prior import Widths, WrongPrior, WrongTents
+from guessproof.risk.misjudged.wrong_ramp import WrongRamp
+from guessproof.risk.misjudged.wrong_rest import WrongRest
+from guessproof.risk.ramp import Ramp
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.cells import can_cut, cut
 from guessproof.risk.several.formula import GoalBlock, blocks
@@ -40,6 +43,7 @@ from guessproof.risk.truth_search import TruthSearch
 from guessproof.risk.truths import possible_values, true_value, values_along
 from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import worst_true_value
+from guessproof.risk.zigzag import left_out
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, Mask
 from guessproof.world.finite import Finite
@@ -367,22 +371,19 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
     log_odds = float(np.asarray(belief.log_p - belief.log_q).reshape(()))
     if isinstance(prior, LinePrior):
         t = np.asarray(0.0) if at is None else true_values(attribute, prior, at)
-        intervals = goal.edges(t)
-        if len(intervals) == 1 and form is not None and np.isinf(form.cap) and not form.is_flat:
-            lo, hi = np.clip(intervals[0], *prior.support)  # beyond it nobody is: a goal that ends there is whole
-            place = float(np.clip(t, *attribute.range))
-            world = MisjudgedGoal(
-                TiltedIntegrals(prior, form), lambda x: (lo + 0 * x, hi + 0 * x), place, place, factor
-            )
-            widths = _widths_on(prior, form, float(lo), float(hi), log_odds)
-            tents = WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
-            return WrongAlong(factor, widths, tents) if WrongAlong.suits(world) else tents
+        intervals, place = goal.edges(t), float(np.clip(t, *attribute.range))
+        region = [(float(a), float(b)) for a, b in intervals]
+        if form is not None and np.isinf(form.cap) and not form.is_flat:
+            if len(intervals) == 1:
+                return _on_line(prior, form, region[0], place, factor, belief)
+            between = left_out(prior, region)
+            if between is not None:
+                return WrongRest.of(_on_line(prior, form, between, place, factor, belief.turned))
         across = farthest(attribute)
         hills = hill_goal(attribute, goal, at, factor)
         if hills is not None:
             return WrongHills(factor, Widths(across, across, across, log_odds), hills)
-        region = tuple((float(a), float(b)) for a, b in intervals)
-        pairs = (lambda: None) if form is None else cache(lambda: apart_on_line(prior, form, region))
+        pairs = (lambda: None) if form is None else cache(lambda: apart_on_line(prior, form, tuple(region)))
         widths = Widths(across, across, across, log_odds)
         return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs)
     assert isinstance(prior, Finite)
@@ -395,6 +396,21 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
     return _on_table(
         factor, prior.mass, table, marks, belief, detours=not attribute.distance.keeps_triangle, among=among
     )
+
+
+def _on_line(
+    prior: LinePrior, form: LineForm, ends: tuple[float, float], place: float, factor: float, belief: Belief
+) -> WrongPrior:
+    """One interval under a distance without a cap, beside a density."""
+    lo, hi = (float(end) for end in np.clip(ends, *prior.support))  # beyond it nobody is: what ends there is whole
+    widths = _widths_on(prior, form, lo, hi, float(np.asarray(belief.log_p - belief.log_q).reshape(())))
+    ramp = Ramp.of(prior, form, lo, hi)
+    found = None if ramp is None else WrongRamp.of(factor, widths, ramp)
+    if found is not None:
+        return found
+    world = MisjudgedGoal(TiltedIntegrals(prior, form), lambda x: (lo + 0 * x, hi + 0 * x), place, place, factor)
+    tents = WrongTents(factor, widths, world, OddsRange(factor, widths, belief))
+    return WrongAlong(factor, widths, tents) if WrongAlong.suits(world) else tents
 
 
 def hill_goal(attribute: Attribute, goal: Goal, at: Any, factor: float) -> HillGoal | None:
@@ -416,6 +432,9 @@ def _many_numbers(
     if not prior.is_line or form is None or form.is_flat or not np.isinf(form.cap):
         return None
     run = correct_run(prior, marks)
+    if run is None and correct_run(prior, 1 - marks) is not None:
+        others = _many_numbers(factor, prior, form, 1 - marks, -log_odds, among)
+        return None if others is None else WrongRest.of(others)
     if run is None:
         return None
     inside = run[1] - run[0] + 1
@@ -484,6 +503,10 @@ def _how(engine: WrongPrior) -> str:
         return f"prior wrong by up to ×{engine.factor:g}: what is declared, and the least that lies far from a peak"
     if isinstance(engine, WrongListed):
         return f"prior wrong by up to ×{engine.factor:g}: every corner likelihood with the priors that favour it"
+    if isinstance(engine, WrongRest):
+        return _how(engine.goal)
+    if isinstance(engine, WrongRamp):
+        return f"prior wrong by up to ×{engine.factor:g}: one ramp tells most, and the priors that favour it"
     if isinstance(engine, WrongAlong):
         return f"prior wrong by up to ×{engine.factor:g}: tents and the priors that favour them, proven on a grid"
     if isinstance(engine, WrongTents):

@@ -16,7 +16,7 @@ import numpy as np
 from guessproof.risk.limits import advantage_of
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
-from guessproof.world.line import log_sum
+from guessproof.world.line import LinePrior, log_sum
 
 Move = Literal[1, -1]  # a belief that rises, or one that falls
 Pair = tuple[Array, Array]
@@ -102,6 +102,15 @@ def _axis(centre: float, reach: float, count: int) -> Array:
     return np.unique(np.clip(np.linspace(centre - reach, centre + reach, count), 0.0, 1.0))
 
 
+def bulk_of(prior: LinePrior) -> Pair:
+    """Between which values peaks and turns are looked for."""
+    bulk = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
+    ends = np.asarray(prior.support)
+    near = np.abs(bulk - ends) <= _AT_THE_END * (bulk[1] - bulk[0])  # goals that end where the prior does are whole
+    low, high = np.where(near, ends, bulk)
+    return np.asarray(low), np.asarray(high)
+
+
 @dataclass(frozen=True)
 class TentRanges:
     """Shares in [0, 1] of the ranges of t, c, s₁ and s₂."""
@@ -111,12 +120,7 @@ class TentRanges:
 
     @classmethod
     def of(cls, goal: MisjudgedGoal) -> TentRanges:
-        prior = goal.world.prior
-        bulk = np.clip(prior.quantile([1e-15, 1 - 1e-15]), *prior.support)
-        ends = np.asarray(prior.support)
-        near = np.abs(bulk - ends) <= _AT_THE_END * (bulk[1] - bulk[0])  # goals that end where the prior does are whole
-        low, high = np.where(near, ends, bulk)
-        return cls(goal, (np.asarray(low), np.asarray(high)))
+        return cls(goal, bulk_of(goal.world.prior))
 
     def truth(self, share: Array) -> Array:
         goal = self.goal
