@@ -1,7 +1,7 @@
 """A goal that reaches to an end of what is possible: one likelihood tells most of it, whatever the prior is.
 
 Let T be the goal (or the rest, where a belief falls), all of it on one side of an edge, and R what lies on the other:
-ψ is larger on T, say. For any likelihood L let μ be the least of ln L − εψ on R. Then L ≥ e^{μ+εψ} on R, and on T, since
+ψ is larger on T, say. For any likelihood L let μ be the least of ln L − εψ on R. Then L ≥ e^{μ+εψ} on R, and on T, as
 no two values differ by more than their distance allows, L ≤ e^{μ+εψ+ε·step}. So the odds of T are largest, for every
 prior, with the ramp e^{εψ} that is raised by the step on T: no peak is to be looked for, and s = ψ + step·1_T is the
 same for every ε.
@@ -46,6 +46,10 @@ class Ramp:
     def rest(self) -> Ramp:
         """What lies on the other side."""
         return replace(self, side=-1 if self.side > 0 else 1)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return (self.edge, np.inf) if self.side > 0 else (-np.inf, self.edge)
 
     def log_tilt(self, rate: Array, turn: Array | None = None) -> Array:
         """ln ∫ e^{rate·(ψ − ψ(edge))} f over all of it, or from some value outwards."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,6 +50,10 @@ class LogNormal(QuadraturePrior):
         root = float(np.sqrt(0.25 + self.sd_log**-2.0))
         low, high = (self.median * float(np.exp(self.sd_log**2 * (u - 1))) for u in (-0.5 - root, -0.5 + root))
         return low, high
+
+    @cached_property
+    def tail_rates(self) -> tuple[float, float]:
+        return np.inf, 0.0  # it falls ever more slowly
 
     def log_slope(self, x: Array) -> Array:
         return -(1 + self._z(x) / self.sd_log) / x
@@ -264,6 +269,10 @@ class StudentT(QuadraturePrior):
     def bends(self) -> tuple[float, ...]:
         away = self.scale * float(np.sqrt(self.df / (self.df + 2)))
         return self.mean - away, self.mean + away
+
+    @cached_property
+    def tail_rates(self) -> tuple[float, float]:
+        return 0.0, 0.0  # both fall like a power
 
     def log_slope(self, x: Array) -> Array:
         z = self._z(x)

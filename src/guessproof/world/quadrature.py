@@ -232,11 +232,11 @@ class QuadraturePrior(LinePrior):
 
     def _diverges(self, k: Array, a: Array, b: Array) -> Mask:
         """Whether e^{kx} f still grows far out in an infinite end: taken as divergent, the safe reading."""
-        left, right = self._steepest
+        left, right = self.tail_rates
         return ((k > 0) & np.isinf(b) & (k > right)) | ((k < 0) & np.isinf(a) & (-k > left))
 
     @cached_property
-    def _steepest(self) -> tuple[float, float]:
+    def tail_rates(self) -> tuple[float, float]:
         """The rates at which the tails fall, far out: no faster tilt has a finite integral."""
         found: list[float] = []
         with np.errstate(all="ignore"):

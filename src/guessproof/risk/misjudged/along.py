@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.rows import Rows, row_axis
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, Pair, TentRanges
 from guessproof.risk.misjudged.turns import (
@@ -64,6 +65,29 @@ class MisjudgedAlong:
 
     def measure(self, epsilon: Array) -> tuple[Array, Array]:
         """(attack, bound) for each ε."""
+        value, bound = np.full((2, epsilon.size), self._most)
+        some = self._is_told(epsilon)
+        if some.any():
+            value[some], bound[some] = self._measured(epsilon[some])
+        return value, bound
+
+    def _is_told(self, epsilon: Array) -> NDArray[np.bool_]:
+        """Whether integrals end: where a tail outweighs a valley, all that lies outside is believed."""
+        if self.move > 0:
+            return np.ones(epsilon.size, dtype=bool)
+        lo, hi = (np.full(epsilon.size, float(end)) for end in self.goal.edges(np.asarray(self.goal.low)))
+        ends, tilt = np.full(epsilon.size, np.inf), self.goal.world.log_tilt
+        with np.errstate(all="ignore"):
+            return (tilt(-epsilon, -ends, lo, lo) < np.inf) & (tilt(epsilon, hi, ends, hi) < np.inf)
+
+    @property
+    def _most(self) -> float:
+        """How far a belief can move at all: from what it is at most, or least, to 0 or 1."""
+        declared = float(self.goal.world.prior.mass(*self.goal.edges(np.asarray(self.goal.low))))
+        before = float(with_odds_of(min(declared, 1.0), self.goal.factor ** (-self.move)))
+        return 1 - before if self.move > 0 else before
+
+    def _measured(self, epsilon: Array) -> tuple[Array, Array]:
         ranges = TentRanges.of(self.goal)
         starts = np.stack([self._near(e) for e in epsilon], axis=1) if self.known else self._first(ranges, epsilon)[1]
         value, shares = self._climbed(ranges, starts, epsilon)
@@ -95,10 +119,12 @@ class MisjudgedAlong:
 
     def rough(self, epsilon: Array) -> Array:
         """About what attacks reach; what follows starts from there."""
-        ranges = TentRanges.of(self.goal)
-        value, shares = self._climbed(ranges, self._first(ranges, epsilon)[1], epsilon)
-        self._keep(epsilon, shares)
-        return value
+        found, some = np.full(epsilon.size, self._most), self._is_told(epsilon)
+        if some.any():
+            ranges = TentRanges.of(self.goal)
+            found[some], shares = self._climbed(ranges, self._first(ranges, epsilon[some])[1], epsilon[some])
+            self._keep(epsilon[some], shares)
+        return found
 
     def _keep(self, epsilon: Array, shares: Array) -> None:
         self.known.update({float(e): share for e, share in zip(epsilon, shares.T, strict=True)})

@@ -1,7 +1,7 @@
 """A goal that reaches to an end of what is possible, under a prior that may be wrong: the exact answer, at many ε.
 
-One likelihood tells most, whatever the prior is (`ramp`). What is left is where a wrong prior h turns to κ, once on each
-side of the edge: from there outwards, where L is large in the target and small in the rest. As in `along`, ∫Lhf is
+One likelihood tells most, whatever the prior is (`ramp`). What is left is where a wrong prior h turns to κ, once on
+each side of the edge: from there outwards, where L is large in the target and small in the rest. As in `along`, ∫Lhf is
 concave in ∫hf in the target and convex in the rest, tangents around the best turns bound all others, and both meet.
 """
 
@@ -11,15 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from guessproof.risk.misjudged.along import most_between
+from guessproof.risk.misjudged.along import best_levels, most_between
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move, Pair, bulk_of
-from guessproof.risk.misjudged.turns import TurnedPart, best_turns, dense, nearer_turns, reached_by
+from guessproof.risk.misjudged.turns import TurnedPart, dense
 from guessproof.risk.ramp import Ramp
 from guessproof.world.checks import Array
 
-_FIRST, _CLOSER = 0.1, (1e-2, 1e-4)  # the share of a side in which turns are even, at first and looking closer
-_TURNS, _STEPS = 15, 3  # of Newton's method, each time
+_NARROW = 0.1, *(10.0**-n for n in (2, 2, 3, 3, 4, 4, 5, 5))  # of a side: where turns are even, closer and closer
+_MEETS, _ROUNDING = 1e-8, 1e-13  # where bound and attack are as near as that, they meet
+_TURNS = 13
+_WAYS: tuple[Move, Move] = 1, -1  # the target, and the rest
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,14 @@ class MisjudgedRamp:
 
     def _told(self, epsilon: Array, heights: Array) -> Pair:
         """The best turns of a grid, brought nearer to where derivatives vanish, and what bounds all others."""
-        sides = _Sides(self, epsilon, heights)
-        value, shares, _ = sides.looked(np.full((2, epsilon.size), 0.5), _FIRST)
-        bound = np.ones(epsilon.size)
-        for narrow in _CLOSER:
-            shares = sides.nearer(shares)
-            found, shares, most = sides.looked(shares, narrow)
-            value, bound = np.maximum(value, found), np.minimum(bound, most)
+        value, bound = np.zeros(epsilon.size), np.ones(epsilon.size)
+        shares, todo = np.full((2, epsilon.size), 0.5), np.arange(epsilon.size)
+        for narrow in _NARROW:
+            found, shares[:, todo], most = _Sides(self, epsilon[todo], heights[:, todo]).looked(shares[:, todo], narrow)
+            value[todo], bound[todo] = np.maximum(value[todo], found), np.minimum(bound[todo], most)
+            todo = todo[bound[todo] > value[todo] * (1 + _MEETS) + _ROUNDING]
+            if not todo.size:
+                break
         return value, bound
 
 
@@ -76,41 +79,52 @@ class _Sides:
     heights: Array  # ln ∫Lf over target and rest, h being 1
 
     def looked(self, shares: Array, narrow: float) -> tuple[Array, Array, Array]:
-        """The best of some turns dense around others, where they are, and what no turn exceeds."""
-        around, every = [dense(share, _TURNS, narrow) for share in shares], np.arange(self.epsilon.size)
-        target, rest = self._parts(around[0], around[1], whole=True)
-        value, places = best_turns(target, rest)
-        best = np.stack([at[every, place] for at, place in zip(around, places, strict=True)])
-        return value, best, most_between(target.polygon(1), rest.polygon(-1), np.zeros((2, self.epsilon.size)))
+        """The best of some turns dense around others, where better ones are, and what no turn exceeds.
 
-    def nearer(self, shares: Array) -> Array:
-        """Turns after some of Newton's steps, where these reach more."""
-        nearer = nearer_turns(self._parts, shares, 1, self.epsilon * self._steep[:, None], _STEPS)
-        better = reached_by(self._parts, nearer) > reached_by(self._parts, shares)
-        return np.where(better, nearer, shares)
+        Between two turns a prior may turn in part, which counts where many values are equally far.
+        """
+        around = (
+            (way, self._turns(way, dense(share, _TURNS, narrow))) for way, share in zip(_WAYS, shares, strict=True)
+        )
+        target, rest = (self._part(way, self._with_ends(way, turn)) for way, turn in around)
+        value, levels = best_levels(target, rest)
+        nearer = np.stack([self._share(way, level) for way, level in zip(_WAYS, levels, strict=True)])
+        most = most_between(target.polygon(1), rest.polygon(-1), np.zeros((2, self.epsilon.size)))
+        return value, nearer, most
 
-    @property
-    def _steep(self) -> Array:
-        """How ψ, as it rises into the target, changes along a share."""
-        return self.ramp.target.side * np.array([edge - far for far, edge in map(self._ends, (1, -1))])
+    def _side(self, way: Move) -> Ramp:
+        return self.ramp.target if way > 0 else self.ramp.target.rest
 
     def _ends(self, way: Move) -> tuple[float, float]:
         """ψ far out and at the edge."""
-        part = self.ramp.target if way > 0 else self.ramp.target.rest
+        part = self._side(way)
         far, edge = part.world.form.psi([self.ramp.bulk[part.side > 0], part.edge])
         return float(far), float(edge)
 
-    def _parts(self, inside: Array, outside: Array, *, whole: bool = False) -> tuple[TurnedPart, TurnedPart]:
-        """The target and the rest; `whole` from h = 1 everywhere to κ everywhere."""
-        return self._part(1, inside, whole), self._part(-1, outside, whole)
+    def _turns(self, way: Move, shares: Array) -> Array:
+        """Where h turns, in rows."""
+        part, (far, edge) = self._side(way), self._ends(way)
+        outwards = np.maximum if part.side > 0 else np.minimum  # where ψ is flat around the edge
+        return outwards(part.world.form.inverse(far + shares * (edge - far)), part.edge)
 
-    def _part(self, way: Move, shares: Array, whole: bool) -> TurnedPart:
+    def _share(self, way: Move, level: Array) -> Array:
+        """The share at which ln L is so much, in each row."""
+        far, edge = self._ends(way)
+        raised = self.epsilon * self.ramp.target.world.form.step if way > 0 else 0.0
+        psi = (level + np.logaddexp(*self.heights) - raised) / (self.ramp.target.side * self.epsilon)
+        share = (psi + edge - far) / (edge - far)
+        return np.clip(np.where(np.isnan(share), 0.5, share), 0.0, 1.0)
+
+    def _with_ends(self, way: Move, turn: Array) -> Array:
+        """Turns from where h is 1 everywhere to where it is κ, with all at which ψ bends: beyond it may be flat."""
+        part = self._side(way)
+        ends = [part.side * np.inf, part.edge, *np.clip(part.world.form.cuts, *part.interval)]
+        turn = np.concatenate([turn, np.broadcast_to(ends, (len(turn), len(ends)))], axis=1)
+        return -part.side * np.sort(-part.side * turn, axis=1)
+
+    def _part(self, way: Move, turn: Array) -> TurnedPart:
         """∫hf, ∫Lhf and L at the turn."""
-        part, (far, edge) = self.ramp.target if way > 0 else self.ramp.target.rest, self._ends(way)
-        psi, inverse = part.world.form.psi, part.world.form.inverse
-        turn = inverse(far + shares * (edge - far))
-        if whole:
-            turn[:, 0], turn[:, -1] = part.side * np.inf, part.edge
+        part, (_, edge) = self._side(way), self._ends(way)
         rate, scale = (self.ramp.target.side * self.epsilon)[:, None], np.logaddexp(*self.heights)[:, None]
         logs = part.log_tilt(np.stack([0 * rate, rate]), turn)
         every = np.stack([part.log_tilt(0 * self.epsilon), self.heights[0 if way > 0 else 1]])
@@ -118,4 +132,4 @@ class _Sides:
         less = np.stack([0 * scale, scale])
         mass, told = np.exp(every[..., None] - less) + (self.ramp.factor - 1) * np.exp(logs - less)
         raised = np.exp(self.epsilon * part.world.form.step)[:, None] if way > 0 else np.ones_like(rate)
-        return TurnedPart(mass, told, np.exp(rate * (psi(turn) - edge) - scale)).raised(raised)
+        return TurnedPart(mass, told, np.exp(rate * (part.world.form.psi(turn) - edge) - scale)).raised(raised)
