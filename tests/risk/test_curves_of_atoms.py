@@ -103,7 +103,7 @@ def test_under_a_prior_that_may_be_wrong_gaps_are_as_much_larger_as_they_have_to
         atoms, ends = run[0], (np.array([0.3]), np.array([0.4]))
         for sign in (1, -1):
             gap = float(gaps_of(attack, np.inf)(*ends, sign)[1][0])
-            some = chosen(*run) if sign < 0 else ~chosen(*run)
+            some = chosen(*run[:2]) if sign < 0 else ~chosen(*run[:2])
             for peak, wrong in product(range(run[1][0], run[1][1] + 1), product((1.0, factor), repeat=int(some.sum()))):
                 mass = atoms.mass.copy()
                 mass[some] *= wrong
@@ -211,7 +211,7 @@ def test_the_curve_of_a_sample_under_a_prior_that_may_be_wrong(factor: float, bo
         assert (run[0].mass.size <= along_atoms._SMALL) == (count == 9)
 
         def exact(epsilon: float, run: Any = run) -> float:
-            return max(reference(*run, 0.0, factor, move, epsilon) for move in ((1, -1) if both else (1,)))
+            return max(reference(*run[:2], 0.0, factor, move, epsilon) for move in ((1, -1) if both else (1,)))
 
         for epsilon in np.exp(rng.uniform(np.log(2e-3), np.log(0.3), 3)):
             found = curve.advantage(float(epsilon), both)

@@ -388,9 +388,8 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
         from guessproof.risk.misjudged.along_atoms import MisjudgedRun
 
         form = attack.attribute.distance.line_form
-        atoms, places, way = run
-        step = 0.0 if form is None else form.step
-        along = [MisjudgedRun(atoms, places, step, attack.prior_factor, _moved(move, way)) for move in moves]
+        known = run.atoms, run.ends, 0.0 if form is None else form.step, attack.prior_factor
+        along = [MisjudgedRun(*known, _moved(move, run.way)) for move in moves]
     elif peaks is not None:
         lo, hi = peaks.ends
         goal = MisjudgedGoal(peaks.world, lambda t: (lo + 0 * t, hi + 0 * t), lo, lo, attack.prior_factor)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,9 +103,8 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
 
     def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         assert run is not None
-        atoms, places, way = run
-        ends = atoms, places, first, second
-        rest = gap_of_rest(*ends) if sign * way > 0 else gap_of_peaks(*ends, -1)
+        ends = run.atoms, run.ends, first, second
+        rest = gap_of_rest(*ends) if sign * run.way > 0 else gap_of_peaks(*ends, -1)
         return np.full(first.shape, np.inf), factor * rest
 
     runs = None if attack.known_truth or factor > 1 or not isinstance(attack.attribute.prior, Finite) else attack.runs
@@ -175,7 +175,12 @@ def _compared(sign: int) -> Part:
     return "rest" if sign > 0 else "goal"
 
 
-Run = tuple[Atoms, tuple[int, int], Move]  # values, the first and last of a run, and −1 where the goal is all others
+class Run(NamedTuple):
+    """The first and the last of a run of numbers; way −1 where the goal is all others."""
+
+    atoms: Atoms
+    ends: tuple[int, int]
+    way: Move
 
 
 def run_of(attack: Attack) -> Run | None:
@@ -192,7 +197,7 @@ def run_of(attack: Attack) -> Run | None:
     for chosen, way in ((marks, 1), (1 - marks, -1)):
         run = correct_run(prior, chosen)
         if run is not None:
-            return Atoms.of(prior, form), run, 1 if way > 0 else -1
+            return Run(Atoms.of(prior, form), run, 1 if way > 0 else -1)
     return None
 
 
@@ -206,7 +211,7 @@ def _lumped(prior: LinePrior, form: LineForm, lo: float, hi: float) -> Run | Non
     if not inside.size:
         return None
     # ψ at the right end of a part is that within it: jumps are taken just above their cuts.
-    return Atoms(right[some], mass[some], form.psi(right[some])), (int(inside[0]), int(inside[-1])), 1
+    return Run(Atoms(right[some], mass[some], form.psi(right[some])), (int(inside[0]), int(inside[-1])), 1)
 
 
 @dataclass(frozen=True)

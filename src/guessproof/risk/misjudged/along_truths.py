@@ -103,7 +103,8 @@ class MisjudgedAlongTruths:
         known = np.array(sorted(self.known))
         after = np.clip(np.searchsorted(known, epsilon), 1, known.size - 1)
         left, right = (np.stack([self.known[float(e)] for e in known[i]], axis=1) for i in (after - 1, after))
-        share = np.clip(np.log(epsilon / known[after - 1]) / np.log(known[after] / known[after - 1]), 0.0, 1.0)
+        with np.errstate(invalid="ignore", divide="ignore"):  # of one alone nothing lies between
+            share = np.clip(np.log(epsilon / known[after - 1]) / np.log(known[after] / known[after - 1]), 0.0, 1.0)
         between = np.where(left == right, left, (1 - share) * left + share * right)
         first, second = (np.where(self.is_same(left, right), between, side) for side in (left, right))
         return first, second

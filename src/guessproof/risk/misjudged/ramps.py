@@ -58,7 +58,7 @@ class MisjudgedRamp:
         return 1.0 - float(with_odds_of(np.minimum(declared, 1.0), 1 / self.factor))
 
     def _told(self, epsilon: Array, heights: Array) -> Pair:
-        """The best turns of a grid, brought nearer to where derivatives vanish, and what bounds all others."""
+        """Turns closer and closer to the best ones, and what bounds all others."""
         value, bound = np.zeros(epsilon.size), np.ones(epsilon.size)
         shares, todo = np.full((2, epsilon.size), 0.5), np.arange(epsilon.size)
         for narrow in _NARROW:
@@ -83,10 +83,9 @@ class _Sides:
 
         Between two turns a prior may turn in part, which counts where many values are equally far.
         """
-        around = (
-            (way, self._turns(way, dense(share, _TURNS, narrow))) for way, share in zip(_WAYS, shares, strict=True)
-        )
-        target, rest = (self._part(way, self._with_ends(way, turn)) for way, turn in around)
+        turns = [self._turns(way, dense(share, _TURNS, narrow)) for way, share in zip(_WAYS, shares, strict=True)]
+        parts = [self._part(way, self._with_ends(way, turn)) for way, turn in zip(_WAYS, turns, strict=True)]
+        target, rest = parts
         value, levels = best_levels(target, rest)
         nearer = np.stack([self._share(way, level) for way, level in zip(_WAYS, levels, strict=True)])
         most = most_between(target.polygon(1), rest.polygon(-1), np.zeros((2, self.epsilon.size)))

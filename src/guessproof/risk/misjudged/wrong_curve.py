@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from guessproof.risk.misjudged.at_one_epsilon import AtOneEpsilon
 from guessproof.risk.misjudged.looked_up import CLOSE, LookedUp
 from guessproof.risk.misjudged.lumped_runs import MisjudgedAlongLumps
 from guessproof.risk.misjudged.tents import Move
@@ -72,6 +73,14 @@ class WrongCurve(LookedUp, WrongAnywhere):
         along = along_truths(self.search, self.factor, move)
         bound = proven_at(along, epsilon)[1] if isinstance(along, MisjudgedAlongLumps) else 1.0
         return bound if bound < 1 else None
+
+    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        """What is proven at once, or more where boxes prove it."""
+        quick = self.quick_factor(epsilon, limit, move)
+        if math.isinf(quick) or not moves_on_a_line(self.search, move):
+            return quick
+        alone = AtOneEpsilon(self.factor, self.widths, lambda factor, way: along_truths(self.search, factor, way))
+        return max(quick, alone.largest_factor(epsilon, limit, move))
 
     def has_curve(self, move: Move) -> bool:
         return moves_on_a_line(self.search, move)

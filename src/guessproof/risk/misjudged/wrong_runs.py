@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.misjudged.along_runs import MisjudgedAlongRuns
+from guessproof.risk.misjudged.at_one_epsilon import AtOneEpsilon
 from guessproof.risk.misjudged.looked_up import CLOSE, LookedUp
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.truth_curve import proven_at, proven_curve
@@ -94,6 +95,10 @@ class WrongRuns(LookedUp):
         if limit >= math.tanh(epsilon * self.widths.across / 4):
             return True
         return limit > 0 and not math.isinf(self.factor) and self.limit(epsilon, move) <= limit
+
+    def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
+        alone = AtOneEpsilon(self.factor, self.widths, lambda factor, way: self.wrong_by(factor).along(way))
+        return alone.largest_factor(epsilon, limit, move)
 
     def is_free(self, limit: float, move: Move) -> bool:
         return limit >= self._left(move)
