@@ -216,7 +216,7 @@ def largest_epsilon(
 
     ready = (limit > 0) & np.isfinite(limit)
     if _COSTLY[0] <= relative <= _COSTLY[1] and limit.size == 1 and ready.all():
-        found = _by_few_looks(lambda e: float(bound(np.full(shape, e)).item()), float(limit[0]), start, relative)
+        found = by_few_looks(lambda e: float(bound(np.full(shape, e)).item()), float(limit[0]), start, relative)
         if found is not None:
             return np.full(shape, found * (1 - _BACK))
     low, high, f_low, f_high = _bracket(excess, limit, ready, start)
@@ -227,7 +227,7 @@ def largest_epsilon(
     return epsilon.reshape(shape)
 
 
-def _by_few_looks(bound: Callable[[float], float], limit: float, start: float, relative: float) -> float | None:
+def by_few_looks(bound: Callable[[float], float], limit: float, start: float, relative: float) -> float | None:
     """An ε that keeps the limit, about as close to the largest as asked for; None where looks do not lead there.
 
     Over short ways a bound is about a power of ε: the last two looks say which, and where it reaches the limit. The

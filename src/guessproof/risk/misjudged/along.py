@@ -40,19 +40,31 @@ from guessproof.risk.misjudged.turns import (
 )
 from guessproof.world.checks import Array
 
-_LITTLE_OF_EPSILON = 2.5e-4  # how far above an attack a bound may be, as what it loses of ε
-_CLOSEST = 1e-6  # the same as a share of the attack, at least
 _PEAKS, _TURNS = 17, 13  # where a search for attacks begins
 _CLIMBS, _FIRST_STEP, _SHRINK = 5, 0.04, 0.4
 _PEAKS_AT_FIRST, _RADII = 12, 7  # points of a grid around an attack
 _STEPS, _STEPS_BETWEEN = 3, 1  # from the radii of an attack to those of a peak, or from those of its neighbours
-_NARROW, _NARROWER = 0.01, (0.003,)  # the share of a range in which it is even, at first and looking again
+_NARROW = 0.01  # the share of a range in which it is even, at first
 _BULKY = 3.0  # times where most of the prior lies: a range for which that share is meant
 _AGAIN, _BETTER = 3, 1e-7  # times that a grid may show a better attack, and by how much
-_ROUNDS, _MOST_PEAKS = 6, 128  # of cutting between peaks, and for one ε
 _VAIN = 0.5  # of what is allowed: cutting between peaks for less than this is in vain
 _BLOCK = 256  # peaks worked on at a time, so that their cells stay in the cache
 _ROUNDING = 4e-14  # of beliefs
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far above an attack a bound may be, and how much work that is worth."""
+
+    of_epsilon: float  # as what it loses of ε
+    of_attack: float  # the same as a share of the attack, at least
+    narrower: tuple[float, ...]  # of a range in which radii are even: looking again, and once more
+    rounds: int  # of cutting between peaks
+    peaks: int  # at most for one ε
+
+
+CLOSE = Closeness(2.5e-4, 1e-6, (0.003,), 6, 128)  # enough for a curve
+CLOSEST = Closeness(2e-9, 1e-9, (0.003, 3e-4, 3e-5), 20, 8192)  # for one ε: both meet
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,7 @@ class MisjudgedAlong:
 
     goal: MisjudgedGoal
     move: Move
+    close: Closeness = CLOSE
     known: dict[float, Array] = field(default_factory=dict[float, Array], repr=False, compare=False)  # attacks by ε
 
     def measure(self, epsilon: Array) -> tuple[Array, Array]:
@@ -93,7 +106,7 @@ class MisjudgedAlong:
         value, shares = self._climbed(ranges, starts, epsilon)
         bound, todo = np.ones(epsilon.size), np.arange(epsilon.size)
         for _ in range(_AGAIN):
-            grid = PeakGrid(ranges, self.move, epsilon[todo], shares[:, todo])
+            grid = PeakGrid(ranges, self.move, epsilon[todo], shares[:, todo], self.close)
             enough = self._enough(grid, value[todo])
             bound[todo], found, there = grid.bound(value[todo], enough)
             better = found > value[todo] * (1 + _BETTER)
@@ -111,8 +124,8 @@ class MisjudgedAlong:
 
     def _enough(self, grid: PeakGrid, value: Array) -> Array:
         """How far above the attack is close enough: what a little more of ε adds to it."""
-        ahead = self._at(grid.ranges, grid.attacks[..., None], grid.epsilon * (1 + _LITTLE_OF_EPSILON))[:, 0, 0, 0]
-        return np.maximum(ahead, value * (1 + _CLOSEST))
+        ahead = self._at(grid.ranges, grid.attacks[..., None], grid.epsilon * (1 + self.close.of_epsilon))[:, 0, 0, 0]
+        return np.maximum(ahead, value * (1 + self.close.of_attack))
 
     def _near(self, epsilon: float) -> Array:
         return self.known[min(self.known, key=lambda e: abs(np.log(e / epsilon)))]
@@ -172,6 +185,7 @@ class PeakGrid:
     move: Move
     epsilon: Array
     attacks: Array
+    close: Closeness = CLOSE
 
     def bound(self, value: Array, enough: Array) -> tuple[Array, Array, Array]:
         """What no peak and no wrong prior exceeds, for each ε, and the best attack of the grid.
@@ -182,11 +196,11 @@ class PeakGrid:
         which = np.repeat(np.arange(self.epsilon.size), shares.shape[1])
         rows = self._at(which, shares.ravel(), self.attacks[1:, which], _STEPS, enough)
         rows = self._with_gaps(rows, np.arange(rows.which.size), enough)
-        for _ in range(_ROUNDS):
+        for _ in range(self.close.rounds):
             high = enough.copy()  # what bounds the peaks themselves is not lowered by cutting between them
             np.maximum.at(high, rows.which, rows.bound + _VAIN * (enough - value)[rows.which])
             wide = np.flatnonzero(rows.between > high[rows.which])
-            wide = wide[np.bincount(rows.which, minlength=self.epsilon.size)[rows.which[wide]] < _MOST_PEAKS]
+            wide = wide[np.bincount(rows.which, minlength=self.epsilon.size)[rows.which[wide]] < self.close.peaks]
             if not wide.size:
                 break
             share, turns = (0.5 * (v[..., wide] + v[..., wide + 1]) for v in (rows.share, rows.turns))
@@ -254,7 +268,7 @@ class PeakGrid:
     def _at(self, which: NDArray[np.int64], share: Array, turns: Array, steps: int, enough: Array) -> _PeakRows:
         """For each ε and peak: what no wrong prior exceeds, and the best attack."""
         rows = self._looked(which, share, turns, steps, _NARROW)
-        for narrow in _NARROWER:  # where this is not close, once more around what is best for that peak
+        for narrow in self.close.narrower:  # where this is not close, once more around what is best for that peak
             loose = np.flatnonzero(rows.bound > enough[which])
             if not loose.size:
                 break
