@@ -74,7 +74,7 @@ def _value(text: str, node: ast.expr) -> Any:
 
 
 def read_goal(text: str, attribute: Attribute) -> Goal:
-    """A goal such as "within 2", "within 5%", "exactly", "among math, cs" or "inside 10 20".
+    """A goal such as "within 2", "within 5%", "exactly", "among math, cs", "inside 10 20" or "above 10".
 
     >>> read_goal("within 5%", Attribute("x", prior=priors.normal(0, 1)))
     x within 5 %
@@ -85,7 +85,7 @@ def read_goal(text: str, attribute: Attribute) -> Goal:
             return found.build({attribute.name: attribute})
     except GoalError as error:  # what was typed stands a line above: no need to show it again
         raise GoalError("goal", text, error.problem, error.remedy.partition("\n")[0]) from None
-    remedy = "write: within 2 | within 5% | exactly | among a, b | inside 10 20"
+    remedy = "write: within 2 | within 5% | exactly | among a, b | inside 10 20 | above 10"
     raise GoalError("goal", text, f"is not one wish about {attribute.name} alone", remedy)
 
 

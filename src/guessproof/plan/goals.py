@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from guessproof.errors import GoalError, InputError, KnowledgeError, PlanError
 from guessproof.names import suggest_name
-from guessproof.plan.grammar import Joined, Misread, Token, Tree, Wish, difference_hint, read_tree, walk_wishes
+from guessproof.plan.grammar import SIDES, Joined, Misread, Token, Tree, Wish, difference_hint, read_tree, walk_wishes
 from guessproof.plan.places import Key, Place, spell_key, underline
 from guessproof.plan.tables import AttackerTable, PlanFile
 from guessproof.risk.attack import Attack
@@ -114,6 +114,8 @@ def _wish(wish: Wish, attributes: list[Attribute]) -> Goal:
     if wish.verb == "inside":
         ends = [_end(value, attribute) for value in wish.values]
         return goals.inside(attribute, *zip(ends[::2], ends[1::2], strict=True))
+    if wish.verb in SIDES:
+        return goals.inside(attribute, _side(wish, _end(wish.values[0], attribute)))
     if isinstance(attribute.prior, LinePrior):
         problem = "a single number has probability 0 among all real numbers"
         remedy = f"write {attribute.name} within …" if wish.verb == "exactly" else f"write {attribute.name} inside …"
@@ -132,8 +134,15 @@ def _formula(wish: Wish, attributes: Mapping[str, Attribute]) -> Goal:
     if wish.verb == "inside":
         ends = [_number(value) for value in wish.values]
         return goals.inside(formula, *zip(ends[::2], ends[1::2], strict=True))
+    if wish.verb in SIDES:
+        return goals.inside(formula, _side(wish, _number(wish.values[0])))
     radius = _number(wish.values[0])
     return goals.within(formula, percent=radius) if wish.percent else goals.within(formula, radius)
+
+
+def _side(wish: Wish, end: float) -> tuple[float, float]:
+    """All numbers on one side of one, and that one."""
+    return (end, math.inf) if wish.verb == "above" else (-math.inf, end)
 
 
 def _unit(wish: Wish, attributes: list[Attribute]) -> float:

@@ -7,10 +7,12 @@
     part  = "not" part | "(" goal ")" | wish
     wish  = column "within" number [ "%" | unit ]
           | formula "within" number [ "%" ] | formula "inside" number number
+          | formula ( "above" | "below" ) number
           | "(" column { "," column } ")" "within" number [ "by" norm ]
           | column "exactly"
           | column "among" value { "," value }
           | column "inside" end end { [ "," ] end end }
+          | column ( "above" | "below" ) end
     end   = number | date
     unit  = "seconds" | "minutes" | "hours" | "days" | "weeks" | "years", of a column of times
 
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SIGNS = ("+", "-", "*", "/", "^", "**")
-KEYWORDS = frozenset({"and", "or", "not", "within", "exactly", "among", "inside", "by"})
+KEYWORDS = frozenset({"and", "or", "not", "within", "exactly", "among", "inside", "above", "below", "by"})
 _PATTERN = re.compile(
     r"""(?P<space>\s+)
       | (?P<quoted>"(?:[^"]|"")*" | '(?:[^']|'')*')
@@ -123,7 +125,8 @@ class Tokens:
         return token
 
 
-VERBS = ("within", "exactly", "among", "inside")
+VERBS = ("within", "exactly", "among", "inside", "above", "below")
+SIDES = ("above", "below")  # of one number
 _EXAMPLES = "write for instance: time within 2 | income within 5% | faculty exactly | faculty among math, cs"
 _DEEPEST = 50
 
@@ -269,12 +272,11 @@ class _Reader:
         formula = read_sum(self.tokens)
         verb = self.tokens.next()
         name = verb.text.lower()
-        if verb.kind != "word" or name not in ("within", "inside"):
-            raise Misread(
-                verb.start, verb.end, "does not say what is wanted of the formula", "write within 2 or inside 10 20"
-            )
-        if name == "inside":
-            ends = self._ends()
+        if verb.kind != "word" or name not in ("within", "inside", *SIDES):
+            remedy = "write within 2, inside 10 20 or above 10"
+            raise Misread(verb.start, verb.end, "does not say what is wanted of the formula", remedy)
+        if name != "within":
+            ends = self._rest(name)
             return Wish(name, formula.columns, ends, start=start, end=self.tokens.before.end, formula=formula)
         values, percent, _, _ = self._radius(several=False)
         return Wish(name, formula.columns, values, percent, None, None, start, self.tokens.before.end, formula)
@@ -288,7 +290,8 @@ class _Reader:
         verb = self.tokens.next()
         if not any(verb.is_word(v) for v in VERBS):
             name = columns[0].text
-            remedy = f"write “{name} within 2”, “{name} exactly”, “{name} among a, b” or “{name} inside 10 20”"
+            more = f"“{name} among a, b”, “{name} inside 10 20” or “{name} above 10”"
+            remedy = f"write “{name} within 2”, “{name} exactly”, {more}"
             hint = suggest_name(verb.text, VERBS, remedy)
             raise Misread(verb.start, verb.end, f"does not say what is wanted of {name}", hint)
         name = verb.text.lower()
@@ -302,7 +305,15 @@ class _Reader:
     def _rest(self, verb: str) -> tuple[Token, ...]:
         if verb == "exactly":
             return ()
+        if verb in SIDES:
+            return (self._end(verb),)
         return self._values() if verb == "among" else self._ends()
+
+    def _end(self, verb: str) -> Token:
+        token = self.tokens.next()
+        if not _is_end(token):
+            raise Misread(token.start, token.end, f"{verb} what? give a number", f"write for instance: {verb} 10")
+        return token
 
     def _radius(self, *, several: bool) -> tuple[tuple[Token, ...], bool, Token | None, Token | None]:
         radius = self._number("how near? give a number", "write for instance: within 2")

@@ -5,6 +5,9 @@ Let T be the goal (or the rest, where a belief falls), all of it on one side of 
 no two values differ by more than their distance allows, L ≤ e^{μ+εψ+ε·step}. So the odds of T are largest, for every
 prior, with the ramp e^{εψ} that is raised by the step on T: no peak is to be looked for, and s = ψ + step·1_T is the
 same for every ε.
+
+A goal that ends where hardly anybody is beyond is nearly such a one: whatever the likelihood is, beliefs in the two
+differ by no more than what is believed to lie beyond its end, of which again a ramp tells most.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ from guessproof.world.line_form import LineForm
 
 Side = Literal[1, -1]
 
+_HARDLY_ANYBODY = 1e-15  # of the prior
+
 
 @dataclass(frozen=True)
 class Ramp:
@@ -31,16 +36,21 @@ class Ramp:
     world: TiltedIntegrals
     edge: float
     side: Side
+    beyond: Ramp | None = None  # where the goal ends, if hardly anybody is beyond
 
     @classmethod
     def of(cls, prior: LinePrior, form: LineForm, lo: float, hi: float) -> Ramp | None:
-        """All from one value to another, if that is an end of the prior and some lies beyond the other one."""
+        """All from one value to another, if hardly anybody is beyond one of them, and some are beyond the other."""
         if math.isfinite(form.cap) or not any(form.slopes):
             return None
-        (low, high), world = prior.support, TiltedIntegrals(prior, form)
-        if low < lo < high <= hi:
-            return cls(world, lo, 1)
-        return cls(world, hi, -1) if lo <= low < hi < high else None
+        world = TiltedIntegrals(prior, form)
+        below, above = Ramp(world, lo, -1), Ramp(world, hi, 1)
+        few = [np.exp(part.log_tilt(np.zeros(1))[0]) <= _HARDLY_ANYBODY for part in (below, above)]
+        if few[0] == few[1]:
+            return None
+        past, goal = (below, Ramp(world, hi, -1)) if few[0] else (above, Ramp(world, lo, 1))
+        low, high = prior.support
+        return replace(goal, beyond=past) if low < past.edge < high else goal
 
     @property
     def rest(self) -> Ramp:
@@ -57,6 +67,11 @@ class Ramp:
         turn = edge if turn is None else turn
         a, b = (turn, end) if self.side > 0 else (end, turn)
         return self.world.log_tilt(*np.broadcast_arrays(rate, a, b, edge))
+
+    def log_odds(self, epsilon: Array) -> Array:
+        """What the odds of it are at most, as a logarithm, whatever the likelihood is."""
+        rate = self.side * epsilon
+        return self.log_tilt(rate) - self.rest.log_tilt(rate) + epsilon * self.world.form.step
 
     def gaps(self, first: Array, second: Array, factor: float) -> tuple[Array, Array]:
         """g of all values, and g of the rest, between each two ε, for a belief in this that rises (`gaps`)."""

@@ -16,7 +16,7 @@ _RESERVED = {
     "intersect", "into", "is", "join", "lateral", "left", "like", "limit", "natural", "not", "null", "offset",
     "on", "or", "order", "outer", "primary", "references", "right", "select", "set", "some", "table", "then",
     "to", "true", "union", "unique", "update", "user", "using", "values", "when", "where", "window", "with",
-    "within", "exactly", "among", "inside",
+    "within", "exactly", "among", "inside", "above", "below",
 }  # fmt: skip
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 

@@ -191,6 +191,10 @@ class Inside(Goal):
         object.__setattr__(self, "intervals", tuple(merged))
 
     def __repr__(self) -> str:
+        sides = {(a == -np.inf, b == np.inf) for a, b in self.intervals}
+        if sides <= {(True, False), (False, True)}:  # above or below a number
+            words = (f"{'≤' if a == -np.inf else '≥'} {b if a == -np.inf else a:g}" for a, b in self.intervals)
+            return f"{self.attribute.name} {' or '.join(words)}"
         return f"{self.attribute.name} in {' or '.join(f'[{a:g}, {b:g}]' for a, b in self.intervals)}"
 
     @property

@@ -20,6 +20,7 @@ from guessproof.world.checks import Array
 
 _NARROW = 0.1, *(10.0**-n for n in (2, 2, 3, 3, 4, 4, 5, 5))  # of a side: where turns are even, closer and closer
 _MEETS, _ROUNDING = 1e-8, 1e-13  # where bound and attack are as near as that, they meet
+_LITTLE = 1e-12  # what may be believed to lie beyond the end of a goal
 _TURNS = 13
 _WAYS: tuple[Move, Move] = 1, -1  # the target, and the rest
 
@@ -45,6 +46,10 @@ class MisjudgedRamp:
             told = np.isfinite(heights).all(axis=0)  # where a tail outweighs ε, all that can be believed is
             value, bound = np.full((2, epsilon.size), self._most)
             value[told], bound[told] = self._told(epsilon[told], heights[:, told])
+            if self.target.beyond is not None:  # what is believed to be there is more of the goal, or less
+                little = self.factor * np.exp(self.target.beyond.log_odds(epsilon)) <= _LITTLE
+                value = np.where(little, value - _LITTLE, 0.0)
+                bound = np.minimum(np.where(little, bound, self._most) + _LITTLE, 1.0)
         return np.minimum(np.maximum(value, 0.0), bound), bound
 
     def rough(self, epsilon: Array) -> Array:
