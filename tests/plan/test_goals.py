@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,6 +48,9 @@ f, s = goals.exactly(FACULTY), goals.exactly(SMOKER)
         ("'age group' among 0-17", goals.among(AGE, ["0-17"])),
         ("time inside 5 7", t5),
         ("time inside 5, 7", t5),
+        ("time above 5", goals.inside(TIME, (5, math.inf))),
+        ("time Below -5", goals.inside(TIME, (-math.inf, -5))),
+        ("time above 7 or time below 5", goals.inside(TIME, (7, math.inf)) | goals.inside(TIME, (-math.inf, 5))),
         ("time inside -5 7, 20 21", goals.inside(TIME, (-5, 7), (20, 21))),
         ("(lon, lat) within 5 by l2", goals.near((LON, LAT), 5, by="l2")),
         ("(lon, lat) within 5", goals.near((LON, LAT), 5, by="l2")),
@@ -90,6 +95,9 @@ def test_what_is_understood(text: str, meant: goals.Goal) -> None:
         ("children among three", "three", "choose from 0, 1, 2"),
         ("time inside 5", "", "inside 10 20"),
         ("time inside 5 7 9", "", "inside 10 20"),
+        ("time above", "", "above 10"),
+        ("time above 5 7", "7", "and, or"),
+        ("faculty above 5", "faculty above 5", "among"),
         ("time inside 7 5", "time inside 7 5", "swap"),
         ("time within 0", "time within 0", "above 0"),
         ("time within 200%", "time within 200%", "at most 100"),
@@ -141,8 +149,8 @@ def test_a_column_without_a_prior_is_told_apart_from_an_unknown_one() -> None:
 
 
 WORDS = st.sampled_from(
-    ["time", "faculty", "within", "exactly", "among", "inside", "and", "or", "not", "(", ")", ",", "2", "%", "by", "l2",
-     "math", "'", '"', "-", "lon", "lat", ".5", "\n", "é", "[", "1e9"]
+    ["time", "faculty", "within", "exactly", "among", "inside", "above", "and", "or", "not", "(", ")", ",", "2", "%",
+     "by", "l2", "math", "'", '"', "-", "lon", "lat", ".5", "\n", "é", "[", "1e9"]
 )  # fmt: skip
 
 
@@ -162,6 +170,7 @@ def test_any_text_is_a_goal_or_a_goal_error(text: str) -> None:
         ("(weight + height) / 2 within 5%", "(weight + height) / 2 within 5 %"),
         ("weight -3 * height + 2 within 1", "weight - 3 * height + 2 within 1"),
         ("-weight + height ^ 2 inside 3 4", "-1 * weight + height ^ 2 in [3, 4]"),
+        ("weight + height above 3", "weight + height ≥ 3"),
         ("sqrt(weight ** 2 + height ** 2) within 1 and weight within 2",
          "sqrt(weight ^ 2 + height ^ 2) within 1 & weight within 2"),
         ("not (weight * height within 3 or max(weight, height) within 1)",

@@ -22,6 +22,7 @@ WISHES = st.one_of(
     st.just("exactly"),
     st.lists(st.sampled_from(["math", "'computer science'", "3"]), min_size=1).map(lambda v: f"among {', '.join(v)}"),
     st.tuples(NUMBERS, NUMBERS).map(lambda ends: f"inside {ends[0]} {ends[1]}"),
+    st.tuples(st.sampled_from(["above", "below"]), NUMBERS).map(" ".join),
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from guessproof.ledger.amounts import shown
-from guessproof.plan.grammar import Joined, Tree, Wish
+from guessproof.plan.grammar import SIDES, Joined, Tree, Wish
 from guessproof.rounded import DIGITS, Side, points, round_digits, round_places
 
 THIN = "\u202f"  # a narrow space that does not break
@@ -158,6 +158,8 @@ def goal_words(tree: Tree, whose: str = "your", label: Callable[[str], str] = st
     'both somebody’s sex and somebody’s colour'
     >>> goal_words(read_tree("(lon, lat) within 5 by l2 or faculty among math, cs"))
     'your place (lon, lat) to within 5 or whether your faculty is math or cs (one is enough)'
+    >>> goal_words(read_tree("income above 60000"))
+    'whether your income is 60000 or more'
     """
     if isinstance(tree, Wish):
         return _wish(tree, whose, label)
@@ -184,6 +186,8 @@ def _wish(wish: Wish, whose: str, label: Callable[[str], str]) -> str | None:
         return f"{whose} {names[0]}"
     if wish.verb == "among":
         return f"whether {whose} {names[0]} is {listed(values, 'or')}"
+    if wish.verb in SIDES:
+        return f"whether {whose} {names[0]} is {values[0]} or {'more' if wish.verb == 'above' else 'less'}"
     spans = [f"between {low} and {high}" for low, high in zip(values[::2], values[1::2], strict=True)]
     return f"whether {whose} {names[0]} lies {listed(spans, 'or')}"
 

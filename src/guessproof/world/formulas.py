@@ -29,7 +29,7 @@ from guessproof.intervals import IntervalArray, constant, spread
 from guessproof.world.attributes import Arithmetic, Attribute
 from guessproof.world.checks import ordered, positive
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Conditional, Goal, Together, unique_attributes
+from guessproof.world.goals import Conditional, Goal, Together, span_words, unique_attributes
 from guessproof.world.priors import PartlyKnown, Unknown
 
 Values = Mapping[str, Any]
@@ -357,7 +357,7 @@ class FormulaInside(FormulaGoal):
         object.__setattr__(self, "high", high)
 
     def __repr__(self) -> str:
-        return f"{self.formula!r} in [{self.low:g}, {self.high:g}]"
+        return f"{self.formula!r} {span_words(self.low, self.high)}"
 
     @property
     def depends_on_truth(self) -> bool:

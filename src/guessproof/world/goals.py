@@ -167,6 +167,17 @@ class Among(Goal):
         return np.array([1.0 if v in self.values else 0.0 for v in prior.values])
 
 
+def span_words(low: float, high: float) -> str:
+    """An interval, or what lies above or below a number.
+
+    >>> span_words(3, 4), span_words(3, np.inf), span_words(-np.inf, 4)
+    ('in [3, 4]', '≥ 3', '≤ 4')
+    """
+    if low > -np.inf and high == np.inf:
+        return f"≥ {low:g}"
+    return f"≤ {high:g}" if low == -np.inf and high < np.inf else f"in [{low:g}, {high:g}]"
+
+
 @dataclass(frozen=True, repr=False)
 class Inside(Goal):
     """That the value lies in a fixed union of closed intervals."""
@@ -191,11 +202,8 @@ class Inside(Goal):
         object.__setattr__(self, "intervals", tuple(merged))
 
     def __repr__(self) -> str:
-        sides = {(a == -np.inf, b == np.inf) for a, b in self.intervals}
-        if sides <= {(True, False), (False, True)}:  # above or below a number
-            words = (f"{'≤' if a == -np.inf else '≥'} {b if a == -np.inf else a:g}" for a, b in self.intervals)
-            return f"{self.attribute.name} {' or '.join(words)}"
-        return f"{self.attribute.name} in {' or '.join(f'[{a:g}, {b:g}]' for a, b in self.intervals)}"
+        words = " or ".join(span_words(a, b) for a, b in self.intervals)
+        return f"{self.attribute.name} {words.replace(' or in ', ' or ')}"
 
     @property
     def depends_on_truth(self) -> bool:

@@ -22,6 +22,7 @@ _NARROW = 0.1, *(10.0**-n for n in (2, 2, 3, 3, 4, 4, 5, 5))  # of a side: where
 _MEETS, _ROUNDING = 1e-8, 1e-13  # where bound and attack are as near as that, they meet
 _LITTLE = 1e-12  # what may be believed to lie beyond the end of a goal
 _TURNS = 13
+_LEAST, _BESIDE = -600.0, 0.2  # ln of a probability; and of the bulk of a prior
 _WAYS: tuple[Move, Move] = 1, -1  # the target, and the rest
 
 
@@ -35,9 +36,13 @@ class MisjudgedRamp:
 
     @classmethod
     def of(cls, goal: Ramp, factor: float, move: Move) -> MisjudgedRamp | None:
-        """A belief in the goal that rises or falls; None where its edge lies beyond where turns are looked for."""
+        """A belief in the goal that rises or falls; None where hardly a number says how little is on one side."""
+        if any(part.log_tilt(np.zeros(1))[0] < _LEAST for part in (goal, goal.rest)):
+            return None
         low, high = (float(end) for end in bulk_of(goal.world.prior))
-        return cls(goal if move > 0 else goal.rest, (low, high), factor) if low < goal.edge < high else None
+        beyond = _BESIDE * (high - low)  # an edge in a thin tail has turns beyond it, too
+        ends = np.clip([min(low, goal.edge - beyond), max(high, goal.edge + beyond)], *goal.world.prior.support)
+        return cls(goal if move > 0 else goal.rest, (float(ends[0]), float(ends[1])), factor)
 
     def measure(self, epsilon: Array) -> Pair:
         """(attack, bound) for each ε."""
