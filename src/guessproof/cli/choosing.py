@@ -205,7 +205,7 @@ def _show_consequences(console: Screen, choice: Choice) -> None:
         rows += [(f"{name}: cut off by max_rows, likely", describe_bias(lost)) for name, lost in choice.bias.items()]
     told = ""
     if choice.posterior is not None:
-        told = belief_words(choice.posterior, choice.prior, choice.plan.truth_words)
+        told = belief_words(choice.posterior, choice.prior, choice.plan.truth_words, choice.plan.prior_factor)
         rows.append((f"belief after{after}, at most", told))
     if choice.advantage is not None:
         rows.append((f"advantage{after and ' after' + after}, at most", percent(choice.advantage)))
@@ -431,7 +431,7 @@ def _show_meaning(found: Meaning, plan: Plan, epsilon: str) -> None:
             f"{name}: answers usually within", error_words(error, found.rank_errors.get(name), name in found.timely)
         )
     if found.posterior is not None:
-        told = belief_words(found.posterior, found.prior, plan.truth_words)
+        told = belief_words(found.posterior, found.prior, plan.truth_words, plan.prior_factor)
         table.add_row("belief after, at most", told)
     if found.advantage is not None:
         table.add_row("advantage, at most", percent(found.advantage))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -91,8 +93,18 @@ def percent_near(share: float) -> str:
     return f"{100 * share:.1f} %" if share >= 0.001 else f"{100 * share:.2g} %"
 
 
-def belief_words(after: Bracket, before: float | None, spell: Callable[[Any], str]) -> str:
-    """A belief before → after, both for the same true value."""
+def belief_words(after: Bracket, before: float | None, spell: Callable[[Any], str], factor: float = 1.0) -> str:
+    """A belief before → after, both for the same true value.
+
+    Where the prior may be wrong by a factor, what is believed after at most is so for the worst of all priors: of the
+    declared one it is said what it becomes.
+    """
+    if before is not None and 1 < factor < math.inf:
+        from guessproof.risk.misjudged.odds import with_odds  # only where a prior may be wrong
+
+        declared = with_odds(after, 1 / factor)
+        told = belief_words(replace(after, attack=declared.attack, bound=declared.bound), before, spell)
+        return f"{told}; with odds misjudged by up to ×{factor:g} {percent(after)}"
     start = before if before is not None else None if after.worst_prior is None else float(after.worst_prior)
     rise = percent(after) if start is None else f"{percent_near(start)} → {percent(after)}"
     where = "" if after.worst_at is None else f", where the true value is {spell(after.worst_at)}"

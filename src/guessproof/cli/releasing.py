@@ -152,7 +152,7 @@ def _show_learned(console: Screen, answer: Answer, plan: Plan) -> None:
     known, gained = answer.learned.get("posterior"), answer.learned.get("advantage")
     before = answer.learned.get("prior")
     if known is not None:
-        told = belief_words(Bracket(**known), before, plan.truth_words)
+        told = belief_words(Bracket(**known), before, plan.truth_words, plan.prior_factor)
         console.print(f"An attacker's belief, before and after at most: {told}.")
     if gained is not None and (known is None or before is None):
         gain = Bracket(**gained)

@@ -108,6 +108,11 @@ class Plan:
         return self.file.data
 
     @property
+    def prior_factor(self) -> float:
+        """By what the odds of the attacker's prior may be misjudged."""
+        return 1.0 if self.attacker is None else self.attacker.prior_factor
+
+    @property
     def unit(self) -> PrivacyUnit:
         """What is protected."""
         unit = UNITS[self.data.protects]

@@ -13,6 +13,7 @@ from guessproof.explain import explain
 from guessproof.mechanisms import MECHANISMS
 from guessproof.reporting.words import minus, number
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.misjudged.odds import posterior_before
 from guessproof.risk.profile import absolute_risk
 from guessproof.risk.profile.answer import Binding
 
@@ -24,7 +25,8 @@ class ShownShift:
     """A belief that a release can raise from `before` to at most `after`.
 
     `who` says for whom; `limit` is what the plan allows; `is_example` marks a start that no plan stated; `about` is
-    what is guessed, where that is not the plan's goal; `is_largest_gain` says that no other true value gains more.
+    what is guessed, where that is not the plan's goal; `is_largest_gain` says that no other true value gains more;
+    `misjudged` is what it becomes if the odds of the prior are wrong by as much as the plan allows for.
     """
 
     before: float
@@ -34,6 +36,7 @@ class ShownShift:
     is_example: bool = False
     about: str | None = None
     is_largest_gain: bool = False
+    misjudged: float | None = None
 
 
 def shift_of(choice: Choice) -> ShownShift | None:
@@ -73,7 +76,11 @@ def _attacked(choice: Choice, epsilon: float) -> ShownShift | None:
     allowed = limits.advantage
     if choice.prior is not None and reached is not None:
         limit = min([v for v in (None if allowed is None else choice.prior + allowed, limits.posterior) if v] or [1.0])
-        return ShownShift(choice.prior, float(reached.bound), limit, _truth(choice))
+        worst, factor = float(reached.bound), choice.plan.prior_factor
+        if not 1 < factor < math.inf:
+            return ShownShift(choice.prior, worst, limit, _truth(choice))
+        after = float(posterior_before(worst, factor))  # both of the prior that is stated
+        return ShownShift(choice.prior, after, limit, _truth(choice), misjudged=worst)
     # The start from which the largest rise is possible.
     if risen.worst_prior is None or not exposure.attacker.has_prior:
         before = (1 - float(risen.bound)) / 2

@@ -8,6 +8,7 @@ from typing import Any
 from guessproof.calculate import calculate
 from guessproof.choosing import Choice
 from guessproof.risk.bracket import Bracket
+from guessproof.risk.misjudged.odds import posterior_before
 from guessproof.rounded import base_for, count, count_up, down, margin, misjudged_words, percent_up, up
 from guessproof.web.states import CalculatorState
 
@@ -96,7 +97,7 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
             "posterior": None if choice.posterior is None else choice.posterior.to_dict(),
             "prior": choice.prior,
             "before": before,
-            "people": people(before, _bound(choice.posterior)),
+            "people": people(before, _declared(choice)),
             "changes": [{"what": c.what, "now": c.now, "then": c.then} for c in choice.changes],
             "explanation": choice.explanation,
             "prior_free_epsilon": choice.prior_free_epsilon,
@@ -104,6 +105,12 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
             **({"answer": table, "assumptions": table["assumptions"]} if exact else {}),
         }
     )
+
+
+def _declared(choice: Choice) -> float | None:
+    """What is believed after at most, beside what is believed before: both with the prior that is stated."""
+    after, factor = _bound(choice.posterior), choice.plan.prior_factor
+    return after if after is None or not 1 < factor < math.inf else float(posterior_before(after, factor))
 
 
 def _shown(choice: Choice, exact: bool) -> dict[str, str]:

@@ -112,6 +112,8 @@ def _level(facts: Facts) -> str:
             text += "; it can rise" if facts.plan.limits.both else ","
             text += f" from {percent(shift.before, 'near')} to at most {percent(shift.after)}"
             text += f" {shift.who}" if shift.who else ""
+            if shift.misjudged is not None:
+                text += f" (with odds misjudged by up to ×{facts.plan.prior_factor:g}, {percent(shift.misjudged)})"
         text += "."
     return text
 

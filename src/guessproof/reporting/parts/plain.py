@@ -103,6 +103,12 @@ def _more(facts: Facts, shift: ShownShift) -> Markup | None:
         if shift.after <= shift.limit:  # rounding alone must not make it look broken
             allowed = max(allowed, count_up(shift.after, base))
         parts.append(f"The limit that was set beforehand is {grouped(allowed)} in {grouped(base)}{here}.")
+    if shift.misjudged is not None and facts.choice.feasible:
+        most, factor = grouped(count_up(shift.misjudged, base_for(shift.before, shift.after))), facts.plan.prior_factor
+        parts.append(
+            f"Should the odds of today’s guesses be misjudged by up to ×{factor:g}, at most {most} in "
+            f"{grouped(base_for(shift.before, shift.after))} would be right, and the rise is within the limit still."
+        )
     if shift.is_largest_gain and facts.choice.feasible:
         parts.append("For every other value the gain is no larger.")
         highest = facts.choice.posterior
