@@ -85,7 +85,8 @@ def read_calculation(state: Tables, folder: Folder) -> CalculatorState:
     if attacker is None or plan.wanted is None:
         raise PlanError("attacker", None, "nobody attacks yet", 'say what he wants, as goal = "x within 2"')
     knows = known_on(attacker.knows, plan.attributes())
-    attack = Attack(plan.goal(), at=attacker.at, knows=knows, prior_factor=attacker.prior_factor)
+    # What is calculated for is noise of its own on the sum of each column: distances add up.
+    attack = Attack(plan.goal(), at=attacker.at, knows=knows, norm="l1", prior_factor=attacker.prior_factor)
     return CalculatorState(plan, attack, plan.limits)
 
 

@@ -109,6 +109,7 @@ def _attack(attack: Attack, names: Mapping[str, str]) -> list[str]:
     parts += [f"at={dict(attack.at)!r}"] if attack.at else []
     known = [f"{_known(name, names)}: {value!r}" for name, value in (attack.knows or {}).items()]
     parts += [f"knows={{{', '.join(known)}}}"] if known else []
+    parts += [f"norm={attack.norm!r}"] if len(attack.goal.attributes) > 1 else []
     return parts + ([f"prior_factor={attack.prior_factor!r}"] if attack.prior_factor != 1 else [])
 
 
