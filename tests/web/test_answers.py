@@ -49,6 +49,17 @@ def test_a_calculation_is_that_of_the_command_line(served: Served) -> None:
     assert job["result"]["answer"] == run(*shlex.split(command)[1:], "--json")
 
 
+def test_so_is_one_of_two_columns(served: Served) -> None:
+    """Noise is on the sum of each, so that distances add up, on the page and in the command."""
+    priors = {"rent": (700, 200), "loan": (300, 150)}
+    columns = {name: {"prior": {"normal": {"mean": mean, "sd": sd}}} for name, (mean, sd) in priors.items()}
+    state = {"columns": columns, "attacker": {"goal": "rent + loan within 50", "advantage": 0.1}}
+    told = served.work("outcome", state)["result"]
+    words = [word for name, (mean, sd) in priors.items() for word in ("--prior", f"{name}: normal({mean}, {sd})")]
+    asked = run("choose", *words, "--goal", "rent + loan within 50", "--advantage", "0.1", "--json")
+    assert told["answer"]["epsilon"] == asked["epsilon"]
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_example_goes_through_the_page_and_back(served: Served, example: Path) -> None:
     text = example.read_text(encoding="utf-8")
