@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,3 +96,13 @@ def test_every_prior_is_proven_where_none_breaks_the_limit() -> None:
     attack = gp.Attack(gp.within(flat, 0.1))
     assert attack.largest_prior_factor(epsilon=4 * math.atanh(0.1), advantage=0.1, quick=True) == math.inf
     assert attack.largest_prior_factor(epsilon=4.2 * math.atanh(0.1), advantage=0.1, quick=True) < math.inf
+
+
+@pytest.mark.parametrize("prior", [gp.normal(20, 6), gp.exponential(5), gp.empirical(np.arange(400) ** 1.1)], ids=repr)
+@pytest.mark.parametrize("factor", [1.3, 6.0])
+def test_the_largest_factor_at_the_worst_true_value_is_close_and_keeps_the_limit(prior: Any, factor: float) -> None:
+    attack = gp.Attack(gp.within(gp.Attribute("x", prior=prior), 2.0), prior_factor=factor)
+    epsilon = attack.epsilon(advantage=0.1)
+    found = attack.largest_prior_factor(epsilon=epsilon, advantage=0.1)
+    assert 0.98 * factor <= found <= 1.003 * factor
+    assert replace(attack, prior_factor=found).advantage(epsilon).attack <= 0.1

@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 import guessproof as gp
-from guessproof.risk.gaps import room_by_odds
 from guessproof.risk.ramp import Ramp
 
 INF = math.inf
@@ -194,27 +193,61 @@ def test_a_tail_that_outweighs_every_tilt_leaves_no_epsilon_however_small(prior:
     assert gp.Curve(attack).epsilon(advantage=0.1) == 0
 
 
+@pytest.mark.parametrize(
+    ("prior", "metric", "end"), [("normal", "straight", 220.0), ("exponential", "clamped", 1200.0)]
+)
+@pytest.mark.parametrize("both", [False, True])
+def test_a_goal_that_ends_where_hardly_anybody_is_counts_as_one_without_an_end(
+    prior: str, metric: str, end: float, both: bool
+) -> None:
+    ended, endless = (attack_on(prior, metric, [(60.0, e)], 2.0) for e in (end, INF))
+    for epsilon in (0.002, 0.02):
+        found, without = ended.advantage(epsilon, both=both), endless.advantage(epsilon, both=both)
+        assert without.bound <= found.bound <= without.bound + 3e-12
+        assert without.attack - 3e-12 <= found.attack <= found.bound
+
+
+def test_an_end_where_a_likelihood_puts_people_is_no_end() -> None:
+    """An exponential tail beyond 1,200 counts where ε nearly outweighs it: nothing is proven by leaving that out."""
+    epsilon, attack = 1 / 30.001, attack_on("exponential", "straight", [(60, 1200)], 2.0)
+    x = np.linspace(0, 9e4, 900_001)
+    told = np.exp(-x / 30 + epsilon * np.minimum(x, 1200) - epsilon * np.maximum(x - 1200, 0))
+    goal = (x > 60) & (x < 1200)
+    risen = told[goal].sum() / told.sum() - stats.expon(scale=30).sf(60)
+    found = attack.advantage(epsilon)
+    assert risen <= found.bound
+    assert found.attack <= found.bound
+
+
+@pytest.mark.parametrize("factor", [1.5, 4.0])
+def test_where_a_tail_outweighs_epsilon_all_that_can_be_believed_is(factor: float) -> None:
+    """Beliefs rise from what they are at least, of any prior that is allowed, to 1."""
+    heavy, outside = attack_on("log-normal", "straight", [(60, INF)], factor), [(-INF, 38), (62, INF)]
+    least = stats.lognorm(0.4, scale=45).sf(60)
+    assert heavy.advantage(1e-3).bound == pytest.approx(1 / (1 + least / (1 - least) / factor), rel=1e-9)
+    both = gp.Curve(attack_on("exponential", "straight", outside, factor))
+    between = stats.expon(scale=30).cdf(62) - stats.expon(scale=30).cdf(38)
+    most = between * factor / (1 - between + between * factor)
+    assert both.advantage(0.05) == pytest.approx(most, rel=1e-9)
+    assert both.epsilon(advantage=most * 1.001) == INF
+
+
 def test_gaps_of_a_ramp_bound_how_far_log_odds_bend() -> None:
-    """Between two ε the belief with one ramp lies below its chord and the room that gaps tell, for wrong priors too."""
-    rng, prior = np.random.default_rng(8), gp.normal(0, 1)
-    ramp = Ramp.of(prior, gp.Absolute().line_form, 0.7, INF)
+    """ln of all that a ramp weighs, and of the rest alone, lies so little below its chord; for wrong priors too."""
+    rng, form = np.random.default_rng(8), (gp.Absolute() + 0.8 * gp.Discrete()).line_form
+    ramp = Ramp.of(gp.normal(0, 1), form, 0.7, INF)
     assert ramp is not None
-    x = np.linspace(-9, 12, 20001)
-    density = stats.norm.pdf(x)
-    for _ in range(60):
+    x, needed = np.linspace(-9, 12, 20001), 0
+    density, goal = stats.norm.pdf(x), x > 0.7
+    for _ in range(80):
         first, factor = float(rng.uniform(0.05, 1.5)), float(rng.choice([1.0, 1.5, 6.0]))
-        second = first * float(rng.uniform(1.02, 1.6))
-        weight = density * np.where(rng.random() < 0.5, x > rng.normal(0.5, 1), x < rng.normal(0.5, 1)) * (factor - 1)
-        h, goal = weight + density, x > 0.7
-
-        def belief(epsilon: float, h: np.ndarray = h, goal: np.ndarray = goal) -> float:
-            told = h * np.exp(epsilon * x)
-            return float(told[goal].sum() / told.sum())
-
-        p, ends = belief(0.0), [belief(first) - belief(0.0), belief(second) - belief(0.0)]
-        gap = ramp.gaps(np.array([first]), np.array([second]), factor)[1]
-        climbs = np.array([ends[0]]), np.array([ends[1]])
-        room = room_by_odds(gap, (np.array([p]), np.array([p])), climbs, (p + climbs[0], p + climbs[1]))
-        for share in (0.2, 0.5, 0.8):
-            chord = (1 - share) * ends[0] + share * ends[1] + 4 * share * (1 - share) * float(room[0])
-            assert belief((1 - share) * first + share * second) - p <= chord + 1e-9
+        second, turn = first * float(rng.uniform(1.02, 1.6)), rng.normal(0.5, 1)
+        h = density * (1 + (factor - 1) * ((x > turn) if rng.random() < 0.5 else (x < turn)))
+        gaps = ramp.gaps(np.array([first]), np.array([second]), factor)
+        for some, gap in zip((np.ones_like(goal), ~goal), gaps, strict=True):
+            rates = first, second, 0.5 * (first + second)
+            ends = [float(np.log(np.sum((h * np.exp(e * (x + 0.8 * goal)))[some]))) for e in rates]
+            below = math.expm1(0.5 * (ends[0] + ends[1]) - ends[2])
+            assert below <= float(gap[0]) * (1 + 1e-9) + 1e-12
+            needed += below > float(gap[0]) / 1.5
+    assert needed > 20

@@ -140,11 +140,16 @@ class WrongPrior(ABC):
             free = self.wrong_by(math.inf).keeps(epsilon, limit, move)
             return math.inf if free else self._proven_factor(epsilon, limit, move, LARGEST_FACTOR)
 
+        return self._below_broken(epsilon, limit, move, LARGEST_FACTOR)
+
+    def _below_broken(self, epsilon: float, limit: float, move: Move, broken: float) -> float:
+        """The largest factor that is proven, below one at which an attack breaks the limit."""
+
         def excess(room: float) -> float:
             return self.wrong_by(math.exp(room)).reached(epsilon, move) - limit
 
-        broken = crossing(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=_BROKEN)
-        return self._proven_factor(epsilon, limit, move, math.exp(broken))
+        least = crossing(excess, math.log(1.01), math.log(broken), xtol=_BROKEN)
+        return self._proven_factor(epsilon, limit, move, math.exp(least))
 
     def quick_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """A factor at which the limit is proven at this ε, found at once: the largest one where that is no work."""
