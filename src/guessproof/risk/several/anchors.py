@@ -245,10 +245,12 @@ def anchored_bound(
         for sharpness, count in _PART_CLIMB:
             log_w = uphill(sides, log_w, sharpness, count, stray)
     bound = np.inf
-    for sharpness, _ in reversed(steps):  # softer where the hardest leaves amounts that are lost in a solver's rounding
-        bound = _shown(sides, log_w, sharpness, anchors, norm, epsilon)
-        if bound < np.inf:
-            break
+    # As climbed, or lowered to what is private among anchors where the climb went astray: any ln w are a proof.
+    for own in (log_w, np.min(log_w + epsilon * _apart(anchors, anchors, norm), axis=1)):
+        for sharpness, _ in reversed(steps):  # softer where the hardest leaves amounts lost in a solver's rounding
+            bound = min(bound, _shown(sides, own, sharpness, anchors, norm, epsilon))
+            if bound < np.inf:
+                return Anchored(bound, log_w)
     return Anchored(bound, log_w)
 
 
