@@ -96,9 +96,10 @@ class Tiles:
         for c in range(corners.shape[1]):
             way = epsilon * combine(norm, [np.abs(corners[:, c, i, None] - places[:, :, i]) for i in (0, 1)])
             most = np.maximum(most, way)
-            total += weight[:, c, None] * (np.exp(way) if sign > 0 else way)
-        if sign > 0:
-            found = np.where(cut, most, np.log(total)) + self.rise[some][:, None]
+            with np.errstate(over="ignore"):
+                total += weight[:, c, None] * (np.exp(way) if sign > 0 else way)
+        if sign > 0:  # where exponentials have no number, the farthest corner bounds them
+            found = np.where(cut | np.isinf(total), most, np.log(total)) + self.rise[some][:, None]
         else:
             found = self.fall[some][:, None] - np.where(cut, most, total)
         with np.errstate(divide="ignore"):
