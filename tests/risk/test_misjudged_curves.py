@@ -227,3 +227,13 @@ def test_what_is_proven_stays_proven_where_a_line_is_loosened_beside_it() -> Non
     line.looks = 10**6
     line.loosen()
     assert not line.open.any()
+
+
+def test_a_belief_that_falls_all_the_way_at_any_epsilon_has_a_curve() -> None:
+    """Beyond a tail that falls slower than any likelihood climbs: there is no ε at which knots would begin."""
+    attribute = gp.Attribute("x", gp.student_t(4, -2.2, 0.54))
+    attack = gp.Attack(gp.within(attribute, 0.5), at={"x": -0.87}, prior_factor=100.0)
+    curve = gp.Curve(attack)
+    odds = 100 * attack.prior / (1 - attack.prior)
+    for epsilon in (0.01, 1.0):
+        assert odds / (1 + odds) <= curve.advantage(epsilon, both=True) <= 1

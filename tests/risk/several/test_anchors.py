@@ -138,3 +138,12 @@ def test_downhill_ends_no_higher_than_it_began_and_finds_the_lowest_place() -> N
         heights = [loss(downhill(loss, start, steps))[0] for steps in (0, 1, 5, 200)]
         assert np.all(np.diff([loss(start)[0], *heights]) <= 0)
         assert heights[-1] <= 1e-6 * max(heights[0], 1.0)
+
+
+def test_downhill_learns_nothing_from_slopes_that_change_by_less_than_squares_can_tell() -> None:
+    """A climb that rounding led far out once divided by such a square."""
+
+    def loss(place: np.ndarray) -> tuple[float, np.ndarray]:
+        return float(place[0]), np.array([1.0, 1e-150 * (1.0 - 1e-13 * (place[0] < 0))])
+
+    assert downhill(loss, np.zeros(2), 5)[0] < -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath as mp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -99,3 +100,24 @@ def test_tiny_gains_keep_their_digits() -> None:
     parts = [BeliefShift(np.log(0.3), np.log(0.7), 1e-12), BeliefShift(np.log(0.6), np.log(0.4), 2e-12)]
     # d ln odds = Σ (1−pᵢ)·gainᵢ / (1 − p) to first order
     assert all_of(parts).gain == pytest.approx((0.7e-12 + 0.8e-12) / (1 - 0.18), rel=1e-9)
+
+
+@pytest.mark.parametrize("gains", [(3.0, 2.0), (12.0, 15.0), (45.0, 50.0), (45.0, 400.0), (5000.0, 6000.0)])
+def test_beliefs_that_are_nearly_certain_keep_what_is_left_of_them(gains: tuple[float, float]) -> None:
+    """Beyond odds of 1e16 nothing was left of 1 minus a belief, and less than attacks reach was proven."""
+    with mp.workdps(6000):
+        odds = [mp.mpf(p) / (1 - mp.mpf(p)) * mp.e**g for p, g in zip((0.25, 0.5), gains, strict=True)]
+        both = mp.fprod(o / (1 + o) for o in odds)
+        wanted = float(mp.log(both / (1 - both)) - mp.log(mp.mpf(0.125) / mp.mpf(0.875)))
+    parts = [BeliefShift(np.log(p), np.log(1 - p), g) for p, g in zip((0.25, 0.5), gains, strict=True)]
+    assert all_of(parts).gain == pytest.approx(wanted, rel=1e-13)
+    assert any_of([part.flipped() for part in parts]).gain == pytest.approx(-wanted, rel=1e-13)
+
+
+@pytest.mark.parametrize("epsilon", [50.0, 1e4, 1e90])
+def test_large_epsilons_are_narrowed_without_a_contradiction(epsilon: float) -> None:
+    x, y = gp.Attribute("x", gp.normal(0, 2)), gp.Attribute("y", gp.normal(0, 3))
+    for goal in (gp.within(x, 1) & gp.within(y, 1), gp.near((x, y), 1)):
+        attack = gp.Attack(goal, at={"x": 0.5, "y": 1.0})
+        found = attack.advantage(epsilon, both=True, tolerance=1e-12, time_limit=0.3)
+        assert found.attack <= found.bound <= 1 - attack.prior + 1e-12

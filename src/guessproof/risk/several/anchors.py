@@ -96,9 +96,10 @@ class Tiles:
         for c in range(corners.shape[1]):
             way = epsilon * combine(norm, [np.abs(corners[:, c, i, None] - places[:, :, i]) for i in (0, 1)])
             most = np.maximum(most, way)
-            total += weight[:, c, None] * (np.exp(way) if sign > 0 else way)
-        if sign > 0:
-            found = np.where(cut, most, np.log(total)) + self.rise[some][:, None]
+            with np.errstate(over="ignore"):
+                total += weight[:, c, None] * (np.exp(way) if sign > 0 else way)
+        if sign > 0:  # where exponentials have no number, the farthest corner bounds them
+            found = np.where(cut | np.isinf(total), most, np.log(total)) + self.rise[some][:, None]
         else:
             found = self.fall[some][:, None] - np.where(cut, most, total)
         with np.errstate(divide="ignore"):
@@ -245,10 +246,12 @@ def anchored_bound(
         for sharpness, count in _PART_CLIMB:
             log_w = uphill(sides, log_w, sharpness, count, stray)
     bound = np.inf
-    for sharpness, _ in reversed(steps):  # softer where the hardest leaves amounts that are lost in a solver's rounding
-        bound = _shown(sides, log_w, sharpness, anchors, norm, epsilon)
-        if bound < np.inf:
-            break
+    # As climbed, or lowered to what is private among anchors where the climb went astray: any ln w are a proof.
+    for own in (log_w, np.min(log_w + epsilon * _apart(anchors, anchors, norm), axis=1)):
+        for sharpness, _ in reversed(steps):  # softer where the hardest leaves amounts lost in a solver's rounding
+            bound = min(bound, _shown(sides, own, sharpness, anchors, norm, epsilon))
+            if bound < np.inf:
+                return Anchored(bound, log_w)
     return Anchored(bound, log_w)
 
 

@@ -46,7 +46,8 @@ def downhill(loss: Loss, start: Array, steps: int) -> Array:
         else:
             break
         step, change = length * way, there - slope
-        if (bend := float(step @ change)) > 1e-12 * float(change @ change):
+        size = float(change @ change)  # 0 where a slope changes by less than squares can tell: nothing is learnt there
+        if size > 0 and (bend := float(step @ change)) > 1e-12 * size:
             past.append((step, change, bend))
         fallen, place, height, slope = height - lower, place + step, lower, there
         if fallen <= _STANDS * max(abs(height), 1.0):

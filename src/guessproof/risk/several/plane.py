@@ -176,20 +176,23 @@ class Plane:
         ), boxes
 
     def _beyond(self, axis: int, low: Array, high: Array, epsilon: float) -> tuple[Array, Array]:
-        """ln of the moments of what lies beyond the finite end of boxes that reach to infinity."""
+        """ln of the moments of what lies beyond the finite end of boxes that reach to infinity, each from its own."""
         rise, fall = np.zeros(low.size), np.zeros(low.size)
-        prior = self.coordinates[axis]
-        for left, right in ((low, np.isinf(low)), (high, np.isinf(high))):
-            if not right.any():
-                continue
-            sign = -1 if left is low else 1
-            edge = float((high if sign < 0 else low)[right][0])
-            a, b = (-np.inf, edge) if sign < 0 else (edge, np.inf)
-            slope = self._tail_slope(axis, sign)
-            whole = float(prior.log_tilt(0.0, a, b))
-            up, down = (float(prior.log_tilt(s * sign * epsilon * slope, a, b, edge)) - whole for s in (+1, -1))
-            rise, fall = rise + np.where(right, up, 0.0), fall + np.where(right, down, 0.0)
+        for sign, endless, edge in ((-1, np.isinf(low), high), (+1, np.isinf(high), low)):
+            if endless.any():
+                edges, own = np.unique(edge[endless], return_inverse=True)
+                up, down = self._moments(axis, sign, edges, epsilon)
+                rise[endless] += up[own]
+                fall[endless] += down[own]
         return rise, fall
+
+    def _moments(self, axis: int, sign: int, edges: Array, epsilon: float) -> tuple[Array, Array]:
+        """ln E[e^{±ε·(way beyond an edge)}] of what lies beyond it: tails that were cut begin at several edges."""
+        prior, slope = self.coordinates[axis], self._tail_slope(axis, sign)
+        a, b = (np.full(edges.size, -np.inf), edges) if sign < 0 else (edges, np.full(edges.size, np.inf))
+        whole = prior.log_tilt(0.0, a, b)
+        up, down = (prior.log_tilt(s * sign * epsilon * slope, a, b, edges) - whole for s in (+1, -1))
+        return np.asarray(up), np.asarray(down)
 
     def _tail_slope(self, axis: int, sign: int) -> float:
         """How far both attributes move at most, together, where a coordinate moves by one in its tail."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 _LARGE = 40.0  # beyond this e^x and e^x − 1 are one number
+_NEARLY = 0.5  # of the rest that is gone
+_TINY = 1e-290  # below it numbers have few digits
 NOISE = 1e-13  # relative error allowed to a gain composed of a few others
 
 
@@ -55,8 +57,12 @@ def all_of(parts: Sequence[BeliefShift]) -> BeliefShift:
     fall = np.exp(odds) * np.expm1(ratio) if ratio <= _LARGE else np.exp(odds + ratio)
     if np.isneginf(ratio):
         return BeliefShift(log_p, log_q, -np.inf)
-    gain = ratio - float(np.log1p(-fall)) if fall < 1 else np.inf
-    return BeliefShift(log_p, log_q, gain)
+    if fall > _NEARLY:  # the rest from what is left of each part: from 1 − fall it would be rounding
+        left = np.array([part.log_q - part.log_p - part.gain for part in parts])
+        after = -float(np.sum(np.logaddexp(0.0, left)))
+        rest = float(np.log(-np.expm1(after)) if after < -_TINY else np.logaddexp.reduce(left))
+        return BeliefShift(log_p, log_q, after - rest - odds)
+    return BeliefShift(log_p, log_q, ratio - float(np.log1p(-fall)))
 
 
 def any_of(parts: Sequence[BeliefShift]) -> BeliefShift:
