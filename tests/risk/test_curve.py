@@ -249,9 +249,9 @@ def test_a_coarse_grid_anywhere_still_bounds_the_best_attack(
         goal = MisjudgedGoal(world, lambda t, ends=edges: (ends[0] + 0 * t, ends[1] + 0 * t), low, low, factor)
         best = best_tent(goal, epsilon, move).value
         for shares in rng.uniform(0, 1, (4, 3, 1)):
-            grid = PeakGrid(TentRanges.of(goal), move, np.array([epsilon]), shares)
+            coarse = replace(along.CLOSE, rounds=0)
+            grid = PeakGrid(TentRanges.of(goal), move, np.array([epsilon]), shares, coarse)
             for enough in (0.0, np.inf):  # looked at closely, or only with what is at hand
-                monkeypatch.setattr(along, "_ROUNDS", 0)
                 bound, value, _ = grid.bound(np.zeros(1), np.full(1, enough))
                 assert value[0] <= best * (1 + 1e-9)
                 assert bound[0] >= best * (1 - 1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -53,7 +54,22 @@ def test_any_prior_is_the_limit() -> None:
     ]
     assert all(later <= earlier * (1 + 1e-9) for earlier, later in itertools.pairwise(found))
     assert found[-1] == pytest.approx(0.00036486, rel=2e-5)
-    assert found[-2] == pytest.approx(found[-1], rel=1e-5)
+    assert found[-1] <= found[-2] <= found[-1] * 1.002
+    assert 0.0999 <= edge_to_edge(found[-2], 1e6) <= 0.1
+
+
+def edge_to_edge(epsilon: float, factor: float) -> float:
+    """How far a tent at the goal's edge, 2100, raises a belief where only values near it and near 1000 are favoured."""
+    near, far = np.exp(np.linspace(-4, 3, 400))[:, None], np.exp(np.linspace(-4, 3, 400))
+    a, b = 0.1 + (factor - 1) * near / 2000, 0.9 + (factor - 1) * far / 2000
+
+    def told(first: Any, last: Any) -> Any:
+        """∫ e^{−ε·way} from one distance to another, of a density of 1/2000."""
+        return (np.exp(-epsilon * first) - np.exp(-epsilon * last)) / epsilon / 2000
+
+    into = told(0, 200) + (factor - 1) * told(0, near)
+    out = told(200, 1100) + told(0, 900) + (factor - 1) * told(1100 - far, 1100)
+    return float(np.max(into / (into + out) - a / (a + b)))
 
 
 def test_posterior_has_its_odds_multiplied() -> None:

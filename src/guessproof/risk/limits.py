@@ -242,6 +242,8 @@ def by_few_looks(bound: Callable[[float], float], limit: float, start: float, re
             return low
         if not low < at < high:
             at = math.sqrt(low * high)
+        if not 0 < at < math.inf:
+            return None
         found = bound(at)
         if not 0 < found < math.inf:
             return None

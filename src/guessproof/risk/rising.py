@@ -347,8 +347,6 @@ def _planned(rough: Rough, needs: Room, typical: float, most: int, after: float 
     high = np.flatnonzero((value >= _HIGH) | (np.arange(_LOOKS) >= _LOOKS - 1))[0]
     high = max(high, 1)  # the first of them may be high already
     sizes, value = sizes[: high + 1], value[: high + 1]
-    if not high:  # as far as it goes before the first look: it has no knots to plan
-        return typical * sizes
     with np.errstate(all="ignore"):
         rise = np.gradient(np.log(value), np.log(sizes))  # 1 where an advantage is about a share of ε
         room = needs(typical * sizes, typical * sizes * (1 + _NARROW), (value, value * (1 + _NARROW * rise)))

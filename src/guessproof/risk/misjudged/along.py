@@ -82,7 +82,7 @@ class MisjudgedAlong:
         some = self._is_told(epsilon)
         if some.any():
             value[some], bound[some] = self._measured(epsilon[some])
-        return value, bound
+        return value, np.minimum(bound, self._most * (1 + 1e-12))
 
     def _is_told(self, epsilon: Array) -> NDArray[np.bool_]:
         """Whether integrals end: where a tail outweighs a valley, all that lies outside is believed."""
@@ -199,7 +199,7 @@ class PeakGrid:
         for _ in range(self.close.rounds):
             high = enough.copy()  # what bounds the peaks themselves is not lowered by cutting between them
             np.maximum.at(high, rows.which, rows.bound + _VAIN * (enough - value)[rows.which])
-            wide = np.flatnonzero(rows.between > high[rows.which])
+            wide = np.flatnonzero((rows.between > high[rows.which]) & (rows.between > 0))  # after the last lies none
             wide = wide[np.bincount(rows.which, minlength=self.epsilon.size)[rows.which[wide]] < self.close.peaks]
             if not wide.size:
                 break
