@@ -10,8 +10,9 @@ import pytest
 
 import guessproof as gp
 from guessproof.risk.roots import crossings
+from guessproof.risk.sweep import Memory
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.zigzag import Memory, components, signed_zigzag
+from guessproof.risk.zigzag import components, signed_zigzag
 from guessproof.risk.zigzag_gaps import gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.line_form import LineForm

@@ -23,8 +23,9 @@ import numpy as np
 
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.limits import Belief, Gain
+from guessproof.risk.sweep import Memory
 from guessproof.risk.tent import log_prior, tent
-from guessproof.risk.zigzag import Memory, region_log_prior, signed_zigzag
+from guessproof.risk.zigzag import region_log_prior, signed_zigzag
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
