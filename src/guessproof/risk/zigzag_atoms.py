@@ -99,6 +99,16 @@ def _first_reaching(sums: Array, rows: Places, target: Array) -> Places:
     return low
 
 
+def runs_of(marks: Mask) -> list[slice]:
+    """Where numbers are all marked, or all not, from left to right.
+
+    >>> runs_of(np.array([True, True, False, True]))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    starts = np.flatnonzero(np.diff(marks, prepend=~marks[:1]))
+    return [slice(int(a), int(b)) for a, b in zip(starts, [*starts[1:], marks.size], strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
 class AtomZigzag:
     """Numbers of which some are correct."""
@@ -107,17 +117,11 @@ class AtomZigzag:
     marks: Mask
 
     @cached_property
-    def runs(self) -> list[slice]:
-        """Where the numbers are all correct, or all not, from left to right."""
-        starts = np.flatnonzero(np.diff(self.marks, prepend=~self.marks[:1]))
-        return [slice(int(a), int(b)) for a, b in zip(starts, [*starts[1:], self.marks.size], strict=True)]
-
-    @cached_property
     def line(self) -> Line:
         """As the sweep asks for it."""
         psi, mass, parts = self.atoms.psi, self.atoms.mass, list[AtomStretch]()
         log_mass = np.log(mass)
-        for run in self.runs:
+        for run in runs_of(self.marks):
             before = float(psi[run.start] - psi[run.start - 1]) if parts else 0.0
             parts.append(AtomStretch(log_mass[run], psi[run], bool(self.marks[run.start]), before))
         odds = float(np.log(mass[self.marks].sum()) - np.log(mass[~self.marks].sum()))
@@ -133,10 +137,14 @@ class AtomZigzag:
         with np.errstate(divide="ignore"):
             return float(np.max(np.log(inside) - np.log(outside))) - self.line.before + 1e-12
 
-    @property
+    @cached_property
     def turned(self) -> AtomZigzag:
         """The same with all others correct."""
         return AtomZigzag(self.atoms, ~self.marks)
+
+    def signed_gain(self, k: Array, memories: Memories | None = None) -> tuple[Array, Array]:
+        """(attack, bound) of the signed gain at each k; a loss is the gain of all others."""
+        return of_both_signs(lambda sign, k, memory: (self if sign > 0 else self.turned).gain(k, memory), k, memories)
 
     def gain(self, k: Array, memory: Memory | None) -> tuple[Array, Array]:
         """(attack, bound) of the gain at each k > 0."""
@@ -160,12 +168,3 @@ class AtomZigzag:
         for i in range(0, k.size, size):
             found[:, i : i + size] = zigzag(self.line, k[i : i + size], memory)
         return found[0], found[1]
-
-
-def signed_atom_zigzag(goal: AtomZigzag, rest: AtomZigzag, k: Array, memories: Memories | None) -> tuple[Array, Array]:
-    """(attack, bound) of the signed gain at each k; a loss is the gain of the rest."""
-
-    def gain(sign: int, k: Array, memory: Memory | None) -> tuple[Array, Array]:
-        return (goal if sign > 0 else rest).gain(k, memory)
-
-    return of_both_signs(gain, k, memories)
