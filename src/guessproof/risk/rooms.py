@@ -29,6 +29,7 @@ from guessproof.risk.rising import Room
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truth_search import Direction
 from guessproof.risk.zigzag import components, left_out
+from guessproof.risk.zigzag_atoms import AtomZigzag
 from guessproof.risk.zigzag_gaps import Part, atom_parts, density_parts, gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
@@ -168,7 +169,8 @@ def _zigzags_among(attack: Attack, prior: Finite, form: LineForm) -> list[Part] 
     if not prior.is_line or run_of(attack) is not None:
         return None
     marks = attack.goal.chosen(prior, attack.true_value)[prior.mass > 0] > 0
-    return atom_parts(Atoms.of(prior, form), marks) if marks.any() and not marks.all() else None
+    among = AtomZigzag(Atoms.of(prior, form), marks)
+    return atom_parts(among) if marks.any() and not marks.all() and among.is_quick else None
 
 
 def _gaps_of_zigzags(parts: list[Part], factor: float, across: float) -> Gaps:

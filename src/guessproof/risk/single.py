@@ -8,7 +8,7 @@
 | density          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval | table mountain                         |
 | density          | anything else                  | anything      | certified cells                          |
 | numbers          | |ψ(x) − ψ(x')| (+ step)        | one interval, or all but one | tent on atoms             |
-| numbers          | |ψ(x) − ψ(x')| (+ step)        | any other     | zigzag on atoms                          |
+| numbers          | |ψ(x) − ψ(x')| (+ step)        | any other     | zigzag on atoms (few numbers: few runs)  |
 | numbers          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval, or all but one | capped tent on atoms   |
 | finite           | anything else                  | anything      | linear program                           |
 
@@ -18,7 +18,7 @@ the step if and only if its logarithm lies within w of one that obeys the metric
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
+
+if TYPE_CHECKING:
+    from guessproof.risk.zigzag_atoms import AtomZigzag
 
 
 def belief_of(attribute: Attribute, goal: Goal, at: Any, *, remembers: bool = False) -> Belief:
@@ -170,7 +173,9 @@ def _belief_in(
             lo, hi = _ends(prior, chosen)
             return Belief(log_p, log_q, *capped_gain(prior, form, lo.reshape(shape), hi.reshape(shape)))
     if form is not None and np.isinf(form.cap) and prior.is_line:
-        return Belief(log_p, log_q, *_atom_zigzag_gain(prior, form, chosen, shape, remembers))
+        zigzags = _zigzags_among(prior, form, chosen)
+        if all(each.is_quick for each in zigzags):
+            return Belief(log_p, log_q, *_atom_zigzag_gain(zigzags, form, shape, remembers))
     from guessproof.risk.combinations import axis_labels
     from guessproof.risk.finite import finite_belief
 
@@ -197,20 +202,24 @@ def _atoms_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Ga
     return gain, "tent on the prior's own values"
 
 
-def _atom_zigzag_gain(
-    prior: Finite, form: LineForm, chosen: Array, shape: tuple[int, ...], remembers: bool
-) -> tuple[Gain, str]:
+def _zigzags_among(prior: Finite, form: LineForm, chosen: Array) -> list[AtomZigzag]:
     from guessproof.risk.atoms import Atoms
     from guessproof.risk.zigzag_atoms import AtomZigzag
 
-    atoms, places = Atoms.of(prior, form), np.arange(len(chosen)).reshape(shape)
-    each = [AtomZigzag(atoms, row[prior.mass > 0] > 0) for row in chosen]
-    memories = [(Memory(), Memory()) if remembers else None for _ in each]
+    atoms = Atoms.of(prior, form)
+    return [AtomZigzag(atoms, row[prior.mass > 0] > 0) for row in chosen]
+
+
+def _atom_zigzag_gain(
+    zigzags: list[AtomZigzag], form: LineForm, shape: tuple[int, ...], remembers: bool
+) -> tuple[Gain, str]:
+    places = np.arange(len(zigzags)).reshape(shape)
+    memories = [(Memory(), Memory()) if remembers else None for _ in zigzags]
 
     def gain(k: Array) -> tuple[Array, Array]:
         k, which = np.broadcast_arrays(k, places)
         found = np.empty((2, *k.shape))
-        for i, one in enumerate(each):
+        for i, one in enumerate(zigzags):
             some = which == i
             found[:, some] = np.stack(one.signed_gain(k[some], memories[i]))
         return found[0] + k * form.step, found[1] + k * form.step

@@ -44,7 +44,6 @@ class Amounts(Protocol):
     counted.
     """
 
-    @property
     def whole(self) -> tuple[Array, Array]:
         """All of it, counted at its start and at its end."""
         ...
@@ -181,6 +180,10 @@ class Sweep:
     def _amounts(self) -> list[Amounts]:
         return [p.amounts(self.k) for p in self.line.parts]
 
+    @cached_property
+    def _whole(self) -> list[tuple[Array, Array]]:
+        return [amounts.whole() for amounts in self._amounts]
+
     def spare(self, gain: Array, some: Places) -> Array:
         """Whether odds of λ, so much above the prior ones, let every piece of goal be carried: 0 or more if so.
 
@@ -190,11 +193,11 @@ class Sweep:
         rising, waiting = np.full((2, *k.shape), -np.inf)
         for i, part in enumerate(self.line.parts[:-1]):
             rising, waiting = rising - k * part.before, _further(waiting, k * part.before)
-            at_start, at_end = (whole[some] for whole in self._amounts[i].whole)
+            at_start, at_end = (whole[some] for whole in self._whole[i])
             amounts = (at_start, at_end) if part.goal else (log_lambda + at_start, log_lambda + at_end)
             through = self._through_goal if part.goal else self._through_rest
             rising, waiting = through(i, some, (rising, waiting), amounts, log_lambda)
-        last, amount = self.line.parts[-1], self._amounts[-1].whole[0][some]
+        last, amount = self.line.parts[-1], self._whole[-1][0][some]
         rising, waiting = rising - k * last.before, _further(waiting, k * last.before)
         if last.goal:
             return np.where(np.isneginf(waiting), _compared(rising, amount), -1.0)

@@ -7,7 +7,6 @@ a jump is, nothing depends on a point that is nearer to it than floating point c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -128,7 +127,6 @@ class Integrals:
     part: DensityStretch
     k: Array
 
-    @cached_property
     def whole(self) -> tuple[Array, Array]:
         """All of it; a first stretch is only counted at its end."""
         part, k = self.part, self.k

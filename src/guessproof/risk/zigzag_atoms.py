@@ -5,9 +5,9 @@ once for each k from either end; capacity may run out within a number, which is 
 and what waited may take only a part of the capacity of a number. Numbers that no release tells apart lie at one place:
 a distance of 0 costs nothing, whatever their order.
 
-For one s with likelihood e^{εs} ln of the odds lies above its chord from 0 to k₀, and below it, by ln(1 + 4θ(1−θ)g) at
-most (`gaps`), g = e^{(k₀R)²/32} − 1 with R how far the numbers reach. So at θk₀ the gain differs from θ times that at k₀
-by 4θg at most: that tells gains which are smaller than what rounding leaves of sums.
+For one s with likelihood e^{εs} the log-odds lie above their chord from 0 to k₀, and below it, by ln(1 + 4θ(1−θ)g) at
+most (`gaps`, for the rest and for the goal), g = e^{(k₀R)²/32} − 1 with R how far the numbers reach. So the gain at θk₀
+differs from θ times that at k₀ by 4θg at most: that tells gains which are less than what rounding leaves of sums.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from guessproof.world.checks import Array, Mask
 
 _ULP = 1.2e-16  # what rounding does to a logarithm at most, as a share, where one more number is added
 _AT_ONCE = 1 << 22  # sums that are kept together
+_RUNS, _NUMBERS = 32, 500  # more runs of fewer numbers are answered sooner by a linear program
 _FARTHEST = 1e8  # k times how far numbers reach: beyond it digits of exponents are lost, and hardly anything is gained
 
 
@@ -74,7 +75,6 @@ class Sums:
         psi = self.part.psi[::-1]
         return np.logaddexp.accumulate(self.part.log_mass[::-1] + self._rate[:, None] * (psi[0] - psi), axis=1)[:, ::-1]
 
-    @property
     def whole(self) -> tuple[Array, Array]:
         """All of it, counted at the first and at the last number."""
         return self._from_start[:, -1], self._to_end[:, 0]
@@ -115,6 +115,11 @@ class AtomZigzag:
 
     atoms: Atoms
     marks: Mask
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a sweep is worth it."""
+        return self.marks.size > _NUMBERS or len(runs_of(self.marks)) <= _RUNS
 
     @cached_property
     def line(self) -> Line:

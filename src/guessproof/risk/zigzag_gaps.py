@@ -22,9 +22,9 @@ as some s(x) is S at least, s(y) ≥ S − |ψ(x) − ψ(y)|, and T is the small
 So for all pairs Δ ln Mᵢ − Δ ln Mⱼ = (ε₂ − ε₁)·σ + (Δ ln Aᵢ − Δ ln Aⱼ, of outer groups), the odds wᵢ/wⱼ are e^{εσ}Aᵢ/Aⱼ,
 and σ = Sᵢ − Sⱼ is at most how far apart the groups are: small boxes of σ tell the largest product.
 
-None of this minds whether f is a density or a sum over numbers: then an outer group is seen from its number that is next
-to the goal, and tents peak at numbers. Numbers that are moved by h, and a peak by h, change a tent by e^{2εh} at most, so
-that a few that stand for those around them tell T.
+None of this minds whether f is a density or sums over numbers: an outer group is then seen from its number next to the
+goal, and tents peak at numbers. Moving each of them by h, the peak too, changes a tent by e^{2εh} at most: a few that
+stand for those around them tell T.
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ from typing import Protocol
 import numpy as np
 
 from guessproof.risk.atom_gaps import AtomPeaks, log_sums
-from guessproof.risk.atoms import Atoms
 from guessproof.risk.gaps import OF_SINH, gap_across, of_two_copies
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.zigzag import Component
-from guessproof.risk.zigzag_atoms import runs_of
-from guessproof.world.checks import Array, Mask
+from guessproof.risk.zigzag_atoms import AtomZigzag, runs_of
+from guessproof.world.checks import Array
 
 _SHARES = np.linspace(-1.0, 1.0, 65)[:, None]  # of how far two groups are apart: boxes of how much higher one is
 _PEAKS, _NUMBERS = 9, 65  # tents that stand for all with a peak in a group, and numbers for all others
@@ -137,9 +136,10 @@ def density_parts(world: TiltedIntegrals, pieces: list[Component]) -> list[Part]
     return [DensityPart(world, *piece) for piece in pieces]
 
 
-def atom_parts(atoms: Atoms, marks: Mask) -> list[Part]:
+def atom_parts(among: AtomZigzag) -> list[Part]:
     """Goal and rest among finitely many numbers, from left to right."""
-    return [AtomPart(atoms.mass[run], atoms.psi[run], bool(marks[run.start])) for run in runs_of(marks)]
+    mass, psi, marks = among.atoms.mass, among.atoms.psi, among.marks
+    return [AtomPart(mass[run], psi[run], bool(marks[run.start])) for run in runs_of(marks)]
 
 
 @dataclass(frozen=True, eq=False)
