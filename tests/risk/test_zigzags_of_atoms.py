@@ -16,7 +16,7 @@ from guessproof.risk.rooms import zigzags_of
 from guessproof.risk.single import belief_of
 from guessproof.risk.sweep import Memory
 from guessproof.risk.zigzag_atoms import AtomZigzag
-from guessproof.risk.zigzag_gaps import atom_parts, gap_of_zigzags
+from guessproof.risk.zigzag_gaps import AtomPart, atom_parts, gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.line_form import LineForm, LineMetric
 
@@ -166,6 +166,19 @@ def test_where_values_are_told_apart_by_nothing_something_is_left_open() -> None
     assert np.all(np.array(one_place.signed_gain(RATES)) == 0)
 
 
+def test_numbers_far_closer_together_than_others_are_told_apart_by_a_huge_epsilon() -> None:
+    """Beyond where a sweep has digits a bound still holds."""
+    points, mass = np.array([0.0, 1e-8, 0.5, 1 - 1e-8, 1.0]), np.array([0.1, 0.3, 0.1, 0.4, 0.1])
+    world = AtomZigzag(Atoms(points, mass, points), np.array([True, False, False, False, True]))
+    base = np.log(0.2 / 0.8)
+    for k in (1e7, 1e9, 1e10, 1e14):
+        logs = np.log(mass) - k * np.minimum(points, 1 - points)
+        odds = np.logaddexp.reduce(logs[world.marks]) - np.logaddexp.reduce(logs[~world.marks])
+        attack, bound = world.signed_gain(np.array([k]))
+        assert bound[0] >= odds - base - 1e-9
+        assert attack[0] <= bound[0]
+
+
 SAMPLE = np.round(np.random.default_rng(1).normal(50, 10, 400), 1)
 PRIOR = gp.empirical(SAMPLE.tolist())
 
@@ -233,6 +246,20 @@ def test_nothing_of_a_rest_lies_further_below_its_chord(form: str, count: int) -
                         assert below <= proven * (1 + 1e-9) + 1e-12
                         nearest = max(nearest, below / max(proven, 1e-6))
     assert nearest > 0.3
+
+
+@pytest.mark.parametrize("count", [20, 400])
+@pytest.mark.parametrize("form", FORMS)
+def test_no_tent_is_lighter_than_the_lightest(form: str, count: int) -> None:
+    random, rates = np.random.default_rng([count, len(form)]), np.array([0.05, 0.5, 3.0, 20.0])
+    for _ in range(8):
+        world = drawn(random, FORMS[form](random), count)
+        part = AtomPart(world.atoms.mass, world.atoms.psi, goal=False)
+        apart, away = table(world), (part.ends[1] - part.ends[0]) / 65  # no part of the line is wider
+        tents = [np.logaddexp.reduce(np.log(part.mass)[:, None] - rate * apart, axis=0) for rate in rates]
+        least, found = np.min(tents, axis=1), part.lightest_tent(rates)
+        assert np.all(found <= least + 1e-12)
+        assert np.all(found >= least - (4 * rates * away if count > 65 else 0.0) - 1e-12)
 
 
 def attack_on(prior: Any, *intervals: tuple[float, float], metric: Any = None) -> gp.Attack:
