@@ -10,9 +10,10 @@ import pytest
 
 import guessproof as gp
 from guessproof.risk.roots import crossings
+from guessproof.risk.sweep import Memory
 from guessproof.risk.tent import TiltedIntegrals
-from guessproof.risk.zigzag import Memory, components, signed_zigzag
-from guessproof.risk.zigzag_gaps import gap_of_zigzags
+from guessproof.risk.zigzag import components, signed_zigzag
+from guessproof.risk.zigzag_gaps import density_parts, gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.line_form import LineForm
 from risk import one_zigzag
@@ -101,7 +102,7 @@ def test_a_rest_on_one_side_is_told_within_a_fifth(prior: str, is_left: bool) ->
     pieces = [(low, at, not is_left), (at, high, is_left)]
     first = np.array([0.3, 1.0, 4.0])
     second = first * 1.2
-    gap = gap_of_zigzags(TiltedIntegrals(world, STRAIGHT), pieces, first, second)
+    gap = gap_of_zigzags(density_parts(TiltedIntegrals(world, STRAIGHT), pieces), first, second)
     sign, ends = (1, (low, at)) if is_left else (-1, (at, high))
     logs = [world.log_tilt(sign * e, *ends, at) for e in (first, 0.5 * (first + second), second)]
     below = 0.5 * (logs[0] + logs[2]) - logs[1]
@@ -118,7 +119,7 @@ def test_a_rest_on_two_sides_is_told_within_a_factor(prior: str, rates: float) -
     world, lo, hi = LUMPS if prior == "lumps" else PRIORS[prior](np.random.default_rng(6)), 1.0, 1.02
     (low, high), first = world.support, rates * np.array([0.3, 1.0, 4.0])
     second, pieces = first * 1.1, [(low, lo, False), (lo, hi, True), (hi, high, False)]
-    gap, below = gap_of_zigzags(TiltedIntegrals(world, STRAIGHT), pieces, first, second), np.zeros(3)
+    gap, below = gap_of_zigzags(density_parts(TiltedIntegrals(world, STRAIGHT), pieces), first, second), np.zeros(3)
     for peak in np.linspace(lo, hi, 9):
         logs = [
             np.logaddexp(world.log_tilt(e, low, lo, peak), world.log_tilt(-e, hi, high, peak))
@@ -170,10 +171,11 @@ def test_nothing_of_a_rest_lies_further_below_its_chord(prior: str, form: str, s
     inside = np.any([(x >= a) & (x <= b) for a, b in intervals], axis=0)
     goal = inside if sign > 0 else ~inside
     pieces = [(a, b, g if sign > 0 else not g) for a, b, g in components(world, intervals)]
+    parts = density_parts(TiltedIntegrals(world, distance), pieces)
     psi, at = distance.psi(x), distance.psi(edges)
     apart, mass, nearest = np.abs(psi[~goal, None] - at), mass[~goal], 0.0
     for first, second in ((0.3, 0.4), (1.0, 1.3), (4.0, 4.4), (0.5, 1.5), (10.0, 10.5)):
-        gap = float(gap_of_zigzags(TiltedIntegrals(world, distance), pieces, np.array([first]), np.array([second]))[0])
+        gap = float(gap_of_zigzags(parts, np.array([first]), np.array([second]))[0])
         for _ in range(40):
             rises = np.clip(random.normal(0, 1.5, at.size - 1), -1, 1) * np.diff(at)
             heights = np.concatenate([[0.0], np.cumsum(rises)])

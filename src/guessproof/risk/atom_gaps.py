@@ -48,8 +48,8 @@ def gap_of_rest(atoms: Atoms, run: tuple[int, int], first: Array, second: Array)
     found = np.zeros(first.shape)
     for rows, peaks in _peaks_for(goal, first, second):
         rates = _rates(first[rows], second[rows])
-        left = _log_sums(atoms.mass[: run[0]], psi[: run[0]] - goal[0], rates)
-        right = _log_sums(atoms.mass[run[1] + 1 :], goal[-1] - psi[run[1] + 1 :], rates)
+        left = log_sums(atoms.mass[: run[0]], psi[: run[0]] - goal[0], rates)
+        right = log_sums(atoms.mass[run[1] + 1 :], goal[-1] - psi[run[1] + 1 :], rates)
         at = goal[peaks.places][:, None, None]
         with np.errstate(invalid="ignore"):
             ends = np.logaddexp(left - rates * (at - goal[0]), right - rates * (goal[-1] - at))
@@ -91,7 +91,7 @@ def _largest(ends: Array, away: Array, first: Array, second: Array, step: float)
     return np.max(gaps, axis=0)
 
 
-def _log_sums(mass: Array, x: Array, rates: Array) -> Array:
+def log_sums(mass: Array, x: Array, rates: Array) -> Array:
     """ln Σ mass·e^{rate·x} for each rate, −∞ over nothing."""
     if not mass.size:
         return np.full(rates.shape, -np.inf)

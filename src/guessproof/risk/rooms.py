@@ -18,7 +18,8 @@ from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest
 from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.attack import Attack
 from guessproof.risk.capped import Hills
-from guessproof.risk.capped_gaps import Part, gap_of_hills
+from guessproof.risk.capped_gaps import Part as PartOfHills
+from guessproof.risk.capped_gaps import gap_of_hills
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import with_odds_of
@@ -27,8 +28,9 @@ from guessproof.risk.ramp import Ramp
 from guessproof.risk.rising import Room
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truth_search import Direction
-from guessproof.risk.zigzag import Component, components, left_out
-from guessproof.risk.zigzag_gaps import gap_of_zigzags
+from guessproof.risk.zigzag import components, left_out
+from guessproof.risk.zigzag_atoms import AtomZigzag
+from guessproof.risk.zigzag_gaps import Part, atom_parts, density_parts, gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import combine
@@ -99,7 +101,7 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
         return _gaps_of_hills(attack, across)
     zigzags = zigzags_of(attack) if math.isfinite(factor) else None
     if zigzags is not None:
-        return _gaps_of_zigzags(*zigzags, factor, across)
+        return _gaps_of_zigzags(zigzags, factor, across)
 
     def of_run(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
         assert run is not None
@@ -146,31 +148,42 @@ def _gaps_of_hills(attack: Attack, across: float) -> Gaps:
     return of_hills
 
 
-def zigzags_of(attack: Attack) -> tuple[TiltedIntegrals, list[Component]] | None:
-    """A density, and where goal and rest are, if the best likelihoods are zigzags; None elsewhere."""
+def zigzags_of(attack: Attack) -> list[Part] | None:
+    """Where goal and rest are, if the best likelihoods are zigzags; None elsewhere."""
     prior, form = attack.attribute.prior, attack.attribute.distance.line_form
-    if attack.several is not None or not isinstance(prior, LinePrior) or not attack.known_truth:
+    if attack.several is not None or not attack.known_truth:
         return None
     if form is None or form.is_flat or not math.isinf(form.cap):
+        return None
+    if isinstance(prior, Finite):
+        return _zigzags_among(attack, prior, form)
+    if not isinstance(prior, LinePrior):
         return None
     if by_tents(attack) and all(math.isfinite(end) for end in _goal_ends(attack, prior)):
         return None  # tents are told more of; but one that goes on without an end may peak anywhere
     pieces = components(prior, _edges(attack))
-    return (TiltedIntegrals(prior, form), pieces) if len({goal for *_, goal in pieces}) > 1 else None
+    return density_parts(TiltedIntegrals(prior, form), pieces) if len({goal for *_, goal in pieces}) > 1 else None
 
 
-def _gaps_of_zigzags(world: TiltedIntegrals, pieces: list[Component], factor: float, across: float) -> Gaps:
+def _zigzags_among(attack: Attack, prior: Finite, form: LineForm) -> list[Part] | None:
+    if not prior.is_line or run_of(attack) is not None:
+        return None
+    marks = attack.goal.chosen(prior, attack.true_value)[prior.mass > 0] > 0
+    among = AtomZigzag(Atoms.of(prior, form), marks)
+    return atom_parts(among) if marks.any() and not marks.all() and among.is_quick else None
+
+
+def _gaps_of_zigzags(parts: list[Part], factor: float, across: float) -> Gaps:
     """What zigzags tell of the rest (of the goal, where it falls), or how far apart two values are if that is less."""
 
     def of_zigzags(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
-        marked = pieces if sign > 0 else [(a, b, not goal) for a, b, goal in pieces]
         gap = gap_across(across, first, second)
-        return gap, np.fmin(gap, factor * gap_of_zigzags(world, marked, first, second))
+        return gap, np.fmin(gap, factor * gap_of_zigzags(parts, first, second, sign))
 
     return of_zigzags
 
 
-def _compared(sign: int) -> Part:
+def _compared(sign: int) -> PartOfHills:
     """What a belief is compared with: the rest where it rises, the goal itself where it falls."""
     return "rest" if sign > 0 else "goal"
 

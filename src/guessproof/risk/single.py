@@ -8,7 +8,8 @@
 | density          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval | table mountain                         |
 | density          | anything else                  | anything      | certified cells                          |
 | numbers          | |ψ(x) − ψ(x')| (+ step)        | one interval, or all but one | tent on atoms             |
-| numbers          | min(|ψ(x) − ψ(x')|, cap) (+ step) | the same   | capped tent on atoms                     |
+| numbers          | |ψ(x) − ψ(x')| (+ step)        | any other     | zigzag on atoms (few numbers: few runs)  |
+| numbers          | min(|ψ(x) − ψ(x')|, cap) (+ step) | one interval, or all but one | capped tent on atoms   |
 | finite           | anything else                  | anything      | linear program                           |
 
 A step w between any two different values multiplies the odds by exactly e^{εw}: a likelihood obeys the metric with
@@ -17,20 +18,24 @@ the step if and only if its logarithm lies within w of one that obeys the metric
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from guessproof.errors import GoalError, TrueValueError
 from guessproof.risk.limits import Belief, Gain
+from guessproof.risk.sweep import Memory
 from guessproof.risk.tent import log_prior, tent
-from guessproof.risk.zigzag import Memory, region_log_prior, signed_zigzag
+from guessproof.risk.zigzag import region_log_prior, signed_zigzag
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import LARGEST, Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import Goal
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
+
+if TYPE_CHECKING:
+    from guessproof.risk.zigzag_atoms import AtomZigzag
 
 
 def belief_of(attribute: Attribute, goal: Goal, at: Any, *, remembers: bool = False) -> Belief:
@@ -39,7 +44,7 @@ def belief_of(attribute: Attribute, goal: Goal, at: Any, *, remembers: bool = Fa
     One that remembers is asked about many ε, one after the other: zigzags are followed from one to the next.
     """
     if isinstance(attribute.prior, Finite):
-        return _finite_belief(attribute, attribute.prior, goal, at)
+        return _finite_belief(attribute, attribute.prior, goal, at, remembers)
     assert isinstance(attribute.prior, LinePrior)
     return _line_belief(attribute, attribute.prior, goal, at, remembers)
 
@@ -134,12 +139,14 @@ def _each(one: Any, *fixed: Array) -> Gain:
     return gain
 
 
-def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> Belief:
+def _finite_belief(attribute: Attribute, prior: Finite, goal: Goal, at: Any, remembers: bool) -> Belief:
     chosen, shape = _chosen(attribute, prior, goal, at)
-    return _belief_in(attribute, prior, chosen, shape)
+    return _belief_in(attribute, prior, chosen, shape, remembers)
 
 
-def _belief_in(attribute: Attribute, prior: Finite, chosen: Array, shape: tuple[int, ...]) -> Belief:
+def _belief_in(
+    attribute: Attribute, prior: Finite, chosen: Array, shape: tuple[int, ...], remembers: bool = False
+) -> Belief:
     """The belief in some of finitely many values, one row of them for each true value."""
     form = attribute.distance.line_form
     with np.errstate(divide="ignore"):
@@ -165,6 +172,10 @@ def _belief_in(attribute: Attribute, prior: Finite, chosen: Array, shape: tuple[
         if told_apart(prior, form):
             lo, hi = _ends(prior, chosen)
             return Belief(log_p, log_q, *capped_gain(prior, form, lo.reshape(shape), hi.reshape(shape)))
+    if form is not None and np.isinf(form.cap) and prior.is_line:
+        zigzags = _zigzags_among(prior, form, chosen)
+        if all(each.is_quick for each in zigzags):
+            return Belief(log_p, log_q, *_atom_zigzag_gain(zigzags, form, shape, remembers))
     from guessproof.risk.combinations import axis_labels
     from guessproof.risk.finite import finite_belief
 
@@ -189,6 +200,31 @@ def _atoms_gain(prior: Finite, form: LineForm, lo: Array, hi: Array) -> tuple[Ga
         return attack + k * form.step, bound + k * form.step
 
     return gain, "tent on the prior's own values"
+
+
+def _zigzags_among(prior: Finite, form: LineForm, chosen: Array) -> list[AtomZigzag]:
+    from guessproof.risk.atoms import Atoms
+    from guessproof.risk.zigzag_atoms import AtomZigzag
+
+    atoms = Atoms.of(prior, form)
+    return [AtomZigzag(atoms, row[prior.mass > 0] > 0) for row in chosen]
+
+
+def _atom_zigzag_gain(
+    zigzags: list[AtomZigzag], form: LineForm, shape: tuple[int, ...], remembers: bool
+) -> tuple[Gain, str]:
+    places = np.arange(len(zigzags)).reshape(shape)
+    memories = [(Memory(), Memory()) if remembers else None for _ in zigzags]
+
+    def gain(k: Array) -> tuple[Array, Array]:
+        k, which = np.broadcast_arrays(k, places)
+        found = np.empty((2, *k.shape))
+        for i, one in enumerate(zigzags):
+            some = which == i
+            found[:, some] = np.stack(one.signed_gain(k[some], memories[i]))
+        return found[0] + k * form.step, found[1] + k * form.step
+
+    return gain, "zigzag on the prior's own values: peaks in the goal, valleys outside, carried along the line"
 
 
 def _chosen(attribute: Attribute, prior: Finite, goal: Goal, at: Any) -> tuple[Array, tuple[int, ...]]:
