@@ -286,7 +286,7 @@ def ramp_of(attack: Attack) -> Ramp | None:
 
 
 @dataclass(frozen=True)
-class Peaks:
+class PeakRange:
     """Between which values tents peak at one true value; way −1 where the goal is all but these."""
 
     world: TiltedIntegrals
@@ -294,7 +294,7 @@ class Peaks:
     way: Move
 
 
-def peaks_of(attack: Attack) -> Peaks | None:
+def peaks_of(attack: Attack) -> PeakRange | None:
     """The one interval that is the goal at one true value, or all but the goal; None elsewhere."""
     prior, form = attack.attribute.prior, attack.attribute.distance.line_form
     if attack.several is not None or not isinstance(prior, LinePrior) or not attack.known_truth:
@@ -304,7 +304,7 @@ def peaks_of(attack: Attack) -> Peaks | None:
     between = left_out(prior, _edges(attack))
     low, high = _goal_ends(attack, prior) if between is None else between
     finite = math.isfinite(low) and math.isfinite(high) and (between is not None or by_tents(attack))
-    return Peaks(TiltedIntegrals(prior, form), (low, high), 1 if between is None else -1) if finite else None
+    return PeakRange(TiltedIntegrals(prior, form), (low, high), 1 if between is None else -1) if finite else None
 
 
 def _edges(attack: Attack) -> list[tuple[float, float]]:

@@ -47,7 +47,7 @@ _PEAKS, _NUMBERS = 9, 65  # tents that stand for all with a peak in a group, and
 _MOST = 16  # parts, beyond which pairs of them are too many to tell much
 
 
-class Part(Protocol):
+class ZigzagPart(Protocol):
     """A part of goal or rest, as it lies on the line."""
 
     @property
@@ -131,12 +131,12 @@ class AtomPart:
         return np.min(tents, axis=0) - 2 * rates * float(np.max(few.away))
 
 
-def density_parts(world: TiltedIntegrals, pieces: list[Component]) -> list[Part]:
+def density_parts(world: TiltedIntegrals, pieces: list[Component]) -> list[ZigzagPart]:
     """Goal and rest beside a density, from left to right."""
     return [DensityPart(world, *piece) for piece in pieces]
 
 
-def atom_parts(among: AtomZigzag) -> list[Part]:
+def atom_parts(among: AtomZigzag) -> list[ZigzagPart]:
     """Goal and rest among finitely many numbers, from left to right."""
     mass, psi, marks = among.atoms.mass, among.atoms.psi, among.marks
     return [AtomPart(mass[run], psi[run], bool(marks[run.start])) for run in runs_of(marks)]
@@ -152,7 +152,7 @@ class _Group:
     weight: tuple[Array, Array]
 
 
-def gap_of_zigzags(parts: list[Part], first: Array, second: Array, sign: int = 1) -> Array:
+def gap_of_zigzags(parts: list[ZigzagPart], first: Array, second: Array, sign: int = 1) -> Array:
     """g, with log-odds of the goal (or the rest, sign −1) at most ln(1 + 4θ(1−θ)·g) above their chord, for each two ε.
 
     Infinite where there are very many parts.
@@ -178,7 +178,7 @@ def gap_of_zigzags(parts: list[Part], first: Array, second: Array, sign: int = 1
     return np.where(np.isnan(found), np.inf, found)
 
 
-def _outer(part: Part, is_left: bool, first: Array, second: Array) -> _Group:
+def _outer(part: ZigzagPart, is_left: bool, first: Array, second: Array) -> _Group:
     """What lies on one side of all intervals: s falls from its edge outwards."""
     middle, half, ends = 0.5 * (first + second), 0.5 * (second - first), part.ends
     logs = part.from_edge(np.stack([middle + n * half for n in (-2, 2, 0, -1, 1)]), is_left)
@@ -189,7 +189,7 @@ def _outer(part: Part, is_left: bool, first: Array, second: Array) -> _Group:
     return _Group((at, at), logs[4] - logs[3], gap, (least, most))
 
 
-def _inner(part: Part, first: Array, second: Array) -> _Group:
+def _inner(part: ZigzagPart, first: Array, second: Array) -> _Group:
     """What lies between two intervals."""
     low, high = part.ends
     weight = part.lightest_tent(second) - 1e-12, np.full(first.shape, part.log_mass + 1e-12)
