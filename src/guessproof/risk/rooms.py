@@ -18,8 +18,7 @@ from guessproof.risk.atom_gaps import gap_of_peaks, gap_of_rest
 from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.attack import Attack
 from guessproof.risk.capped import Hills
-from guessproof.risk.capped_gaps import Part as PartOfHills
-from guessproof.risk.capped_gaps import gap_of_hills
+from guessproof.risk.capped_gaps import Part, gap_of_hills
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import with_odds_of
@@ -30,7 +29,7 @@ from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truth_search import Direction
 from guessproof.risk.zigzag import components, left_out
 from guessproof.risk.zigzag_atoms import AtomZigzag
-from guessproof.risk.zigzag_gaps import Part, atom_parts, density_parts, gap_of_zigzags
+from guessproof.risk.zigzag_gaps import ZigzagPart, atom_parts, density_parts, gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
 from guessproof.world.goals import combine
@@ -148,7 +147,7 @@ def _gaps_of_hills(attack: Attack, across: float) -> Gaps:
     return of_hills
 
 
-def zigzags_of(attack: Attack) -> list[Part] | None:
+def zigzags_of(attack: Attack) -> list[ZigzagPart] | None:
     """Where goal and rest are, if the best likelihoods are zigzags; None elsewhere."""
     prior, form = attack.attribute.prior, attack.attribute.distance.line_form
     if attack.several is not None or not attack.known_truth:
@@ -165,7 +164,7 @@ def zigzags_of(attack: Attack) -> list[Part] | None:
     return density_parts(TiltedIntegrals(prior, form), pieces) if len({goal for *_, goal in pieces}) > 1 else None
 
 
-def _zigzags_among(attack: Attack, prior: Finite, form: LineForm) -> list[Part] | None:
+def _zigzags_among(attack: Attack, prior: Finite, form: LineForm) -> list[ZigzagPart] | None:
     if not prior.is_line or run_of(attack) is not None:
         return None
     marks = attack.goal.chosen(prior, attack.true_value)[prior.mass > 0] > 0
@@ -173,7 +172,7 @@ def _zigzags_among(attack: Attack, prior: Finite, form: LineForm) -> list[Part] 
     return atom_parts(among) if marks.any() and not marks.all() and among.is_quick else None
 
 
-def _gaps_of_zigzags(parts: list[Part], factor: float, across: float) -> Gaps:
+def _gaps_of_zigzags(parts: list[ZigzagPart], factor: float, across: float) -> Gaps:
     """What zigzags tell of the rest (of the goal, where it falls), or how far apart two values are if that is less."""
 
     def of_zigzags(first: Array, second: Array, sign: int) -> tuple[Array, Array]:
@@ -183,7 +182,7 @@ def _gaps_of_zigzags(parts: list[Part], factor: float, across: float) -> Gaps:
     return of_zigzags
 
 
-def _compared(sign: int) -> PartOfHills:
+def _compared(sign: int) -> Part:
     """What a belief is compared with: the rest where it rises, the goal itself where it falls."""
     return "rest" if sign > 0 else "goal"
 
