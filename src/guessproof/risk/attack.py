@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from guessproof import _clock
 from guessproof.errors import (
     GoalError,
-    InfeasibleError,
     ParameterError,
     TrueValueError,
     UnknownAttributeError,
@@ -25,21 +24,18 @@ from guessproof.risk.limits import (
     checked_epsilon,
     checked_factor,
     checked_limits,
-    largest_epsilon,
     posterior_bracket,
     safe_epsilon,
 )
 from guessproof.risk.misjudged.odds import factor_between, posterior_before, rounded_down, with_odds
 from guessproof.risk.several.formula import alternatives
 from guessproof.risk.single import belief_of
-from guessproof.risk.truth_ends import Worst
 from guessproof.risk.truth_search import Direction, TruthSearch
-from guessproof.risk.worst_case import worst_true_value
-from guessproof.risk.worst_epsilon import epsilon_at_worst
+from guessproof.risk.worst_truth import WorstTruth
 from guessproof.world.attributes import Arithmetic, Attribute, conditioned, joint_of
 from guessproof.world.checks import Array, in_days
 from guessproof.world.finite import Finite
-from guessproof.world.goals import Compound, Goal, Norm, Within, is_norm
+from guessproof.world.goals import Compound, Goal, Norm, is_norm
 from guessproof.world.line import LinePrior
 from guessproof.world.priors import PartlyKnown, Unknown
 
@@ -50,7 +46,6 @@ if TYPE_CHECKING:  # rooms that only some attacks enter; whoever does imports th
     from guessproof.risk.several.answer import Several
     from guessproof.risk.several.unknown import UnknownSeveral
     from guessproof.risk.worst_atoms import Runs
-    from guessproof.risk.worst_listed import Listed
 
 
 @dataclass(frozen=True)
@@ -223,7 +218,7 @@ class Attack:
             self._belief("posterior")  # says that there is none
         if side != "upper":
             raise ParameterError("side", side, "needs a true value", "give at={…}")
-        return self._worst(epsilon, "posterior")
+        return self._anywhere.bracket(epsilon, "posterior")
 
     def advantage(
         self,
@@ -251,10 +246,10 @@ class Attack:
             return self._priorless.advantage(epsilon, both)
         if self.known_truth:
             return advantage_bracket(self._belief("advantage"), epsilon, both)
-        rise = self._worst(epsilon, "rise")
+        rise = self._anywhere.bracket(epsilon, "rise")
         if not both:
             return rise
-        fall = self._worst(epsilon, "fall")
+        fall = self._anywhere.bracket(epsilon, "fall")
         return rise if np.all(np.asarray(rise.bound) >= np.asarray(fall.bound)) else _larger(rise, fall)
 
     def epsilon(
@@ -288,7 +283,7 @@ class Attack:
             return self._priorless.epsilon(checked_limits(advantage, None)[0], both)
         if self.known_truth:
             return safe_epsilon(self._belief("epsilon"), advantage=advantage, posterior=posterior, both=both)
-        return self._worst_epsilon(*checked_limits(advantage, posterior), both)
+        return self._anywhere.epsilon(*checked_limits(advantage, posterior), both)
 
     @property
     def bounds_only(self) -> Belief | None:
@@ -336,7 +331,7 @@ class Attack:
         from guessproof.risk.misjudged.quick import aim, quick_factor  # only where a factor is asked for
 
         moves: tuple[Move, ...] = (1, -1) if both else (1,)
-        known = {aim(move): self._last_worst.get(aim(move)) for move in moves}
+        known = {aim(move): self._anywhere.last.get(aim(move)) for move in moves}
         at = {direction: last[1].at for direction, last in known.items() if last is not None and last[0] == epsilon}
         return min(quick_factor(self.truth_search, epsilon, advantage, move, at.get(aim(move))) for move in moves)
 
@@ -422,123 +417,36 @@ class Attack:
 
     # Without a true value: the worst one.
 
+    @cached_property
+    def _anywhere(self) -> WorstTruth:
+        return WorstTruth(self.attribute, self.goal)
+
     def worst(self, epsilon: float, direction: Direction) -> Bracket:
         """What no true value of one attribute exceeds at one ε, in one direction."""
-        return self._worst(np.asarray(float(epsilon)), direction)
-
-    def _worst(self, epsilon: Array, direction: Direction) -> Bracket:
-        prior = self.attribute.prior
-        if isinstance(prior, Finite) and self.runs is not None:
-            found = self.runs.worst_each(epsilon.ravel(), direction)
-        else:
-            found = [self._worst_at(float(e), direction) for e in epsilon.ravel()]
-        sample = isinstance(prior, Finite) and prior.between is not None
-        how = (
-            "worst true value by branch and bound" if not isinstance(prior, Finite)
-            else "worst over all true values, also between those of the sample" if sample
-            else "worst over the prior's values"
-        )  # fmt: skip
-
-        def shaped(values: list[Any]) -> Any:
-            return np.asarray(values).reshape(epsilon.shape) if epsilon.ndim else values[0]
-
-        return Bracket.meet(
-            shaped([w.value for w in found]),
-            shaped([w.bound for w in found]),
-            how,
-            worst_at=shaped([w.at for w in found]),
-            worst_prior=shaped([w.prior for w in found]),
-        )
-
-    def _worst_at(self, epsilon: float, direction: Direction) -> Worst:
-        if isinstance(self.attribute.prior, Finite):
-            return self._finite.worst(epsilon, direction)
-        last = self._last_worst.get(direction)
-        if last is None or last[0] != epsilon:
-            last = self._last_worst[direction] = epsilon, worst_true_value(self.declared_search, epsilon, direction)
-        return last[1]
-
-    @cached_property
-    def _last_worst(self) -> dict[Direction, tuple[float, Worst]]:
-        """The ε that was asked about last, and its worst true value: several questions are asked of one ε."""
-        return {}
-
-    @cached_property
-    def _finite(self) -> Runs | Listed:
-        """All true values beside a finite prior: as runs of numbers where they are such, else one by one."""
-        from guessproof.risk.worst_atoms import Runs
-        from guessproof.risk.worst_listed import Listed
-
-        return Runs.of(self.attribute, self.goal) or Listed(self.attribute, self.goal)
+        return self._anywhere.bracket(np.asarray(float(epsilon)), direction)
 
     @property
     def runs(self) -> Runs | None:
         """All true values beside finitely many numbers, where the goals of these are runs of them."""
-        from guessproof.risk.worst_atoms import Runs
-
-        return self._finite if isinstance(self._finite, Runs) else None
+        return self._anywhere.runs
 
     @property
     def truth_search(self) -> TruthSearch:
-        """The same beside a prior that may be wrong: for distances without a cap."""
+        """The search for the worst true value beside a prior that may be wrong: for distances without a cap."""
         if math.isfinite(self.declared_search.form.cap):
             problem, remedy = "beside a wrong prior the worst true value is found only without a cap", "give at={…}"
             raise ParameterError("at", None, problem, remedy)
         return self.declared_search
 
-    @cached_property
+    @property
     def declared_search(self) -> TruthSearch:
-        """The search for the worst true value, where there is one."""
-        prior, form, goal = self.attribute.prior, self.attribute.distance.line_form, self.goal
-        assert isinstance(prior, LinePrior)
-        if form is None or not isinstance(goal, Within):
-            problem = "the worst true value is found only for |ψ(x) − ψ(x')|, with a cap or without, and one interval"
-            raise ParameterError("at", None, problem, "give at={…}")
-        found = TruthSearch(prior, form, lambda t: goal.edges(t)[0], *self.attribute.range, goal.radius is not None)
-        return found.half
-
-    def _worst_epsilon(self, advantage: Array | None, posterior: Array | None, both: bool) -> Any:
-        limits: list[tuple[Array, Direction]] = []
-        if posterior is not None:
-            before = self._worst_at(0.0, "posterior")
-            if np.any(posterior < before.value * (1 - 1e-9)):
-                raise InfeasibleError(
-                    f"posterior: at the true value {before.at} the belief is {before.value:.6g} before any release, "
-                    f"above the limit {float(np.min(posterior)):.6g}; allow a higher belief or a narrower goal"
-                )
-            limits.append((posterior, "posterior"))
-        if advantage is not None:
-            limits.append((advantage, "rise"))
-            if both:
-                limits.append((advantage, "fall"))
-        found = [self._each_worst(limit, direction) for limit, direction in limits]
-        least = np.min(np.broadcast_arrays(*found), axis=0)
-        return float(least) if least.ndim == 0 else least
-
-    def _each_worst(self, limit: Array, direction: Direction) -> Array:
-        """ε for each limit: followed along the worst true value where that is quick, by a plain search elsewhere."""
-
-        def one(value: float) -> float:
-            if isinstance(self.attribute.prior, Finite):
-                return self._finite.epsilon(value, direction)
-            followed = epsilon_at_worst(self.declared_search, value, direction, self.typical)
-            if followed is not None:
-                return followed
-            return float(_each_limit(np.asarray(value), partial(self._worst_bound, direction), self.typical))
-
-        return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
+        """The same beside the declared prior."""
+        return self._anywhere.search
 
     @property
     def typical(self) -> float:
         """An ε at which the bulk of the prior is about one unit wide: where a search may start."""
-        prior, form = self.attribute.prior, self.attribute.distance.line_form
-        if not isinstance(prior, LinePrior) or form is None:
-            return 1.0
-        low, high = form.psi(prior.quantile([0.1, 0.9]))
-        return 1 / float(high - low) if high > low else 1.0
-
-    def _worst_bound(self, direction: Direction, epsilon: float) -> float:
-        return self._worst_at(epsilon, direction).bound
+        return self._anywhere.typical
 
 
 def _truths(goal: Goal) -> list[Attribute]:
@@ -546,19 +454,6 @@ def _truths(goal: Goal) -> list[Attribute]:
     if isinstance(goal, Compound):
         return [a for part in goal.parts for a in _truths(part)]
     return list(goal.attributes) if goal.depends_on_truth else []
-
-
-def _each_limit(limit: Array, bound: Any, start: float) -> Array:
-    """ε for each limit on a bound that does not start from 0 (a posterior starts at the prior)."""
-    at_zero = bound(0.0)
-
-    def one(value: float) -> float:
-        if value >= 1 or value <= at_zero:
-            return np.inf if value >= 1 else 0.0
-        rise = np.asarray(value - at_zero)
-        return float(largest_epsilon(lambda e: np.asarray(bound(float(e)) - at_zero), rise, start=start, relative=1e-9))
-
-    return np.asarray(np.vectorize(one, otypes=[np.float64])(limit))
 
 
 def _larger(one: Bracket, other: Bracket) -> Bracket:
