@@ -75,12 +75,13 @@ class WrongCurve(LookedUp, WrongAnywhere):
         return bound if bound < 1 else None
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
-        """What is proven at once, or more where boxes prove it."""
-        quick = self.quick_factor(epsilon, limit, move)
-        if math.isinf(quick) or not moves_on_a_line(self.search, move):
+        """What is proven at once, or more where boxes prove it within a second or two."""
+        quick, form = self.quick_factor(epsilon, limit, move), self.search.form
+        slow = any(form.jumps) or (self.search.prior.by_quadrature and not form.is_straight)
+        if math.isinf(quick) or slow or not moves_on_a_line(self.search, move):
             return quick
-        alone = AtOneEpsilon(self.factor, self.widths, lambda factor, way: along_truths(self.search, factor, way))
-        return max(quick, alone.largest_factor(epsilon, limit, move))
+        alone = AtOneEpsilon(lambda factor: along_truths(self.search, factor, move), epsilon, limit)
+        return max(quick, alone.largest_factor(quick))
 
     def has_curve(self, move: Move) -> bool:
         return moves_on_a_line(self.search, move)

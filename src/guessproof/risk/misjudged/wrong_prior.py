@@ -31,7 +31,7 @@ _STEPS_ANYWHERE = (1e-3, 0.01, 0.03, 0.06, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # the
 _STEPS_BENT = (5e-3, *_STEPS_ANYWHERE[1:])  # where the distance bends, each box takes longer
 _STEPS_STRAIGHTENED = (2e-3, *_STEPS_BENT)  # unless a straight one that is hardly longer proves it
 _STEPS_SHARES = (0.03, 0.045, 0.06, 0.08, 0.1, 0.14, 0.2, 0.3, 0.6, 1.0)  # where shares alone prove
-_SHARES = (1e-3, 0.03, 0.3)
+_SHARES = (1e-3, 0.03, 0.3)  # by how much of its logarithm a factor is lowered below an attack's, until one is proven
 _BROKEN = 1e-4  # how finely the logarithm is found at which an attack breaks a limit
 _FINE = 1e-5  # of a logarithm: four digits of a factor
 BACK = 4.0  # times as far below the ε of the attack, so that the bound there is below the limit
@@ -140,28 +140,18 @@ class WrongPrior(ABC):
             free = self.wrong_by(math.inf).keeps(epsilon, limit, move)
             return math.inf if free else self._proven_factor(epsilon, limit, move, LARGEST_FACTOR)
 
-        return self._below_broken(epsilon, limit, move, LARGEST_FACTOR)
-
-    def _below_broken(self, epsilon: float, limit: float, move: Move, broken: float) -> float:
-        """The largest factor that is proven, below one at which an attack breaks the limit."""
-
         def excess(room: float) -> float:
             return self.wrong_by(math.exp(room)).reached(epsilon, move) - limit
 
-        least = crossing(excess, math.log(1.01), math.log(broken), xtol=_BROKEN)
-        return self._proven_factor(epsilon, limit, move, math.exp(least))
+        broken = crossing(excess, math.log(1.01), math.log(LARGEST_FACTOR), xtol=_BROKEN)
+        return self._proven_factor(epsilon, limit, move, math.exp(broken))
 
     def quick_factor(self, epsilon: float, limit: float, move: Move) -> float:
         """A factor at which the limit is proven at this ε, found at once: the largest one where that is no work."""
         return self.largest_factor(epsilon, limit, move)
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """By how much of its logarithm a factor is lowered below an attack's, until one is proven."""
-        return _SHARES
-
     def _proven_factor(self, epsilon: float, limit: float, move: Move, broken: float) -> float:
-        for share in self.shares:
+        for share in _SHARES:
             factor = math.exp(math.log(broken) * (1 - share))
             if self.wrong_by(factor).keeps(epsilon, limit, move):
                 return factor

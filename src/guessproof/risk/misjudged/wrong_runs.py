@@ -97,8 +97,9 @@ class WrongRuns(LookedUp):
         return limit > 0 and not math.isinf(self.factor) and self.limit(epsilon, move) <= limit
 
     def largest_factor(self, epsilon: float, limit: float, move: Move) -> float:
-        alone = AtOneEpsilon(self.factor, self.widths, lambda factor, way: self.wrong_by(factor).along(way))
-        return alone.largest_factor(epsilon, limit, move)
+        if self.wrong_by(math.inf).keeps(epsilon, limit, move):
+            return math.inf
+        return AtOneEpsilon(lambda factor: self.wrong_by(factor).along(move), epsilon, limit).largest_factor(1.0)
 
     def is_free(self, limit: float, move: Move) -> bool:
         return limit >= self._left(move)
