@@ -50,7 +50,9 @@ def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -
         return []
     low, high = (float(prior.quantile(u)) for u in (0.0005, 0.9995))
     edges = _edges(goal, at)
-    x = np.unique(np.concatenate([np.linspace(low, high, points), [e for pair in edges for e in pair]]))
+    x = np.unique(
+        np.concatenate([np.linspace(low, high, points), [e for pair in edges for e in pair if math.isfinite(e)]])
+    )
     density = np.exp(prior.log_density(x))
     inside = np.any([(x >= lo) & (x <= hi) for lo, hi in edges], axis=0) if edges else np.zeros(x.shape, dtype=bool)
     return [
@@ -61,12 +63,12 @@ def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -
 
 
 def _edges(goal: Goal, at: Any) -> list[tuple[float, float]]:
-    """Where right guesses begin and end, for this true value."""
+    """Where right guesses begin and end, for this true value; some have no end."""
     try:
         found = [(float(lo), float(hi)) for lo, hi in goal.edges(np.asarray(float(at)))]
     except (GuessproofError, TypeError, ValueError, AttributeError):
         return []
-    return [pair for pair in found if all(map(math.isfinite, pair))]
+    return [pair for pair in found if not any(map(math.isnan, pair))]
 
 
 def share_rows(attribute: Attribute, goal: Goal, at: Any) -> list[Row]:
