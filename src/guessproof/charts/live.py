@@ -108,12 +108,14 @@ def _published(x: Any, y: Any) -> Any:
 
 
 def beliefs(before: Sequence[Row], after: Sequence[Row], output: Sequence[Row], name: str) -> Any:
-    """The density before (rows x, density, inside the goal or not) and after one output."""
+    """The density before (rows x, density, inside the goal or not, in which piece of it) and after one output."""
     x = alt.X("x:Q", title=name, axis=alt.Axis(tickCount=6, grid=False), scale=alt.Scale(nice=False))
-    y = alt.Y("density:Q", title=None, axis=alt.Axis(labels=False, ticks=False, domain=False, grid=False))
+    axis = alt.Axis(labels=False, ticks=False, domain=False, grid=False)
+    y = alt.Y("density:Q", title=None, axis=axis, stack=None)
     tips = [alt.Tooltip("x:Q", title=name, format=".4~g"), alt.Tooltip("density:Q", format=".3~g")]
     base = _chart("before", before)
-    goal = base.transform_filter("datum.inside").mark_area(color=ALARM, opacity=0.28).encode(x=x, y=y)
+    goal = base.transform_filter("datum.inside").mark_area(color=ALARM, opacity=0.28)
+    goal = goal.encode(x=x, y=y, detail="piece:N")  # two pieces of a goal are two areas
     was = base.mark_line(color=QUIET, strokeWidth=2).encode(x=x, y=y, tooltip=tips)
     now = _chart("after", after).mark_line(color=INK, strokeWidth=2.5).encode(x=x, y=y, tooltip=tips)
     seen = _chart("output", output).mark_rule(color=SAFE, strokeWidth=2).encode(x="x:Q")

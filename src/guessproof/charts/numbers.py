@@ -55,9 +55,10 @@ def density_rows(attribute: Attribute, goal: Goal, at: Any, points: int = 161) -
     )
     density = np.exp(prior.log_density(x))
     inside = np.any([(x >= lo) & (x <= hi) for lo, hi in edges], axis=0) if edges else np.zeros(x.shape, dtype=bool)
+    piece = np.cumsum(np.diff(inside, prepend=False))  # counted on wherever a piece begins or ends
     return [
-        {"x": float(a), "density": float(d), "inside": bool(i)}
-        for a, d, i in zip(x, density, inside, strict=True)
+        {"x": float(a), "density": float(d), "inside": bool(i), "piece": int(p)}
+        for a, d, i, p in zip(x, density, inside, piece, strict=True)
         if math.isfinite(d)
     ]
 

@@ -8,7 +8,7 @@ const WORDS = {
   epsilon: "ε", gain: "advantage, at most", belief: "belief after, at most", reached: "an attack reaches", x: "value", inside: "right guess", z: "noise", error: "error, ±",
   from: "from ε", to: "to ε", what: "limit", words: "allows", how: "because", fits: "all fit together", share: "believed", height: "as likely as the most likely", x2: "… to", y: "other value", y2: "… to",
 };
-const UNSAID = new Set(["colour"]);
+const UNSAID = new Set(["colour", "piece"]);
 
 export class Chart {
   constructor(name, title, { legend = [], note = "", listed = null, words = {} } = {}) {
