@@ -19,7 +19,8 @@ export function mount() {
   // Nobody looks: nothing is asked.
   new IntersectionObserver(([entry]) => { seen = entry.isIntersecting; if (seen && stale) ask(); }).observe(at("meaning"));
   onAnswer(({ kind, outcome }) => {
-    if (kind === "exact" && outcome.feasible && !touched) show(Number(outcome.shown.epsilon)); // it begins at the recommendation, which keeps every limit as it is shown
+    const recommended = kind === "exact" && outcome.feasible ? Number(outcome.shown.epsilon) : NaN; // none where any ε will do
+    if (recommended > 0 && !touched) show(recommended); // it begins there: the ε that is shown keeps every limit
     else if (kind === "exact" || kind === "rows") ask();
   });
   store.subscribe((_, changed) => { if (!changed.length) touched = false; });
