@@ -122,9 +122,11 @@ class Workers:
             try:
                 if not job.stopping and not self.closed:
                     worker = self._worker()
-                    job.process, job.state = worker, "running"
-                    worker.pipe.send((job.kind, state, options))
-                    self._follow(job, worker)
+                    job.process = worker
+                    if not job.stopping:  # it may have been stopped while a process was started for it
+                        job.state = "running"
+                        worker.pipe.send((job.kind, state, options))
+                        self._follow(job, worker)
             except (EOFError, OSError, ValueError):  # the process is gone
                 worker = None
             except TypeError:  # its pipe was closed while it was read: what is read then has no number any more
