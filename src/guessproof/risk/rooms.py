@@ -85,7 +85,7 @@ def gaps_of(attack: Attack, across: float) -> Gaps:
     peaks, factor = peaks_of(attack), attack.prior_factor
     run = run_of(attack) if math.isfinite(factor) else None
     ramp = ramp_of(attack) if math.isfinite(factor) else None
-    if ramp is not None:
+    if ramp is not None and ramp.beyond is None:  # where a goal ends, other likelihoods may tell most
         return lambda first, second, sign: (ramp if sign > 0 else ramp.rest).gaps(first, second, factor)
     if peaks is not None:
         lo, hi = peaks.ends

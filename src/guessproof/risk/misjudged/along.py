@@ -78,7 +78,7 @@ class MisjudgedAlong:
 
     def measure(self, epsilon: Array) -> tuple[Array, Array]:
         """(attack, bound) for each ε."""
-        value, bound = np.full((2, epsilon.size), self._most)
+        value, bound = np.full(epsilon.size, self._most), np.ones(epsilon.size)
         some = self._is_told(epsilon)
         if some.any():
             value[some], bound[some] = self._measured(epsilon[some])

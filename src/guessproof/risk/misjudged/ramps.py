@@ -7,10 +7,9 @@ concave in ∫hf in the target and convex in the rest, tangents around the best 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from guessproof.risk.misjudged.along import best_levels, most_between
 from guessproof.risk.misjudged.odds import with_odds_of
@@ -22,7 +21,7 @@ from guessproof.world.checks import Array
 _NARROW = 0.1, *(10.0**-n for n in (2, 2, 3, 3, 4, 4, 5, 5))  # of a side: where turns are even, closer and closer
 _MEETS, _ROUNDING = 1e-8, 1e-13  # where bound and attack are as near as that, they meet
 _LITTLE = 1e-12  # what may be believed to lie beyond the end of a goal
-_LOOKED_AT, _LOOKS, _NEARLY = (0.01, 100.0), 25, 0.97  # times a typical ε; of what a belief can rise by
+_HUGE = 1e9  # times a typical ε
 _TURNS = 13
 _LEAST, _BESIDE = -600.0, 0.2  # ln of a probability; and of the bulk of a prior
 _WAYS: tuple[Move, Move] = 1, -1  # the target, and the rest
@@ -45,33 +44,23 @@ class MisjudgedRamp:
         beyond = _BESIDE * (high - low)  # an edge in a thin tail has turns beyond it, too
         ends = np.clip([min(low, goal.edge - beyond), max(high, goal.edge + beyond)], *goal.world.prior.support)
         found = cls(goal if move > 0 else goal.rest, (float(ends[0]), float(ends[1])), factor)
-        return found if goal.beyond is None or found._is_endless else None
+        return found if goal.beyond is None or found._is_endless(goal.beyond) else None
 
-    @property
-    def _is_endless(self) -> bool:
-        """Whether hardly anybody is believed to be beyond the end of the goal until nearly all is told."""
-        epsilon = np.geomspace(*_LOOKED_AT, _LOOKS) / self.target.world.spread
-        value = replace(self, target=replace(self.target, beyond=None)).measure(epsilon)[0]
-        last = epsilon[min(int(np.searchsorted(np.maximum.accumulate(value), _NEARLY * self._most)), _LOOKS - 1)]
-        return bool(self._is_little(np.array([last]))[0])
-
-    def _is_little(self, epsilon: Array) -> NDArray[np.bool_]:
-        """Whether what is believed to lie beyond the end of the goal counts for nothing."""
-        assert self.target.beyond is not None
+    def _is_endless(self, beyond: Ramp) -> bool:
+        """Whether hardly anybody is believed to be beyond the end of a goal, whatever ε is: its odds rise with ε."""
         with np.errstate(all="ignore"):
-            return self.factor * np.exp(self.target.beyond.log_odds(epsilon)) <= _LITTLE
+            most = beyond.log_odds(np.array([_HUGE / self.target.world.spread]))[0]
+            return bool(self.factor * np.exp(most) <= _LITTLE)
 
     def measure(self, epsilon: Array) -> Pair:
         """(attack, bound) for each ε."""
         with np.errstate(all="ignore"):
             heights = np.stack([part.log_tilt(self.target.side * epsilon) for part in (self.target, self.target.rest)])
             told = np.isfinite(heights).all(axis=0)  # where a tail outweighs ε, all that can be believed is
-            value, bound = np.full((2, epsilon.size), self._most)
+            value, bound = np.full(epsilon.size, self._most), np.full(epsilon.size, self._most + _ROUNDING)
             value[told], bound[told] = self._told(epsilon[told], heights[:, told])
             if self.target.beyond is not None:  # what is believed to be there is more of the goal, or less
-                little = self._is_little(epsilon)
-                value = np.where(little, value - _LITTLE, 0.0)
-                bound = np.minimum(np.where(little, bound, self._most) + _LITTLE, 1.0)
+                value, bound = value - _LITTLE, np.minimum(bound + _LITTLE, 1.0)
         return np.minimum(np.maximum(value, 0.0), bound), bound
 
     def rough(self, epsilon: Array) -> Array:
