@@ -249,3 +249,14 @@ def test_gaps_of_a_ramp_bound_how_far_log_odds_bend() -> None:
             assert below <= float(gap[0]) * (1 + 1e-9) + 1e-12
             needed += below > float(gap[0]) / 1.5
     assert needed > 20
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(("prior", "end"), [("exponential", 1200.0), ("normal", 135.0), ("Laplace", 340.0)])
+def test_between_two_epsilons_a_goal_that_ends_is_not_below_its_attack(prior: str, end: float, both: bool) -> None:
+    """Hardly anybody is beyond its end, but a likelihood may put people there: one ramp is not all that tells."""
+    attack = attack_on(prior, "straight", [(60.0, end)], 1.0)
+    curve = gp.Curve(attack)
+    knots = (curve.fall if both else curve.rise).epsilon
+    for epsilon in np.sqrt(knots[:-1] * knots[1:])[::4]:
+        assert curve.advantage(float(epsilon), both) >= attack.advantage(float(epsilon), both).attack
