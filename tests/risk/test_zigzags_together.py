@@ -17,6 +17,7 @@ from guessproof.risk.zigzag_gaps import density_parts, gap_of_zigzags
 from guessproof.world.checks import Array
 from guessproof.world.line_form import LineForm
 from risk import one_zigzag
+from risk.near_curves import check_near
 
 Random = np.random.Generator
 STRAIGHT = LineForm(slopes=(1.0,))
@@ -218,22 +219,7 @@ CURVES: dict[str, gp.Attack] = {
 def test_a_curve_of_several_intervals_is_near_and_never_below(name: str) -> None:
     attack, random = CURVES[name], np.random.default_rng(len(name))
     curve = gp.Curve(attack)
-    assert curve.within <= 1e-3
-    low, high = curve.rise.epsilon[0], curve.rise.epsilon[-1]
-    epsilon = np.sort(np.exp(random.uniform(np.log(low), np.log(high), 60)))
-    for both in (False, True):
-        exact = attack.advantage(epsilon, both=both)
-        found = np.array([curve.advantage(float(e), both=both) for e in epsilon])
-        assert np.all(found >= exact.bound - 1e-15)
-        assert np.all(np.diff(found) >= 0)
-    believed = np.array([curve.posterior(float(e)) for e in epsilon])
-    assert np.all(believed >= attack.posterior(epsilon).attack - 1e-15)
-    top = float(curve.rise.bound[-1])
-    for share in (0.02, 0.2, 0.6, 0.9):
-        for both in (False, True):
-            limit = share * top
-            largest = attack.epsilon(advantage=limit, both=both)
-            assert 0.999 * largest <= curve.epsilon(advantage=limit, both=both) <= largest
+    check_near(curve, random)
 
 
 def test_a_curve_of_several_intervals_has_few_knots() -> None:
