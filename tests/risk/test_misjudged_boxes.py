@@ -13,6 +13,7 @@ from guessproof.risk.misjudged import truth_curve, truth_rows
 from guessproof.risk.misjudged.along_truths import MisjudgedAlongTruths
 from guessproof.risk.misjudged.truth_boxes import MovedPolygon, most_risen
 from guessproof.risk.misjudged.truth_curve import CurveBoxes, ProvenLine
+from guessproof.risk.misjudged.turns import dense
 from risk.misjudged_worlds import BENT, PRIORS, STEP, STRAIGHT, drawn, proven
 
 
@@ -273,3 +274,23 @@ def test_likelihoods_that_are_tiny_everywhere_bound_no_less() -> None:
         bounds.append(float(most_risen(upper, lower, np.zeros((2, 1)))[0]))
     assert bounds[0] < 0.9
     assert bounds[1] >= bounds[0] - 1e-12
+
+
+@pytest.mark.parametrize("centre", [0.0, 0.01, 0.4, 0.97, 1.0])
+def test_radii_lie_on_both_sides_of_a_turn_however_near_to_an_end_it_is(centre: float) -> None:
+    """Where one side had none but its end, polygons there were far from what they bound, and boxes small."""
+    made = dense(np.array([centre]), 5, 0.03)[0]
+    assert made[[0, 2, 4]].tolist() == [0.0, centre, 1.0]
+    assert np.all(np.diff(made) >= 0)
+    for side, beside in ((centre, made[2] - made[1]), (1 - centre, made[3] - made[2])):
+        assert (0 < beside < side) if side else beside == 0
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.4])
+def test_attacks_are_climbed_to_from_far_away(epsilon: float) -> None:
+    """Steps stay long until the best one lies within them."""
+    along = drawn("normal", 0.7, 2.0, 1)
+    best = along.climbed(along._first(np.array([epsilon]))[1], np.array([epsilon]))[0]
+    start = np.array([[7.0], [0.9], [0.9], [0.3]])
+    assert along.reached(start, np.array([epsilon]))[0] < 0.95 * best[0]
+    assert along.climbed(start, np.array([epsilon]))[0] == pytest.approx(best, rel=1e-5)

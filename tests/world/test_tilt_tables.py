@@ -163,3 +163,28 @@ def test_no_panel_misses_a_narrow_part_of_a_prior(sd: float) -> None:
         left, right = (np.full((1, 1), 0.2), c[:, None]), (c[:, None], np.full((1, 1), 0.8))
         for found, direct in zip(world.sides(k, left, right, c), world._sides(k, left, right, c), strict=True):
             assert found == pytest.approx(direct, rel=1e-12)
+
+
+@pytest.mark.parametrize("prior", [gp.student_t(2), gp.lognormal(1, 1.5)], ids=str)
+def test_tents_that_peak_far_out_in_a_heavy_tail_are_told_to_all_digits_or_not_at_all(prior: Any) -> None:
+    """Panels end somewhere: what lies beyond them may be most of a tent there."""
+    world, rng, count = (
+        TiltedIntegrals(prior, LineForm((-1.0, 1.5), (0.5, 1.0, 0.7), (0.0, 0.0))),
+        np.random.default_rng(0),
+        600,
+    )
+    tables = world.tables
+    assert tables is not None
+    k, tail, ends = 10 ** rng.uniform(-2, 2, count), 10 ** -rng.uniform(0, 8, count), np.full(count, np.inf)
+    ref = prior.quantile(np.where(rng.random(count) < 0.5, tail, 1 - tail))
+    left, right = ref - 10 ** rng.uniform(-2, 2, count), ref + 10 ** rng.uniform(-2, 2, count)
+    left, right = np.where(rng.random(count) < 0.3, -ends, left), np.where(rng.random(count) < 0.3, ends, right)
+    sides = (left[:, None], ref[:, None]), (ref[:, None], right[:, None])
+    told, known = tables.told(k, *sides, ref)
+
+    def tent(a: Any, b: Any) -> Any:
+        return np.exp(world.log_tilt(k, a, ref, ref)) + np.exp(world.log_tilt(-k, ref, b, ref))
+
+    off = np.abs(told[:, 0] - tent(left, right)) / tent(-ends, ends)
+    assert 0.4 * count < np.count_nonzero(known) < count
+    assert np.max(off[known]) < 1e-12

@@ -372,14 +372,16 @@ class TiltTables:
             heights = np.stack([rise, rise, fall, fall])[..., None]
         low, high = self.prior.support
         for g in np.unique(group[known]):
-            table, some = self._table(int(g)), group == g
+            table, some = self._table(int(g)), np.flatnonzero(group == g)
             assert table is not None
-            first, last = table.edges[0], table.edges[-1]
-            far = np.where(falls, (x < first) & (x > low), (x > last) & (x < high))
-            known &= ~(some & (np.any(far, axis=1) | ~self._is_nothing_beyond(table, k, ref)))
-            some = np.flatnonzero(some & known)
-            rows = row[some, None] + falls[some]
-            value = self._with_heavy_ends(table, rows, x[some], table.upto(rows, x[some]))
+            first, last, at, down = table.edges[0], table.edges[-1], x[some], falls[some]
+            far = np.any(np.where(down, (at < first) & (at > low), (at > last) & (at < high)), axis=1)
+            told = ~far & self._is_nothing_beyond(table, k[some], ref[some])
+            known[some] = told
+            if not told.all():
+                some, at, down = some[told], at[told], down[told]
+            rows = row[some, None] + down
+            value = self._with_heavy_ends(table, rows, at, table.upto(rows, at))
             found[some] = _differences([end[some] for end in ends], value, heights[:, some])
         return found, known
 

@@ -34,7 +34,8 @@ from guessproof.world.checks import Array
 
 _TRUTHS, _PEAKS, _TURNS, _BEST = 17, 7, 5, 8  # where a search for attacks begins, and how many of them are followed
 _FARTHEST = 1e-9  # of the prior: beyond, no attack is looked for, and no radius ends
-_CLIMBS, _FIRST_STEP, _SHRINK = 6, 0.08, 0.4
+_CLIMBS, _FIRST_STEP, _SHRINK, _GROW = 12, 0.08, 0.4, 1.5
+_HARDLY_MORE = 2e-6  # of what attacks reach: what is not worth another step
 _EVERY = 6  # ε of many at which attacks are climbed to; in between they are followed
 _SAME = 0.3  # of shares: attacks that are no further apart are taken for one that moves with ε
 _NEAR_A_KINK = 0.1  # of the true values that attacks are looked for among
@@ -89,6 +90,8 @@ class MisjudgedAlongTruths:
         """Of two attacks at each ε, brought on their way, the one that reaches more."""
         value, places = way(starts[0], epsilon)
         other = np.flatnonzero(np.any(starts[0] != starts[1], axis=0))
+        if not other.size:
+            return value, places
         found, there = way(starts[1][:, other], epsilon[other])
         better = found > value[other]
         value[other[better]], places[:, other[better]] = found[better], there[:, better]
@@ -121,9 +124,10 @@ class MisjudgedAlongTruths:
     def nearer(self, places: Array, epsilon: Array) -> Pair:
         """Attacks with turns that are nearer to the best ones, where that reaches more; and what they reach."""
         rows = self._attacks(places, epsilon)
-        turns = rows.nearer(places[2:], _CLIMB_STEPS)
-        found, value = (self.reached(p, epsilon) for p in (np.concatenate([places[:2], turns]), places))
-        return np.maximum(found, value), np.concatenate([places[:2], np.where(found > value, turns, places[2:])])
+        turns = np.stack([rows.nearer(places[2:], _CLIMB_STEPS), places[2:]], axis=-1)
+        found = np.where(self._possible(places[0])[:, None], rows.reached(turns), -np.inf)
+        better = found[:, 0] > found[:, 1]
+        return np.max(found, axis=1), np.concatenate([places[:2], np.where(better, turns[..., 0], turns[..., 1])])
 
     def _attacks(self, places: Array, epsilon: Array) -> TruthRows:
         low, high = self.peaks(places[0], places[0])
@@ -172,26 +176,42 @@ class MisjudgedAlongTruths:
         return value, best
 
     def _climb(self, start: Array, epsilon: Array, scale: Array) -> Pair:
-        """Newton's steps in true value and peak, or in one of them, on a small grid that shrinks; turns follow."""
-        (low, high), every, step = self.attacked, np.arange(epsilon.size), _FIRST_STEP
+        """Newton's steps in true value and peak, or in one of them, on a small grid; turns follow.
+
+        The grid grows until the best attack lies inside of it, and then shrinks, until hardly more is reached.
+        """
         best, value, centre = start.copy(), np.full(epsilon.size, -np.inf), start.copy()
-        ways = [np.array([-1.0, 0.0, 1.0]) if size else np.zeros(1) for size in scale]
-        shifts = np.stack(np.meshgrid(*ways, indexing="ij")).reshape(2, 1, -1) * scale[:, None, None]
-        count, parabola = shifts.shape[2], _parabola if np.all(scale) else _parabola_of_peaks
+        some, step = np.arange(epsilon.size), np.full(epsilon.size, _FIRST_STEP)
         for _ in range(_CLIMBS):
-            around = centre[:2, :, None] + step * shifts
-            around = np.stack([np.clip(around[0], low, high), np.clip(around[1], 0.0, 1.0)])
-            rows = self._attacks(around.reshape(2, -1), np.repeat(epsilon, count))
-            turns = rows.nearer(np.repeat(centre[2:], count, axis=1), _CLIMB_STEPS)
-            found = np.where(self._possible(around[0]), rows.reached(turns).reshape(-1, count), -np.inf)
-            place = np.argmax(found, axis=1)
-            there, top = np.concatenate([around, turns.reshape(2, -1, count)])[:, every, place], found[every, place]
-            better = top > value
-            best, value = np.where(better, there, best), np.where(better, top, value)
-            centre = best.copy()
-            centre[:2] = np.where(better, parabola(found, around, best[:2]), best[:2])
-            step *= _SHRINK
+            if not some.size:
+                break
+            there, top, ahead = self._stepped(centre[:, some], epsilon[some], step[some] * scale[:, None])
+            with np.errstate(invalid="ignore"):
+                gained, better = top - value[some], top > value[some]
+                away = np.abs(ahead - centre[:2, some]) > step[some] * scale[:, None]
+            best[:, some] = np.where(better, there, best[:, some])
+            centre[:, some] = best[:, some]
+            centre[:2, some] = np.where(better, ahead, best[:2, some])
+            value[some] = np.where(better, top, value[some])
+            inside = ~(better & np.any(away, axis=0))
+            step[some] *= np.where(inside, _SHRINK, _GROW)
+            some = some[gained > _HARDLY_MORE * np.abs(value[some])]
         return value, best
+
+    def _stepped(self, centre: Array, epsilon: Array, step: Array) -> tuple[Array, Array, Array]:
+        """The best attacks around some, what they reach, and where a parabola through all of them says to go on."""
+        (low, high), every = self.attacked, np.arange(epsilon.size)
+        ways = [np.array([-1.0, 0.0, 1.0]) if np.any(sizes) else np.zeros(1) for sizes in step]
+        shifts = np.stack(np.meshgrid(*ways, indexing="ij")).reshape(2, 1, -1) * step[:, :, None]
+        count, parabola = shifts.shape[2], _parabola if len(ways[0]) > 1 else _parabola_of_peaks
+        around = centre[:2, :, None] + shifts
+        around = np.stack([np.clip(around[0], low, high), np.clip(around[1], 0.0, 1.0)])
+        rows = self._attacks(around.reshape(2, -1), np.repeat(epsilon, count))
+        turns = rows.nearer(np.repeat(centre[2:], count, axis=1), _CLIMB_STEPS)
+        found = np.where(self._possible(around[0]), rows.reached(turns).reshape(-1, count), -np.inf)
+        place = np.argmax(found, axis=1)
+        there = np.concatenate([around, turns.reshape(2, -1, count)])[:, every, place]
+        return there, found[every, place], parabola(found, around, there[:2])
 
     # Boxes.
 

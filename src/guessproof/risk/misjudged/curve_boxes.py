@@ -14,6 +14,7 @@ from guessproof.risk.misjudged.truth_rows import DEEP, LookedBoxes, TruthBoxes
 from guessproof.world.checks import Array
 
 _BOTH = 0.5  # boxes are cut both ways where the one says that much of the other
+_GAINED = 0.7  # of what is loose by true values or by peaks: what a cut in two takes away, about
 
 
 class AlongTruths(Protocol):
@@ -103,14 +104,15 @@ class CurveBoxes:
         """How far what bounds an end lies above what is reached there, at most."""
         return np.max(self.most - self.reached, axis=0)
 
-    def in_places(self, along: AlongTruths) -> CurveBoxes:
-        """Cut in two, by what is loosest: true values (and radii), or peaks; or in four.
+    def in_places(self, along: AlongTruths, over: Array) -> CurveBoxes:
+        """Cut in two, by what is loosest: true values (and radii), or peaks; or in four, where two are not enough.
 
         Where there are no true values between two others, radii alone come closer.
         """
         by_peak = np.max(self.by_peak, axis=0)
         by_truth = self.loose - by_peak
         both = np.minimum(by_truth, by_peak) > _BOTH * np.maximum(by_truth, by_peak)
+        both &= ~(_GAINED * np.maximum(by_truth, by_peak) >= over)
         both |= (np.max(self.most, axis=0) >= 1) & (self.depth >= DEEP)  # which says nothing of what is loose
         more_truths, more_peaks = along.divisible(self.truths, self.peaks)
         truths, peaks = (both | (by_truth >= by_peak)) & more_truths, (both | (by_truth < by_peak)) & more_peaks

@@ -308,6 +308,17 @@ class _Corners:
         return cls(target, rest, before, after, (into * b - out * a) / (before * after))
 
     @cached_property
+    def thinned(self) -> Array:
+        """(a + b)/(A + B)."""
+        return self.before / self.after
+
+    @cached_property
+    def uneven(self) -> Array:
+        """How much larger a + b is at one end of the box than at the other."""
+        moved = self.before[:1] / self.before[1:]
+        return np.maximum(moved, 1 / moved)
+
+    @cached_property
     def twisted(self) -> Array:
         """What (β − α)·(P₁ − P₂) is at most of 4α(1−α)."""
         (into, out), (t, s) = (self.target[1], self.rest[1]), (self.before, self.after)
@@ -333,14 +344,13 @@ def _most_along(corners: _Corners, way: Move, raised: Array, lowered: Array, *, 
     if inner is not None:
         np.maximum.at(value, *inner)
     before, after = (np.minimum(*_ends(v, axis)) for v in (corners.before, corners.after))
-    ratio = np.maximum(*_ends(corners.before / corners.after, axis)).max(axis=0)
+    ratio = np.maximum(*_ends(corners.thinned, axis)).max(axis=0)
     twisted = np.maximum(*_ends(corners.twisted, axis))
     twist, both = twisted[0] * twisted[1] / (4 * after[0] * after[1]), before[0] * before[1]
     raised, lowered = (raised, _of_corners(lowered)) if way > 0 else (_of_corners(raised), lowered)
     raised, lowered = raised[:, :, None], lowered[:, None, :]
     into, out = (np.maximum(*_ends(v[None], axis))[0] for v in corners.shares)
-    moved = corners.before[0] / corners.before[1]
-    uneven = np.maximum(*_ends(np.maximum(moved, 1 / moved)[None], axis))[0]
+    uneven = np.maximum(*_ends(corners.uneven, axis))[0]
     left = np.minimum(after[0], after[1]) - lowered
     raises = np.where(left > 0, (raised * out + lowered * into) / left, np.inf)
     room, level, always = twist * ratio / both, twist / np.sqrt(after[0] * after[1] * both), 0.0
@@ -378,7 +388,7 @@ def _inner_tops(corners: _Corners, way: Move) -> tuple[tuple[NDArray[np.int64], 
     """
     (mass, told), (held, kept) = (corners.target, corners.rest) if way > 0 else (corners.rest, corners.target)
     slope = np.maximum(np.diff(told) / np.diff(mass), 0.0)
-    share = np.square(corners.before / corners.after)
+    share = np.square(corners.thinned)
     if way > 0:
         pull = slope[..., :, None] * (kept / held)[..., None, :]
         first, second = _ends(share, 2)

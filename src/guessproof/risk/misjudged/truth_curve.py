@@ -36,12 +36,13 @@ _PATIENCE = 12, 40  # how many more looks it may have in one round, and how many
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS = 24  # of cutting boxes
 _IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
+_GAINED = 0.75  # of a parabola: what halving the way between its ends takes away
 _STARTS = 9  # beliefs that a rise may start from
 _SWITCHES, _KINKED = 3, 5e-5  # looks for where an attack becomes another one, and what a chord across it may lose
 _BENT, _HALVED = 1e-4, 3  # what a chord may lose of ε where attacks reach more and more, until it was halved so often
 _BEFORE = 1e-3  # of ε: where a line that is asked of one ε begins
 _LOOSE, _MOST_MENDED, _BETWEEN = 1e-3, 6, 7  # what an interval may lose of ε, how many are mended, by so many nodes
-_BETTER, _AROUND = 1e-6, 8  # an attack that reaches so much more is tried at so many nodes on both sides
+_BETTER, _AROUND = 3e-5, 8  # an attack that reaches so much more is tried at so many nodes on both sides
 
 
 def curve_of_truths(
@@ -145,7 +146,8 @@ def _nodes(along: AlongTruths, typical: float, after: float | None = None) -> Ar
         return np.square(np.linspace(np.sqrt(after or last), np.sqrt(end), max(count, _FEWEST)))
     even = last * np.square(np.arange(1, along.nodes + 1) / along.nodes)
     halved = max(int(np.log2(even[0] / (_LEAST * typical))), 0)
-    return np.concatenate([even[0] * 2.0 ** -np.arange(halved, 0, -1.0), even])
+    # The second even node is four times the first: one between them, so that none is more than twice the one before.
+    return np.concatenate([even[0] * 2.0 ** -np.arange(halved, -2, -1.0), even[1:]])
 
 
 class ProvenLine:
@@ -181,6 +183,8 @@ class ProvenLine:
 
     def _add(self, epsilon: Array, places: Array) -> None:
         """More nodes, with attacks near some."""
+        if not epsilon.size:
+            return
         value, places = self.along.nearer(places, epsilon)
         order = np.argsort(np.concatenate([self.epsilon, epsilon]))
         self.epsilon, self.value = (
@@ -356,25 +360,37 @@ class ProvenLine:
         """Boxes that are not below the line, cut."""
         climbs = self._climbs(boxes)
         room, alone = self._by_ratio(boxes, climbs)
-        below, bent = self._compared(boxes, room)
-        again = np.flatnonzero(~below & np.all(boxes.most <= self.height[boxes.nodes], axis=0))
+        over, bent = self._compared(boxes, room)
+        again = np.flatnonzero((over > 0) & np.all(boxes.most <= self.height[boxes.nodes], axis=0))
         if again.size:  # only what lies between the ends is above the line, if anything is
             some = boxes.pick(again)
             by_odds = self._by_odds(some, (climbs[0][again], climbs[1][again]))
-            below[again] = self._compared(some, np.fmin(room[again], by_odds))[0]
+            room[again] = np.fmin(room[again], by_odds)
+            over[again] = self._compared(some, room[again])[0]
+        below = over <= 0
         crowds = self._crowds(boxes.nodes[:, ~below])
         self._give_up(boxes.nodes[:, ~below & (crowds[boxes.nodes[0]] > self.crowd)])
         open_ = ~below & self._is_asked(boxes.nodes)
         wide = boxes.nodes[1] - boxes.nodes[0] > 1
         whole = ~np.any(self.proof.divisible(boxes.truths, boxes.peaks), axis=0)
         whole &= np.all(boxes.most <= self.height[boxes.nodes], axis=0)  # only ε is left to be cut
-        in_epsilon = open_ & wide & (whole | ~(alone + bent < _IN_EPSILON * boxes.loose))
-        places = boxes.pick(open_ & ~in_epsilon).in_places(self.proof)
+        in_epsilon = open_ & wide & (whole | self._is_bent(boxes, over, room, alone, bent))
+        left = open_ & ~in_epsilon
+        places = boxes.pick(left).in_places(self.proof, over[left])
         some, peaks = self.proof.within(places.truths, places.peaks)
         return CurveBoxes.joined([replace(places, peaks=peaks).pick(some), boxes.pick(in_epsilon).in_epsilon()])
 
-    def _compared(self, boxes: CurveBoxes, room: Array) -> tuple[NDArray[np.bool_], Array]:
-        """Whether chord and parabola lie below the line, at nodes and between; and how far its own chord is above it.
+    def _is_bent(self, boxes: CurveBoxes, over: Array, room: Array, alone: Array, bent: Array) -> NDArray[np.bool_]:
+        """Whether boxes that are above the line are cut in ε: where that is enough, or does more than a cut in places.
+
+        It asks for one more look, a cut in places for four.
+        """
+        with np.errstate(invalid="ignore"):
+            enough = _GAINED * (room + np.maximum(bent, 0.0)) >= over
+        return enough | ~(alone + bent < _IN_EPSILON * boxes.loose)
+
+    def _compared(self, boxes: CurveBoxes, room: Array) -> Pair:
+        """How far chord and parabola are above the line, at nodes and between; and how far its own chord is above it.
 
         Between two nodes that are a share s of the way apart a parabola is at most s² of its room above its chord.
         """
@@ -386,7 +402,8 @@ class ProvenLine:
         with np.errstate(invalid="ignore"):
             found = (1 - share) * boxes.most[0] + share * boxes.most[1] + (4 * share * (1 - share) + step**2) * room
             bent = np.max((1 - share) * line[0] + share * line[-1] - line, axis=0)
-            return np.all(found <= line, axis=0), bent
+            over = np.max(found - line, axis=0)
+            return np.where(np.isnan(over), np.inf, over), bent
 
     # How far above its chord a box may be.
 

@@ -109,11 +109,14 @@ def nearer_turns(parts: Parts, turns: Array, move: Move, steep: Array, steps: in
 
 
 def reached_by(parts: Parts, turns: Array) -> Array:
-    """How far the belief moves with such turns; −∞ where that is not a number."""
-    target, rest = parts(*turns[..., None])
+    """How far the belief moves with such turns, or with several of each row; −∞ where that is not a number."""
+    each = turns if turns.ndim == 3 else turns[..., None]
+    target, rest = parts(each[0], each[1])
+    last = slice(-each.shape[2], None)
     with np.errstate(all="ignore"):
-        found = risen(*(v[:, -1] for v in (target.mass, target.told, rest.mass, rest.told)))
-    return np.where(np.isnan(found), -np.inf, found)
+        found = risen(*(v[:, last] for v in (target.mass, target.told, rest.mass, rest.told)))
+    found = np.where(np.isnan(found), -np.inf, found)
+    return found if turns.ndim == 3 else found[:, 0]
 
 
 def newton_turns(own: TurnAhead, other: TurnAhead, turns: Array, ahead: Array, steep: Array) -> Array:
@@ -148,12 +151,16 @@ def risen(a: Array, into: Array, b: Array, out: Array) -> Array:
 
 
 def dense(centre: Array, count: int, narrow: float | Array) -> Array:
-    """Shares from 0 to 1 that are dense around each centre and ever wider further away, in rows.
+    """Shares from 0 to 1 that are dense around each centre and ever wider further away, in rows, as many on each side.
 
     An odd number of them has the centre itself, an even number lies beside it.
+
+    >>> dense(np.array([0.5, 0.1]), 5, 0.1).round(3).tolist()
+    [[0.0, 0.357, 0.5, 0.643, 1.0], [0.0, 0.054, 0.1, 0.301, 1.0]]
     """
-    narrow = np.reshape(narrow, (-1, 1))
-    away = np.sinh(np.linspace(-1.0, 1.0, count) * np.arcsinh(1 / narrow)) * narrow
-    made = np.clip(centre[:, None] + away, 0.0, 1.0)
+    narrow, centre = np.reshape(narrow, (-1, 1)), centre[:, None]
+    way = np.linspace(-1.0, 1.0, count)
+    side = np.where(way < 0, centre, 1 - centre)
+    made = centre + np.sign(way) * narrow * np.sinh(np.abs(way) * np.arcsinh(side / narrow))
     made[:, 0], made[:, -1] = 0.0, 1.0
-    return made
+    return np.clip(made, 0.0, 1.0)
