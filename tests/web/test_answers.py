@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import random
 import shlex
 import shutil
@@ -102,6 +103,33 @@ def drawn(state: dict[str, Any], chance: random.Random) -> dict[str, Any]:
             if isinstance(found.get(table, {}).get(key), (int, float)):
                 found[table][key] = float(f"{found[table][key] * chance.uniform(0.8, 1.3):.3g}")
     return found
+
+
+@pytest.mark.parametrize("state", [CAFETERIA, CALCULATION], ids=["plan", "calculation"])
+@pytest.mark.parametrize("at", [{"time": 20}, None], ids=["stated", "worst"])
+def test_beliefs_side_by_side_are_of_the_stated_prior_however_wrong_it_may_be(
+    served: Served, state: dict[str, Any], at: dict[str, float] | None
+) -> None:
+    """One of the worst prior beside one of the stated prior said that a release lowers a belief, from 33 to 27."""
+    asked = changed(changed(state, "attacker", "prior_factor", to=1.5), "attacker", "at", to=at)
+    if at is None:
+        del asked["attacker"]["at"]
+    exact = served.work("outcome", asked)["result"]
+    served.work("beliefs", asked)
+    quick = served.ask("POST", "/api/live", {"state": asked})[1]["outcome"]
+    meant = {"state": asked, "epsilon": exact["epsilon"]}
+    told = [
+        exact,
+        quick,
+        served.ask("POST", "/api/meaning", meant)[1]["meaning"],
+        served.work("meaning", **meant)["result"],
+    ]
+    time = gp.Attribute("time", gp.normal(20, 6.28), metric=gp.Clamped(0, 120), bounds=(0, 120))
+    rate = exact["epsilon"] / (120 if state is CAFETERIA else 1)
+    believed = gp.Attack(gp.within(time, 2), at={"time": 20}).posterior(rate).bound  # nobody is easier to guess
+    for each in told:
+        assert each["people"]["base"] == 100
+        assert (each["people"]["before"], each["people"]["after"]) == (25, math.ceil(100 * believed))
 
 
 @pytest.mark.parametrize("state", [CALCULATION, CAFETERIA], ids=["calculation", "plan"])

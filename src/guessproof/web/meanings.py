@@ -29,29 +29,31 @@ def quick_meaning(shop: Shop, state: Tables, epsilon: float) -> Json | None:
             return None
         believed = _or_none(lambda: beliefs.posterior(epsilon))
         gained = beliefs.advantage(epsilon, found.limits.both)
-        return _calculated(epsilon, gained, believed, before_of(beliefs))
+        return _calculated(epsilon, gained, believed, before_of(beliefs), found.attack.prior_factor)
     chooser = shop.chooser(state)
     if chooser is None:
         return None
     before = None if chooser.beliefs is None else before_of(chooser.beliefs)
     found = meaning(chooser.plan, epsilon, chooser)
-    return _planned(found, found.prior if before is None else before)
+    return _planned(found, found.prior if before is None else before, chooser.plan.prior_factor)
 
 
 def exact_meaning(folder: Folder, state: Tables, epsilon: float) -> Json:
     """As `guessproof explain --epsilon` says it."""
     if has_data(state):
-        found = meaning(read_state(state, folder), epsilon)
+        plan = read_state(state, folder)
+        found = meaning(plan, epsilon)
         worst = None if found.posterior is None else found.posterior.worst_prior
-        return _final(_planned(found, found.prior if worst is None else float(worst)), found.advantage)
+        before = found.prior if worst is None else float(worst)
+        return _final(_planned(found, before, plan.prior_factor), found.advantage)
     asked = read_calculation(state, folder)
     believed: Bracket | None = _or_none(lambda: asked.attack.posterior(epsilon))
     gained = asked.attack.advantage(epsilon, both=asked.limits.both)
-    before: float | None = _or_none(lambda: float(asked.attack.prior))
+    before = _or_none(lambda: float(asked.attack.prior))
     if before is None and believed is not None and believed.worst_prior is not None:
         before = float(believed.worst_prior)
     bound = None if believed is None else float(believed.bound)
-    return _final(_calculated(epsilon, float(gained.bound), bound, before), gained)
+    return _final(_calculated(epsilon, float(gained.bound), bound, before, asked.attack.prior_factor), gained)
 
 
 def _final(found: Json, gained: Bracket | None) -> Json:
@@ -66,12 +68,12 @@ def _or_none(ask: Any) -> Any:
         return None
 
 
-def _calculated(epsilon: float, gained: float, believed: float | None, before: float | None) -> Json:
+def _calculated(epsilon: float, gained: float, believed: float | None, before: float | None, factor: float) -> Json:
     told = {"noise_scale": f"{1 / epsilon:.6g}", "errors": "", "limits": []}
-    return {**_common(epsilon, gained, believed, before), **told}
+    return {**_common(epsilon, gained, believed, before, factor), **told}
 
 
-def _planned(found: Meaning, before: float | None) -> Json:
+def _planned(found: Meaning, before: float | None, factor: float) -> Json:
     gained = None if found.advantage is None else float(found.advantage.bound)
     believed = None if found.posterior is None else float(found.posterior.bound)
     errors = [f"{name} {margin(e)}" for name, e in found.errors.items() if e is not None]
@@ -82,19 +84,19 @@ def _planned(found: Meaning, before: float | None) -> Json:
     ]
     scales = [f"{n.scale:.6g}" for n in found.noises[:1]]
     told = {"noise_scale": "".join(scales), "errors": "; ".join(errors), "limits": limits}
-    return {**_common(found.epsilon, gained, believed, before), **told}
+    return {**_common(found.epsilon, gained, believed, before, factor), **told}
 
 
 def _edge(epsilon: float, side: str) -> str:
     return "any" if math.isinf(epsilon) else (down if side == "at most" else up)(epsilon)
 
 
-def _common(epsilon: float, gained: float | None, believed: float | None, before: float | None) -> Json:
+def _common(epsilon: float, gained: float | None, believed: float | None, before: float | None, factor: float) -> Json:
     return {
         "epsilon": epsilon,
         "exact": False,
         "status": None if gained is None else "proven",
-        "people": people(before, believed),
+        "people": people(before, believed, factor),
         "advantage": None if gained is None else {"bound": gained, "shown": percent_up(gained)},
         "posterior": None if believed is None else {"bound": believed, "shown": percent_up(believed)},
         "general": _general(explain(epsilon)),

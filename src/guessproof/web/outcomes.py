@@ -40,14 +40,16 @@ def of_calculation(found: CalculatorState) -> Outcome:
             "interval": [0.0, answer.epsilon if answer.feasible else 0.0],
             "binding": "attacker",
             "before": before,
-            "people": people(before, _bound(answer.belief)),
+            "people": people(before, _bound(answer.belief), found.attack.prior_factor),
             "shown": shown,
             "answer": table,
         }
     )
 
 
-def quick_calculation(epsilon: float, advantage: float, posterior: float | None, before: float | None) -> Outcome:
+def quick_calculation(
+    epsilon: float, advantage: float, posterior: float | None, before: float | None, factor: float
+) -> Outcome:
     """The same from a curve: every number on the private side."""
     shown = {"epsilon": down(epsilon), "noise_scale": f"{1 / epsilon:.6g}" if epsilon > 0 else "inf"}
     shown |= {"advantage": percent_up(advantage), "posterior": "" if posterior is None else percent_up(posterior)}
@@ -63,7 +65,7 @@ def quick_calculation(epsilon: float, advantage: float, posterior: float | None,
             "interval": [0.0, epsilon],
             "binding": "attacker",
             "before": before,
-            "people": people(before, posterior),
+            "people": people(before, posterior, factor),
             "shown": shown,
         }
     )
@@ -97,7 +99,7 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
             "posterior": None if choice.posterior is None else choice.posterior.to_dict(),
             "prior": choice.prior,
             "before": before,
-            "people": people(before, _declared(choice)),
+            "people": people(before, _bound(choice.posterior), choice.plan.prior_factor),
             "changes": [{"what": c.what, "now": c.now, "then": c.then} for c in choice.changes],
             "explanation": choice.explanation,
             "prior_free_epsilon": choice.prior_free_epsilon,
@@ -107,10 +109,9 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
     )
 
 
-def _declared(choice: Choice) -> float | None:
-    """What is believed after at most, beside what is believed before: both with the prior that is stated."""
-    after, factor = _bound(choice.posterior), choice.plan.prior_factor
-    return after if after is None or not 1 < factor < math.inf else float(posterior_before(after, factor))
+def as_stated(believed: float | None, factor: float) -> float | None:
+    """A belief of the worst prior as one of the prior that is stated: what is shown side by side is of that one."""
+    return believed if believed is None or not 1 < factor < math.inf else float(posterior_before(believed, factor))
 
 
 def _shown(choice: Choice, exact: bool) -> dict[str, str]:
@@ -138,8 +139,12 @@ def _limit(bound: Any) -> str:
     return (down if bound.side == "at most" else up)(bound.epsilon)
 
 
-def people(before: float | None, after: float | None) -> dict[str, Any] | None:
-    """Beliefs as guesses out of a hundred, or of more where a hundred would not tell them apart."""
+def people(before: float | None, worst: float | None, factor: float) -> dict[str, Any] | None:
+    """Beliefs as guesses out of a hundred, or of more where a hundred would not tell them apart.
+
+    Before as it is stated, and after at worst, if the stated odds may be wrong by a factor.
+    """
+    after = as_stated(worst, factor)
     if after is None:
         return None
     start = 0.0 if before is None else min(before, after)

@@ -17,6 +17,7 @@ from guessproof.mechanisms import BEST, Mechanism
 from guessproof.risk.profile import RiskProfile
 from guessproof.web.live import HIGH as HIGHEST_GAIN
 from guessproof.web.live import Beliefs, Ladder
+from guessproof.web.outcomes import as_stated
 
 Row = dict[str, Any]
 Rows = dict[str, dict[str, list[Row]]]
@@ -53,11 +54,11 @@ def _believed(beliefs: Beliefs, epsilon: float) -> float | None:
 
 
 def before_of(beliefs: Beliefs) -> float | None:
-    """What may be believed today, at most."""
-    if isinstance(beliefs, Ladder):
+    """What may be believed today, at most, with the prior that is stated."""
+    if isinstance(beliefs, Ladder) or beliefs.curve.attack.alternatives:
         return None
-    rise = beliefs.curve.rise if not beliefs.curve.attack.alternatives else None
-    return None if rise is None else _believed(beliefs, float(rise.epsilon[0]) / beliefs.factor)
+    first = float(beliefs.curve.rise.epsilon[0]) / beliefs.factor
+    return as_stated(_believed(beliefs, first), beliefs.curve.attack.prior_factor)
 
 
 def _end(beliefs: Beliefs) -> float:

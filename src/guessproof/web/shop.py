@@ -116,7 +116,7 @@ class Shop:
             believed = beliefs.posterior(epsilon)
         except GuessproofError:
             believed = None
-        outcome = quick_calculation(epsilon, gained, believed, pictures.before_of(beliefs))
+        outcome = quick_calculation(epsilon, gained, believed, pictures.before_of(beliefs), found.attack.prior_factor)
         return QuickAnswer(outcome, None, beliefs)
 
     def charts(self, answer: QuickAnswer) -> dict[str, Any]:
