@@ -99,13 +99,13 @@ def belief_words(after: Bracket, before: float | None, spell: Callable[[Any], st
     Where the prior may be wrong by a factor, what is believed after at most is so for the worst of all priors: of the
     declared one it is said what it becomes.
     """
-    if before is not None and 1 < factor < math.inf:
+    start = before if before is not None else None if after.worst_prior is None else float(after.worst_prior)
+    if start is not None and 1 < factor < math.inf:
         from guessproof.risk.misjudged.odds import with_odds  # only where a prior may be wrong
 
         declared = with_odds(after, 1 / factor)
-        told = belief_words(replace(after, attack=declared.attack, bound=declared.bound), before, spell)
+        told = belief_words(replace(after, attack=declared.attack, bound=declared.bound), start, spell)
         return f"{told}; with odds misjudged by up to ×{factor:g} {percent(after)}"
-    start = before if before is not None else None if after.worst_prior is None else float(after.worst_prior)
     rise = percent(after) if start is None else f"{percent_near(start)} → {percent(after)}"
     where = "" if after.worst_at is None else f", where the true value is {spell(after.worst_at)}"
     return f"{rise}: {in_people(start, float(after.bound))}{where}"

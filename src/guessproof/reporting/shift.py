@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from guessproof.choosing import Choice
@@ -13,7 +13,7 @@ from guessproof.explain import explain
 from guessproof.mechanisms import MECHANISMS
 from guessproof.reporting.words import minus, number
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.misjudged.odds import posterior_before
+from guessproof.risk.misjudged.odds import as_declared
 from guessproof.risk.profile import absolute_risk
 from guessproof.risk.profile.answer import Binding
 
@@ -76,11 +76,7 @@ def _attacked(choice: Choice, epsilon: float) -> ShownShift | None:
     allowed = limits.advantage
     if choice.prior is not None and reached is not None:
         limit = min([v for v in (None if allowed is None else choice.prior + allowed, limits.posterior) if v] or [1.0])
-        worst, factor = float(reached.bound), choice.plan.prior_factor
-        if not 1 < factor < math.inf:
-            return ShownShift(choice.prior, worst, limit, _truth(choice))
-        after = float(posterior_before(worst, factor))  # both of the prior that is stated
-        return ShownShift(choice.prior, after, limit, _truth(choice), misjudged=worst)
+        return _stated(choice, ShownShift(choice.prior, float(reached.bound), limit, _truth(choice)))
     # The start from which the largest rise is possible.
     if risen.worst_prior is None or not exposure.attacker.has_prior:
         before = (1 - float(risen.bound)) / 2
@@ -92,7 +88,13 @@ def _attacked(choice: Choice, epsilon: float) -> ShownShift | None:
         who = _worst(choice, risen, "most can be learnt")
         return ShownShift(before, min(1.0, before + float(risen.bound)), limit, who, is_largest_gain=bool(who))
     who = _worst(choice, reached, "the belief gets highest")
-    return ShownShift(float(reached.worst_prior), float(reached.bound), limits.posterior, who)
+    return _stated(choice, ShownShift(float(reached.worst_prior), float(reached.bound), limits.posterior, who))
+
+
+def _stated(choice: Choice, worst: ShownShift) -> ShownShift:
+    """Beliefs before as stated and after at worst: both of the prior that is stated, with the worst one beside."""
+    after = as_declared(worst.after, choice.plan.prior_factor)
+    return worst if after == worst.after else replace(worst, after=after, misjudged=worst.after)
 
 
 def _belief(choice: Choice, epsilon: float) -> Bracket | None:

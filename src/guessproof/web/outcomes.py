@@ -8,7 +8,7 @@ from typing import Any
 from guessproof.calculate import calculate
 from guessproof.choosing import Choice
 from guessproof.risk.bracket import Bracket
-from guessproof.risk.misjudged.odds import posterior_before
+from guessproof.risk.misjudged.odds import as_declared
 from guessproof.rounded import base_for, count, count_up, down, margin, misjudged_words, percent_up, up
 from guessproof.web.states import CalculatorState
 
@@ -109,11 +109,6 @@ def of_choice(choice: Choice, *, exact: bool, before: float | None = None) -> Ou
     )
 
 
-def as_stated(believed: float | None, factor: float) -> float | None:
-    """A belief of the worst prior as one of the prior that is stated: what is shown side by side is of that one."""
-    return believed if believed is None or not 1 < factor < math.inf else float(posterior_before(believed, factor))
-
-
 def _shown(choice: Choice, exact: bool) -> dict[str, str]:
     found = {
         "epsilon": choice.shown_epsilon if choice.feasible else "",
@@ -144,9 +139,9 @@ def people(before: float | None, worst: float | None, factor: float) -> dict[str
 
     Before as it is stated, and after at worst, if the stated odds may be wrong by a factor.
     """
-    after = as_stated(worst, factor)
-    if after is None:
+    if worst is None:
         return None
+    after = as_declared(worst, factor)
     start = 0.0 if before is None else min(before, after)
     base = base_for(start, after)
     return {

@@ -14,10 +14,10 @@ from guessproof.charts.profiles import epsilon_map
 from guessproof.choosing import Choice
 from guessproof.errors import GuessproofError
 from guessproof.mechanisms import BEST, Mechanism
+from guessproof.risk.misjudged.odds import as_declared
 from guessproof.risk.profile import RiskProfile
 from guessproof.web.live import HIGH as HIGHEST_GAIN
 from guessproof.web.live import Beliefs, Ladder
-from guessproof.web.outcomes import as_stated
 
 Row = dict[str, Any]
 Rows = dict[str, dict[str, list[Row]]]
@@ -58,7 +58,8 @@ def before_of(beliefs: Beliefs) -> float | None:
     if isinstance(beliefs, Ladder) or beliefs.curve.attack.alternatives:
         return None
     first = float(beliefs.curve.rise.epsilon[0]) / beliefs.factor
-    return as_stated(_believed(beliefs, first), beliefs.curve.attack.prior_factor)
+    believed = _believed(beliefs, first)
+    return None if believed is None else as_declared(believed, beliefs.curve.attack.prior_factor)
 
 
 def _end(beliefs: Beliefs) -> float:

@@ -20,6 +20,7 @@ from guessproof.reporting.words import (
     taken,
     up,
 )
+from guessproof.risk.misjudged.odds import as_declared
 from guessproof.rounded import points
 
 
@@ -170,7 +171,8 @@ def _easiest(choice: Choice) -> list[tuple[Piece, Piece]]:
     high, risen = choice.posterior, choice.advantage
     if high is None or high.worst_prior is None or (risen is not None and high.worst_at == risen.worst_at):
         return []
-    rise = f"{percent(float(high.worst_prior), 'near')} → {percent(float(high.bound))}"
+    after = as_declared(float(high.bound), choice.plan.prior_factor)
+    rise = f"{percent(float(high.worst_prior), 'near')} → {percent(after)}"
     return [("a right guess, where it is easiest", rise)]
 
 

@@ -10,6 +10,7 @@ from guessproof.reporting.figures import figure
 from guessproof.reporting.markup import Markup, Piece, join, paragraph
 from guessproof.reporting.shift import ShownShift
 from guessproof.reporting.words import grouped, listed, percent, simple_odds, up
+from guessproof.risk.misjudged.odds import as_declared
 from guessproof.rounded import base_for, count, count_up, points
 
 MOST_DOTS = 1000
@@ -113,9 +114,10 @@ def _more(facts: Facts, shift: ShownShift) -> Markup | None:
         parts.append("For every other value the gain is no larger.")
         highest = facts.choice.posterior
         if highest is not None and facts.choice.prior is None:
-            base = base_for(shift.before, shift.after)
-            most = grouped(count_up(float(highest.bound), base))
-            parts.append(f"Whatever the true value, at most {most} in {grouped(base)} guesses would be right.")
+            base, worst, factor = base_for(shift.before, shift.after), float(highest.bound), facts.plan.prior_factor
+            stated, most = (grouped(count_up(v, base)) for v in (as_declared(worst, factor), worst))
+            wrong = f" ({most} with odds misjudged by up to ×{factor:g})" if most != stated else ""
+            parts.append(f"Whatever the true value, at most {stated} in {grouped(base)} guesses would be right{wrong}.")
     if shift.is_example and facts.choice.advantage is not None:
         parts.append(
             "Nothing is assumed about how well it can be guessed today: this is the start from which most can be "
