@@ -38,6 +38,7 @@ _PAIRS = 20
 _OFFERS_LEVEL, _PAIRS_LEVEL = 40, 6_000_000  # of a tile at least; of all tiles together, where these are more
 _STRAY = 0.3  # by which ln w moves at most where tiles are offered to some anchors only
 _SMALL, _NEXT_TO_NOTHING = -11.0, -16.0  # ln of shares: of an anchor that may be left out, of what that may cost
+_SHARES, _SPARED = (1e-3, 1e-4, 1e-5, 1e-6), 3e-4  # of anchors that are kept; what leaving others out may cost
 _SHOWN = 2  # of the sharpest shares
 _HUBS = 8  # others that all are compared with
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
@@ -196,6 +197,11 @@ class _Offers:
         share *= parts / total
         return top + float(np.log(total)), self.gathered(share)
 
+    def least(self, log_w: Array) -> float:
+        """ln of the total of the least (+) or the largest (−) over anchors."""
+        worth = self.worth + (log_w[:, None] if self.anchor is None else log_w[self.anchor])
+        return float(np.logaddexp.reduce(self.sign * np.min(self.sign * worth, axis=0)))
+
     def handed(self, log_w: Array, sharpness: float) -> Array:
         """ln of what each anchor is handed."""
         _, share = self.soft(log_w, sharpness)
@@ -270,6 +276,7 @@ def levelled_bound(
     """
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
+    everywhere, kept = anchors, np.arange(log_w.size)
     ways, bound = epsilon * _apart(anchors, anchors, norm), np.inf
     for at, (sharpness, looks) in enumerate(climb):
         log_w = np.min(log_w + ways, axis=1)  # what is not private among anchors is offered to too few
@@ -279,11 +286,50 @@ def levelled_bound(
         sides = offered(cells, anchors, norm, epsilon, log_w, offers)
         moved = levelled(sides, log_w, sharpness, looks) - log_w
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
+        if at == 0:
+            kept = _told(tiles, anchors, norm, epsilon, log_w, sides, sharpness, offers)
+            anchors, log_w, ways = anchors[kept], log_w[kept], ways[np.ix_(kept, kept)]
         if at >= len(climb) - _SHOWN:
             bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon))
         if is_late():
             raise TimeoutError
-    return Anchored(bound, log_w)
+    ways = epsilon * _apart(everywhere, anchors, norm)
+    whole = 0.5 * (np.min(log_w + ways, axis=1) + np.max(log_w - ways, axis=1))
+    whole[kept] = log_w
+    return Anchored(bound, whole)
+
+
+def _told(
+    tiles: Tiles,
+    anchors: Array,
+    norm: Norm,
+    epsilon: float,
+    log_w: Array,
+    sides: _Sides,
+    sharpness: float,
+    offers: int,
+) -> NDArray[np.int64]:
+    """Which anchors are worth keeping: without the others hardly more is proven of this likelihood.
+
+    One far out is handed next to nothing, yet a likelihood that has its peak there makes it count: its shares would have to be as level
+    as those of any other, by numbers that no climb sees. Without it what lies there is handed to those further inside.
+    """
+    share = np.maximum(*(side.summed(log_w, sharpness)[1] for side in sides))
+    before = _hard(sides, log_w)
+    for least in _SHARES:
+        some = np.flatnonzero(share >= least)
+        if some.size == share.size:
+            break
+        if some.size > 1:
+            left = offered(tiles, anchors[some], norm, epsilon, log_w[some], offers)
+            if _hard(left, log_w[some]) <= before + _SPARED:
+                return some
+    return np.arange(share.size)
+
+
+def _hard(sides: _Sides, log_w: Array) -> float:
+    """Log-odds of one likelihood where every tile goes to the anchor to which it is worth least, or most."""
+    return float(np.subtract(*(side.least(log_w) for side in sides)))
 
 
 def _shown(sides: _Sides, log_w: Array, sharpness: float, anchors: Array, norm: Norm, epsilon: float) -> float:

@@ -86,7 +86,7 @@ class Narrowing:
         levels = int(np.clip(np.log2(1 + room / chosen.size), 1, _MOST_LEVELS))  # few that matter are cut smaller
         boxes, shares = self._cut(chosen, axis, levels)
         more = 1 + 0.6 * (growth - 1) if known < 0.75 * width else 1 + 0.25 * (growth - 1)
-        pool = edge_pool(self.joint_attack, self.goal, self.plane, self.tiles)
+        pool = edge_pool(self.joint_attack, self.goal, self.plane, self.tiles, self.boxes)
         anchors, log_w = self._with_anchors(pool, gain, int(np.ceil((more - 1) * len(self.anchors))))
         summits = min(round(self.summits * more) + 1, _MOST_SUMMITS)
         state = replace(self, boxes=boxes, shares=shares, anchors=anchors, log_w=log_w, summits=summits)
@@ -173,7 +173,7 @@ def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowin
     some = plane.telling(boxes, shares)
     boxes, shares = boxes[some], shares[:, some]
     tiles = plane.tiles(boxes, shares, epsilon)
-    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
+    anchors = edge_points(joint_attack, goal, plane, tiles, boxes, epsilon)
     start = climbed(plane.tiles(*rough, epsilon), anchors, joint_attack.norm, epsilon)
     return _proven(Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf))
 
