@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 from scipy.stats import norm
 
 import guessproof as gp
@@ -215,3 +216,19 @@ def test_a_known_total_of_some_of_three_numbers() -> None:
     weight = norm.pdf(x, 1000, 250)
     inside = norm.cdf(1200 - x, 100, 50) - norm.cdf(1000 - x, 100, 50)
     assert attack.prior == pytest.approx(float(weight @ inside / weight.sum()), abs=2e-3)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_strip_far_out_in_a_wide_tail_has_the_probability_that_quadrature_says(turned: bool) -> None:
+    """Its edge is as narrow as the other number: a panel of the wide one has too few nodes there until it is halved."""
+    wide, narrow = gp.Attribute("wide", gp.laplace(0, 3.1627)), gp.Attribute("narrow", gp.exponential(0.17746))
+    strip = narrow * 2 + wide if turned else wide + 2 * narrow
+    attack = gp.Attack(gp.within(strip, 1.2618), at={"wide": 19.6552, "narrow": 0.0}, norm="l1")
+    x = stats.laplace(0, 3.1627)
+
+    def slice_at(y: float) -> float:
+        ends = (19.6552 - 1.2618 - 2 * y, 19.6552 + 1.2618 - 2 * y)
+        return float(stats.expon(scale=0.17746).pdf(y) * (x.sf(ends[0]) - x.sf(ends[1])))
+
+    expected = sum(integrate.quad(slice_at, a, b)[0] for a, b in ((0, 0.5), (0.5, 2), (2, 6)))
+    assert attack.prior == pytest.approx(expected, rel=1e-6)

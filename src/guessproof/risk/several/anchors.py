@@ -31,6 +31,7 @@ Late = Callable[[], bool]
 _SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
 _SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
 ROUND: Climb = _SHARPEST[1:]  # around a disc, whose rough climb leads as far already
+LEVEL: Climb = ((30.0, 6), (100.0, 8), (400.0, 10))  # of shares that are levelled
 _PART_CLIMB: Climb = ((100.0, 40), (300.0, 80))  # of parts, after their tiles
 _OFFERS = 12  # anchors that a tile may be handed to
 _FEW = 80  # anchors that are compared each with all; of more each with so many, by nearness and by how much that binds
@@ -267,7 +268,7 @@ def never() -> bool:
 
 
 def levelled_bound(
-    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, climb: Climb, is_late: Late = never
+    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, climb: Climb = LEVEL, is_late: Late = never
 ) -> Anchored:
     """The bound from these anchors by shares that are level (`levelling`): it takes longer, and leaves less.
 
@@ -286,11 +287,11 @@ def levelled_bound(
         sides = offered(cells, anchors, norm, epsilon, log_w, offers)
         moved = levelled(sides, log_w, sharpness, looks) - log_w
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
+        if at >= len(climb) - _SHOWN:
+            bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon))
         if at == 0:
             kept = _told(tiles, anchors, norm, epsilon, log_w, sides, sharpness, offers)
             anchors, log_w, ways = anchors[kept], log_w[kept], ways[np.ix_(kept, kept)]
-        if at >= len(climb) - _SHOWN:
-            bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon))
         if is_late():
             raise TimeoutError
     ways = epsilon * _apart(everywhere, anchors, norm)

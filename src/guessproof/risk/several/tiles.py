@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.several.anchors import ROUND, Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import ROUND, Tiles, anchored_bound, climbed, levelled_bound
 from guessproof.risk.several.cells import fixed_points, leaves
+from guessproof.risk.several.formula import is_round
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.reaching import Landscape, follow, reached_odds
@@ -77,8 +78,12 @@ def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float) 
     rough, tiles = (plane.with_tails(still, boxes, epsilon) for still, boxes in kept[key])
     anchors = edge_points(joint_attack, goal, plane, tiles, kept[key][1][1], epsilon)
     start = climbed(rough, anchors, joint_attack.norm, epsilon)
-    disc = isinstance(goal.part if isinstance(goal, Not) else goal, Near)
-    found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start, ROUND if disc else None)
+    if isinstance(goal.part if isinstance(goal, Not) else goal, Near):
+        found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start, ROUND)
+    elif is_round(goal):
+        found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
+    else:  # along a long edge shares have to be level far out as well
+        found = levelled_bound(tiles, anchors, joint_attack.norm, epsilon, start)
     return Edged(found.bound, tiles, anchors, found.log_w)
 
 
@@ -188,9 +193,10 @@ def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array
     for a, b in pairwise(inner):
         found |= set(np.linspace(a, b, max(1, round((b - a) / step)) + 1).tolist())
     for begin, sign, goal in ((start, -1, max(first, low)), (end, +1, min(last, high))):
-        at, width = begin, step
+        at, width, bulky = begin, step, max(detail.widest * bulk, step)
         while sign * (goal - at) > 0:
-            width = min(width * detail.growth, max(detail.widest * bulk, step))
+            out = (near - at if sign < 0 else at - far) - 0.75 * bulk  # far out in a heavy tail tiles grow with the way there
+            width = min(width * detail.growth, max(bulky, (detail.growth - 1) * out))
             at += sign * width
             found.add(min(max(at, low), high))
     return np.unique([low, *(e for e in found if np.isfinite(e)), high])
@@ -208,7 +214,8 @@ def edge_points(
         return rim[np.linspace(0, len(rim), _ANCHORS, endpoint=False).astype(np.int64)]
     middle = 0.5 * (np.min(tiles.corners, axis=1) + np.max(tiles.corners, axis=1))
     weighty = tiles.mass >= _TELLING * np.max(tiles.mass[tiles.is_cut], initial=0.0)
-    points = _turns(joint_attack, goal, plane, boxes[tiles.is_cut & weighty])
+    cut = tiles.is_cut & weighty & (tiles.rise == 0)
+    points = _on_edge(joint_attack, goal, plane, boxes[cut], middle[cut])
     flat = _flat_edges(joint_attack, goal, plane)
     points = np.concatenate([points, flat]) if flat.size else points
     return _spread_out(points if points.size else middle[:1], epsilon)
@@ -230,13 +237,21 @@ def edge_pool(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles,
         assert t is not None
         return _rim(disc, t, plane)
     flat = _flat_edges(joint_attack, goal, plane, _POOL, _FAR)
-    return np.concatenate([_turns(joint_attack, goal, plane, boxes[tiles.is_cut]), flat])
+    cut = tiles.is_cut & ~tiles.is_far
+    return np.concatenate([_on_edge(joint_attack, goal, plane, boxes[cut], tiles.middle[cut]), flat])
+
+
+def _on_edge(joint_attack: JointAttack, goal: Goal, plane: Plane, boxes: Boxes2, middle: Array) -> Array:
+    """Points of boxes that the goal's edge cuts: on it, and in their middles, if it is not what is known that ends."""
+    turns = _turns(joint_attack, goal, plane, boxes)
+    return turns if isinstance(goal, Conditional) and turns.size else np.concatenate([middle, turns])
 
 
 def _turns(joint_attack: JointAttack, goal: Goal, plane: Plane, boxes: Boxes2) -> Array:
     """A point of the goal's edge in each box that it cuts: between a correct corner and a wrong one, by halves.
 
-    From an anchor beside the edge both sides are farther than from one on it, by twice its way there.
+    From an anchor beside the edge both sides are farther than from one on it, by twice its way there; from one in the
+    middle of such a box the farthest corner is nearer.
     """
     boxes = boxes[boxes.is_finite]
     decide = decider(joint_attack, goal, plane)
