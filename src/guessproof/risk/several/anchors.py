@@ -40,6 +40,7 @@ _OFFERS_LEVEL, _PAIRS_LEVEL = 40, 6_000_000  # of a tile at least; of all tiles 
 _STRAY = 0.3  # by which ln w moves at most where tiles are offered to some anchors only
 _SMALL, _NEXT_TO_NOTHING = -11.0, -16.0  # ln of shares: of an anchor that may be left out, of what that may cost
 _SHARES, _SPARED = (1e-3, 1e-4, 1e-5, 1e-6), 3e-4  # of anchors that are kept; what leaving others out may cost
+_SURE = 1e-9  # of a known probability, which is a quadrature's
 _SHOWN = 2  # of the sharpest shares
 _HUBS = 8  # others that all are compared with
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
@@ -136,6 +137,45 @@ class TileParts:
         worth = self.tiles.worth(anchors, norm, epsilon, sign, None if chosen is None else chosen[place[own]])
         begin = np.flatnonzero(np.diff(own, prepend=-1))
         return np.logaddexp.reduceat(worth, begin, axis=0)
+
+
+Masses = tuple[float, float]  # the goal's probability, and that of wrong guesses
+
+
+@dataclass(frozen=True)
+class Counted:
+    """By how much cells that the goal's edge cuts count too much as correct and too little as wrong, beside known masses.
+
+    Of such cells the most that may be correct is counted, and the least that is wrong. Where the goal's probability is
+    known, so is what all of them together count too much. Wherever that lies, its likelihood was taken for no less than
+    w_j·e^{−ε·way} of the farthest of these cells, for every anchor j, and for any mean of such numbers: that much can be
+    taken off again, and what is wrong besides can be added. At a small ε nothing else would be left of a gain.
+    """
+
+    over: float
+    under: float
+    ways: Array  # ε·way from every anchor to the farthest of these cells
+
+    @classmethod
+    def of(cls, cells: Tiles, masses: Masses | None, anchors: Array, norm: Norm, epsilon: float) -> Counted | None:
+        near = cells.is_cut & ~cells.is_far
+        if masses is None or not near.any():
+            return None
+        spare = [_SURE * mass + 1e-14 for mass in masses]
+        # Far cells have no farthest corner: all that is unsure there is taken to lie there.
+        beyond = [float(np.sum((cells.mass * (most - least))[~near])) for least, most in (cells.right, cells.wrong)]
+        over = float(np.sum(cells.mass * cells.inside)) - masses[0] - beyond[0] - spare[0]
+        under = masses[1] - float(np.sum(cells.mass * cells.outside)) - beyond[1] - spare[1]
+        corners = np.unique(cells.corners[near].reshape(-1, 2), axis=0)
+        ways = np.max(_apart(anchors, corners, norm), axis=1)
+        return cls(max(over, 0.0), max(under, 0.0), epsilon * ways)
+
+    def mended(self, right: Array, wrong: Array, log_w: Array) -> tuple[Array, Array]:
+        """ln of what anchors are handed, with what was counted too much or too little shared out as the rest is."""
+        taken, given = (np.logaddexp.reduce(side) for side in (right, wrong))
+        less = np.minimum(self.over * np.exp(np.minimum(log_w - self.ways - taken, 50.0)), 0.5)
+        more = self.under * np.exp(np.minimum(log_w - self.ways - given, 50.0))
+        return right + np.log1p(-less), wrong + np.log1p(more)
 
 
 @dataclass(frozen=True)
@@ -268,7 +308,14 @@ def never() -> bool:
 
 
 def levelled_bound(
-    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, climb: Climb = LEVEL, is_late: Late = never
+    tiles: Tiles,
+    anchors: Array,
+    norm: Norm,
+    epsilon: float,
+    log_w: Array,
+    climb: Climb = LEVEL,
+    is_late: Late = never,
+    masses: Masses | None = None,
 ) -> Anchored:
     """The bound from these anchors by shares that are level (`levelling`): it takes longer, and leaves less.
 
@@ -279,7 +326,8 @@ def levelled_bound(
         return Anchored(np.inf, log_w)
     everywhere, kept = anchors, np.arange(log_w.size)
     ways, bound = epsilon * _apart(anchors, anchors, norm), np.inf
-    for at, (sharpness, looks) in enumerate(climb):
+    finer = 1 / min(max(float(np.max(ways)), 1e-9), 1.0)  # where ε is so small that likelihoods hardly differ
+    for at, (sharpness, looks) in enumerate((finer * hard, looks) for hard, looks in climb):
         log_w = np.min(log_w + ways, axis=1)  # what is not private among anchors is offered to too few
         finest = tiles.parts is not None and at == len(climb) - 1
         cells = tiles.parts.tiles if tiles.parts is not None and finest else tiles
@@ -288,7 +336,8 @@ def levelled_bound(
         moved = levelled(sides, log_w, sharpness, looks) - log_w
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
         if at >= len(climb) - _SHOWN:
-            bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon))
+            counted = Counted.of(cells, masses, anchors, norm, epsilon)
+            bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon, counted))
         if at == 0:
             kept = _told(tiles, anchors, norm, epsilon, log_w, sides, sharpness, offers)
             anchors, log_w, ways = anchors[kept], log_w[kept], ways[np.ix_(kept, kept)]
@@ -333,12 +382,22 @@ def _hard(sides: _Sides, log_w: Array) -> float:
     return float(np.subtract(*(side.least(log_w) for side in sides)))
 
 
-def _shown(sides: _Sides, log_w: Array, sharpness: float, anchors: Array, norm: Norm, epsilon: float) -> float:
+def _shown(
+    sides: _Sides,
+    log_w: Array,
+    sharpness: float,
+    anchors: Array,
+    norm: Norm,
+    epsilon: float,
+    counted: Counted | None = None,
+) -> float:
     """The bound from what anchors are handed at these ln w, which are the units that its program is solved in.
 
     Where ln w are not private among anchors a cost below 0 is left at 0 by the program, which only loosens it.
     """
     right, wrong = (side.handed(log_w, sharpness) + log_w for side in sides)
+    if counted is not None:
+        right, wrong = counted.mended(right, wrong, log_w)
     right, some = merged(right, wrong, epsilon * _apart(anchors, anchors, norm) - (log_w[:, None] - log_w))
     own, shift = log_w[some], float(np.max(right))
     edges = _between(anchors[some], norm, epsilon, own)

@@ -258,6 +258,9 @@ def block_part(joint_attack: JointAttack, goal: Goal) -> Part:
         return finite_part(joint_attack, goal)
     log_p, log_q = _block_prior(joint_attack, goal)
     base = log_p - log_q
+    if not isinstance(goal, Conditional):  # of what is known to be so anchors are told no probability
+        joint_attack.shares[goal, "prior"] = float(np.exp(log_p)), float(np.exp(log_q))
+        joint_attack.shares[~goal, "prior"] = float(np.exp(log_q)), float(np.exp(log_p))
 
     def signed(k: float, attack: bool) -> Pair:
         if k < 0:

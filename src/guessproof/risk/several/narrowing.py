@@ -182,7 +182,8 @@ def _proven(state: Narrowing, is_late: Late = never) -> Narrowing:
     """The bracket of these boxes and anchors, never worse than the one before."""
     tiles = state.plane.tiles(state.boxes, state.shares, state.epsilon)
     tiles = _in_parts(state, tiles) if is_slanted(state.goal) else tiles
-    found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, is_late)
+    masses = state.joint_attack.shares.get((state.goal, "prior"))
+    found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, is_late, masses)
     reached = [_reached(state, tiles, found.log_w, sign) for sign in state.signs]
     most, land = max(reached, key=lambda one: one[0])
     return replace(

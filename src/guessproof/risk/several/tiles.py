@@ -83,7 +83,8 @@ def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float) 
     elif is_round(goal):
         found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
     else:  # along a long edge shares have to be level far out as well
-        found = levelled_bound(tiles, anchors, joint_attack.norm, epsilon, start)
+        masses = joint_attack.shares.get((goal, "prior"))
+        found = levelled_bound(tiles, anchors, joint_attack.norm, epsilon, start, masses=masses)
     return Edged(found.bound, tiles, anchors, found.log_w)
 
 
