@@ -232,3 +232,27 @@ def test_a_strip_far_out_in_a_wide_tail_has_the_probability_that_quadrature_says
 
     expected = sum(integrate.quad(slice_at, a, b)[0] for a, b in ((0, 0.5), (0.5, 2), (2, 6)))
     assert attack.prior == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("sign", [+1, -1])
+@pytest.mark.parametrize("ways", ["linf", "l2"])
+def test_small_limits_have_an_epsilon_above_likelihoods_on_a_grid(ways: str, sign: int) -> None:
+    """What cut tiles count too much is taken off, and no more: the bound is not far above these, and never below."""
+    weight, height = gp.Attribute("weight", gp.normal(75, 12)), gp.Attribute("height", gp.normal(1.75, 0.08))
+    attack = gp.Attack(gp.within(weight / (height * height), 1), at={"weight": 75.0, "height": 1.75}, norm=ways)
+    x, y = np.meshgrid(np.linspace(15, 135, 801), np.linspace(1.35, 2.15, 401), indexing="ij")
+    mass = norm.pdf(x, 75, 12) * norm.pdf(y, 1.75, 0.08)
+    inside = np.abs(x / y**2 - 75 / 1.75**2) <= 1
+    right = inside if sign > 0 else ~inside
+    for epsilon in (1e-5, 1e-3):
+        found = attack.posterior(epsilon, "upper" if sign > 0 else "lower")
+        odds = [p / (1 - p) for p in (attack.prior, float(found.bound))]
+        gain = sign * np.log(odds[1] / odds[0])
+        reached = 0.0
+        for half in (4.0, 6.0, 8.0, 10.0):  # a plateau of weights that most of the goal has, or its opposite
+            after = mass * np.exp(-sign * epsilon * np.clip(np.abs(x - 75) - half, 0, 3 * half))
+            told, before = (m[right].sum() / m[~right].sum() for m in (after, mass))
+            reached = max(reached, float(np.log(told / before)))
+        assert reached <= gain <= 1.7 * reached
+    if sign > 0 and ways == "linf":
+        assert 8e-4 < attack.epsilon(advantage=0.001) < 2e-3

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.several.downhill import downhill
-from guessproof.risk.several.levelling import levelled
+from guessproof.risk.several.levelling import levelled, never
 from guessproof.risk.several.program import Edges, best_odds
+from guessproof.risk.several.tile import Tiles
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine
 
@@ -46,110 +45,18 @@ _HUBS = 8  # others that all are compared with
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
 
 
-@dataclass(frozen=True)
-class Tiles:
-    """Cells of the plane: corners in units of distance, their weights at the cell's mean, masses, shares.
-
-    On a cell e^{εd} is convex in position and lies below its corners' values (Edmundson–Madansky), and e^{−εd} above
-    e^{−ε·(mean d)} (Jensen). In a cell that the goal's edge cuts only the farthest corner counts.
-    """
-
-    corners: Array  # cell × corner × axis
-    weight: Array  # cell × corner
-    mass: Array
-    right: tuple[Array, Array]  # the least and the most that belongs to the goal, as shares
-    wrong: tuple[Array, Array]  # the same of wrong guesses
-    is_cut: Any
-    rise: Array  # ln E[e^{+ε·(way beyond the corners)}] of cells that reach to infinity, 0 elsewhere
-    fall: Array  # the same of e^{−ε·…}
-    is_upright: bool = True  # whether the sides of cells run along the axes
-    parts: TileParts | None = None  # smaller cells by which these are measured, where there are any
-
-    @cached_property
-    def middle(self) -> Array:
-        """Where the cells' means lie."""
-        return np.einsum("kc,kci->ki", self.weight, self.corners)
-
-    @property
-    def is_far(self) -> Any:
-        """Which cells reach to infinity."""
-        return (self.rise != 0) | (self.fall != 0)
-
-    @property
-    def inside(self) -> Array:
-        """The most that can belong to the goal."""
-        return self.right[1]
-
-    @property
-    def outside(self) -> Array:
-        """The least that is a wrong guess."""
-        return self.wrong[0]
-
-    def worth(
-        self, anchors: Array, norm: Norm, epsilon: float, sign: int, chosen: NDArray[np.int64] | None = None
-    ) -> Array:
-        """ln of what correct cells (sign +1) or wrong ones (−1) are worth to each anchor, or to those chosen for it."""
-        if self.parts is not None:
-            return self.parts.worth(self, anchors, norm, epsilon, sign, chosen)
-        share = self.inside if sign > 0 else self.outside
-        some = share > 0
-        corners, weight, cut = self.corners[some], self.weight[some], self.is_cut[some][:, None]
-        places = anchors[None, :, :] if chosen is None else anchors[chosen]
-        total, most = (np.zeros((corners.shape[0], places.shape[1])) for _ in range(2))
-        for c in range(corners.shape[1]):
-            way = epsilon * combine(norm, [np.abs(corners[:, c, i, None] - places[:, :, i]) for i in (0, 1)])
-            most = np.maximum(most, way)
-            with np.errstate(over="ignore"):
-                total += weight[:, c, None] * (np.exp(way) if sign > 0 else way)
-        if sign > 0:  # where exponentials have no number, the farthest corner bounds them
-            found = np.where(cut | np.isinf(total), most, np.log(total)) + self.rise[some][:, None]
-        else:
-            found = self.fall[some][:, None] - np.where(cut, most, total)
-        with np.errstate(divide="ignore"):
-            return found + np.log(self.mass * share)[some, None]
-
-
-@dataclass(frozen=True)
-class TileParts:
-    """Cells cut smaller, to measure what they are worth: each is handed out as a whole, but over its parts e^{±εd}
-    varies less than over itself, and the bound's loss is the square of that."""
-
-    tiles: Tiles
-    whole: NDArray[np.int64]  # of which cell each is a part; parts of one stand together
-
-    def shares(self, count: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """The least and the most that is correct, and that is wrong, of the whole cells: what their parts add up to."""
-        mass = np.bincount(self.whole, self.tiles.mass, count)
-
-        def summed(share: Array) -> Array:
-            return np.asarray(np.bincount(self.whole, self.tiles.mass * share, count), dtype=np.float64) / mass
-
-        right, wrong = ([summed(share) for share in side] for side in (self.tiles.right, self.tiles.wrong))
-        return (right[0], right[1]), (wrong[0], wrong[1])
-
-    def worth(
-        self, cells: Tiles, anchors: Array, norm: Norm, epsilon: float, sign: int, chosen: NDArray[np.int64] | None
-    ) -> Array:
-        """What whole cells are worth to anchors: the sum over their parts."""
-        some = (cells.inside if sign > 0 else cells.outside) > 0
-        place = np.cumsum(some) - 1
-        own = self.whole[(self.tiles.inside if sign > 0 else self.tiles.outside) > 0]
-        worth = self.tiles.worth(anchors, norm, epsilon, sign, None if chosen is None else chosen[place[own]])
-        begin = np.flatnonzero(np.diff(own, prepend=-1))
-        return np.logaddexp.reduceat(worth, begin, axis=0)
-
-
 Masses = tuple[float, float]  # the goal's probability, and that of wrong guesses
 
 
 @dataclass(frozen=True)
 class Counted:
-    """By how much cells that the goal's edge cuts count too much as correct and too little as wrong, beside known masses.
+    """By how much cells that the goal's edge cuts count too much as correct, and too little as wrong.
 
     Of such cells the most that may be correct is counted, and the least that is wrong. Where the goal's probability is
-    known, so is what all of them together count too much. Wherever that lies, its likelihood was taken for no less than
-    w_j·e^{−ε·way} of the farthest of these cells, for every anchor j, and for any mean of such numbers: that much can be
-    taken off again, and what is wrong besides can be added. At a small ε nothing else would be left of a gain.
+    known, so is what all of them together count too much. Wherever that lies, it was counted at w_j·e^{ε·(farthest
+    corner)} for some anchors j, which for private w is no less than w_i·e^{−ε·D_i} for any anchor i, D_i being its way
+    to the farthest of these cells: that much, or any mean of it over anchors, can be taken off again. What is wrong
+    besides has no lower likelihood, and can be added. Without it a gain at a small ε is lost in what is unsure.
     """
 
     over: float
@@ -302,11 +209,6 @@ def anchored_bound(
     return Anchored(bound, log_w)
 
 
-def never() -> bool:
-    """Whether it is too late, where nobody waits."""
-    return False
-
-
 def levelled_bound(
     tiles: Tiles,
     anchors: Array,
@@ -333,7 +235,7 @@ def levelled_bound(
         cells = tiles.parts.tiles if tiles.parts is not None and finest else tiles
         offers = max(_OFFERS_LEVEL, _PAIRS_LEVEL // max(cells.mass.size, 1))
         sides = offered(cells, anchors, norm, epsilon, log_w, offers)
-        moved = levelled(sides, log_w, sharpness, looks) - log_w
+        moved = levelled(sides, log_w, sharpness, looks, is_late) - log_w
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
         if at >= len(climb) - _SHOWN:
             counted = Counted.of(cells, masses, anchors, norm, epsilon)
@@ -361,8 +263,9 @@ def _told(
 ) -> NDArray[np.int64]:
     """Which anchors are worth keeping: without the others hardly more is proven of this likelihood.
 
-    One far out is handed next to nothing, yet a likelihood that has its peak there makes it count: its shares would have to be as level
-    as those of any other, by numbers that no climb sees. Without it what lies there is handed to those further inside.
+    One far out is handed next to nothing, yet a likelihood that has its peak there makes it count: its shares would
+    have to be as level as those of any other, by numbers that no climb sees. Without it what lies there is handed to
+    those further inside.
     """
     share = np.maximum(*(side.summed(log_w, sharpness)[1] for side in sides))
     before = _hard(sides, log_w)

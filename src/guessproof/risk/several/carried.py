@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from guessproof.risk.several.anchors import Climb, Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import Climb, anchored_bound, climbed
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
+from guessproof.risk.several.tile import Tiles
 from guessproof.risk.several.tiles import ROUGH, Detail, Edged, cut_in_boxes, edge_points
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.several.anchors import Climb, Late, TileParts, Tiles, climbed, levelled_bound, never
+from guessproof.risk.several.anchors import Climb, Late, climbed, levelled_bound, never
 from guessproof.risk.several.cells import leaves
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.reaching import Landscape, climbed_land, far_apart, follow, reached_odds
+from guessproof.risk.several.tile import TileParts, Tiles
 from guessproof.risk.several.tiles import ROUGH, Detail, cut_in_boxes, decider, edge_points, edge_pool, tile_shares
 from guessproof.world.checks import Array
 from guessproof.world.formulas import FormulaGoal
@@ -164,18 +165,21 @@ def is_slanted(goal: Goal) -> bool:
     return any(isinstance(leaf, FormulaGoal) for leaf in leaves(goal))
 
 
-def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowing | None:
-    """The first round; None where two numbers cannot be tiled."""
+def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float, is_late: Late = never) -> Narrowing | None:
+    """The first round; None where two numbers cannot be tiled. TimeoutError where it takes too long."""
     plane = plane_of(joint_attack, goal)
     if plane is None:
         return None
     rough, (boxes, shares) = (cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, _START))
     some = plane.telling(boxes, shares)
     boxes, shares = boxes[some], shares[:, some]
+    if is_late():
+        raise TimeoutError
     tiles = plane.tiles(boxes, shares, epsilon)
     anchors = edge_points(joint_attack, goal, plane, tiles, boxes, epsilon)
     start = climbed(plane.tiles(*rough, epsilon), anchors, joint_attack.norm, epsilon)
-    return _proven(Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf))
+    first = Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf)
+    return _proven(first, is_late)
 
 
 def _proven(state: Narrowing, is_late: Late = never) -> Narrowing:
@@ -184,17 +188,11 @@ def _proven(state: Narrowing, is_late: Late = never) -> Narrowing:
     tiles = _in_parts(state, tiles) if is_slanted(state.goal) else tiles
     masses = state.joint_attack.shares.get((state.goal, "prior"))
     found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, is_late, masses)
-    reached = [_reached(state, tiles, found.log_w, sign) for sign in state.signs]
-    most, land = max(reached, key=lambda one: one[0])
-    return replace(
-        state,
-        tiles=tiles,
-        log_w=found.log_w,
-        bound=min(found.bound, state.bound),
-        attack=max(most, state.attack),
-        signs=(land.sign,),
-        land=land,
-    )
+    shown = replace(state, tiles=tiles, log_w=found.log_w, bound=min(found.bound, state.bound))
+    if is_late():  # a bound without its attack is better than none
+        return shown
+    most, land = max((_reached(shown, tiles, found.log_w, sign) for sign in state.signs), key=lambda one: one[0])
+    return replace(shown, attack=max(most, state.attack), signs=(land.sign,), land=land)
 
 
 def _in_parts(state: Narrowing, tiles: Tiles) -> Tiles:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.several.anchors import ROUND, Tiles, anchored_bound, climbed, levelled_bound
+from guessproof.risk.several.anchors import ROUND, anchored_bound, climbed, levelled_bound
 from guessproof.risk.several.cells import fixed_points, leaves
 from guessproof.risk.several.formula import is_round
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.reaching import Landscape, follow, reached_odds
+from guessproof.risk.several.tile import Tiles
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Not, Together
@@ -25,6 +26,7 @@ _HALVINGS = 5  # of what is still on the edge, where a tile on it is measured
 _FAR = 1e-7
 _ANCHORS, _MOST_ANCHORS = 40, 80
 _POOL = 600
+_HEAVY = 0.75  # of the bulk, beyond which a tail is a heavy one
 _BISECTED = 20  # times that a side of a box is halved where an anchor is put onto the edge
 _SUMMITS = 64  # of an attack
 _NEAR_ENOUGH = 0.12  # in ε·distance between neighbours
@@ -196,7 +198,9 @@ def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array
     for begin, sign, goal in ((start, -1, max(first, low)), (end, +1, min(last, high))):
         at, width, bulky = begin, step, max(detail.widest * bulk, step)
         while sign * (goal - at) > 0:
-            out = (near - at if sign < 0 else at - far) - 0.75 * bulk  # far out in a heavy tail tiles grow with the way there
+            out = (
+                near - at if sign < 0 else at - far
+            ) - 0.75 * bulk  # far out in a heavy tail tiles grow with the way there
             width = min(width * detail.growth, max(bulky, (detail.growth - 1) * out))
             at += sign * width
             found.add(min(max(at, low), high))
