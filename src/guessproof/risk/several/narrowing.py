@@ -61,6 +61,11 @@ class Narrowing:
         return self.tiles.mass.size
 
     @property
+    def is_boundless(self) -> bool:
+        """Whether tails of the goal are heavier than any anchor can hold: then no round proves anything."""
+        return bool(np.any(np.isinf(self.tiles.rise[self.tiles.inside > 0])))
+
+    @property
     def norm(self) -> Norm:
         """How distances join."""
         return self.joint_attack.norm

@@ -165,7 +165,9 @@ class ByTiles(Way):
     def _expected(self, spent: float, epsilon: float) -> float:
         state = self.state
         if state is None or state.size * len(state.anchors) > _MOST_PAIRS or state.bound > self.near:
-            return np.inf  # the last where tails of the goal are heavier than anchors can hold
+            return np.inf  # the last where tails of the goal are nearly heavier than anchors can hold
+        if state.is_boundless:
+            return np.inf
         least, usual, most = _DEARER
         dearer = float(np.clip(spent / self.last, least, most)) if self.last else usual
         self.last, self.near = spent, np.inf

@@ -27,6 +27,7 @@ _LEVELS = {1: 96, 2: 20}  # panels of each attribute that is summed over, by the
 _SCAN = 64  # pieces of a slice in which an end is looked for
 _HALVINGS = 60
 _FAR = 1e-13
+_BULK = (1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999)
 _SETTLED = 1e-11  # of a region's probability
 _MOST_HALVES, _MOST_PANELS = 30, 2000
 
@@ -60,10 +61,23 @@ def region_probabilities(joint_attack: JointAttack, regions: tuple[Goal, ...]) -
         return np.stack([np.sum(mass * inside, axis=1) for inside in (*met, np.ones(mass.shape))])
 
     if len(others) == 1 and isinstance(others[0].prior, LinePrior):
-        found = _by_halves(others[0], last, jumps[others[0].name], summed)
+        edges = [*jumps[others[0].name], *_crossings(joint_attack, regions, others[0], last)]
+        found = _by_halves(others[0], last, edges, summed)
     else:
         found = np.sum(summed(_nodes(others, last, jumps)), axis=1)
     return [float(part / found[-1]) for part in found[:-1]]
+
+
+def _crossings(joint_attack: JointAttack, regions: tuple[Goal, ...], other: Attribute, last: Attribute) -> list[float]:
+    """Where the other attribute enters and leaves regions, the last one being where it is for most people.
+
+    A strip between two nodes of a panel far out would be seen by none of them.
+    """
+    prior: Any = last.prior
+    points = np.concatenate([np.asarray(prior.quantile(list(_BULK)), dtype=np.float64), prior.support, prior.breaks])
+    points = points[np.isfinite(points)]  # where a density ends or breaks, so do slopes of what slices hold
+    cuts = _cuts(joint_attack, regions, [last], other, [points])
+    return np.unique(cuts[np.isfinite(cuts)]).tolist()
 
 
 def _by_halves(other: Attribute, last: Attribute, jumps: list[float], summed: Callable[[SliceNodes], Array]) -> Array:
