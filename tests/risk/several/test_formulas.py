@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -224,11 +225,12 @@ def test_a_strip_far_out_in_a_wide_tail_has_the_probability_that_quadrature_says
     wide, narrow = gp.Attribute("wide", gp.laplace(0, 3.1627)), gp.Attribute("narrow", gp.exponential(0.17746))
     strip = narrow * 2 + wide if turned else wide + 2 * narrow
     attack = gp.Attack(gp.within(strip, 1.2618), at={"wide": 19.6552, "narrow": 0.0}, norm="l1")
-    x = stats.laplace(0, 3.1627)
+    x: Any = stats.laplace(0, 3.1627)
+    y_prior: Any = stats.expon(scale=0.17746)
 
     def slice_at(y: float) -> float:
         ends = (19.6552 - 1.2618 - 2 * y, 19.6552 + 1.2618 - 2 * y)
-        return float(stats.expon(scale=0.17746).pdf(y) * (x.sf(ends[0]) - x.sf(ends[1])))
+        return float(y_prior.pdf(y) * (x.sf(ends[0]) - x.sf(ends[1])))
 
     expected = sum(integrate.quad(slice_at, a, b)[0] for a, b in ((0, 0.5), (0.5, 2), (2, 6)))
     assert attack.prior == pytest.approx(expected, rel=1e-6)

@@ -282,7 +282,7 @@ def _told(
 
 def _hard(sides: _Sides, log_w: Array) -> float:
     """Log-odds of one likelihood where every tile goes to the anchor to which it is worth least, or most."""
-    return float(np.subtract(*(side.least(log_w) for side in sides)))
+    return sides[0].least(log_w) - sides[1].least(log_w)
 
 
 def _shown(
