@@ -2,9 +2,11 @@
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 from scipy.stats import norm
 
 import guessproof as gp
@@ -215,3 +217,44 @@ def test_a_known_total_of_some_of_three_numbers() -> None:
     weight = norm.pdf(x, 1000, 250)
     inside = norm.cdf(1200 - x, 100, 50) - norm.cdf(1000 - x, 100, 50)
     assert attack.prior == pytest.approx(float(weight @ inside / weight.sum()), abs=2e-3)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_strip_far_out_in_a_wide_tail_has_the_probability_that_quadrature_says(turned: bool) -> None:
+    """Its edge is as narrow as the other number: a panel of the wide one has too few nodes there until it is halved."""
+    wide, narrow = gp.Attribute("wide", gp.laplace(0, 3.1627)), gp.Attribute("narrow", gp.exponential(0.17746))
+    strip = narrow * 2 + wide if turned else wide + 2 * narrow
+    attack = gp.Attack(gp.within(strip, 1.2618), at={"wide": 19.6552, "narrow": 0.0}, norm="l1")
+    x: Any = stats.laplace(0, 3.1627)
+    y_prior: Any = stats.expon(scale=0.17746)
+
+    def slice_at(y: float) -> float:
+        ends = (19.6552 - 1.2618 - 2 * y, 19.6552 + 1.2618 - 2 * y)
+        return float(y_prior.pdf(y) * (x.sf(ends[0]) - x.sf(ends[1])))
+
+    expected = sum(integrate.quad(slice_at, a, b)[0] for a, b in ((0, 0.5), (0.5, 2), (2, 6)))
+    assert attack.prior == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("sign", [+1, -1])
+@pytest.mark.parametrize("ways", ["linf", "l2"])
+def test_small_limits_have_an_epsilon_above_likelihoods_on_a_grid(ways: str, sign: int) -> None:
+    """What cut tiles count too much is taken off, and no more: the bound is not far above these, and never below."""
+    weight, height = gp.Attribute("weight", gp.normal(75, 12)), gp.Attribute("height", gp.normal(1.75, 0.08))
+    attack = gp.Attack(gp.within(weight / (height * height), 1), at={"weight": 75.0, "height": 1.75}, norm=ways)
+    x, y = np.meshgrid(np.linspace(15, 135, 801), np.linspace(1.35, 2.15, 401), indexing="ij")
+    mass = norm.pdf(x, 75, 12) * norm.pdf(y, 1.75, 0.08)
+    inside = np.abs(x / y**2 - 75 / 1.75**2) <= 1
+    right = inside if sign > 0 else ~inside
+    for epsilon in (1e-5, 1e-3):
+        found = attack.posterior(epsilon, "upper" if sign > 0 else "lower")
+        odds = [p / (1 - p) for p in (attack.prior, float(found.bound))]
+        gain = sign * np.log(odds[1] / odds[0])
+        reached = 0.0
+        for half in (4.0, 6.0, 8.0, 10.0):  # a plateau of weights that most of the goal has, or its opposite
+            after = mass * np.exp(-sign * epsilon * np.clip(np.abs(x - 75) - half, 0, 3 * half))
+            told, before = (m[right].sum() / m[~right].sum() for m in (after, mass))
+            reached = max(reached, float(np.log(told / before)))
+        assert reached <= gain <= 1.7 * reached
+    if sign > 0 and ways == "linf":
+        assert 8e-4 < attack.epsilon(advantage=0.001) < 2e-3

@@ -7,11 +7,12 @@ import pytest
 from numpy.typing import NDArray
 
 import guessproof as gp
-from guessproof.risk.several.anchors import levelled_bound, merged, offered, uphill
+from guessproof.risk.several.anchors import Counted, levelled_bound, merged, offered, uphill
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.levelling import Curvature, halves_at, levelled
 from guessproof.risk.several.narrowing import Narrowing, narrowing
 from guessproof.risk.several.program import Edges, best_odds
+from guessproof.risk.several.tile import Tiles
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal
 
@@ -105,3 +106,20 @@ def test_anchors_that_are_left_out_are_paid_for(seed: int) -> None:
     whole, fewer = solved(right, np.arange(12)), solved(inside, some)
     assert some.size < 12
     assert whole - 1e-7 <= fewer <= whole + 1e-4  # as close as a solver comes
+
+
+def test_what_is_counted_too_much_is_taken_off_and_no_more() -> None:
+    """Two cells on the edge, one anchor: by hand. The farther they are, the less is sure to be there."""
+    square = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    corners = np.stack([square, square + np.array([3.0, 0.0])])
+    share, none = (np.array([0.2, 0.3]), np.array([0.6, 0.5])), np.zeros(2)
+    wrong = (1 - share[1], 1 - share[0])
+    mass, cut = np.array([0.4, 0.6]), np.array([True, True])
+    tiles = Tiles(corners, np.full((2, 4), 0.25), mass, share, wrong, cut, none, none)
+    counted = Counted.of(tiles, (0.35, 0.65), np.zeros((1, 2)), "linf", 0.1)
+    assert counted is not None
+    assert (counted.over, counted.under) == pytest.approx((0.54 - 0.35, 0.65 - 0.46), abs=1e-6)
+    assert counted.ways == pytest.approx([0.4])
+    right, wrong_handed = counted.mended(np.log([0.6]), np.log([0.4]), np.zeros(1))
+    assert np.exp(right) == pytest.approx([0.6 - 0.19 * np.exp(-0.4)], abs=1e-6)
+    assert np.exp(wrong_handed) == pytest.approx([0.4 + 0.19 * np.exp(-0.4)], abs=1e-6)

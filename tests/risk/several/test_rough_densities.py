@@ -124,3 +124,13 @@ def test_tails_to_both_sides_have_their_own_moments() -> None:
     assert tiles.fall[:3] == pytest.approx(np.full(3, -np.log(1.5)))
     bell = stats.norm.sf(1.5) / stats.norm.sf(2.0) * np.exp(-0.5 * 2.0 + 0.5**2 / 2)
     assert tiles.rise[3] == pytest.approx(np.log(2.0) + np.log(bell))
+
+
+def test_an_attack_far_from_where_people_stand_close_together_is_no_better_than_it_is() -> None:
+    """Panels as long as a wide number's tail saw nothing of the narrow one: what it reached lay beyond the bound."""
+    narrow = gp.Attribute("narrow", gp.mixture((0.3, gp.normal(-2.72625, 1.36313)), (0.7, gp.normal(5.4525, 2.72625))))
+    wide = gp.Attribute("wide", gp.student_t(2.6, 0, 4.0), scale=0.5)
+    goal = gp.within(narrow, 1.83069) & ~gp.within(wide, 7.1242)
+    found = gp.Attack(goal, at={"narrow": -21.81, "wide": -131.483}, norm="l3").posterior(0.0047314, "lower")
+    assert found.attack >= found.bound
+    assert found.attack <= 1.001 * found.bound

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from guessproof.risk.several.downhill import downhill
-from guessproof.risk.several.levelling import levelled
+from guessproof.risk.several.levelling import levelled, never
 from guessproof.risk.several.program import Edges, best_odds
+from guessproof.risk.several.tile import Tiles
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine
 
@@ -31,6 +30,7 @@ Late = Callable[[], bool]
 _SHARPER: Climb = ((20.0, 50), (100.0, 20))  # how hard the least is, and steps uphill at that
 _SHARPEST: Climb = ((100.0, 24), (400.0, 30), (1200.0, 30))
 ROUND: Climb = _SHARPEST[1:]  # around a disc, whose rough climb leads as far already
+LEVEL: Climb = ((30.0, 6), (100.0, 8), (400.0, 10))  # of shares that are levelled
 _PART_CLIMB: Climb = ((100.0, 40), (300.0, 80))  # of parts, after their tiles
 _OFFERS = 12  # anchors that a tile may be handed to
 _FEW = 80  # anchors that are compared each with all; of more each with so many, by nearness and by how much that binds
@@ -38,102 +38,51 @@ _PAIRS = 20
 _OFFERS_LEVEL, _PAIRS_LEVEL = 40, 6_000_000  # of a tile at least; of all tiles together, where these are more
 _STRAY = 0.3  # by which ln w moves at most where tiles are offered to some anchors only
 _SMALL, _NEXT_TO_NOTHING = -11.0, -16.0  # ln of shares: of an anchor that may be left out, of what that may cost
+_SHARES, _SPARED = (1e-3, 1e-4, 1e-5, 1e-6), 3e-4  # of anchors that are kept; what leaving others out may cost
+_SURE = 1e-6  # of a known probability, which is a quadrature's
 _SHOWN = 2  # of the sharpest shares
 _HUBS = 8  # others that all are compared with
 _LARGEST_WAY = 300.0  # in ε·distance: beyond it exponentials tell nothing
 
 
-@dataclass(frozen=True)
-class Tiles:
-    """Cells of the plane: corners in units of distance, their weights at the cell's mean, masses, shares.
+Masses = tuple[float, float]  # the goal's probability, and that of wrong guesses
 
-    On a cell e^{εd} is convex in position and lies below its corners' values (Edmundson–Madansky), and e^{−εd} above
-    e^{−ε·(mean d)} (Jensen). In a cell that the goal's edge cuts only the farthest corner counts.
+
+@dataclass(frozen=True)
+class Counted:
+    """By how much cells that the goal's edge cuts count too much as correct, and too little as wrong.
+
+    Of such cells the most that may be correct is counted, and the least that is wrong. Where the goal's probability is
+    known, so is what all of them together count too much. Wherever that lies, it was counted at w_j·e^{ε·(farthest
+    corner)} for some anchors j, which for private w is no less than w_i·e^{−ε·D_i} for any anchor i, D_i being its way
+    to the farthest of these cells: that much, or any mean of it over anchors, can be taken off again. What is wrong
+    besides has no lower likelihood, and can be added. Without it a gain at a small ε is lost in what is unsure.
     """
 
-    corners: Array  # cell × corner × axis
-    weight: Array  # cell × corner
-    mass: Array
-    right: tuple[Array, Array]  # the least and the most that belongs to the goal, as shares
-    wrong: tuple[Array, Array]  # the same of wrong guesses
-    is_cut: Any
-    rise: Array  # ln E[e^{+ε·(way beyond the corners)}] of cells that reach to infinity, 0 elsewhere
-    fall: Array  # the same of e^{−ε·…}
-    is_upright: bool = True  # whether the sides of cells run along the axes
-    parts: TileParts | None = None  # smaller cells by which these are measured, where there are any
+    over: float
+    under: float
+    ways: Array  # ε·way from every anchor to the farthest of these cells
 
-    @cached_property
-    def middle(self) -> Array:
-        """Where the cells' means lie."""
-        return np.einsum("kc,kci->ki", self.weight, self.corners)
+    @classmethod
+    def of(cls, cells: Tiles, masses: Masses | None, anchors: Array, norm: Norm, epsilon: float) -> Counted | None:
+        near = cells.is_cut & ~cells.is_far
+        if masses is None or not near.any():
+            return None
+        spare = [_SURE * mass + 1e-14 for mass in masses]
+        # Far cells have no farthest corner: all that is unsure there is taken to lie there.
+        beyond = [float(np.sum((cells.mass * (most - least))[~near])) for least, most in (cells.right, cells.wrong)]
+        over = float(np.sum(cells.mass * cells.inside)) - masses[0] - beyond[0] - spare[0]
+        under = masses[1] - float(np.sum(cells.mass * cells.outside)) - beyond[1] - spare[1]
+        corners = np.unique(cells.corners[near].reshape(-1, 2), axis=0)
+        ways = np.max(_apart(anchors, corners, norm), axis=1)
+        return cls(max(over, 0.0), max(under, 0.0), epsilon * ways)
 
-    @property
-    def is_far(self) -> Any:
-        """Which cells reach to infinity."""
-        return (self.rise != 0) | (self.fall != 0)
-
-    @property
-    def inside(self) -> Array:
-        """The most that can belong to the goal."""
-        return self.right[1]
-
-    @property
-    def outside(self) -> Array:
-        """The least that is a wrong guess."""
-        return self.wrong[0]
-
-    def worth(
-        self, anchors: Array, norm: Norm, epsilon: float, sign: int, chosen: NDArray[np.int64] | None = None
-    ) -> Array:
-        """ln of what correct cells (sign +1) or wrong ones (−1) are worth to each anchor, or to those chosen for it."""
-        if self.parts is not None:
-            return self.parts.worth(self, anchors, norm, epsilon, sign, chosen)
-        share = self.inside if sign > 0 else self.outside
-        some = share > 0
-        corners, weight, cut = self.corners[some], self.weight[some], self.is_cut[some][:, None]
-        places = anchors[None, :, :] if chosen is None else anchors[chosen]
-        total, most = (np.zeros((corners.shape[0], places.shape[1])) for _ in range(2))
-        for c in range(corners.shape[1]):
-            way = epsilon * combine(norm, [np.abs(corners[:, c, i, None] - places[:, :, i]) for i in (0, 1)])
-            most = np.maximum(most, way)
-            with np.errstate(over="ignore"):
-                total += weight[:, c, None] * (np.exp(way) if sign > 0 else way)
-        if sign > 0:  # where exponentials have no number, the farthest corner bounds them
-            found = np.where(cut | np.isinf(total), most, np.log(total)) + self.rise[some][:, None]
-        else:
-            found = self.fall[some][:, None] - np.where(cut, most, total)
-        with np.errstate(divide="ignore"):
-            return found + np.log(self.mass * share)[some, None]
-
-
-@dataclass(frozen=True)
-class TileParts:
-    """Cells cut smaller, to measure what they are worth: each is handed out as a whole, but over its parts e^{±εd}
-    varies less than over itself, and the bound's loss is the square of that."""
-
-    tiles: Tiles
-    whole: NDArray[np.int64]  # of which cell each is a part; parts of one stand together
-
-    def shares(self, count: int) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """The least and the most that is correct, and that is wrong, of the whole cells: what their parts add up to."""
-        mass = np.bincount(self.whole, self.tiles.mass, count)
-
-        def summed(share: Array) -> Array:
-            return np.asarray(np.bincount(self.whole, self.tiles.mass * share, count), dtype=np.float64) / mass
-
-        right, wrong = ([summed(share) for share in side] for side in (self.tiles.right, self.tiles.wrong))
-        return (right[0], right[1]), (wrong[0], wrong[1])
-
-    def worth(
-        self, cells: Tiles, anchors: Array, norm: Norm, epsilon: float, sign: int, chosen: NDArray[np.int64] | None
-    ) -> Array:
-        """What whole cells are worth to anchors: the sum over their parts."""
-        some = (cells.inside if sign > 0 else cells.outside) > 0
-        place = np.cumsum(some) - 1
-        own = self.whole[(self.tiles.inside if sign > 0 else self.tiles.outside) > 0]
-        worth = self.tiles.worth(anchors, norm, epsilon, sign, None if chosen is None else chosen[place[own]])
-        begin = np.flatnonzero(np.diff(own, prepend=-1))
-        return np.logaddexp.reduceat(worth, begin, axis=0)
+    def mended(self, right: Array, wrong: Array, log_w: Array) -> tuple[Array, Array]:
+        """ln of what anchors are handed, with what was counted too much or too little shared out as the rest is."""
+        taken, given = (np.logaddexp.reduce(side) for side in (right, wrong))
+        less = np.minimum(self.over * np.exp(np.minimum(log_w - self.ways - taken, 50.0)), 0.5)
+        more = self.under * np.exp(np.minimum(log_w - self.ways - given, 50.0))
+        return right + np.log1p(-less), wrong + np.log1p(more)
 
 
 @dataclass(frozen=True)
@@ -196,6 +145,11 @@ class _Offers:
         share *= parts / total
         return top + float(np.log(total)), self.gathered(share)
 
+    def least(self, log_w: Array) -> float:
+        """ln of the total of the least (+) or the largest (−) over anchors."""
+        worth = self.worth + (log_w[:, None] if self.anchor is None else log_w[self.anchor])
+        return float(np.logaddexp.reduce(self.sign * np.min(self.sign * worth, axis=0)))
+
     def handed(self, log_w: Array, sharpness: float) -> Array:
         """ln of what each anchor is handed."""
         _, share = self.soft(log_w, sharpness)
@@ -255,13 +209,15 @@ def anchored_bound(
     return Anchored(bound, log_w)
 
 
-def never() -> bool:
-    """Whether it is too late, where nobody waits."""
-    return False
-
-
 def levelled_bound(
-    tiles: Tiles, anchors: Array, norm: Norm, epsilon: float, log_w: Array, climb: Climb, is_late: Late = never
+    tiles: Tiles,
+    anchors: Array,
+    norm: Norm,
+    epsilon: float,
+    log_w: Array,
+    climb: Climb = LEVEL,
+    is_late: Late = never,
+    masses: Masses | None = None,
 ) -> Anchored:
     """The bound from these anchors by shares that are level (`levelling`): it takes longer, and leaves less.
 
@@ -270,28 +226,81 @@ def levelled_bound(
     """
     if not _is_in_reach(tiles, anchors, epsilon):
         return Anchored(np.inf, log_w)
+    everywhere, kept = anchors, np.arange(log_w.size)
     ways, bound = epsilon * _apart(anchors, anchors, norm), np.inf
-    for at, (sharpness, looks) in enumerate(climb):
+    finer = 1 / min(max(float(np.max(ways)), 1e-9), 1.0)  # where ε is so small that likelihoods hardly differ
+    for at, (sharpness, looks) in enumerate((finer * hard, looks) for hard, looks in climb):
         log_w = np.min(log_w + ways, axis=1)  # what is not private among anchors is offered to too few
         finest = tiles.parts is not None and at == len(climb) - 1
         cells = tiles.parts.tiles if tiles.parts is not None and finest else tiles
         offers = max(_OFFERS_LEVEL, _PAIRS_LEVEL // max(cells.mass.size, 1))
         sides = offered(cells, anchors, norm, epsilon, log_w, offers)
-        moved = levelled(sides, log_w, sharpness, looks) - log_w
+        moved = levelled(sides, log_w, sharpness, looks, is_late) - log_w
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
         if at >= len(climb) - _SHOWN:
-            bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon))
+            counted = Counted.of(cells, masses, anchors, norm, epsilon)
+            bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon, counted))
+        if at == 0:
+            kept = _told(tiles, anchors, norm, epsilon, log_w, sides, sharpness, offers)
+            anchors, log_w, ways = anchors[kept], log_w[kept], ways[np.ix_(kept, kept)]
         if is_late():
             raise TimeoutError
-    return Anchored(bound, log_w)
+    ways = epsilon * _apart(everywhere, anchors, norm)
+    whole = 0.5 * (np.min(log_w + ways, axis=1) + np.max(log_w - ways, axis=1))
+    whole[kept] = log_w
+    return Anchored(bound, whole)
 
 
-def _shown(sides: _Sides, log_w: Array, sharpness: float, anchors: Array, norm: Norm, epsilon: float) -> float:
+def _told(
+    tiles: Tiles,
+    anchors: Array,
+    norm: Norm,
+    epsilon: float,
+    log_w: Array,
+    sides: _Sides,
+    sharpness: float,
+    offers: int,
+) -> NDArray[np.int64]:
+    """Which anchors are worth keeping: without the others hardly more is proven of this likelihood.
+
+    One far out is handed next to nothing, yet a likelihood that has its peak there makes it count: its shares would
+    have to be as level as those of any other, by numbers that no climb sees. Without it what lies there is handed to
+    those further inside.
+    """
+    share = np.maximum(*(side.summed(log_w, sharpness)[1] for side in sides))
+    before = _hard(sides, log_w)
+    for least in _SHARES:
+        some = np.flatnonzero(share >= least)
+        if some.size == share.size:
+            break
+        if some.size > 1:
+            left = offered(tiles, anchors[some], norm, epsilon, log_w[some], offers)
+            if _hard(left, log_w[some]) <= before + _SPARED:
+                return some
+    return np.arange(share.size)
+
+
+def _hard(sides: _Sides, log_w: Array) -> float:
+    """Log-odds of one likelihood where every tile goes to the anchor to which it is worth least, or most."""
+    return sides[0].least(log_w) - sides[1].least(log_w)
+
+
+def _shown(
+    sides: _Sides,
+    log_w: Array,
+    sharpness: float,
+    anchors: Array,
+    norm: Norm,
+    epsilon: float,
+    counted: Counted | None = None,
+) -> float:
     """The bound from what anchors are handed at these ln w, which are the units that its program is solved in.
 
     Where ln w are not private among anchors a cost below 0 is left at 0 by the program, which only loosens it.
     """
     right, wrong = (side.handed(log_w, sharpness) + log_w for side in sides)
+    if counted is not None:
+        right, wrong = counted.mended(right, wrong, log_w)
     right, some = merged(right, wrong, epsilon * _apart(anchors, anchors, norm) - (log_w[:, None] - log_w))
     own, shift = log_w[some], float(np.max(right))
     edges = _between(anchors[some], norm, epsilon, own)

@@ -203,11 +203,22 @@ class JointEngine:
         """The cheap bracket, narrowed until it is good enough or the time is up."""
         from guessproof.risk.several.refining import refined  # only who asks needs it
 
-        began, known = effort.clock(), self.cheap(k)
+        began, known = effort.clock(), self._begun(k)
         if k == 0 or self.whole is not None:
             return known
         prior = self.prior()
         return refined(self.joint_attack, self.goal, k, known, prior.log_p - prior.log_q, effort, began)
+
+    def _begun(self, k: float) -> Pair:
+        """What narrowing begins with: the cheap bracket, without closer looks that its own stages take anyway."""
+        if k == 0 or self.whole is not None or not isinstance(self.tree, GoalBlock) or self.tree.is_single:
+            return self.cheap(k)
+        part, sign = self.part(self.tree.goal), 1.0 if k > 0 else -1.0
+        if not part.is_open or part.bound is None:
+            return self.cheap(k)
+        goal, base = self.tree.goal if k > 0 else ~self.tree.goal, sign * (part.log_p - part.log_q)
+        attack, bound = _largest(self.joint_attack, goal, abs(k), base, True, closer=False)
+        return widened(sign * attack, sign * bound, k)
 
 
 def _lines(joint_attack: JointAttack, goal: Goal) -> int:
@@ -258,6 +269,9 @@ def block_part(joint_attack: JointAttack, goal: Goal) -> Part:
         return finite_part(joint_attack, goal)
     log_p, log_q = _block_prior(joint_attack, goal)
     base = log_p - log_q
+    if _is_measured(joint_attack, goal):
+        joint_attack.shares[goal, "prior"] = float(np.exp(log_p)), float(np.exp(log_q))
+        joint_attack.shares[~goal, "prior"] = float(np.exp(log_q)), float(np.exp(log_p))
 
     def signed(k: float, attack: bool) -> Pair:
         if k < 0:
@@ -272,7 +286,9 @@ def block_part(joint_attack: JointAttack, goal: Goal) -> Part:
     return Part(log_p, log_q, gain, lambda k: signed(k, False)[1])
 
 
-def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float, look: bool) -> Pair:
+def _largest(
+    joint_attack: JointAttack, goal: Goal, epsilon: float, base: float, look: bool, *, closer: bool = True
+) -> Pair:
     attack, bound = 0.0, epsilon * joint_attack.diameter(goal)
     bound = min(bound, _frechet(joint_attack, goal, epsilon, base))
     if isinstance(goal, Near):
@@ -289,18 +305,24 @@ def _largest(joint_attack: JointAttack, goal: Goal, epsilon: float, base: float,
         reached, most = _by_edge(joint_attack, goal, epsilon, look)
         attack, bound = max(attack, reached - base), min(bound, most - base)
         if most < np.inf and is_round(goal):
-            if look and dependent and width_in_odds(attack, bound) > _WIDE:
+            if look and closer and dependent and width_in_odds(attack, bound) > _WIDE:
                 from guessproof.risk.several.refining import looked_at_twice  # only such goals need it
 
-                closer = looked_at_twice(joint_attack, goal, epsilon, _WIDE)
-                attack, bound = max(attack, closer[0] - base), min(bound, closer[1] - base)
+                again = looked_at_twice(joint_attack, goal, epsilon, _WIDE)
+                attack, bound = max(attack, again[0] - base), min(bound, again[1] - base)
             return agreed(attack, bound)
     if can_cut(joint_attack, goal) and bound - attack > _EXACT:
-        finer = look and curved and joint_attack.norm in ("l1", "linf")  # elsewhere many cells take long
+        finer = look and closer and curved and joint_attack.norm in ("l1", "linf")  # elsewhere many cells take long
         for size in (_COARSE, _CURVED) if finer else (_COARSE,):  # a search knows the coarse ones only
             cells = certified_cells(joint_attack, goal, epsilon, size, attack=look)
             attack, bound = max(attack, cells.attack - base), min(bound, cells.bound - base)
     return agreed(attack, bound)
+
+
+def _is_measured(joint_attack: JointAttack, goal: Goal) -> bool:
+    """Whether slices know the probability of a goal about two numbers well enough for a proof to build on it."""
+    inner = goal.part if isinstance(goal, Not) else goal
+    return _lines(joint_attack, goal) == len(goal.attributes) == 2 and not isinstance(inner, (Near, Conditional))
 
 
 def _is_formula(goal: Goal) -> bool:

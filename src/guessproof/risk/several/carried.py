@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from guessproof.risk.several.anchors import Climb, Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import Climb, anchored_bound, climbed
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
+from guessproof.risk.several.tile import Tiles
 from guessproof.risk.several.tiles import ROUGH, Detail, Edged, cut_in_boxes, edge_points
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
@@ -72,17 +73,17 @@ class Carried:
 
     def bound(self, place: Array, epsilon: float, known: Edged | None = None) -> Edged:
         """Log-odds that no likelihood exceeds where `place` is true; better ones where some are known."""
-        tiles = self._tiles(place, epsilon, rough=False)
+        tiles, boxes = self._tiles(place, epsilon, rough=False)
         here = self.plane.places(place[None, :])
         if not self.anchors or not self.is_movable:
-            points = edge_points(self._joint_attack(place), self.goal, self.plane, tiles, epsilon)
+            points = edge_points(self._joint_attack(place), self.goal, self.plane, tiles, boxes, epsilon)
             self.anchors[:] = [points - here]
         anchors = self.anchors[0] + here
         start = self._known(place, epsilon) if known is None else known.log_w
         climb = _CLIMBS[known is not None]
         found = None if start is None else anchored_bound(tiles, anchors, self.norm, epsilon, start, climb, _STRAY)
         if found is None or not self._is_private(found.log_w, anchors, epsilon):
-            start = climbed(self._tiles(place, epsilon, rough=True), anchors, self.norm, epsilon)
+            start = climbed(self._tiles(place, epsilon, rough=True)[0], anchors, self.norm, epsilon)
             found = anchored_bound(tiles, anchors, self.norm, epsilon, start, climb)
         if self.is_movable and self._is_private(found.log_w, anchors, epsilon):
             self.seen.append(Seen(place, epsilon, found.log_w))
@@ -100,10 +101,11 @@ class Carried:
             return None
         return near.log_w * (epsilon / near.epsilon)
 
-    def _tiles(self, place: Array, epsilon: float, rough: bool) -> Tiles:
+    def _tiles(self, place: Array, epsilon: float, rough: bool) -> tuple[Tiles, Boxes2]:
         frame = self._frame(place)
         way, (boxes, shares) = place - frame.place, frame.rough if rough else frame.fine
-        return self.plane.tiles(self.plane.moved(boxes, way), leant(self.plane, boxes, shares, way), epsilon)
+        still, boxes = self.plane.still(self.plane.moved(boxes, way), leant(self.plane, boxes, shares, way))
+        return self.plane.with_tails(still, boxes, epsilon), boxes
 
     def _joint_attack(self, place: Array) -> JointAttack:
         return JointAttack(self.attributes, dict(zip(self.attributes, place.tolist(), strict=True)), self.norm)

@@ -8,6 +8,7 @@ steps, damped as by Levenberg and Marquardt). What is found is a hint, never a p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -131,10 +132,22 @@ class Curvature:
         return step
 
 
-def levelled(sides: tuple[Side, Side], log_w: Array, sharpness: float, looks: int) -> Array:
-    """ln w from which no step leads to larger odds of the first side to the second, or after so many looks."""
+def never() -> bool:
+    """Whether it is too late, where nobody waits."""
+    return False
+
+
+def levelled(
+    sides: tuple[Side, Side], log_w: Array, sharpness: float, looks: int, is_late: Callable[[], bool] = never
+) -> Array:
+    """ln w from which no step leads to larger odds of the first side to the second, or after so many looks.
+
+    TimeoutError where it takes too long.
+    """
     halves, curved, damped = halves_at(sides, log_w, sharpness), None, _DAMPED
     for _ in range(looks):
+        if is_late():
+            raise TimeoutError
         slope = halves[1].handed - halves[0].handed
         if curved is None:
             curved = Curvature.of(sides, halves, sharpness)

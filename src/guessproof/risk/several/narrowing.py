@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.several.anchors import Climb, Late, TileParts, Tiles, climbed, levelled_bound, never
+from guessproof.risk.several.anchors import Climb, Late, climbed, levelled_bound, never
 from guessproof.risk.several.cells import leaves
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.reaching import Landscape, climbed_land, far_apart, follow, reached_odds
+from guessproof.risk.several.tile import TileParts, Tiles
 from guessproof.risk.several.tiles import ROUGH, Detail, cut_in_boxes, decider, edge_points, edge_pool, tile_shares
 from guessproof.world.checks import Array
 from guessproof.world.formulas import FormulaGoal
@@ -60,6 +61,11 @@ class Narrowing:
         return self.tiles.mass.size
 
     @property
+    def is_boundless(self) -> bool:
+        """Whether tails of the goal are heavier than any anchor can hold: then no round proves anything."""
+        return bool(np.any(np.isinf(self.tiles.rise[self.tiles.inside > 0])))
+
+    @property
     def norm(self) -> Norm:
         """How distances join."""
         return self.joint_attack.norm
@@ -86,7 +92,7 @@ class Narrowing:
         levels = int(np.clip(np.log2(1 + room / chosen.size), 1, _MOST_LEVELS))  # few that matter are cut smaller
         boxes, shares = self._cut(chosen, axis, levels)
         more = 1 + 0.6 * (growth - 1) if known < 0.75 * width else 1 + 0.25 * (growth - 1)
-        pool = edge_pool(self.joint_attack, self.goal, self.plane, self.tiles)
+        pool = edge_pool(self.joint_attack, self.goal, self.plane, self.tiles, self.boxes)
         anchors, log_w = self._with_anchors(pool, gain, int(np.ceil((more - 1) * len(self.anchors))))
         summits = min(round(self.summits * more) + 1, _MOST_SUMMITS)
         state = replace(self, boxes=boxes, shares=shares, anchors=anchors, log_w=log_w, summits=summits)
@@ -164,36 +170,34 @@ def is_slanted(goal: Goal) -> bool:
     return any(isinstance(leaf, FormulaGoal) for leaf in leaves(goal))
 
 
-def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float) -> Narrowing | None:
-    """The first round; None where two numbers cannot be tiled."""
+def narrowing(joint_attack: JointAttack, goal: Goal, epsilon: float, is_late: Late = never) -> Narrowing | None:
+    """The first round; None where two numbers cannot be tiled. TimeoutError where it takes too long."""
     plane = plane_of(joint_attack, goal)
     if plane is None:
         return None
     rough, (boxes, shares) = (cut_in_boxes(joint_attack, goal, plane, detail) for detail in (ROUGH, _START))
     some = plane.telling(boxes, shares)
     boxes, shares = boxes[some], shares[:, some]
+    if is_late():
+        raise TimeoutError
     tiles = plane.tiles(boxes, shares, epsilon)
-    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
+    anchors = edge_points(joint_attack, goal, plane, tiles, boxes, epsilon)
     start = climbed(plane.tiles(*rough, epsilon), anchors, joint_attack.norm, epsilon)
-    return _proven(Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf))
+    first = Narrowing(joint_attack, goal, plane, epsilon, boxes, shares, tiles, anchors, start, -np.inf, np.inf)
+    return _proven(first, is_late)
 
 
 def _proven(state: Narrowing, is_late: Late = never) -> Narrowing:
     """The bracket of these boxes and anchors, never worse than the one before."""
     tiles = state.plane.tiles(state.boxes, state.shares, state.epsilon)
     tiles = _in_parts(state, tiles) if is_slanted(state.goal) else tiles
-    found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, is_late)
-    reached = [_reached(state, tiles, found.log_w, sign) for sign in state.signs]
-    most, land = max(reached, key=lambda one: one[0])
-    return replace(
-        state,
-        tiles=tiles,
-        log_w=found.log_w,
-        bound=min(found.bound, state.bound),
-        attack=max(most, state.attack),
-        signs=(land.sign,),
-        land=land,
-    )
+    masses = state.joint_attack.shares.get((state.goal, "prior"))
+    found = levelled_bound(tiles, state.anchors, state.norm, state.epsilon, state.log_w, _CLIMB, is_late, masses)
+    shown = replace(state, tiles=tiles, log_w=found.log_w, bound=min(found.bound, state.bound))
+    if is_late():  # a bound without its attack is better than none
+        return shown
+    most, land = max((_reached(shown, tiles, found.log_w, sign) for sign in state.signs), key=lambda one: one[0])
+    return replace(shown, attack=max(most, state.attack), signs=(land.sign,), land=land)
 
 
 def _in_parts(state: Narrowing, tiles: Tiles) -> Tiles:

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from guessproof.risk.several.anchors import Tiles
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.peak_attack import mean_places
+from guessproof.risk.several.tile import Tiles
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.goals import Goal

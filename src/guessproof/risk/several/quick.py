@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from guessproof.world.line import LinePrior
 
 FAR = 1e-11  # probability beyond what a sketch looks at
 _POINTS = 3000
+_BULK = (1e-9, 1e-6, 1e-4, 1e-2, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 1 - 1e-4, 1 - 1e-6, 1 - 1e-9)
 _LEVELS = np.concatenate(
     [10.0 ** -np.arange(11, 3, -0.5), np.linspace(1e-3, 1 - 1e-3, 64), 1 - 10.0 ** -np.arange(3.5, 11.5, 0.5)]
 )
@@ -29,6 +30,11 @@ class Sketch:
     ends: tuple[float, float]
     breaks: tuple[float, ...]
     middle: float
+
+    @cached_property
+    def bulk(self) -> tuple[float, ...]:
+        """Where most people are, and how they thin out: between these places a distribution function is smooth."""
+        return tuple(np.interp(_BULK, self.below, self.x).tolist())
 
     def mass(self, a: ArrayLike, b: ArrayLike) -> Array:
         a, b = np.broadcast_arrays(a, b)

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from guessproof.risk.several.anchors import Tiles
 from guessproof.risk.several.heights import climbed_heights, nearest
+from guessproof.risk.several.tile import Tiles
 from guessproof.world.checks import Array
 from guessproof.world.goals import Norm, combine, power_of
 

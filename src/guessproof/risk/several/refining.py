@@ -27,12 +27,12 @@ _FIRST, _FIRST_OF_FEW = 1000, 160  # cells, and where at most one attribute has 
 _LARGEST = 100_000  # cells that a machine can hold the program of
 _MOST_PAIRS = 20_000_000  # of tiles and anchors, whose distances it can hold
 _GROWTH = 1.7  # of tiles, in a round
-_DEARER = (1.2, 2.0, 2.5)  # how much longer the next round takes: at least, as long as nothing tells, at most
+_DEARER = (1.2, 1.6, 2.5)  # how much longer the next round takes: at least, as long as nothing tells, at most
 _DEARER_CELLS = (1.0, 1.2, 2.0)  # the same as powers of the number of cells
 _MORE, _ASK_MORE = 1.15, 1.5  # cells beside those before that are worth a program; those that are asked for first
-_CELLS_FIRST, _TILES_FIRST = 6.0, 0.5  # what a first look takes beside one that goes the other way
+_CELLS_FIRST, _FEW_CELLS_FIRST, _TILES_FIRST = 6.0, 2.5, 0.5  # what a first look takes beside one the other way
 _SAFE = 0.9  # of the time that is left, for a program: its attack takes time of its own
-_LATE, _LATE_SECONDS = 1.1, 0.5  # times the limit, and seconds, after which a round is left unfinished
+_LATE, _LATE_SECONDS = 1.05, 0.15  # times the limit, and seconds, after which a round is left unfinished
 _UNASKED = 4  # rounds
 _NEAR = 3.0  # in log-odds
 
@@ -105,7 +105,13 @@ class ByCells(Way):
     def __post_init__(self) -> None:
         lines = sum(not isinstance(a.prior, Finite) for a in self.joint_attack.members(self.goal))
         edgy = self.joint_attack.norm in ("l1", "linf")  # by others cells have edges in many directions
-        self.size = _FIRST_OF_FEW if lines <= 1 else _FIRST if edgy else _FIRST // 2
+        few = is_slanted(self.goal) or not edgy
+        self.size = _FIRST_OF_FEW if lines <= 1 else _FIRST // 2 if few else _FIRST
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether few cells tell much beside a first round of tiles: those with few edges, where the goal's is long."""
+        return is_slanted(self.goal) and self.joint_attack.norm in ("l1", "linf")
 
     def _stage(self, epsilon: float, seconds: float, is_late: Callable[[], bool]) -> Shown:
         """A program, and an attack that goes uphill from its own."""
@@ -150,7 +156,7 @@ class ByTiles(Way):
 
     def _stage(self, epsilon: float, seconds: float, is_late: Callable[[], bool]) -> Shown:
         if self.state is None:
-            self.state = narrowing(self.joint_attack, self.goal, epsilon)
+            self.state = narrowing(self.joint_attack, self.goal, epsilon, is_late)
             assert self.state is not None
         else:
             self.state = self.state.narrowed(_GROWTH, is_late, epsilon)
@@ -159,7 +165,9 @@ class ByTiles(Way):
     def _expected(self, spent: float, epsilon: float) -> float:
         state = self.state
         if state is None or state.size * len(state.anchors) > _MOST_PAIRS or state.bound > self.near:
-            return np.inf  # the last where tails of the goal are heavier than anchors can hold
+            return np.inf  # the last where tails of the goal are nearly heavier than anchors can hold
+        if state.is_boundless:
+            return np.inf
         least, usual, most = _DEARER
         dearer = float(np.clip(spent / self.last, least, most)) if self.last else usual
         self.last, self.near = spent, np.inf
@@ -214,7 +222,9 @@ def next_stage(ways: list[Way], epsilon: float, time: Time) -> Shown | None:
     way, is_first = min(some, key=lambda way: way.turn), all(other.cost == 0 for other in ways)
     found = way.next(epsilon, time)
     if is_first and len(ways) > 1:
-        beside = _CELLS_FIRST if isinstance(ways[1], ByCells) else _TILES_FIRST
+        beside = _TILES_FIRST
+        if isinstance(other := ways[1], ByCells):
+            beside = _FEW_CELLS_FIRST if other.is_quick else _CELLS_FIRST
         ways[1].cost = ways[1].turn = beside * max(before - time.left, 1e-3)
     return found
 

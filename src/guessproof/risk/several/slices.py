@@ -1,8 +1,9 @@
 """The prior of goals about several numbers together: slices along one attribute, quadrature over the others.
 
 On a slice the goal is a union of intervals, whose ends are found by bisection, and the slice's mass there is exact; the
-others are summed over Gauss nodes. A slice can overlook a sliver between two of its own nodes: the answer is therefore
-held inside the bracket that cells prove (`belief.block_part`).
+others are summed over Gauss nodes. Panels of a single other one are halved until their halves say the same: where a
+strip of the goal crosses a panel far out, eight nodes may see little of it. A slice can overlook a sliver between two
+of its own nodes: the answer is therefore held inside the bracket that cells prove (`belief.block_part`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ _LEVELS = {1: 96, 2: 20}  # panels of each attribute that is summed over, by the
 _SCAN = 64  # pieces of a slice in which an end is looked for
 _HALVINGS = 60
 _FAR = 1e-13
+_BULK = (1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999)
+_SETTLED = 1e-11  # of a region's probability
+_MOST_HALVES, _MOST_PANELS = 30, 2000
 
 Mass = Callable[[Array, Array], Array]
 
@@ -49,11 +53,62 @@ def region_probabilities(joint_attack: JointAttack, regions: tuple[Goal, ...]) -
     last = lines[-1]
     others = [a for a in members if a.name != last.name]
     jumps = {a.name: marks(joint_attack, regions, a) for a in others}
-    nodes = _nodes(others, last, jumps) if not joints else _joint_nodes(others[0], jumps)
-    cuts, met = sections(joint_attack, regions, others, last, nodes.points)
-    mass = nodes.weight[:, None] * np.maximum(nodes.mass(cuts[:, :-1], cuts[:, 1:]), 0.0)
-    total = float(np.sum(mass))
-    return [float(np.sum(mass * inside)) / total for inside in met]
+
+    def summed(nodes: SliceNodes) -> Array:
+        """What the regions hold, and what all slices hold, at each node."""
+        cuts, met = sections(joint_attack, regions, others, last, nodes.points)
+        mass = nodes.weight[:, None] * np.maximum(nodes.mass(cuts[:, :-1], cuts[:, 1:]), 0.0)
+        return np.stack([np.sum(mass * inside, axis=1) for inside in (*met, np.ones(mass.shape))])
+
+    if len(others) == 1 and isinstance(others[0].prior, LinePrior):
+        edges = [*jumps[others[0].name], *_crossings(joint_attack, regions, others[0], last)]
+        found = _by_halves(others[0], last, edges, summed)
+    else:
+        found = np.sum(summed(_nodes(others, last, jumps)), axis=1)
+    return [float(part / found[-1]) for part in found[:-1]]
+
+
+def _crossings(joint_attack: JointAttack, regions: tuple[Goal, ...], other: Attribute, last: Attribute) -> list[float]:
+    """Where the other attribute enters and leaves regions, the last one being where it is for most people.
+
+    A strip between two nodes of a panel far out would be seen by none of them.
+    """
+    prior: Any = last.prior
+    points = np.concatenate([np.asarray(prior.quantile(list(_BULK)), dtype=np.float64), prior.support, prior.breaks])
+    points = points[np.isfinite(points)]  # where a density ends or breaks, so do slopes of what slices hold
+    cuts = _cuts(joint_attack, regions, [last], other, [points])
+    return np.unique(cuts[np.isfinite(cuts)]).tolist()
+
+
+def _by_halves(other: Attribute, last: Attribute, jumps: list[float], summed: Callable[[SliceNodes], Array]) -> Array:
+    """Sums over one attribute, panels of which are halved as long as their halves say something else."""
+    joint: Any = joint_of(other)
+    prior: Any = last.prior
+
+    def in_panels(left: Array, right: Array) -> Array:
+        points, weight = _weighed(other, left, right)
+
+        def mass(a: Array, b: Array) -> Array:
+            return prior.quick_mass(a, b) if joint is None else joint.slice_mass(other.name, points, a, b)
+
+        found = summed(SliceNodes([points], weight, mass))
+        return np.sum(found.reshape(len(found), left.size, -1), axis=2)
+
+    edges = _panels(other, _LEVELS[1], jumps)
+    left, right = edges[:-1], edges[1:]
+    whole, done = in_panels(left, right), 0.0
+    for _ in range(_MOST_HALVES):
+        middle = 0.5 * (left + right)
+        halves = in_panels(np.concatenate([left, middle]), np.concatenate([middle, right]))
+        first, second = np.split(halves, 2, axis=1)
+        both = first + second
+        off = np.any(np.abs(both - whole) > _SETTLED * (done + np.sum(both, axis=1))[:, None], axis=0)
+        done = done + np.sum(both[:, ~off], axis=1)
+        left, right = np.concatenate([left[off], middle[off]]), np.concatenate([middle[off], right[off]])
+        whole = np.concatenate([first[:, off], second[:, off]], axis=1)
+        if not 0 < left.size <= _MOST_PANELS:  # more differ only by rounding
+            break
+    return done + np.sum(whole, axis=1)
 
 
 def sections(
@@ -104,14 +159,26 @@ def _points(attribute: Attribute, panels: int, jumps: list[float]) -> tuple[Arra
     prior = attribute.prior
     if isinstance(prior, Finite):
         return np.asarray(prior.points) if prior.is_line else np.arange(prior.mass.size, dtype=np.float64), prior.mass
+    edges = _panels(attribute, panels, jumps)
+    return _weighed(attribute, edges[:-1], edges[1:])
+
+
+def _panels(attribute: Attribute, panels: int, jumps: list[float]) -> Array:
+    """Edges of panels of a number, about as many people in each, finer far out."""
+    prior = attribute.prior
     assert isinstance(prior, LinePrior)
     levels = np.concatenate([[_FAR, 1e-9, 1e-6, 1e-4, 1e-3], np.linspace(0, 1, panels + 1)[1:-1]])
     levels = np.unique(np.concatenate([levels, 1 - levels[:5]]))
     edges = np.concatenate([np.asarray(prior.quantile(levels)), np.asarray(prior.breaks, dtype=np.float64)])
     low, high = prior.support
     edges = np.concatenate([edges, [e for e in (low, high, *jumps) if np.isfinite(e) and low <= e <= high]])
-    edges = np.unique(edges[np.isfinite(edges)])
-    left, right = edges[:-1], edges[1:]
+    return np.unique(edges[np.isfinite(edges)])
+
+
+def _weighed(attribute: Attribute, left: Array, right: Array) -> tuple[Array, Array]:
+    """Nodes of panels, and what each weighs."""
+    prior = attribute.prior
+    assert isinstance(prior, LinePrior)
     share = (1 + _NODES) / 2
     x = left[:, None] + (right - left)[:, None] * share
     with np.errstate(all="ignore"):
@@ -121,12 +188,6 @@ def _points(attribute: Attribute, panels: int, jumps: list[float]) -> tuple[Arra
     # Each panel has its own mass, whatever its nodes make of it.
     weight = np.where(whole > 0, density / np.where(whole > 0, whole, 1.0), _WEIGHTS / 2)
     return x.ravel(), (weight * prior.quick_mass(left, right)[:, None]).ravel()
-
-
-def _joint_nodes(other: Attribute, jumps: dict[str, list[float]]) -> SliceNodes:
-    points, weight = _points(other, _LEVELS[1], jumps[other.name])
-    joint: Any = joint_of(other)
-    return SliceNodes([points], weight, lambda a, b: joint.slice_mass(other.name, points, a, b))
 
 
 def _cuts(

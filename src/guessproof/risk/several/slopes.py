@@ -127,8 +127,8 @@ class Tent(Slope):
         b, c = theta[:, :1], theta[:, 1:]
         centre = self.form.psi(c)
         places = [self.lo, self.hi, *self.drawn.ends, *self.prior.support, *self.form.cuts]
-        if len(self.drawn.breaks) <= _BREAKS and not self.quick:
-            places += self.drawn.breaks
+        if not self.quick:  # nodes of a long panel miss people who stand close together
+            places += [*self.drawn.bulk, *(self.drawn.breaks if len(self.drawn.breaks) <= _BREAKS else ())]
         places = [z for z in places if np.isfinite(z)]
         drops = np.minimum(np.abs(self.form.psi(np.asarray(places)) - centre), self.form.cap)
         kinks = np.concatenate([b, b - drops], axis=1)
@@ -198,7 +198,8 @@ class Bands(Slope):
         inner = [0.5 * w if np.isfinite(lo + hi) else w for w, (lo, hi) in zip(widths, self.region, strict=True)]
         steep = max(self.form.slopes) if np.isinf(self.form.cap) else 0.0
         rises = [steep * max(w, 0.0) for w in inner]
-        falls = [abs(float(self.form.psi(e) - self.form.psi(x))) for e in ends for x in (near, far, *ends)]
+        places = (near, far, *ends, *(() if self.quick else self.drawn.bulk))
+        falls = [abs(float(self.form.psi(e) - self.form.psi(x))) for e in ends for x in places]
         falls += [0.5 * f for f in falls]
         marks = [self.form.step, 0.0, *(self.form.step + r for r in rises), *(-min(f, self.form.cap) for f in falls)]
         return b + np.array(marks)[None, :]

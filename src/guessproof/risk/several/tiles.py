@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from guessproof.risk.several.anchors import ROUND, Tiles, anchored_bound, climbed
+from guessproof.risk.several.anchors import ROUND, anchored_bound, climbed, levelled_bound
 from guessproof.risk.several.cells import fixed_points, leaves
+from guessproof.risk.several.formula import is_round
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.plane import Boxes2, Plane, plane_of
 from guessproof.risk.several.reaching import Landscape, follow, reached_odds
+from guessproof.risk.several.tile import Tiles
+from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array
 from guessproof.world.goals import And, Compound, Conditional, Goal, Near, Norm, Not, Together
 from guessproof.world.line import LinePrior
@@ -23,6 +26,8 @@ _HALVINGS = 5  # of what is still on the edge, where a tile on it is measured
 _FAR = 1e-7
 _ANCHORS, _MOST_ANCHORS = 40, 80
 _POOL = 600
+_HEAVY = 0.75  # of the bulk, beyond which a tail is a heavy one
+_BISECTED = 20  # times that a side of a box is halved where an anchor is put onto the edge
 _SUMMITS = 64  # of an attack
 _NEAR_ENOUGH = 0.12  # in ε·distance between neighbours
 _RECENT = 4  # bounds that are kept: what was chosen is asked for again
@@ -73,10 +78,15 @@ def _edged(joint_attack: JointAttack, goal: Goal, plane: Plane, epsilon: float) 
     if key not in kept:  # the same at every ε, but for what lies in the tails
         kept[key] = [plane.still(*cut_in_boxes(joint_attack, goal, plane, detail)) for detail in (ROUGH, FINE)]
     rough, tiles = (plane.with_tails(still, boxes, epsilon) for still, boxes in kept[key])
-    anchors = edge_points(joint_attack, goal, plane, tiles, epsilon)
+    anchors = edge_points(joint_attack, goal, plane, tiles, kept[key][1][1], epsilon)
     start = climbed(rough, anchors, joint_attack.norm, epsilon)
-    disc = isinstance(goal.part if isinstance(goal, Not) else goal, Near)
-    found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start, ROUND if disc else None)
+    if isinstance(goal.part if isinstance(goal, Not) else goal, Near):
+        found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start, ROUND)
+    elif is_round(goal):
+        found = anchored_bound(tiles, anchors, joint_attack.norm, epsilon, start)
+    else:  # along a long edge shares have to be level far out as well
+        masses = joint_attack.shares.get((goal, "prior"))
+        found = levelled_bound(tiles, anchors, joint_attack.norm, epsilon, start, masses=masses)
     return Edged(found.bound, tiles, anchors, found.log_w)
 
 
@@ -186,15 +196,20 @@ def _edges(plane: Plane, axis: int, fixed: list[float], detail: Detail) -> Array
     for a, b in pairwise(inner):
         found |= set(np.linspace(a, b, max(1, round((b - a) / step)) + 1).tolist())
     for begin, sign, goal in ((start, -1, max(first, low)), (end, +1, min(last, high))):
-        at, width = begin, step
+        at, width, bulky = begin, step, max(detail.widest * bulk, step)
         while sign * (goal - at) > 0:
-            width = min(width * detail.growth, max(detail.widest * bulk, step))
+            out = (
+                near - at if sign < 0 else at - far
+            ) - 0.75 * bulk  # far out in a heavy tail tiles grow with the way there
+            width = min(width * detail.growth, max(bulky, (detail.growth - 1) * out))
             at += sign * width
             found.add(min(max(at, low), high))
     return np.unique([low, *(e for e in found if np.isfinite(e)), high])
 
 
-def edge_points(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, epsilon: float) -> Array:
+def edge_points(
+    joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, boxes: Boxes2, epsilon: float
+) -> Array:
     """Points of the goal's edge, as far apart as they can be."""
     disc = goal.part if isinstance(goal, Not) else goal
     if isinstance(disc, Near):
@@ -204,7 +219,8 @@ def edge_points(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tile
         return rim[np.linspace(0, len(rim), _ANCHORS, endpoint=False).astype(np.int64)]
     middle = 0.5 * (np.min(tiles.corners, axis=1) + np.max(tiles.corners, axis=1))
     weighty = tiles.mass >= _TELLING * np.max(tiles.mass[tiles.is_cut], initial=0.0)
-    points = middle[tiles.is_cut & weighty & (tiles.rise == 0)]
+    cut = tiles.is_cut & weighty & (tiles.rise == 0)
+    points = _on_edge(joint_attack, goal, plane, boxes[cut], middle[cut])
     flat = _flat_edges(joint_attack, goal, plane)
     points = np.concatenate([points, flat]) if flat.size else points
     return _spread_out(points if points.size else middle[:1], epsilon)
@@ -218,7 +234,7 @@ def _rim(disc: Near, t: list[float], plane: Plane) -> Array:
     return plane.places(rim[possible] if possible.any() else rim)
 
 
-def edge_pool(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles) -> Array:
+def edge_pool(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles, boxes: Boxes2) -> Array:
     """Very many points of the goal's edge, far out too."""
     disc = goal.part if isinstance(goal, Not) else goal
     if isinstance(disc, Near):
@@ -226,7 +242,34 @@ def edge_pool(joint_attack: JointAttack, goal: Goal, plane: Plane, tiles: Tiles)
         assert t is not None
         return _rim(disc, t, plane)
     flat = _flat_edges(joint_attack, goal, plane, _POOL, _FAR)
-    return np.concatenate([tiles.middle[tiles.is_cut & ~tiles.is_far], flat])
+    cut = tiles.is_cut & ~tiles.is_far
+    return np.concatenate([_on_edge(joint_attack, goal, plane, boxes[cut], tiles.middle[cut]), flat])
+
+
+def _on_edge(joint_attack: JointAttack, goal: Goal, plane: Plane, boxes: Boxes2, middle: Array) -> Array:
+    """Points of boxes that the goal's edge cuts: on it, and in their middles, if it is not what is known that ends."""
+    turns = _turns(joint_attack, goal, plane, boxes)
+    return turns if isinstance(goal, Conditional) and turns.size else np.concatenate([middle, turns])
+
+
+def _turns(joint_attack: JointAttack, goal: Goal, plane: Plane, boxes: Boxes2) -> Array:
+    """A point of the goal's edge in each box that it cuts: between a correct corner and a wrong one, by halves.
+
+    From an anchor beside the edge both sides are farther than from one on it, by twice its way there; from one in the
+    middle of such a box the farthest corner is nearer.
+    """
+    boxes = boxes[boxes.is_finite]
+    decide = decider(joint_attack, goal, plane)
+    corners = np.stack([np.stack(ends) for ends in product(*zip(boxes.low, boxes.high, strict=True))])
+    told = np.stack([decide(Boxes2((x, y), (x, y))) for x, y in corners])  # corner × what × box
+    some = np.flatnonzero(np.any(told[:, 0] > 0, axis=0) & np.any(told[:, 2] > 0, axis=0))
+    right, wrong = (corners[np.argmax(told[:, what, some], axis=0), :, some].T for what in (0, 2))
+    for _ in range(_BISECTED):
+        x, y = middle = 0.5 * (right + wrong)
+        is_right = decide(Boxes2((x, y), (x, y)))[0] > 0
+        right, wrong = np.where(is_right, middle, right), np.where(is_right, wrong, middle)
+    x, y = 0.5 * (right + wrong)
+    return plane.places(np.stack([x, y + plane.tilt * x], axis=1))
 
 
 def _flat_edges(
@@ -236,13 +279,13 @@ def _flat_edges(
     found: list[Array] = []
     goal = goal.goal if isinstance(goal, Conditional) else goal
     for leaf in leaves(goal):
-        if isinstance(leaf, Together) or not plane.is_upright:
+        if isinstance(leaf, Together):
             continue
         axis = [a.name for a in plane.members].index(leaf.attributes[0].name)
         ends = [e for pair in joint_attack.intervals(leaf) for e in pair if np.isfinite(e)]
         others = [e for g in leaves(goal) if not isinstance(g, Together) and g.attributes != leaf.attributes
                   for pair in joint_attack.intervals(g) for e in pair if np.isfinite(e)]  # fmt: skip
-        near, far = plane.quantiles(1 - axis, [telling, 1 - telling])
+        near, far = _own_quantiles(plane.members[1 - axis], [telling, 1 - telling])
         along = np.unique([*np.linspace(near, far, count), *others, *_between(others)])
         gap = 1e-6 * (far - near)
         for end in ends:
@@ -261,6 +304,12 @@ def _flat_edges(
             points[:, axis], points[:, 1 - axis] = end, along[turn]
             found.append(plane.places(points))
     return np.concatenate(found) if found else np.empty((0, 2))
+
+
+def _own_quantiles(attribute: Attribute, u: list[float]) -> list[float]:
+    """Values of an attribute, whatever the other one is: where coordinates are tilted, it is none of them."""
+    assert isinstance(attribute.prior, LinePrior)
+    return np.asarray(attribute.prior.quantile(u)).tolist()
 
 
 def _between(ends: list[float]) -> list[float]:
