@@ -1,0 +1,202 @@
+"""Several runs of correct guesses along a line, as lumps: what a likelihood adds up to from one end of each on.
+
+The line is cut into stretches that belong wholly to the goal, or wholly to the rest, and each of them into cells between
+places that are evenly far apart (but for the first and the last cell, which hold what hardly anybody is in). Nothing
+else is known of a prior than how much every cell holds, and how much it holds of e^{±ε·distance}: densities and
+numbers are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guessproof.risk.atoms import Atoms
+from guessproof.risk.tent import TiltedIntegrals
+from guessproof.risk.zigzag import Component, components
+from guessproof.risk.zigzag_atoms import runs_of
+from guessproof.world.checks import Array, Mask
+
+Cells = NDArray[np.int64]
+
+CELLS = 160  # of a stretch
+_TAIL = 1e-13  # of the prior beyond which cells are not even
+_STEEPEST = 300.0  # ε times how far all of it reaches: beyond it exponents are too large
+_HARDLY_ANY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Half:
+    """A stretch seen from one of its ends, for one ε."""
+
+    rate: float  # ε in the goal, −ε in the rest: a likelihood rises in the one, and falls in the other, from its ends on
+    far: Array  # ψ from that end to each place
+    mass: Array  # ∫f up to each place
+    told: Array  # ∫e^{rate·far}f up to each place
+
+    @cached_property
+    def height(self) -> Array:
+        """e^{rate·far} at each place."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.rate * self.far)
+
+    def cells_up_to(self, far: Array) -> Cells:
+        """How many cells begin within that distance from the end."""
+        step = self.far[2] - self.far[1] if self.far.size > 3 else 0.0
+        place = np.clip((far - self.far[1]) / max(step, _HARDLY_ANY), -1.0, self.far.size - 3) + 2
+        return np.where(far < self.far[1], far >= 0, place + (far >= self.far[-1])).astype(np.int64)
+
+    @cached_property
+    def after(self) -> tuple[Array, Array]:
+        """`mass` and `told` after so many cells, with e^{rate·far} in the last of them what it is where it begins."""
+        mass, told = np.zeros(self.far.size + 1), np.zeros(self.far.size + 1)
+        mass[1:-1] = self.mass[1:]
+        told[1:-1] = self.told[:-1] + self.height[:-1] * np.diff(self.mass)
+        return mass, told
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """A part of goal or rest from its left end and from its right one; only one of them where the line ends there."""
+
+    goal: bool
+    left: Half | None
+    right: Half | None
+
+    @property
+    def width(self) -> float:
+        half = self.left or self.right
+        assert half is not None
+        return float(half.far[-1])
+
+
+def _half(rate: float, places: Array, mass: Array, told: Array) -> Half:
+    """From cells in order, the nearest first; `told` counts each from its nearer place."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighed = np.where(told > 0, told * np.exp(rate * places[:-1]), 0.0)
+    return Half(rate, places, *(np.concatenate([[0.0], np.cumsum(part)]) for part in (mass, weighed)))
+
+
+@dataclass(frozen=True, eq=False)
+class DensityStretches:
+    """Goal and rest beside a density."""
+
+    world: TiltedIntegrals
+    pieces: tuple[Component, ...]
+
+    @classmethod
+    def of(cls, world: TiltedIntegrals, intervals: list[tuple[float, float]]) -> DensityStretches | None:
+        """None where ψ jumps, or all or nothing is correct."""
+        pieces = components(world.prior, intervals)
+        if any(world.form.jumps) or len({goal for *_, goal in pieces}) < 2:
+            return None
+        return cls(world, tuple(pieces))
+
+    @property
+    def turned(self) -> DensityStretches:
+        """The same with all others correct."""
+        return DensityStretches(self.world, tuple((a, b, not goal) for a, b, goal in self.pieces))
+
+    @cached_property
+    def _places(self) -> list[Array]:
+        """The ends of cells; outer stretches begin or end where the prior does."""
+        low, high = (float(q) for q in np.clip(self.world.prior.quantile([_TAIL, 1 - _TAIL]), *self.world.prior.support))
+        found: list[Array] = []
+        for start, end, _ in self.pieces:
+            ends = np.clip([start, end], low, high)
+            psi = self.world.form.psi(ends)
+            inner = self.world.form.inverse(np.linspace(psi[0], psi[1], CELLS + 1))
+            found.append(np.concatenate([[start], np.clip(inner, *ends), [end]]))
+        return found
+
+    @cached_property
+    def masses(self) -> list[Array]:
+        return [np.asarray(self.world.prior.mass(x[:-1], x[1:])) for x in self._places]
+
+    def at(self, epsilon: float) -> list[Stretch] | None:
+        """All stretches from left to right; None where ε is too large."""
+        psi = self.world.form.psi
+        inner = [end for piece in self.pieces for end in piece[:2] if np.isfinite(end)]
+        if epsilon * float(psi(max(inner)) - psi(min(inner))) > _STEEPEST:
+            return None
+        found: list[Stretch] = []
+        for i, ((start, end, goal), x, mass) in enumerate(zip(self.pieces, self._places, self.masses, strict=True)):
+            rate = epsilon if goal else -epsilon
+            halves: list[Half | None] = [None, None]
+            with np.errstate(all="ignore"):
+                if i > 0:
+                    told = np.exp(self.world.log_tilt(np.asarray(rate), x[:-1], x[1:], x[:-1]))
+                    halves[0] = _half(rate, psi(x) - psi(start), mass, told)
+                if i < len(self.pieces) - 1:
+                    told = np.exp(self.world.log_tilt(np.asarray(-rate), x[:-1], x[1:], x[1:]))
+                    halves[1] = _half(rate, (psi(end) - psi(x))[::-1], mass[::-1], told[::-1])
+            found.append(Stretch(goal, *halves))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class AtomStretches:
+    """The same among finitely many numbers."""
+
+    atoms: Atoms
+    marks: Mask
+
+    @property
+    def turned(self) -> AtomStretches:
+        """The same with all others correct."""
+        return AtomStretches(self.atoms, ~self.marks)
+
+    @cached_property
+    def _runs(self) -> Sequence[slice]:
+        return runs_of(self.marks)
+
+    @cached_property
+    def _ends(self) -> list[tuple[float, float]]:
+        """ψ at the ends of each stretch: what lies between two runs belongs to the rest."""
+        psi, found = self.atoms.psi, list[tuple[float, float]]()
+        for run in self._runs:
+            first, last = float(psi[run.start]), float(psi[run.stop - 1])
+            if not self.marks[run.start]:
+                first = float(psi[run.start - 1]) if run.start else first
+                last = float(psi[run.stop]) if run.stop < psi.size else last
+            found.append((first, last))
+        return found
+
+    @cached_property
+    def masses(self) -> list[Array]:
+        return [np.bincount(self._cell[run], self.atoms.mass[run], CELLS + 2) for run in self._runs]
+
+    @cached_property
+    def _places(self) -> list[Array]:
+        return [np.concatenate([[a], np.linspace(a, b, CELLS + 1), [b]]) for a, b in self._ends]
+
+    @cached_property
+    def _cell(self) -> Array:
+        """In which cell of its stretch each number lies."""
+        found = [
+            np.clip(np.searchsorted(places, self.atoms.psi[run], side="right") - 1, 1, CELLS)
+            for places, run in zip(self._places, self._runs, strict=True)
+        ]
+        return np.concatenate(found)
+
+    def at(self, epsilon: float) -> list[Stretch] | None:
+        psi, mass, last = self.atoms.psi, self.atoms.mass, len(self._runs) - 1
+        if epsilon * float(psi[-1] - psi[0]) > _STEEPEST:
+            return None
+        found: list[Stretch] = []
+        for i, (run, places, total) in enumerate(zip(self._runs, self._places, self.masses, strict=True)):
+            goal, cell = bool(self.marks[run.start]), self._cell[run]
+            rate = epsilon if goal else -epsilon
+            halves: list[Half | None] = [None, None]
+            if i > 0:
+                told = np.bincount(cell, mass[run] * np.exp(rate * (psi[run] - places[cell])), CELLS + 2)
+                halves[0] = _half(rate, places - places[0], total, told)
+            if i < last:
+                told = np.bincount(cell, mass[run] * np.exp(rate * (places[cell + 1] - psi[run])), CELLS + 2)
+                halves[1] = _half(rate, (places[-1] - places)[::-1], total[::-1], told[::-1])
+            found.append(Stretch(goal, *halves))
+        return found
