@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
 _MANY_NUMBERS = 20_000  # of a sample, from which on all true values are bounded together whatever the prior
+_TWO_INTERVALS = 5  # stretches of goal and rest: of more, bounds are some percent above attacks
 _SOME, _SOME_BY_QUADRATURE = 128, 72  # knots of a prior that may be wrong, at one true value
 
 
@@ -369,7 +370,8 @@ def _zigzags_beside(attack: Attack) -> DensityStretches | AtomStretches | None:
     """The same for a goal of several intervals."""
     if not attack.known_truth or attack.several is not None or zigzags_of(attack) is None:
         return None
-    return stretches_of(attack.attribute, attack.goal, attack.true_value)
+    found = stretches_of(attack.attribute, attack.goal, attack.true_value)
+    return None if found is None or found.count > _TWO_INTERVALS else found
 
 
 def _moved(move: Move, way: Move) -> Move:

@@ -416,7 +416,7 @@ def stretches_of(attribute: Attribute, goal: Goal, at: Any) -> DensityStretches 
         t = np.asarray(0.0) if at is None else true_values(attribute, prior, at)
         world = TiltedIntegrals(prior, form)
         cut = DensityStretches.of(world, [(float(a), float(b)) for a, b in goal.edges(t)])
-        return cut if cut is None or len(cut.pieces) <= _MOST_STRETCHES else None
+        return cut if cut is None or len(cut.every) <= _MOST_STRETCHES else None
     if not isinstance(prior, Finite) or not prior.is_line:
         return None
     marks = np.asarray(goal.chosen(prior, at))[prior.mass > 0]

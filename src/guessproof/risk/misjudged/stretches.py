@@ -9,7 +9,7 @@ numbers are the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,8 +23,10 @@ from guessproof.world.checks import Array, Mask
 
 Cells = NDArray[np.int64]
 
-CELLS = 160  # of a stretch
+_CELLS = 160, 320  # of a stretch, and where one of so many would hold too much
+_MOST = 0.006  # of the prior in a cell
 _TAIL = 1e-13  # of the prior beyond which cells are not even
+_NOBODY = 1e-15  # of the prior
 _STEEPEST = 300.0  # ε times how far all of it reaches: beyond it exponents are too large
 _HARDLY_ANY = 1e-300
 
@@ -33,10 +35,21 @@ _HARDLY_ANY = 1e-300
 class Half:
     """A stretch seen from one of its ends, for one ε."""
 
-    rate: float  # ε in the goal, −ε in the rest: a likelihood rises in the one, and falls in the other, from its ends on
+    rate: (
+        float  # ε in the goal, −ε in the rest: a likelihood rises in the one, and falls in the other, from its ends on
+    )
     far: Array  # ψ from that end to each place
     mass: Array  # ∫f up to each place
     told: Array  # ∫e^{rate·far}f up to each place
+    dense: Array | None = None  # the most of f in each cell, by ψ, where that is known
+
+    def under_tents(self, places: Cells) -> Array:
+        """∫f·(a tent that is 0 at two neighbouring places, convex on both sides, and 1 at most) between each two, at most."""
+        mass = np.diff(self.mass[places])
+        if self.dense is None:
+            return mass
+        with np.errstate(invalid="ignore"):
+            return np.fmin(mass, 0.5 * np.diff(self.far[places]) * np.maximum.reduceat(self.dense, places[:-1]))
 
     @cached_property
     def height(self) -> Array:
@@ -52,11 +65,20 @@ class Half:
 
     @cached_property
     def after(self) -> tuple[Array, Array]:
-        """`mass` and `told` after so many cells, with e^{rate·far} in the last of them what it is where it begins."""
-        mass, told = np.zeros(self.far.size + 1), np.zeros(self.far.size + 1)
-        mass[1:-1] = self.mass[1:]
-        told[1:-1] = self.told[:-1] + self.height[:-1] * np.diff(self.mass)
-        return mass, told
+        """`mass` and `told` after so many cells, less what the last of them holds of its end.
+
+        A concave function of e^{rate·far} lies above its chord in a cell: its mean there is at least that of its values
+        at both places, weighed by where the mean of e^{rate·far} is. Here it is 0 at the nearer one.
+        """
+        cell, told, height = np.diff(self.mass), np.diff(self.told), self.height
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            beyond = told - cell * height[:-1]
+            share = np.clip(beyond / (height[1:] - height[:-1]), 0.0, cell)
+            share = np.where(np.isnan(share), cell, share)
+            ends = np.where(np.isinf(height[1:]), beyond, share * height[1:])
+        return tuple(
+            np.concatenate([[0.0], whole[1:] - part, [0.0]]) for whole, part in ((self.mass, share), (self.told, ends))
+        )  # pyright: ignore[reportReturnType]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +96,11 @@ class Stretch:
         return float(half.far[-1])
 
 
-def _half(rate: float, places: Array, mass: Array, told: Array) -> Half:
+def _half(rate: float, places: Array, mass: Array, told: Array, dense: Array | None = None) -> Half:
     """From cells in order, the nearest first; `told` counts each from its nearer place."""
     with np.errstate(over="ignore", invalid="ignore"):
         weighed = np.where(told > 0, told * np.exp(rate * places[:-1]), 0.0)
-    return Half(rate, places, *(np.concatenate([[0.0], np.cumsum(part)]) for part in (mass, weighed)))
+    return Half(rate, places, *(np.concatenate([[0.0], np.cumsum(part)]) for part in (mass, weighed)), dense)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +108,7 @@ class DensityStretches:
     """Goal and rest beside a density."""
 
     world: TiltedIntegrals
-    pieces: tuple[Component, ...]
+    every: tuple[Component, ...]
 
     @classmethod
     def of(cls, world: TiltedIntegrals, intervals: list[tuple[float, float]]) -> DensityStretches | None:
@@ -99,23 +121,48 @@ class DensityStretches:
     @property
     def turned(self) -> DensityStretches:
         """The same with all others correct."""
-        return DensityStretches(self.world, tuple((a, b, not goal) for a, b, goal in self.pieces))
+        return replace(self, every=tuple((a, b, not goal) for a, b, goal in self.every))
+
+    @property
+    def count(self) -> int:
+        """How many stretches there are."""
+        return len(self.pieces)
+
+    @cached_property
+    def pieces(self) -> tuple[Component, ...]:
+        """Those that count: an outer part of the rest adds −κp times what it holds, or more."""
+        first, *inner, last = self.every
+        few = [goal or float(self.world.prior.mass(a, b)) > _NOBODY for a, b, goal in (first, last)]
+        return (*([first] * few[0]), *inner, *([last] * few[1])) if len(inner) > 1 else self.every
 
     @cached_property
     def _places(self) -> list[Array]:
         """The ends of cells; outer stretches begin or end where the prior does."""
-        low, high = (float(q) for q in np.clip(self.world.prior.quantile([_TAIL, 1 - _TAIL]), *self.world.prior.support))
+        low, high = (
+            float(q) for q in np.clip(self.world.prior.quantile([_TAIL, 1 - _TAIL]), *self.world.prior.support)
+        )
         found: list[Array] = []
         for start, end, _ in self.pieces:
-            ends = np.clip([start, end], low, high)
-            psi = self.world.form.psi(ends)
-            inner = self.world.form.inverse(np.linspace(psi[0], psi[1], CELLS + 1))
-            found.append(np.concatenate([[start], np.clip(inner, *ends), [end]]))
+            psi = self.world.form.psi(np.clip([start, end], low, high))
+            few, many = (self._between(start, end, np.linspace(psi[0], psi[1], cells + 1)) for cells in _CELLS)
+            found.append(few if np.max(self.world.prior.mass(few[:-1], few[1:])) <= _MOST else many)
         return found
+
+    def _between(self, start: float, end: float, psi: Array) -> Array:
+        """From start to end, by way of these ψ."""
+        inner = np.clip(self.world.form.inverse(psi), start, end)
+        return np.concatenate([[start], inner, [end]])
 
     @cached_property
     def masses(self) -> list[Array]:
         return [np.asarray(self.world.prior.mass(x[:-1], x[1:])) for x in self._places]
+
+    @cached_property
+    def _dense(self) -> list[Array] | None:
+        """The most of the density in each cell, in units of ψ; None where the distance bends."""
+        if not self.world.form.is_straight:
+            return None
+        return [self.world.prior.density_range(x[:-1], x[1:])[1] / self.world.form.slopes[0] for x in self._places]
 
     def at(self, epsilon: float) -> list[Stretch] | None:
         """All stretches from left to right; None where ε is too large."""
@@ -125,15 +172,17 @@ class DensityStretches:
             return None
         found: list[Stretch] = []
         for i, ((start, end, goal), x, mass) in enumerate(zip(self.pieces, self._places, self.masses, strict=True)):
-            rate = epsilon if goal else -epsilon
+            rate, dense = epsilon if goal else -epsilon, None if self._dense is None else self._dense[i]
             halves: list[Half | None] = [None, None]
             with np.errstate(all="ignore"):
                 if i > 0:
                     told = np.exp(self.world.log_tilt(np.asarray(rate), x[:-1], x[1:], x[:-1]))
-                    halves[0] = _half(rate, psi(x) - psi(start), mass, told)
+                    halves[0] = _half(rate, psi(x) - psi(start), mass, told, dense)
                 if i < len(self.pieces) - 1:
                     told = np.exp(self.world.log_tilt(np.asarray(-rate), x[:-1], x[1:], x[1:]))
-                    halves[1] = _half(rate, (psi(end) - psi(x))[::-1], mass[::-1], told[::-1])
+                    halves[1] = _half(
+                        rate, (psi(end) - psi(x))[::-1], mass[::-1], told[::-1], None if dense is None else dense[::-1]
+                    )
             found.append(Stretch(goal, *halves))
         return found
 
@@ -144,11 +193,17 @@ class AtomStretches:
 
     atoms: Atoms
     marks: Mask
+    cells: int = _CELLS[1]  # of a stretch
 
     @property
     def turned(self) -> AtomStretches:
         """The same with all others correct."""
-        return AtomStretches(self.atoms, ~self.marks)
+        return replace(self, marks=~self.marks)
+
+    @property
+    def count(self) -> int:
+        """How many stretches there are."""
+        return len(self._runs)
 
     @cached_property
     def _runs(self) -> Sequence[slice]:
@@ -168,17 +223,17 @@ class AtomStretches:
 
     @cached_property
     def masses(self) -> list[Array]:
-        return [np.bincount(self._cell[run], self.atoms.mass[run], CELLS + 2) for run in self._runs]
+        return [np.bincount(self._cell[run], self.atoms.mass[run], self.cells + 2) for run in self._runs]
 
     @cached_property
     def _places(self) -> list[Array]:
-        return [np.concatenate([[a], np.linspace(a, b, CELLS + 1), [b]]) for a, b in self._ends]
+        return [np.concatenate([[a], np.linspace(a, b, self.cells + 1), [b]]) for a, b in self._ends]
 
     @cached_property
     def _cell(self) -> Array:
         """In which cell of its stretch each number lies."""
         found = [
-            np.clip(np.searchsorted(places, self.atoms.psi[run], side="right") - 1, 1, CELLS)
+            np.clip(np.searchsorted(places, self.atoms.psi[run], side="right") - 1, 1, self.cells)
             for places, run in zip(self._places, self._runs, strict=True)
         ]
         return np.concatenate(found)
@@ -193,10 +248,10 @@ class AtomStretches:
             rate = epsilon if goal else -epsilon
             halves: list[Half | None] = [None, None]
             if i > 0:
-                told = np.bincount(cell, mass[run] * np.exp(rate * (psi[run] - places[cell])), CELLS + 2)
+                told = np.bincount(cell, mass[run] * np.exp(rate * (psi[run] - places[cell])), self.cells + 2)
                 halves[0] = _half(rate, places - places[0], total, told)
             if i < last:
-                told = np.bincount(cell, mass[run] * np.exp(rate * (places[cell + 1] - psi[run])), CELLS + 2)
+                told = np.bincount(cell, mass[run] * np.exp(rate * (places[cell + 1] - psi[run])), self.cells + 2)
                 halves[1] = _half(rate, (places[-1] - places)[::-1], total[::-1], told[::-1])
             found.append(Stretch(goal, *halves))
         return found

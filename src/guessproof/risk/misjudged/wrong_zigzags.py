@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from guessproof.risk.limits import by_few_looks
-from guessproof.risk.misjudged.along_zigzags import MisjudgedZigzags
+from guessproof.risk.misjudged.along_zigzags import HAIRS, MisjudgedZigzags
 from guessproof.risk.misjudged.by_odds import OddsRange
 from guessproof.risk.misjudged.stretches import AtomStretches, DensityStretches
 from guessproof.risk.misjudged.tents import Move
@@ -46,7 +46,7 @@ class WrongZigzags(MeasuredDirectly):
 
     def measured(self, epsilon: float, move: Move) -> tuple[float, float]:
         cut, key = self.cut if move > 0 else self.cut.turned, (self.factor, move)
-        along = self._alongs.setdefault(key, MisjudgedZigzags(cut, self.step, self.factor))
+        along = self._alongs.setdefault(key, MisjudgedZigzags(cut, self.step, self.factor, HAIRS))
         value, bound = along.measure(np.array([epsilon]))
         odds = self.by_odds.wrong_by(self.factor)
         least = min(float(bound[0]), odds.limit(epsilon, move))

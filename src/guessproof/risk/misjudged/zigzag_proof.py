@@ -13,14 +13,15 @@ found by walking towards that edge from either end of the line:
     Y(s) = min over turns v of (what the stretch adds) + Y(s'),        s' = s·e^{±ε(width − 2v)} at the next edge.
 
 **If for some edge and some s the two walks add up to more than 0, no likelihood lets a belief rise so far**, since any L may be scaled
-until it is s there. (Without that scale nothing would follow: a likelihood may be mixed with itself at another scale.)
+until it is s there. One s need not serve all likelihoods: each of some classes of them may have its own, and here those that turn
+in one stretch between two neighbouring places are a class. (Without that scale nothing would follow: a likelihood may be mixed with itself at another scale.)
 
 *Few s and few turns are enough.* Φ is concave in M, and Y, as a least value over shapes of M, is concave in s: between
 two s it lies above its chord. Between two turns w apart a valley is a mixture of theirs (their levels at the next edge mix
 alike) but for x between them, where it is lower by tanh(εw/2) times the higher of their bottoms at most; a peak is higher by
 tanh(εw/2) times the higher of their tops. So it adds no less than the lesser of the two, less κ·P (or κ·(1−P)) times that
-and the mass between them. The point at which w bends lies in one cell of a stretch, told by s: what it is off by there is no more than the
-cell's mass times z at its nearer end.
+and the mass between them (of an even density half of it: what it is lower by is a tent). The point at which w bends lies in one cell of a stretch, told by s:
+there w lies above its chord.
 
 *All beliefs before.* With M and h fixed, all is linear in p while P = p + η: what is positive at two beliefs, for the same edge
 and s, is so between them.
@@ -44,10 +45,10 @@ Turns = NDArray[np.int64]  # places of a stretch, from its left end on
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """What M may be at each edge: the same shares of a level that is typical there, and 0."""
+    """What M may be at each edge: 0, and levels around one that is typical there."""
 
     typical: Array  # ln M by edge
-    beside: Array  # added to it, rising
+    beside: Array  # added to it, rising, by edge and level
 
     @cached_property
     def logs(self) -> Array:
@@ -83,6 +84,17 @@ class Found(NamedTuple):
     turn: Turns  # about where a likelihood turns there that adds least
 
 
+class Split(NamedTuple):
+    """The inner stretch of which each two neighbouring turns have a level of their own, at its left edge (1) or right."""
+
+    stretch: int
+    way: int
+
+    @property
+    def edge(self) -> int:
+        return self.stretch if self.way > 0 else self.stretch + 1
+
+
 @dataclass(frozen=True, eq=False)
 class Walk:
     """What all stretches add at least, from some beliefs."""
@@ -91,18 +103,19 @@ class Walk:
     turns: Sequence[Turns]  # by inner stretch
     levels: Levels
     beliefs: Beliefs
-    split: int  # the inner stretch of which each two neighbouring turns have a level of their own
+    split: Split
 
     @cached_property
     def sums(self) -> Array:
-        """By two neighbouring turns, belief and level at the left edge of the stretch that is split: Φ at least."""
-        return self.left[-1].least + np.moveaxis(self.right[0].pairs, -1, 0)
+        """By two neighbouring turns of the stretch that is split, belief and level at the edge next to it: Φ at least."""
+        ahead, behind = (self.right[0], self.left[-1]) if self.split.way > 0 else (self.left[-1], self.right[0])
+        return behind.least + np.moveaxis(ahead.pairs, -1, 0)
 
     @cached_property
     def right(self) -> list[Found]:
-        """What lies to the right of each edge, from that left of the stretch that is split."""
+        """What lies to the right of each edge, from that on."""
         found = [self._outer(self.stretches[-1].left, -1)]
-        for i in range(len(self.turns) - 1, self.split - 1, -1):
+        for i in range(len(self.turns) - 1, self.split.edge - 1, -1):
             found.insert(0, self._through(i, 1, found[0]))
         return found
 
@@ -110,7 +123,7 @@ class Walk:
     def left(self) -> list[Found]:
         """What lies to the left of each edge, up to that."""
         found = [self._outer(self.stretches[0].right, 0)]
-        for i in range(self.split):
+        for i in range(self.split.edge):
             found.append(self._through(i, -1, found[-1]))
         return found
 
@@ -119,10 +132,19 @@ class Walk:
         some = self.sums[:, which]
         return np.min(np.max(np.min(some, axis=1) if which.ndim > 1 else some, axis=-1), axis=0)
 
+    @cached_property
+    def _alone(self) -> Array:
+        return self.excluded(np.arange(self.beliefs.before.size))
+
+    @property
+    def least(self) -> float:
+        """What is proven of each belief by itself, at least."""
+        return float(np.min(self._alone))
+
     @property
     def worst(self) -> int:
         """The belief of which least is proven."""
-        return int(np.argmin(self.excluded(np.arange(self.beliefs.before.size))))
+        return int(np.argmin(self._alone))
 
     def likely(self, belief: int) -> list[Turns]:
         """Turns of likelihoods that come near to what is excluded from one belief, about the nearest first."""
@@ -131,12 +153,15 @@ class Walk:
 
     def _turns(self, belief: int, pair: int) -> Turns:
         """About those of the likelihood that adds least of all that turn between two places of the split stretch."""
-        found, i = np.zeros(len(self.turns), dtype=np.int64), self.split
-        level = self.levels.logs[i, int(np.argmax(self.sums[pair, belief]))]
-        found[i] = self.turns[i][pair]
-        ahead = level + self._ahead(i, found[i])
+        found, (i, way), edge = np.zeros(len(self.turns), dtype=np.int64), self.split, self.split.edge
+        level = ahead = self.levels.logs[edge, int(np.argmax(self.sums[pair, belief]))]
+        found[i] = self.turns[i][pair if way > 0 else -1 - pair]
+        if way > 0:
+            ahead += self._ahead(i, found[i])
+        else:
+            level -= self._ahead(i, found[i])
         for j in range(i + 1, found.size):
-            found[j] = self.right[j - i].turn[belief, self._row(j, ahead)]
+            found[j] = self.right[j - edge].turn[belief, self._row(j, ahead)]
             ahead += self._ahead(j, found[j])
         for j in range(i - 1, -1, -1):
             found[j] = self.left[j + 1].turn[belief, self._row(j + 1, level)]
@@ -171,7 +196,7 @@ class Walk:
         added = self._added(near, level, turns) + self._added(far, across, last - turns)
         added += self._beyond(beyond.least, np.exp(across), other)
         slope = self.beliefs.factor * np.abs(self.beliefs.weights(stretch.goal)[1])
-        wide = np.tanh(0.5 * abs(near.rate) * np.diff(near.far[turns])) * np.diff(near.mass[turns])
+        wide = np.tanh(0.5 * abs(near.rate) * np.diff(near.far[turns])) * near.under_tents(turns)
         top = near.height[turns[1:] if stretch.goal else turns[:-1]] * wide
         pairs = np.minimum(added[..., 1:], added[..., :-1]) - slope[:, None, None] * (np.exp(level) * top)
         best = turns[np.argmin(added, axis=-1)]
@@ -181,7 +206,7 @@ class Walk:
         """∫f·w(z) from the end of a stretch up to places, at least; by belief, and by level there and turn."""
         alpha, beta = (v[:, None, None] for v in self.beliefs.weights(half.rate > 0))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            # z falls from the end on, and is 0 as far from it as this; all of that cell counts as its beginning does.
+            # z falls from the end on, and is 0 as far from it as this.
             bend = half.cells_up_to((np.log(-alpha / beta) - level) / half.rate)
             mass, told = half.after
             height = beta * np.exp(level)
