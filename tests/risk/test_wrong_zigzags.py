@@ -52,8 +52,8 @@ class _Tried:
 
     def best(self) -> float:
         starts = sorted(product((42, 45, 49), (51, 55, 58), (62, 66, 69)), key=lambda at: -self.rise(np.array(at)))
-        found = [minimize(lambda at: -self.rise(at), start, method="Nelder-Mead", options={"xatol": 0.02, "maxiter": 60})
-                 for start in starts[:2]]  # fmt: skip
+        how: dict[str, float] = {"xatol": 0.02, "maxiter": 60}
+        found = [minimize(lambda at: -self.rise(at), at, method="Nelder-Mead", options=how) for at in starts[:2]]
         return -min(each.fun for each in found)
 
 

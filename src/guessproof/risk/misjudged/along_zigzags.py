@@ -111,10 +111,7 @@ class ZigzagWorld:
 
     def measured(self, turns: Turns | None, hairs: tuple[float, ...] = HAIRS) -> tuple[ZigzagAttack, float]:
         """The best attack from these turns on, and a bound."""
-        if turns is None:
-            attack = self._searched()
-        else:
-            attack = self._polished(self.attack(turns), _NEAR_STEPS)
+        attack = self._searched() if turns is None else self._polished(self.attack(turns), _NEAR_STEPS)
         for hair in hairs:
             for _ in range(_ROUNDS):
                 better = self._kept(attack, hair)
@@ -180,9 +177,9 @@ class ZigzagWorld:
         for stretch in self.stretches:
             raised, none = self.raised if stretch.goal else 1.0, np.zeros(0)
             left, right = stretch.left, stretch.right
-            mass = (none, none) if left is None else (np.diff(left.mass), raised * np.diff(left.told))
-            told = (none, none) if right is None else (np.diff(right.mass), raised * np.diff(right.told))
-            found.append((*mass, *told))
+            first = (none, none) if left is None else (np.diff(left.mass), raised * np.diff(left.told))
+            second = (none, none) if right is None else (np.diff(right.mass), raised * np.diff(right.told))
+            found.append((first[0], first[1], second[0], second[1]))
         return found
 
     def _told(self, turns: Turns) -> tuple[Array, Array, Array]:
@@ -243,23 +240,23 @@ class ZigzagWorld:
     def _left_open(
         self, attack: ZigzagAttack, rise: float, open_: Array, split: Split, *, fine: bool
     ) -> tuple[Array, Walk]:
-        """Pairs of beliefs (2, …) between which it is not proven.
+        """Pairs of beliefs (2, …) between which it is not proven, and the last walk.
 
         Those that few turns do not prove are looked at with many. Where two beliefs have no level in common that proves
         both, one between them is looked at.
         """
-        for grain in (_COARSE, *(_FINE if fine else _COARSE,) * _HALVINGS):
-            before, which = np.unique(open_, return_inverse=True)
+        looks = 0
+        while True:
+            grain, (before, which) = _FINE if fine and looks else _COARSE, np.unique(open_, return_inverse=True)
             walk = self._walk(attack, rise, before, grain, split)
             open_ = open_[:, ~(walk.excluded(which.reshape(open_.shape)) > _ROUNDING)]
-            if not open_.size:
-                break
-            if grain is _FINE or not fine:
-                if not walk.least > _ROUNDING:
-                    break
+            again = fine and grain is _COARSE
+            if not open_.size or not (again or walk.least > _ROUNDING) or looks == _HALVINGS:
+                return open_, walk
+            looks += 1
+            if not again:
                 middle = 0.5 * (open_[0] + open_[1])
                 open_ = np.concatenate([np.stack([open_[0], middle]), np.stack([middle, open_[1]])], axis=1)
-        return open_, walk
 
     def _beliefs(self, attack: ZigzagAttack, rise: float) -> Array:
         """From where a belief may rise so far, close to each other where the attack does."""

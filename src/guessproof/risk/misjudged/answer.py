@@ -408,7 +408,7 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
 
 
 def stretches_of(attribute: Attribute, goal: Goal, at: Any) -> DensityStretches | AtomStretches | None:
-    """Several runs of correct guesses, or one, under a distance without a cap; None elsewhere, or where they are many."""
+    """Runs of correct guesses under a distance without a cap; None elsewhere, or where they are many."""
     prior, form = attribute.prior, attribute.distance.line_form
     if form is None or form.is_flat or not np.isinf(form.cap):
         return None

@@ -1,9 +1,9 @@
 """Several runs of correct guesses along a line, as lumps: what a likelihood adds up to from one end of each on.
 
-The line is cut into stretches that belong wholly to the goal, or wholly to the rest, and each of them into cells between
-places that are evenly far apart (but for the first and the last cell, which hold what hardly anybody is in). Nothing
-else is known of a prior than how much every cell holds, and how much it holds of e^{±ε·distance}: densities and
-numbers are the same.
+The line is cut into stretches that belong wholly to the goal, or wholly to the rest, and each of them into cells
+between places that are evenly far apart (but for the first and the last cell, in which hardly anybody is). Nothing else
+is known of a prior than how much every cell holds, and how much it holds of e^{±ε·distance}: densities and numbers are
+the same.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Half:
     dense: Array | None = None  # the most of f in each cell, by ψ, where that is known
 
     def under_tents(self, places: Cells) -> Array:
-        """∫f·(a tent that is 0 at two neighbouring places, convex on both sides, and 1 at most) between each two, at most."""
+        """∫f·tent between each two places, at most: 0 at both, convex on both sides of its peak, and 1 at most."""
         mass = np.diff(self.mass[places])
         if self.dense is None:
             return mass
@@ -76,9 +76,8 @@ class Half:
             share = np.clip(beyond / (height[1:] - height[:-1]), 0.0, cell)
             share = np.where(np.isnan(share), cell, share)
             ends = np.where(np.isinf(height[1:]), beyond, share * height[1:])
-        return tuple(
-            np.concatenate([[0.0], whole[1:] - part, [0.0]]) for whole, part in ((self.mass, share), (self.told, ends))
-        )  # pyright: ignore[reportReturnType]
+        mass, told = self.mass[1:] - share, self.told[1:] - ends
+        return np.concatenate([[0.0], mass, [0.0]]), np.concatenate([[0.0], told, [0.0]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +99,8 @@ def _half(rate: float, places: Array, mass: Array, told: Array, dense: Array | N
     """From cells in order, the nearest first; `told` counts each from its nearer place."""
     with np.errstate(over="ignore", invalid="ignore"):
         weighed = np.where(told > 0, told * np.exp(rate * places[:-1]), 0.0)
-    return Half(rate, places, *(np.concatenate([[0.0], np.cumsum(part)]) for part in (mass, weighed)), dense)
+    up_to = [np.concatenate([[0.0], np.cumsum(part)]) for part in (mass, weighed)]
+    return Half(rate, places, up_to[0], up_to[1], dense)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,14 +223,18 @@ class AtomStretches:
 
     @cached_property
     def masses(self) -> list[Array]:
-        return [np.bincount(self._cell[run], self.atoms.mass[run], self.cells + 2) for run in self._runs]
+        return [self._in_cells(run, self.atoms.mass[run]) for run in self._runs]
 
     @cached_property
     def _places(self) -> list[Array]:
         return [np.concatenate([[a], np.linspace(a, b, self.cells + 1), [b]]) for a, b in self._ends]
 
+    def _in_cells(self, run: slice, held: Array) -> Array:
+        """What each cell of a stretch holds in all."""
+        return np.bincount(self._cell[run], held, self.cells + 2).astype(np.float64)
+
     @cached_property
-    def _cell(self) -> Array:
+    def _cell(self) -> Cells:
         """In which cell of its stretch each number lies."""
         found = [
             np.clip(np.searchsorted(places, self.atoms.psi[run], side="right") - 1, 1, self.cells)
@@ -248,10 +252,10 @@ class AtomStretches:
             rate = epsilon if goal else -epsilon
             halves: list[Half | None] = [None, None]
             if i > 0:
-                told = np.bincount(cell, mass[run] * np.exp(rate * (psi[run] - places[cell])), self.cells + 2)
+                told = self._in_cells(run, mass[run] * np.exp(rate * (psi[run] - places[cell])))
                 halves[0] = _half(rate, places - places[0], total, told)
             if i < last:
-                told = np.bincount(cell, mass[run] * np.exp(rate * (places[cell + 1] - psi[run])), self.cells + 2)
+                told = self._in_cells(run, mass[run] * np.exp(rate * (places[cell + 1] - psi[run])))
                 halves[1] = _half(rate, (places[-1] - places)[::-1], total[::-1], told[::-1])
             found.append(Stretch(goal, *halves))
         return found

@@ -45,8 +45,8 @@ class WrongZigzags(MeasuredDirectly):
         return super().epsilon(limit, move) if found is None else max(found, self.whatever(limit))
 
     def measured(self, epsilon: float, move: Move) -> tuple[float, float]:
-        cut, key = self.cut if move > 0 else self.cut.turned, (self.factor, move)
-        along = self._alongs.setdefault(key, MisjudgedZigzags(cut, self.step, self.factor, HAIRS))
+        cut = self.cut if move > 0 else self.cut.turned
+        along = self._alongs.setdefault((self.factor, move), MisjudgedZigzags(cut, self.step, self.factor, HAIRS))
         value, bound = along.measure(np.array([epsilon]))
         odds = self.by_odds.wrong_by(self.factor)
         least = min(float(bound[0]), odds.limit(epsilon, move))

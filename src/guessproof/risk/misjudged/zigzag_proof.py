@@ -1,30 +1,32 @@
-"""A prior that may be wrong and several runs of correct guesses: what no likelihood exceeds, by one walk along the line.
+"""Several runs of correct guesses under a prior that may be wrong: what no likelihood exceeds, by walks on the line.
 
 Let a belief rise from p to P or more under some prior h·f with 1 ≤ h ≤ κ and some likelihood L. Then for every M = λL
 the least over h, at each point by itself, of
 
     Φ(M) = ∫_goal f·w((1−p) − (1−P)·M) + ∫_rest f·w(P·M − p),       w(z) = min(z, κz),
 
-is not positive (§13). Φ falls with M in the goal and rises with it in the rest. So let s be what M is at the edges of
-stretches: between two of them M is at least a valley, in the rest, and at most a peak, in the goal, both told by s at
-the two edges. What the stretches add is a sum in which only neighbours meet, and its least value for a given s at one edge is
-found by walking towards that edge from either end of the line:
+is not positive (theory §13). Φ falls with M in the goal and rises with it in the rest. So let s be what M is at the
+edges of stretches: between two of them M is at least a valley, in the rest, and at most a peak, in the goal, both told
+by s at the two edges. What the stretches add is a sum in which only neighbours meet, and its least value for a given s
+at one edge is found by walking towards that edge from either end of the line:
 
     Y(s) = min over turns v of (what the stretch adds) + Y(s'),        s' = s·e^{±ε(width − 2v)} at the next edge.
 
-**If for some edge and some s the two walks add up to more than 0, no likelihood lets a belief rise so far**, since any L may be scaled
-until it is s there. One s need not serve all likelihoods: each of some classes of them may have its own, and here those that turn
-in one stretch between two neighbouring places are a class. (Without that scale nothing would follow: a likelihood may be mixed with itself at another scale.)
+**If for some edge and some s the two walks add up to more than 0, no likelihood lets a belief rise so far**, since any
+L may be scaled until it is s there. (Without that scale nothing would follow: a likelihood may be mixed with itself at
+another scale.) One s need not serve all likelihoods: each of some classes of them may have its own, and here those
+that turn in one stretch between two neighbouring places are a class.
 
 *Few s and few turns are enough.* Φ is concave in M, and Y, as a least value over shapes of M, is concave in s: between
-two s it lies above its chord. Between two turns w apart a valley is a mixture of theirs (their levels at the next edge mix
-alike) but for x between them, where it is lower by tanh(εw/2) times the higher of their bottoms at most; a peak is higher by
-tanh(εw/2) times the higher of their tops. So it adds no less than the lesser of the two, less κ·P (or κ·(1−P)) times that
-and the mass between them (of an even density half of it: what it is lower by is a tent). The point at which w bends lies in one cell of a stretch, told by s:
-there w lies above its chord.
+two s it lies above its chord. Let a valley turn between two others that are w apart and have the same s at one edge.
+It is a mixture of theirs, at the next edge too, but for x between them. There it is lower than the mixture by no more
+than tanh(εw/2) times the higher of their bottoms, at its own turn, and by less, convex, on both sides of it; a peak is
+higher by tanh(εw/2) times the higher of their tops. So it adds no less than the lesser of the two, less κ·P (for a
+peak κ·(1−P)) times that and times the mass between them, of an even density half of it. The point at which w bends lies
+in one cell of a stretch, told by s: there w lies above its chord.
 
-*All beliefs before.* With M and h fixed, all is linear in p while P = p + η: what is positive at two beliefs, for the same edge
-and s, is so between them.
+*All beliefs before.* With M and h fixed, all is linear in p while P = p + η: what is positive at two beliefs, for the
+same class, edge and s, is so between them.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ from guessproof.risk.misjudged.stretches import Half, Stretch
 from guessproof.world.checks import Array
 
 Turns = NDArray[np.int64]  # places of a stretch, from its left end on
+
+_ROUNDING = 1e-13  # of an integral, as a share: likelihoods may be large, and what they add of either sign
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,7 @@ class Found(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The inner stretch of which each two neighbouring turns have a level of their own, at its left edge (1) or right."""
+    """The inner stretch whose neighbouring turns make classes; levels are at its left edge (way 1) or right one."""
 
     stretch: int
     way: int
@@ -107,7 +111,7 @@ class Walk:
 
     @cached_property
     def sums(self) -> Array:
-        """By two neighbouring turns of the stretch that is split, belief and level at the edge next to it: Φ at least."""
+        """By two neighbouring turns of the stretch that is split, belief, and level at its edge: Φ at least."""
         ahead, behind = (self.right[0], self.left[-1]) if self.split.way > 0 else (self.left[-1], self.right[0])
         return behind.least + np.moveaxis(ahead.pairs, -1, 0)
 
@@ -127,7 +131,7 @@ class Walk:
             found.append(self._through(i, -1, found[-1]))
         return found
 
-    def excluded(self, which: Array) -> Array:
+    def excluded(self, which: Turns) -> Array:
         """What is proven, positive where it is: of each of some beliefs, or of pairs of them by one level, (2, …)."""
         some = self.sums[:, which]
         return np.min(np.max(np.min(some, axis=1) if which.ndim > 1 else some, axis=-1), axis=0)
@@ -211,8 +215,10 @@ class Walk:
             mass, told = half.after
             height = beta * np.exp(level)
             below = alpha * (half.mass[turns] - mass[bend]) + _times(height, half.told[turns] - told[bend])
-            added = alpha * half.mass[turns] + _times(height, half.told[turns])
-            return added + (self.beliefs.factor - 1) * np.where(bend <= turns, np.minimum(below, 0.0), 0.0)
+            mass, told = alpha * half.mass[turns], _times(height, half.told[turns])
+            lost = _ROUNDING * self.beliefs.factor * (np.abs(mass) + np.abs(told))
+            below = np.where(bend <= turns, np.minimum(below, 0.0), 0.0)
+            return mass + told + (self.beliefs.factor - 1) * below - lost
 
     def _beyond(self, found: Array, level: Array, edge: int) -> Array:
         """What was found at the levels of an edge, between them; nothing is known above the last."""
