@@ -17,6 +17,7 @@ from guessproof.risk.misjudged.answer import stretches_of
 from guessproof.risk.misjudged.stretches import AtomStretches, DensityStretches
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import WrongListed
+from guessproof.risk.misjudged.zigzag_proof import Beliefs, Levels, Split, Walk
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
@@ -140,3 +141,41 @@ def test_which_goals_are_cut() -> None:
     assert (
         stretches_of(gp.Attribute("x", prior=number.prior, metric=gp.Absolute() + gp.Threshold(0.5)), two, None) is None
     )
+
+
+def _walk(cells: int, turns: int, seed: int) -> tuple[Walk, AtomStretches]:
+    """Sixty numbers of which the middle ones are correct, in few cells or many."""
+    rng = np.random.default_rng(seed)
+    psi, mass = np.sort(rng.uniform(0, 10, 60)), rng.dirichlet(np.ones(60))
+    marks = (np.arange(60) >= 20) & (np.arange(60) < 40)
+    cut = AtomStretches(Atoms(psi, mass, psi), marks if seed % 2 else ~marks, cells)
+    stretches = cut.at(0.4)
+    assert stretches is not None
+    levels = Levels(np.zeros(2), np.tile(np.linspace(-6.0, 6.0, 61), (2, 1)))
+    beliefs = Beliefs(np.array([0.2, 0.5]), np.array([0.3, 0.6]), 3.0, 1.0)
+    places = np.unique(np.linspace(0, cells + 2, turns).astype(np.int64))
+    return Walk(stretches, [places], levels, beliefs, Split(0, 1)), cut
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stretch_adds_no_less_than_its_cells_say(seed: int) -> None:
+    walk, cut = _walk(4, 2, seed)
+    run = slice(0, 20)
+    psi, mass, goal = cut.atoms.psi[run], cut.atoms.mass[run], bool(cut.marks[0])
+    edge = cut.atoms.psi[20] if not goal else psi[-1]
+    told = walk.levels.values[0][:, None] * np.exp((1 if goal else -1) * 0.4 * (edge - psi))
+    z = np.stack([(1 - p) - (1 - q) * told if goal else q * told - p for p, q in ((0.2, 0.3), (0.5, 0.6))])
+    exact = np.sum(mass * np.minimum(z, 3.0 * z), axis=-1)
+    least = walk.left[0].least
+    assert np.all(least <= exact)
+    assert np.max(exact - least) > 1e-3  # in few cells something is lost
+    closer = _walk(400, 2, seed)[0].left[0].least
+    assert closer == pytest.approx(exact, abs=2e-3, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_between_two_turns_no_likelihood_adds_less(seed: int) -> None:
+    few, many = (_walk(200, turns, seed)[0].right[0].least for turns in (6, 203))
+    known = np.isfinite(few)
+    assert np.all(few[known] <= many[known] + 1e-9)
+    assert np.any(few[known] < many[known] - 1e-4)
