@@ -397,11 +397,16 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
     many = _many_numbers(factor, prior, form, marks, log_odds, among)
     if many is not None:
         return many
+    cut = stretches_of(attribute, goal, at)
+    if cut is not None and form is not None and np.count_nonzero(prior.mass) > _MOST_COMBINATIONS:
+        across = farthest(attribute)
+        widths = Widths(across, across, across, log_odds)
+        by_odds = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+        return WrongZigzags(factor, widths, cut, form.step, by_odds)
     labels = axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
     detours = not attribute.distance.keeps_triangle
     found = _on_table(factor, prior.mass, table, marks, belief, detours=detours, among=among)
-    cut = stretches_of(attribute, goal, at) if isinstance(found, OddsRange) else None
     if cut is None or form is None or not isinstance(found, OddsRange):
         return found
     return WrongZigzags(factor, found.widths, cut, form.step, found)
