@@ -179,3 +179,11 @@ def test_between_two_turns_no_likelihood_adds_less(seed: int) -> None:
     known = np.isfinite(few)
     assert np.all(few[known] <= many[known] + 1e-9)
     assert np.any(few[known] < many[known] - 1e-4)
+
+
+def test_a_tail_that_outweighs_epsilon() -> None:
+    number = gp.Attribute("x", prior=gp.exponential(1.0))
+    attack = gp.Attack(gp.inside(number, (0.2, 0.5), (1, 2)), prior_factor=1.5)
+    low, high = attack.advantage(0.9, both=True), attack.advantage(1.1, both=True)
+    assert 0 < float(low.attack) <= float(low.bound) < 1
+    assert float(low.bound) <= float(high.bound) <= 1

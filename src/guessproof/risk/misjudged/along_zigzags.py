@@ -88,7 +88,7 @@ class MisjudgedZigzags:
 
     def _one(self, epsilon: float, hairs: tuple[float, ...]) -> tuple[float, float]:
         stretches = self.cut.at(epsilon)
-        if stretches is None:
+        if stretches is None or not all(stretch.is_told for stretch in stretches):
             return 0.0, 1.0
         if not self.splits:
             self.splits.extend(_splits(stretches))

@@ -89,6 +89,11 @@ class Stretch:
     right: Half | None
 
     @property
+    def is_told(self) -> bool:
+        """Whether integrals end: where a tail outweighs ε, some likelihood makes all of the goal believed."""
+        return all(bool(np.isfinite(half.told[-1])) for half in (self.left, self.right) if half is not None)
+
+    @property
     def width(self) -> float:
         half = self.left or self.right
         assert half is not None
