@@ -13,7 +13,7 @@ import numpy as np
 from guessproof.errors import ParameterError
 from guessproof.risk.attack import Attack
 from guessproof.risk.limits import advantage_bracket, checked_epsilon, checked_limits, posterior_bracket
-from guessproof.risk.misjudged.answer import farthest, hill_goal
+from guessproof.risk.misjudged.answer import farthest, hill_goal, stretches_of
 from guessproof.risk.misjudged.odds import posterior_before, with_odds_of
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move, TentRanges
 from guessproof.risk.rising import Further, Measure, Rising, Rough, bound_of, inverse_of
@@ -28,10 +28,12 @@ from guessproof.world.line import LinePrior
 if TYPE_CHECKING:
     from guessproof.risk.misjudged.hills import HillGoal
     from guessproof.risk.misjudged.ramps import MisjudgedRamp
+    from guessproof.risk.misjudged.stretches import AtomStretches, DensityStretches
 
 _MANY, _FEW, _LEAST = 1500, 96, 24  # knots, by what one costs: less than a millisecond, tens of them, or hundreds
 _CLOSE = 1e-3  # where more of ε may be lost than this, such a curve ends
 _MANY_NUMBERS = 20_000  # of a sample, from which on all true values are bounded together whatever the prior
+_TWO_INTERVALS = 5  # stretches of goal and rest: of more, bounds are some percent above attacks
 _SOME, _SOME_BY_QUADRATURE = 128, 72  # knots of a prior that may be wrong, at one true value
 
 
@@ -364,6 +366,14 @@ def _ramps_of(attack: Attack, moves: tuple[Move, ...]) -> list[MisjudgedRamp] | 
     return known if len(known) == len(found) else None
 
 
+def _zigzags_beside(attack: Attack) -> DensityStretches | AtomStretches | None:
+    """The same for a goal of several intervals."""
+    if not attack.known_truth or attack.several is not None or zigzags_of(attack) is None:
+        return None
+    found = stretches_of(attack.attribute, attack.goal, attack.true_value)
+    return None if found is None or found.count > _TWO_INTERVALS else found
+
+
 def _moved(move: Move, way: Move) -> Move:
     """How a belief in an interval moves where that in the goal does: the other way if the goal is all but that."""
     return 1 if move == way else -1
@@ -402,6 +412,13 @@ def _measures_misjudged(attack: Attack, direction: Direction) -> tuple[Measure, 
 
         _ = attack.prior
         along = [MisjudgedHills(hills, move) for move in moves]
+    elif (cut := _zigzags_beside(attack)) is not None:
+        from guessproof.risk.misjudged.along_zigzags import MisjudgedZigzags  # only goals of several intervals
+
+        _ = attack.prior
+        form = attack.attribute.distance.line_form
+        known = 0.0 if form is None else form.step, attack.prior_factor
+        along = [MisjudgedZigzags(cut if move > 0 else cut.turned, *known) for move in moves]
     else:
         return None
 

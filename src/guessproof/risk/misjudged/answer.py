@@ -23,6 +23,7 @@ from guessproof.risk.misjudged.apart import apart_in_table, apart_of, apart_on_l
 from guessproof.risk.misjudged.box import GoalBox, WrongBox
 from guessproof.risk.misjudged.by_odds import OddsRange
 from guessproof.risk.misjudged.hills import HillGoal
+from guessproof.risk.misjudged.stretches import AtomStretches, DensityStretches
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import MOST_PAIRS, WrongListed
 from guessproof.risk.misjudged.wrong_along import WrongAlong
@@ -31,6 +32,7 @@ from guessproof.risk.misjudged.wrong_hills import WrongHills
 from guessproof.risk.misjudged.wrong_prior import Widths, WrongPrior, WrongTents
 from guessproof.risk.misjudged.wrong_ramp import WrongRamp
 from guessproof.risk.misjudged.wrong_rest import WrongRest
+from guessproof.risk.misjudged.wrong_zigzags import WrongZigzags
 from guessproof.risk.ramp import Ramp
 from guessproof.risk.several.belief import JointEngine, several_belief
 from guessproof.risk.several.cells import can_cut, cut
@@ -44,6 +46,7 @@ from guessproof.risk.truths import possible_values, true_value, values_along
 from guessproof.risk.worst_atoms import Runs
 from guessproof.risk.worst_case import worst_true_value
 from guessproof.risk.zigzag import left_out
+from guessproof.risk.zigzag_atoms import runs_of
 from guessproof.world.attributes import Attribute
 from guessproof.world.checks import Array, Mask
 from guessproof.world.finite import Finite
@@ -58,6 +61,7 @@ _CELLS = (250, 800)  # of a program of products, and of a finer one
 _RINGS = ((1, 2), (1,)), ((2, 4), (2, 4))  # of its products, with mirror images and without
 _MORE_RINGS = (1, 2), (1, 2)  # where finer cells would take too long
 _SLICES = 512  # of a range of true values, for what is believed before
+_MOST_STRETCHES = 17  # of goal and rest along a line: eight intervals
 _SMALL = 15_000  # rows of the first, so that finer cells do not
 
 
@@ -385,17 +389,46 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
             return WrongHills(factor, Widths(across, across, across, log_odds), hills)
         pairs = (lambda: None) if form is None else cache(lambda: apart_on_line(prior, form, tuple(region)))
         widths = Widths(across, across, across, log_odds)
-        return OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs)
+        by_odds = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)), pairs)
+        cut = stretches_of(attribute, goal, at)
+        return by_odds if cut is None or form is None else WrongZigzags(factor, widths, cut, form.step, by_odds)
     assert isinstance(prior, Finite)
     marks = np.asarray(goal.chosen(prior, at))
     many = _many_numbers(factor, prior, form, marks, log_odds, among)
     if many is not None:
         return many
+    cut = stretches_of(attribute, goal, at)
+    if cut is not None and form is not None and np.count_nonzero(prior.mass) > _MOST_COMBINATIONS:
+        across = farthest(attribute)
+        widths = Widths(across, across, across, log_odds)
+        by_odds = OddsRange(factor, widths, replace(belief, gain=_remembered(belief.gain)))
+        return WrongZigzags(factor, widths, cut, form.step, by_odds)
     labels = axis_labels(prior)
     table = attribute.distance.distance(labels[:, None], labels[None, :])
-    return _on_table(
-        factor, prior.mass, table, marks, belief, detours=not attribute.distance.keeps_triangle, among=among
-    )
+    detours = not attribute.distance.keeps_triangle
+    found = _on_table(factor, prior.mass, table, marks, belief, detours=detours, among=among)
+    if cut is None or form is None or not isinstance(found, OddsRange):
+        return found
+    return WrongZigzags(factor, found.widths, cut, form.step, found)
+
+
+def stretches_of(attribute: Attribute, goal: Goal, at: Any) -> DensityStretches | AtomStretches | None:
+    """Runs of correct guesses under a distance without a cap; None elsewhere, or where they are many."""
+    prior, form = attribute.prior, attribute.distance.line_form
+    if form is None or form.is_flat or not np.isinf(form.cap):
+        return None
+    if isinstance(prior, LinePrior):
+        t = np.asarray(0.0) if at is None else true_values(attribute, prior, at)
+        world = TiltedIntegrals(prior, form)
+        cut = DensityStretches.of(world, [(float(a), float(b)) for a, b in goal.edges(t)])
+        return cut if cut is None or len(cut.every) <= _MOST_STRETCHES else None
+    if not isinstance(prior, Finite) or not prior.is_line:
+        return None
+    marks = np.asarray(goal.chosen(prior, at))[prior.mass > 0]
+    if not np.all((marks == 0) | (marks == 1)) or not 0 < np.count_nonzero(marks) < marks.size:
+        return None
+    correct = marks > 0
+    return AtomStretches(Atoms.of(prior, form), correct) if len(runs_of(correct)) <= _MOST_STRETCHES else None
 
 
 def _on_line(
@@ -505,6 +538,8 @@ def _how(engine: WrongPrior) -> str:
         return f"prior wrong by up to ×{engine.factor:g}: every corner likelihood with the priors that favour it"
     if isinstance(engine, WrongRest):
         return _how(engine.goal)
+    if isinstance(engine, WrongZigzags):
+        return f"prior wrong by up to ×{engine.factor:g}: zigzags and the priors that favour them, by one walk"
     if isinstance(engine, WrongRamp):
         return f"prior wrong by up to ×{engine.factor:g}: one ramp tells most, and the priors that favour it"
     if isinstance(engine, WrongAlong):

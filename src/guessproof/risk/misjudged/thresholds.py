@@ -55,7 +55,7 @@ class Split:
     @cached_property
     def size(self) -> float:
         """How much work it is, of what may be done for one goal."""
-        count = corner_count(self.distance)
+        count = min(corner_count(self.distance), 10**200)  # which is far too many, and a number yet
         pairs = (self.inside.size + 1) * (self.outside.size + 1)
         return max(count / MOST_CORNERS, count * pairs / MOST_PAIRS)
 
