@@ -207,7 +207,7 @@ class Curve:
             def least(first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
                 return np.minimum(worst.room(first, second, bounds), apart(first, second, bounds))
 
-            return Rising.through(worst.measure, least, typical, _MANY)
+            return Rising.through(worst.measure, least, typical, _MANY, worst.rough)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
         if _by_boxes(attack, direction):
             found = _of_wrong_truths(attack, direction)
