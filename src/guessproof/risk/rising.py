@@ -46,9 +46,7 @@ class Rising:
     room: Array
 
     @classmethod
-    def through(
-        cls, measure: Measure, room: Room, typical: float, most: int, rough: Rough | None = None
-    ) -> Rising:
+    def through(cls, measure: Measure, room: Room, typical: float, most: int, rough: Rough | None = None) -> Rising:
         """Knots around a typical ε, at most so many unless the first ones are more.
 
         They end where four times the ε hardly raises the bound any more, or what is roughly known of it.
