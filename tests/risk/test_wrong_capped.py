@@ -9,6 +9,7 @@ from guessproof.risk.misjudged.along_hills import MisjudgedHills
 from guessproof.risk.misjudged.hill_boxes import Capped, Hull, Lines, largest
 from guessproof.risk.misjudged.hill_truths import Boxes, HillTruths
 from guessproof.risk.misjudged.hills import HillGoal
+from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.world.line_form import LineForm, LineMetric
 from tests.risk.test_capped import PRIORS, _form, _Grid
 
@@ -36,13 +37,13 @@ def test_the_integral_of_a_proof_is_what_sums_say_also_beyond_the_goal(kind: str
     for _ in range(25):
         p, rise, mu = rng.uniform(0.1, 0.5), rng.uniform(0.05, 0.4), np.exp(rng.uniform(-0.7, 0.7))
         lines = Lines(world, *(np.array([v]) for v in (1.7, lo, hi, p, p + rise, mu)))
-        u, v = np.sort(rng.uniform(lo - 0.1, hi + 0.1, 2))
+        u, v = np.sort(rng.uniform(lo - 0.3, hi + 0.3, 2))
         told = np.exp(move * 1.7 * grid.hill(*shape.psi(np.array([u, v])), 0.9))
         found = lines.constant + lines.side(np.array([u]), 1) + lines.side(np.array([v]), -1)
         exact, size = _phi(lines, grid, told), float(np.sum(told * grid.mass))
-        assert found[0] >= exact - 2e-3 * size
+        assert found[0] >= exact - 3e-4 * size
         beyond = max(u - hi, 0) + max(lo - v, 0)  # there it is bounded, to second order
-        assert found[0] <= exact + (2e-3 + 8 * beyond**2) * size
+        assert found[0] <= exact + (3e-4 + 8 * beyond**2) * size
 
 
 @pytest.mark.parametrize("move", [1, -1])
@@ -78,6 +79,39 @@ def test_no_mountain_and_no_true_value_of_a_box_exceed_what_its_corners_say(kind
 
 
 @pytest.mark.parametrize("move", [1, -1])
+def test_one_mountain_lies_above_its_chord_by_no_more_than_is_said_and_by_some_of_it(move: int) -> None:
+    """Between two true values, and between two ends of a flat part: what is said is needed, but for a factor."""
+    rng, most = np.random.default_rng(2), [0.0, 0.0]
+    truths, none, one = (
+        _truths("normal", _form("straight", 0.9), 0.3, 3.0, move),
+        np.zeros(1),
+        np.zeros(1, dtype=np.int64),
+    )
+    for _ in range(150):
+        first = rng.uniform(-1.5, 1.5, 1)
+        last, e, mu = first + rng.uniform(0.02, 0.2), np.exp(rng.uniform(-1.5, 2, 1)), np.exp(rng.uniform(-0.8, 0.8, 1))
+        p, rise = rng.uniform(0.05, 0.6) + rng.uniform(0.0, 0.05, (2, 1)), rng.uniform(0.01, 0.3)
+        goals = [truths.edges(t) for t in (first, last)]
+        ends = [Lines(truths.world, e, *goal, b, b + rise, mu) for goal, b in zip(goals, p, strict=True)]
+        hull, flat = Hull((goals[0][0], goals[1][0]), (goals[0][1], goals[1][1])), np.full((2, 1), 0.5)
+        room = float(truths._between(ends, hull, Boxes(one, one, first, last, p, p, flat, flat, none, none))[0])
+        middle = 0.5 * (p[0] + p[1])
+        inner = Lines(truths.world, e, *truths.edges(0.5 * (first + last)), middle, middle + rise, mu)
+        u, v = np.sort(rng.uniform(float(inner.lo[0]), float(inner.hi[0]), (2, 1)), axis=0)
+        at = [float((x.constant + x.side(u, 1) + x.side(v, -1))[0]) for x in (*ends, inner)]
+        u, v = np.sort(rng.uniform(float(goals[0][0][0]), float(goals[0][1][0]), (2, 1)), axis=0)
+        along = [float(ends[0].side(x, 1)[0]) for x in (u, v, 0.5 * (u + v))]
+        tilted = np.exp(-move * e[0] * np.array([u[0], v[0], 0.5 * (u[0] + v[0])]))  # along which a slope is straight
+        share = (tilted[1] - tilted[2]) / (tilted[1] - tilted[0])
+        between = float(ends[0].between(u, v, 1)[0])
+        for i, (a, b, c), said, part in ((0, at, room, 0.5), (1, along, between, share)):
+            above = c - part * a - (1 - part) * b
+            assert above <= said + 1e-12
+            most[i] = max(most[i], above / said if said > 1e-4 else 0.0)
+    assert min(most) > 0.3
+
+
+@pytest.mark.parametrize("move", [1, -1])
 @pytest.mark.parametrize(
     ("kind", "form", "cap", "factor"),
     [
@@ -108,6 +142,22 @@ def test_no_true_value_exceeds_the_bound_and_it_is_close(
     with np.errstate(all="ignore"):
         best = truths.climbed(epsilon)[1]
         assert not np.any(truths.holds(epsilon, 0.998 * value, best))
+
+
+@pytest.mark.parametrize("move", [1, -1])
+@pytest.mark.parametrize("kind", ["normal", "histogram", "exponential"])
+def test_beliefs_of_all_true_values_of_a_box_lie_between_its_lines(kind: str, move: int) -> None:
+    rng, truths = np.random.default_rng(1), _truths(kind, _form("straight", 1.0), 0.3, 3.0, move)
+    first = truths.search.prior.quantile(rng.uniform(0.02, 0.9, 40))
+    last = first + rng.uniform(0.001, 0.3, 40)
+    lines = truths._possible(first, last)
+    low, high = truths._beliefs(np.full(40, 1e9), np.zeros(40), first, last)
+    for share in (0.0, 0.2, 0.5, 0.9, 1.0):
+        declared = truths._declared((1 - share) * first + share * last)
+        for way, line, flat in ((-1, lines[0], low), (1, lines[1], high)):
+            belief = with_odds_of(declared, 3.0**way)
+            assert np.all(way * ((1 - share) * line[0] + share * line[1] - belief) >= 0)
+            assert np.all(way * (flat - belief) >= -1e-12)
 
 
 def test_what_is_asked_of_an_attack_without_a_true_value() -> None:
