@@ -189,12 +189,13 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
         raise NotCertifiedError("the worst true value of a two-valued distance needs a finite prior; give at={…}")
     engine = _anywhere_on_line(truths, factor)
     if math.isfinite(truths.form.cap):
-        from guessproof.risk.misjudged.wrong_capped import WrongCapped  # few distances have a cap
+        from guessproof.risk.misjudged.wrong_capped import WrongCapped, cuts_hills  # few distances have a cap
 
         uncapped = _anywhere_on_line(replace(truths, form=replace(truths.form, cap=np.inf)), factor)
         across = truths.form.cap + truths.form.step
         capped = WrongCapped(factor, replace(engine.widths, across=across), truths, uncapped)
-        how = "mountains and the priors that favour them, proven by boxes of true values"
+        boxes = "mountains and the priors that favour them, proven by boxes of true values"
+        how = boxes if cuts_hills(truths) else "what is proven without the cap"
         return Misjudged(_array([capped], (1,)), f"prior wrong by up to ×{factor:g}: {how}", worst=True)
     return Misjudged(_array([engine], (1,)), f"{_how(engine)} of true values", worst=True)
 

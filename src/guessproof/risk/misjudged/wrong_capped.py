@@ -28,8 +28,8 @@ _FINE, _ROUGH = 2e-3, 0.04  # of ln κ: how closely the largest factor is looked
 
 
 def cuts_hills(search: TruthSearch) -> bool:
-    """Whether boxes of true values prove what is reached: the distance has a cap, and does not jump."""
-    return math.isfinite(search.form.cap) and not any(search.form.jumps) and any(search.form.slopes)
+    """Whether boxes of true values are worth their time: a distance straight up to its cap, and closed integrals."""
+    return math.isfinite(search.form.cap) and search.form.is_straight and not search.prior.by_quadrature
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,16 @@ class WrongCapped(LookedUp, MeasuredDirectly):
         if cuts_hills(self.search):
             found = self._truths(move).measure(np.array([epsilon]))
             value, bound = max(value, float(found[0][0])), float(found[1][0])
+        elif not any(self.search.form.jumps):
+            value = max(value, float(self._truths(move).rough(np.array([epsilon]))[0]))
         if bound > _LOOSE * value:
             bound = min(bound, self.uncapped.wrong_by(self.factor).limit(epsilon, move))
         return min(value, bound), bound
+
+    def epsilon(self, limit: float, move: Move) -> float:
+        if cuts_hills(self.search) or limit <= 0 or self.is_free(limit, move):
+            return super().epsilon(limit, move)
+        return max(self.uncapped.wrong_by(self.factor).epsilon(limit, move), self.whatever(limit))
 
     def limit(self, epsilon: float, move: Move) -> float:
         least, most = self.bounds(epsilon, move)
