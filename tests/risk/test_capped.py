@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import guessproof as gp
-from guessproof.errors import ParameterError
 from guessproof.risk.capped import Hills, best_mountains
 from guessproof.risk.capped_gaps import FlatEnds, gap_of_hills
 from guessproof.risk.capped_truths import ratios_of_hills
@@ -132,7 +131,7 @@ def test_likelihoods_at_edges_are_enclosed_between_two_true_values(sign: int) ->
     direction = "rise" if sign > 0 else "fall"
     for kind in ("normal", "histogram", "exponential"):
         x = gp.Attribute("x", prior=PRIORS[kind](), metric=gp.minimum(gp.Absolute(), 1.2))
-        search = gp.Attack(gp.within(x, 0.4)).declared_search
+        search = gp.Attack(gp.within(x, 0.4)).truth_search
         t1 = x.prior.quantile(rng.uniform(0.01, 0.99, 600))
         t2, k = t1 + np.exp(rng.uniform(-6, -0.5, 600)), np.exp(rng.uniform(-2, 3, 600))
         left, right = (Ends.at(search, t, k, direction) for t in (t1, t2))
@@ -317,12 +316,6 @@ def test_a_curve_beside_a_wrong_prior_is_close(factor: float) -> None:
         assert curve.advantage(epsilon) <= exact.bound * (1 + 2e-3)
 
 
-def test_the_worst_true_value_beside_a_wrong_prior_and_a_cap_is_refused() -> None:
-    x = gp.Attribute("x", prior=gp.normal(0, 1), metric=gp.minimum(gp.Absolute(), 2.0))
-    with pytest.raises(ParameterError, match="without a cap"):
-        gp.Attack(gp.within(x, 0.3), prior_factor=1.5).advantage(1.0)
-
-
 @pytest.mark.parametrize("move", [1, -1])
 @pytest.mark.parametrize("ends", [(1.0, 2.0), (-1.6, -0.5)])
 def test_the_integral_of_a_proof_is_what_sums_say_where_a_goal_reaches_onto_a_flat_stretch(
@@ -382,7 +375,7 @@ def test_where_flat_parts_end_is_shown_and_not_only_guessed() -> None:
     weights += [0.004203318543715006, 0.11418118224176672, 4.757713587442823e-05, 5.288952569703676e-05]
     metric = gp.minimum(gp.Absolute(), 3.51034408788185)
     x = gp.Attribute("x", prior=gp.histogram(edges, weights), metric=metric)
-    search, k = gp.Attack(gp.within(x, 1.1208274885436202)).declared_search, np.array([5.484474385743534])
+    search, k = gp.Attack(gp.within(x, 1.1208274885436202)).truth_search, np.array([5.484474385743534])
     t1, t2 = np.array([2.064996488275596]), np.array([2.137822455868914])
     hills = Hills.of(search.prior, search.form)
     told = ratios_of_hills(search, *(Ends.at(search, t, k, "fall") for t in (t1, t2)), -k)

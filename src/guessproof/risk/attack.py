@@ -328,6 +328,8 @@ class Attack:
             return self._misjudged.largest_factor(epsilon, advantage, both)
         if self.several is not None or self.known_truth or not isinstance(self.attribute.prior, LinePrior):
             return self._misjudged.quick_factor(epsilon, advantage, both)
+        if math.isfinite(self.truth_search.form.cap):
+            return self._misjudged.quick_factor(epsilon, advantage, both)
         from guessproof.risk.misjudged.quick import aim, quick_factor  # only where a factor is asked for
 
         moves: tuple[Move, ...] = (1, -1) if both else (1,)
@@ -432,15 +434,7 @@ class Attack:
 
     @property
     def truth_search(self) -> TruthSearch:
-        """The search for the worst true value beside a prior that may be wrong: for distances without a cap."""
-        if math.isfinite(self.declared_search.form.cap):
-            problem, remedy = "beside a wrong prior the worst true value is found only without a cap", "give at={…}"
-            raise ParameterError("at", None, problem, remedy)
-        return self.declared_search
-
-    @property
-    def declared_search(self) -> TruthSearch:
-        """The same beside the declared prior."""
+        """The search for the worst true value."""
         return self._anywhere.search
 
     @property

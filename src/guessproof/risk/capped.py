@@ -63,10 +63,12 @@ def best_mountains(
     k: ArrayLike,
     before: Pair | None = None,
     guess: Array | None = None,
+    near: float = 0.0,
 ) -> Mountains:
     """The signed gain at k = +ε (the largest) or k = −ε (the smallest, negative) for each goal [lo, hi].
 
-    `before` is the goal's `log_prior`, for a caller who has it already; `guess` says where its pairs about are.
+    `before` is the goal's `log_prior`, for a caller who has it already; `guess` says where its pairs about are, and
+    `near` which share of a gain bound and attack may stay apart, where that is told sooner.
     """
     before = log_prior(prior, lo, hi) if before is None else before
     given = (lo, hi, k, *before) if guess is None else (lo, hi, k, *before, guess[..., 0], guess[..., 1])
@@ -76,7 +78,7 @@ def best_mountains(
 
     def best(block: list[Array]) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):  # beside gaps of a prior there may be nothing to compare
-            return hills.best(*block)
+            return hills.best(*block, near=near)
 
     if len(blocks) == 1:
         return Mountains(*(part.reshape((*shape, *part.shape[1:])) for part in best(blocks[0])))
@@ -103,12 +105,12 @@ class Hills:
         return pairs_of(self.world.prior, replace(self.world.form, cap=self.cap))
 
     def best(
-        self, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array, *guess: Array
+        self, lo: Array, hi: Array, k: Array, log_p: Array, log_q: Array, *guess: Array, near: float = 0.0
     ) -> tuple[Array, Array, Array, Array]:
         """(attack, bound) of the gain, ln ∫Lf, and both pairs."""
         support = self.world.prior.support
         lo, hi = np.clip(lo, *support), np.clip(hi, *support)
-        attack, bound = np.zeros(lo.size), np.where(k >= 0, np.inf, -np.inf)
+        attack, bound = np.zeros(lo.size), k * self.cap  # no gain is larger, whatever the goal
         log_z, hill, todo = np.zeros(lo.size), np.zeros((lo.size, 4)), np.arange(lo.size)
         search = _Search.of(self, lo, hi, k, guess)
         for i in range(_STEPS):
@@ -129,6 +131,7 @@ class Hills:
                 + 1e-12 * np.minimum(1 + np.abs(gain), 1e4 * np.abs(gain))
                 + np.minimum(1e-15 * search.rounded(shape), 1e-8 * np.abs(gain))
             )
+            close = np.maximum(close, near * np.abs(gain))
             done = (np.abs(bound[todo] - attack[todo]) <= close) | np.isnan(base) | (search.k == 0)
             moved = search.stepped(shape, attack[todo] + base, i)
             done |= ~moved

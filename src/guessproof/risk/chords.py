@@ -47,7 +47,7 @@ def most_bent(goal: TruthSearch, left: Ends, right: Ends, epsilon: ArrayLike, di
         slopes, densest = goal.prior.density_slopes(a, b), goal.prior.density_range(a, b)[1]
         turned = slopes if sign == side else (-slopes[1], -slopes[0])
         least = _least_product(turned, (ratio[0] - before, ratio[1] - before))
-        steep = np.asarray(epsilon) * _steepest(goal, a, b) * densest * ratio[1]
+        steep = np.asarray(epsilon) * steepest(goal, a, b) * densest * ratio[1]
         some = densest > 0  # where nothing flows in, nothing bends
         found += np.where(some, np.square((b - a) / width) * (steep - least), 0.0)
     return found
@@ -57,7 +57,7 @@ def _least_product(x: Range, y: Range) -> Array:
     return np.min([a * b for a in x for b in y], axis=0)
 
 
-def _steepest(goal: TruthSearch, a: Array, b: Array) -> Array:
+def steepest(goal: TruthSearch, a: Array, b: Array) -> Array:
     """The largest slope of ψ between a and b; inf where it jumps there."""
     form = goal.form
     found = np.zeros(a.shape)

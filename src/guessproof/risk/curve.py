@@ -191,26 +191,29 @@ class Curve:
         return self._made_further[direction]
 
     def _new_further(self, direction: Direction) -> Further | None:
-        by_boxes = _by_boxes(self.attack, direction)
-        if direction == "posterior" or not (by_boxes or _is_planned(self.attack, direction)):
+        by_boxes, by_hill_boxes = _by_boxes(self.attack, direction), _by_hill_boxes(self.attack)
+        if direction == "posterior" or not (by_boxes or by_hill_boxes or _is_planned(self.attack, direction)):
             return None
-        make = partial(_of_wrong_truths if by_boxes else _of_wrong_truth, self.attack, direction)
+        of = _of_hill_truths if by_hill_boxes else _of_wrong_truths if by_boxes else _of_wrong_truth
+        make = partial(of, self.attack, direction)
         return Further(float(self._piece(direction).epsilon[-1]), make)
 
     def _made(self, attack: Attack, direction: Direction) -> Rising:
         typical = _typical(attack)
         if by_tents(attack) and not attack.known_truth and attack.prior_factor == 1:
-            worst = WorstTruths(attack.declared_search, direction, typical)
+            worst = WorstTruths(attack.truth_search, direction, typical)
             return Rising.through(worst.measure, worst.room, typical, _MANY)
         if by_hills(attack) and not attack.known_truth and attack.prior_factor == 1:
-            worst = WorstTruths(attack.declared_search, direction, typical)
+            worst = WorstTruths(attack.truth_search, direction, typical)
             apart = room_of(attack, direction)  # by how far two values are apart
 
             def least(first: Array, second: Array, bounds: tuple[Array, Array]) -> Array:
                 return np.minimum(worst.room(first, second, bounds), apart(first, second, bounds))
 
-            return Rising.through(worst.measure, least, typical, _MANY)
+            return Rising.through(worst.measure, least, typical, _MANY, worst.rough)
         misjudged = attack.prior_factor > 1 and direction != "posterior"
+        if misjudged and _by_hill_boxes(attack):
+            return _of_hill_truths(attack, direction)
         if _by_boxes(attack, direction):
             found = _of_wrong_truths(attack, direction)
             return Rising.unknown() if found is None else found
@@ -235,6 +238,23 @@ def _of_wrong_truths(attack: Attack, direction: Direction, after: float | None =
     else:
         found = curve_of_truths(attack.truth_search, attack.prior_factor, move, _typical(attack), after=after)
     return found.close(_CLOSE) if found is not None and after is None else found
+
+
+def _of_hill_truths(attack: Attack, direction: Direction, after: float | None = None) -> Rising:
+    from guessproof.risk.misjudged.hill_truths import HillTruths  # few distances have a cap
+    from guessproof.risk.misjudged.wrong_capped import HillCurve
+
+    truths = HillTruths(attack.truth_search, attack.prior_factor, -1 if direction == "fall" else 1)
+    return HillCurve(truths, _typical(attack)).made(after)
+
+
+def _by_hill_boxes(attack: Attack) -> bool:
+    """Whether boxes of true values prove the curve under a cap, beside a prior that may be wrong."""
+    if attack.prior_factor == 1 or attack.known_truth or not math.isfinite(attack.prior_factor) or not by_hills(attack):
+        return False
+    from guessproof.risk.misjudged.wrong_capped import cuts_hills
+
+    return cuts_hills(attack.truth_search)
 
 
 def _of_wrong_truth(attack: Attack, direction: Direction, after: float | None = None) -> Rising | None:

@@ -60,6 +60,7 @@ _PEAKS = (5, 9, 17, 33, 65, 129, 257, 513)  # how many are looked at, by how far
 _NEAR = 40  # the same for each unit of ε times distance that they reach
 _MOST_BENT = 0.5 + 0.5 / np.sqrt(3)  # where P(1−P)(1−2P) is least
 _WEIGHT = -0.925, 2.0  # e^{|x|} is at most the first of these and the second times cosh 2x
+_STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong or the true value is unknown
 OF_SINH = 0.283  # half of what (xeˣ − sinh x)/2 is of sinh² x at most
 
 
@@ -285,6 +286,17 @@ def room_by_odds(
         climb = np.fmin(climb, steepest)
         found = gap * largest - np.square(climb) / 8 * bend
     return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
+
+
+def room_of_beliefs(
+    whole: Array, rest: Array, before: tuple[float, float], bound: tuple[Array, Array], most: tuple[Array, Array]
+) -> Array:
+    """How far a rise can lie above its chord, by g of all values and g of the rest, from any belief between two."""
+    # Of two ways one may have moved as far as it can while the other goes on, which the bound is that of.
+    level = bound[0] >= 1 - before[0]
+    ends = np.linspace(*before, _STARTS if before[0] < before[1] else 2)[:, None]
+    by_odds = np.max(room_by_odds(rest, (ends[:-1], ends[1:]), bound, most), axis=0)
+    return np.where(level, 0.0, np.minimum(room_by_ratio(whole, before[1], bound), by_odds))
 
 
 def gap_across(across: float, first: Array, second: Array) -> Array:

@@ -46,14 +46,14 @@ class Rising:
     room: Array
 
     @classmethod
-    def through(cls, measure: Measure, room: Room, typical: float, most: int) -> Rising:
+    def through(cls, measure: Measure, room: Room, typical: float, most: int, rough: Rough | None = None) -> Rising:
         """Knots around a typical ε, at most so many unless the first ones are more.
 
-        They end where four times the ε hardly raises the bound any more.
+        They end where four times the ε hardly raises the bound any more, or what is roughly known of it.
         """
         slow = most < 2 * _FIRST
         least, first = (_LEAST_OF_SLOW, most // 2) if slow else (_LEAST, _FIRST)
-        top = _top(lambda epsilon: measure(epsilon)[1], typical, 2 if slow else 7)
+        top = _top(rough or (lambda epsilon: measure(epsilon)[1]), typical, 2 if slow else 7)
         made = cls._at(measure, room, np.geomspace(typical * least, top, first))
         for _ in range(_ROUNDS):
             lost = np.maximum(made.lost, made._lost_to_kinks)

@@ -19,7 +19,7 @@ from guessproof.risk.atoms import Atoms, correct_run
 from guessproof.risk.attack import Attack
 from guessproof.risk.capped import Hills
 from guessproof.risk.capped_gaps import Part, gap_of_hills
-from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_odds, room_by_ratio
+from guessproof.risk.gaps import gap_across, gap_of_tents, room_of_beliefs
 from guessproof.risk.misjudged.answer import farthest
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move
@@ -36,8 +36,6 @@ from guessproof.world.goals import combine
 from guessproof.world.line import LinePrior
 from guessproof.world.line_form import LineForm
 from guessproof.world.priors import PartlyKnown, Unknown
-
-_STARTS = 17  # beliefs that a rise may start from, where the prior may be wrong or the true value is unknown
 
 
 def by_tents(attack: Attack) -> bool:
@@ -237,13 +235,10 @@ class _RoomOfBelief:
 
     def between(self, first: Array, second: Array, bound: tuple[Array, Array]) -> Array:
         whole, rest = self.gaps(first, second, self.sign)
-        # Of two ways one may have moved as far as it can while the other goes on, which the bound is that of.
         top = 1 - self.before[0]
-        level, bound = bound[0] >= top, (np.minimum(bound[0], top), np.minimum(bound[1], top))
-        before, most = self.before, (self._most(first, bound[0]), self._most(second, bound[1]))
-        ends = np.linspace(*before, _STARTS if before[0] < before[1] else 2)[:, None]
-        by_odds = np.max(room_by_odds(rest, (ends[:-1], ends[1:]), bound, most), axis=0)
-        return np.where(level, 0.0, np.minimum(room_by_ratio(whole, before[1], bound), by_odds))
+        bound = np.minimum(bound[0], top), np.minimum(bound[1], top)
+        most = self._most(first, bound[0]), self._most(second, bound[1])
+        return room_of_beliefs(whole, rest, self.before, bound, most)
 
     @cached_property
     def before(self) -> tuple[float, float]:

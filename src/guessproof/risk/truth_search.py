@@ -38,6 +38,8 @@ from guessproof.world.line_form import LineForm
 Range = tuple[Array, Array]
 Direction = Literal["rise", "fall", "posterior"]  # what is to be as large as possible
 
+_NEAR = 1e-8  # of a gain: how far apart bound and attack of a mountain may stay, beside boxes that leave far more open
+
 
 @dataclass(frozen=True)
 class TruthSearch:
@@ -49,7 +51,7 @@ class TruthSearch:
     low: float
     high: float
     fixed_radius: bool
-    by_tables: bool = False  # whether beliefs may be told to a millionth of a millionth only, and sooner
+    by_tables: bool = False  # whether beliefs may be told to a millionth of a millionth (under a cap less), and sooner
 
     @cached_property
     def sharp(self) -> bool:
@@ -112,7 +114,8 @@ class TruthSearch:
             flat = np.broadcast_to(step, lo.shape)
             return Tents(flat, flat, lo, np.zeros(lo.shape))
         if np.isfinite(self.form.cap):
-            hills = best_mountains(self.prior, self.form, lo, hi, k, before, guess)
+            near = _NEAR if self.by_tables else 0.0
+            hills = best_mountains(self.prior, self.form, lo, hi, k, before, guess, near)
             return Tents(hills.attack + step, hills.bound + step, lo, hills.log_z, hills.hill)
         if self.by_tables and direction != "fall":
             before = log_prior(self.prior, lo, hi) if before is None else before

@@ -18,7 +18,8 @@ from guessproof.risk.truth_search import Direction, TruthSearch
 from guessproof.risk.worst_case import first_points
 from guessproof.world.checks import Array
 
-_CLOSE = 5e-5  # how far, as a share, the bound may exceed the worst value found
+LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
+_CLOSE, _CLOSEST = 5e-5, 1e-6  # how far, as a share, the bound may exceed the worst value found
 _PARTS = 4
 _ROUNDS = 24
 _FAR = 40  # doublings of the range that a typical ε needs
@@ -84,12 +85,20 @@ class WorstAlong:
         with np.errstate(all="ignore"):
             return self._searched(epsilon, np.where(self._possible, known.above, 0.0), asked, known.close)
 
+    def reached(self, epsilon: Array) -> Array:
+        """What some of the points reach."""
+        with np.errstate(all="ignore"):
+            ends, places = self._ends(epsilon, np.broadcast_to(self._possible, (epsilon.size, self.points.size - 1)))
+        each = np.append(ends.value, -np.inf)[np.where(places >= 0, places, -1)]
+        return np.max(each, axis=1)
+
     def _searched(self, epsilon: Array, boxes: Array, asked: NDArray[np.bool_], close: Array) -> WorstAt:
         ends, places = self._ends(epsilon, asked)
         which, box = np.nonzero(asked)
         left, right = ends.pick(places[which, box]), ends.pick(places[which, box + 1])
         value, beyond = np.full(epsilon.size, -np.inf), self._beyond(epsilon, (0, 1))
         np.maximum.at(value, which, np.maximum(left.value, right.value))
+        close = np.where(close > 0, close, self._worth(epsilon, value))
         found = np.where(asked, 0.0, boxes)  # the largest bound in each of the first boxes
         settled = np.maximum(beyond, np.max(found, axis=1, initial=0.0))
         for i in range(_ROUNDS + 1):
@@ -110,6 +119,14 @@ class WorstAlong:
             which, box = np.tile(which, _PARTS), np.tile(box, _PARTS)
         others = self._beyond(epsilon, [side for side in (0, 1) if not self._falls(side)])
         return WorstAt(epsilon, value, np.maximum(settled, value), found, others)
+
+    def _worth(self, epsilon: Array, value: Array) -> Array:
+        """How close is enough, told by how fast what is reached rises with ε; 0 where only one ε is asked."""
+        if epsilon.size < 2:
+            return np.zeros(epsilon.size)
+        rise = np.gradient(value, np.log(epsilon))
+        most = np.maximum(value - self.least, 0.0)
+        return np.clip(LITTLE_OF_EPSILON * rise, _CLOSEST * most, _CLOSE * most)
 
     def _ends(self, epsilon: Array, asked: NDArray[np.bool_]) -> tuple[Ends, NDArray[np.int64]]:
         """The ends of the boxes that are asked, each once, and where each point of each ε is among them."""

@@ -12,12 +12,11 @@ from guessproof.risk.capped_gaps import gap_of_hills
 from guessproof.risk.gaps import gap_across, gap_of_tents, room_by_ratio
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.risk.truth_search import Direction, TruthSearch
-from guessproof.risk.worst_along import Known, WorstAlong, WorstAt
+from guessproof.risk.worst_along import LITTLE_OF_EPSILON, Known, WorstAlong, WorstAt
 from guessproof.risk.worst_case import worst_true_value
 from guessproof.risk.worst_rooms import Rooms
 from guessproof.world.checks import Array
 
-_LITTLE_OF_EPSILON = 1e-4  # what a bound between other knots may lose, as a share of ε
 _APART = 1e-3  # the least difference of ln ε that tells how fast the worst value rises
 _LARGEST = 1e4  # times a typical ε: as far as knots reach
 
@@ -42,6 +41,10 @@ class WorstTruths:
             self.found[float(e)] = (found.boxes[i], float(found.value[i]), float(found.beyond[i]))
         return found.value, found.bound
 
+    def rough(self, epsilon: Array) -> Array:
+        """What the ends of the first boxes reach: nothing that is proven, but at once."""
+        return self.along.reached(epsilon)
+
     def _known(self, epsilon: Array) -> Known | None:
         """Boxes of a larger ε, the value at a smaller one, and what some of ε is worth between them."""
         known = np.array(sorted(self.found))
@@ -52,7 +55,7 @@ class WorstTruths:
         above = np.array([self.found[float(known[j])][0] for j in after])
         before = np.maximum(after - 1, 0)
         apart = np.maximum(np.log(known[after] / known[before]), _APART)  # some are the same but for rounding
-        close = _LITTLE_OF_EPSILON * np.maximum(values[after] - values[before], 0.0) / apart
+        close = LITTLE_OF_EPSILON * np.maximum(values[after] - values[before], 0.0) / apart
         return Known(above, np.where(after, values[before], 0.0), close)
 
     def room(self, first: Array, second: Array, bounds: Pair) -> Array:

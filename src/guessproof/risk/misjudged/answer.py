@@ -191,13 +191,27 @@ def misjudged_anywhere(attribute: Attribute, goal: Goal, search: Callable[[], Tr
     truths = search()
     if truths.form.is_flat:
         raise NotCertifiedError("the worst true value of a two-valued distance needs a finite prior; give at={…}")
+    engine = _anywhere_on_line(truths, factor)
+    if math.isfinite(truths.form.cap):
+        from guessproof.risk.misjudged.wrong_capped import WrongCapped, cuts_hills  # few distances have a cap
+
+        uncapped = _anywhere_on_line(replace(truths, form=replace(truths.form, cap=np.inf)), factor)
+        across = truths.form.cap + truths.form.step
+        capped = WrongCapped(factor, replace(engine.widths, across=across), truths, uncapped)
+        boxes = "mountains and the priors that favour them, proven by boxes of true values"
+        how = boxes if cuts_hills(truths) else "what is proven without the cap"
+        return Misjudged(_array([capped], (1,)), f"prior wrong by up to ×{factor:g}: {how}", worst=True)
+    return Misjudged(_array([engine], (1,)), f"{_how(engine)} of true values", worst=True)
+
+
+def _anywhere_on_line(truths: TruthSearch, factor: float) -> WrongCurve:
+    """One interval around the worst true value, under a distance that is taken to have no cap."""
     world = MisjudgedGoal(TiltedIntegrals(truths.prior, truths.form), truths.edges, truths.low, truths.high, factor)
     most, least = worst_true_value(truths, 0.0, "posterior").bound, _least_declared(truths)
     with np.errstate(divide="ignore"):
         log_odds, least_odds = (float(np.log(p) - np.log1p(-min(p, 1.0))) for p in (most, least))
     widths = replace(_widths_on(truths.prior, truths.form, *truths.prior.support, log_odds), least=least_odds)
-    engine = WrongCurve(factor, widths, world, None, truths)
-    return Misjudged(_array([engine], (1,)), f"{_how(engine)} of true values", worst=True)
+    return WrongCurve(factor, widths, world, None, truths)
 
 
 def _least_declared(truths: TruthSearch) -> float:

@@ -10,6 +10,7 @@ values of the flat part and then along radii from it, and outside among what is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +27,14 @@ Pair = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class HillGoal:
-    """One interval of correct guesses, under a distance with a cap and a prior that may be wrong by a factor."""
+    """One interval of correct guesses, under a distance with a cap and a prior that may be wrong by a factor.
+
+    For mountains in rows it may be another one in each.
+    """
 
     hills: Hills
-    lo: float
-    hi: float
+    lo: Any
+    hi: Any
     step: float
     factor: float
 
@@ -94,24 +98,26 @@ class HillRows:
 
     def _inside(self, cut: Array) -> Pair:
         """∫f and ∫Lf on both slopes in the goal: all of it, and up to radii."""
-        lo, hi = self.goal.lo, self.goal.hi
+        lo, hi = self._edges
         below, above = self._around(cut)
         u, v = self.u[:, None], self.v[:, None]
-        left = np.concatenate([np.full_like(u, lo), np.clip(below, lo, u)], axis=1), u
-        right = v, np.concatenate([np.full_like(v, hi), np.clip(above, v, hi)], axis=1)
+        left = np.concatenate([lo, np.clip(below, lo, u)], axis=1), u
+        right = v, np.concatenate([hi, np.clip(above, v, hi)], axis=1)
         return self._sum(left, right)
 
     def _outside(self, cut: Array) -> Pair:
         """The same on both slopes outside: all of them, and from radii on."""
-        lo, hi = self.goal.lo, self.goal.hi
+        lo, hi = self._edges
         below, above = self._around(cut)
-        foot, far = self._feet
-        left = (
-            foot[:, None],
-            np.concatenate([np.full_like(foot[:, None], lo), np.clip(below, foot[:, None], lo)], axis=1),
-        )
-        right = np.concatenate([np.full_like(far[:, None], hi), np.clip(above, hi, far[:, None])], axis=1), far[:, None]
+        foot, far = (end[:, None] for end in self._feet)
+        left = foot, np.concatenate([lo, np.clip(below, foot, lo)], axis=1)
+        right = np.concatenate([hi, np.clip(above, hi, far)], axis=1), far
         return self._sum(left, right)
+
+    @property
+    def _edges(self) -> Pair:
+        lo, hi = (np.broadcast_to(edge, self.u.shape)[:, None] for edge in (self.goal.lo, self.goal.hi))
+        return lo, hi
 
     def _sum(self, left: Pair, right: Pair) -> Pair:
         world, k = self.goal.hills.world, self.move * self.epsilon
