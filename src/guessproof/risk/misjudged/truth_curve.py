@@ -35,7 +35,7 @@ _ON, _FEWEST = 1.02, 24  # of ε, and nodes: what such a part has at least
 _PATIENCE = 12, 40  # how many more looks it may have in one round, and how many more boxes may be open at an ε
 _SPAN, _RATIO = 64, 64.0  # nodes of the first boxes, and how far apart their ε may be
 _ROUNDS = 24  # of cutting boxes
-_IN_EPSILON = 0.5  # and in ε where chord and parabola say that much of what is loose at the ends
+_IN_EPSILON = 0.5, 1.0  # and in ε where chord and parabola are that much of what is loose; where an end is too high
 _GAINED = 0.75  # of a parabola: what halving the way between its ends takes away
 _STARTS = 9  # beliefs that a rise may start from
 _SWITCHES, _KINKED = 3, 5e-5  # looks for where an attack becomes another one, and what a chord across it may lose
@@ -387,7 +387,8 @@ class ProvenLine:
         """
         with np.errstate(invalid="ignore"):
             enough = _GAINED * (room + np.maximum(bent, 0.0)) >= over
-        return enough | ~(alone + bent < _IN_EPSILON * boxes.loose)
+            share = np.where(np.all(boxes.most <= self.height[boxes.nodes], axis=0), *_IN_EPSILON)
+        return enough | ~(alone + bent < share * boxes.loose)
 
     def _compared(self, boxes: CurveBoxes, room: Array) -> Pair:
         """How far chord and parabola are above the line, at nodes and between; and how far its own chord is above it.
