@@ -67,9 +67,6 @@ class Boxes:
     def pick(self, some: Any) -> Boxes:
         return Boxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
-    def join(self, other: Boxes) -> Boxes:
-        return Boxes(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)], axis=-1) for f in fields(self)))
-
 
 @dataclass(frozen=True, eq=False)
 class HillTruths:
