@@ -78,7 +78,7 @@ def test_a_multiplier_that_falls_as_beliefs_rise_costs_what_is_said(move: int) -
     """Of one true value and of one mountain: F lies above both ends by no more than that, and by some of it."""
     rng, most, truths = np.random.default_rng(5), 0.0, _truths("normal", _form("straight", 0.8), 0.3, 3.0, move)
     none, one, flat = np.zeros(1), np.zeros(1, dtype=np.int64), np.full((2, 1), 0.5)
-    for _ in range(60):
+    for _ in range(40):
         t, e, rise = rng.uniform(-1, 1, 1), np.exp(rng.uniform(-2, 1, 1)), rng.uniform(0.01, 0.2, 1)
         low, wide = rng.uniform(0.1, 0.4, 1), rng.uniform(0.05, 0.4, 1)
         mu = np.exp(rng.uniform(0.0, 0.8, 1)), np.exp(rng.uniform(-0.8, 0.0, 1))
@@ -107,7 +107,7 @@ def test_one_mountain_lies_above_its_chord_by_no_more_than_is_said_and_by_some_o
         np.zeros(1),
         np.zeros(1, dtype=np.int64),
     )
-    for _ in range(150):
+    for _ in range(100):
         first = rng.uniform(-1.5, 1.5, 1)
         last, e, mu = first + rng.uniform(0.02, 0.2), np.exp(rng.uniform(-1.5, 2, 1)), np.exp(rng.uniform(-0.8, 0.8, 1))
         p, rise = rng.uniform(0.05, 0.6) + rng.uniform(0.0, 0.05, (2, 1)), rng.uniform(0.01, 0.3)
@@ -147,7 +147,7 @@ def test_no_true_value_exceeds_the_bound_and_it_is_close(kind: str, cap: float, 
     value, bound = truths.measure(epsilon)
     low, high = np.clip(search.prior.quantile([0.01, 0.99]), search.low, search.high)
     reached = np.zeros(2)
-    for t in [*np.linspace(low, high, 8)[1:-1], *truths.climbed(epsilon)[1][0]]:
+    for t in [*np.linspace(low, high, 5)[1:-1], *truths.climbed(epsilon)[1][0]]:
         lo, hi = (float(e) for e in truths.edges(np.asarray(t)))
         goal = HillGoal(Hills.of(search.prior, search.form), lo, hi, 0.0, factor)
         reached = np.maximum(reached, MisjudgedHills(goal, move).rough(epsilon))
