@@ -206,3 +206,21 @@ def _pairs(rng: np.random.Generator) -> list[tuple[dict[str, float], dict[str, f
 
 def _summed(guarantee: Guarantee, x: dict[str, float], y: dict[str, float]) -> float:
     return sum(float(guarantee.columns[n].distance(x[n], y[n])) for n in x)
+
+
+def test_beside_a_wrong_prior_the_attack_of_the_declared_one_is_shown() -> None:
+    """It is one of those that a factor allows: nothing would be said of it as if no attack were known."""
+    found = []
+    for factor in ("", "prior_factor = 1.5"):
+        asked_plan = plan(
+            "SELECT SUM(ABS(a - 3)) AS y FROM t",
+            {"a": "bounds = [-60, 60]\nmissing = false\nprior = { normal = { mean = 0, sd = 3 } }"},
+            f'[attacker]\ngoal = "a within 2"\nadvantage = 0.1\nat = {{ a = 1 }}\n{factor}',
+        )
+        exposure = Chooser(asked_plan, asked(asked_plan), None, False).exposure()
+        assert exposure is not None
+        risen, _ = exposure.attacked(6.0, False, exposure.advantage(6.0), None)
+        found.append(risen)
+    declared, wrong = found
+    assert 0 < wrong.attack <= declared.attack <= declared.bound < wrong.bound
+    assert wrong.attack == pytest.approx(declared.attack, rel=1e-3)

@@ -6,7 +6,7 @@ import pytest
 import guessproof as gp
 from guessproof.risk.capped import Hills
 from guessproof.risk.misjudged.along_hills import MisjudgedHills
-from guessproof.risk.misjudged.hill_boxes import Capped, Hull, Lines, largest
+from guessproof.risk.misjudged.hill_boxes import Capped, Hull, Lines
 from guessproof.risk.misjudged.hill_truths import Boxes, HillTruths
 from guessproof.risk.misjudged.hills import HillGoal
 from guessproof.risk.misjudged.odds import with_odds_of
@@ -58,16 +58,11 @@ def test_no_mountain_and_no_true_value_of_a_box_exceed_what_its_corners_say(kind
             last, p, rise, e = first + wide, rng.uniform(0.1, 0.6, 4), 0.1, np.array([rng.choice([0.3, 2.0])])
             low, high = np.sort(p.reshape(2, 2), axis=0)[:, :, None]
             mu = np.exp(rng.uniform(-0.4, 0.4, (2, 1)))
-            goals = [truths.edges(t) for t in (first, last)]
-            hull = Hull((goals[0][0], goals[1][0]), (goals[0][1], goals[1][1]))
             none, one, flat = np.zeros(1), np.zeros(1, dtype=np.int64), np.full((2, 1), 0.5)
             boxes = Boxes(one, one, first, last, low, high, flat, flat, none, none)
-            most, centre = -np.inf, np.stack([goals[0][0] + 0.3, goals[0][0] + 0.3])
-            for j, before in enumerate((low, high)):
-                ends = [Lines(truths.world, e, *goals[i], before[i], before[i] + rise, mu[j]) for i in (0, 1)]
-                room = truths._between(ends, hull, boxes)
-                most = max(most, *(float((largest(each, hull, centre, 33, 0.2).most + room)[0]) for each in ends))
-            most += 0.25 * 3.0 * float(np.max(np.maximum((mu[0] - mu[1]) * (high - low), 0.0)))
+            centre = np.stack([first, first])
+            (_, most, _), room, bent = truths._corners(e, np.array([rise]), boxes, [*mu], centre, 33, 0.2)
+            straight = float(np.max(most) + room[0])
             for _ in range(12):
                 s, q = rng.uniform(0, 1, 2)
                 t = (1 - s) * first + s * last
@@ -75,7 +70,32 @@ def test_no_mountain_and_no_true_value_of_a_box_exceed_what_its_corners_say(kind
                 lines = Lines(truths.world, e, *truths.edges(t), before, before + rise, (1 - q) * mu[0] + q * mu[1])
                 u, v = np.sort(rng.uniform(float(lines.lo[0]), float(lines.hi[0]), 2))
                 value = lines.constant + lines.side(np.array([u]), 1) + lines.side(np.array([v]), -1)
-                assert float(value[0]) <= most + 1e-12
+                assert float(value[0]) <= straight + bent[0] + 1e-12
+
+
+@pytest.mark.parametrize("move", [1, -1])
+def test_a_multiplier_that_falls_as_beliefs_rise_costs_what_is_said(move: int) -> None:
+    """Of one true value and of one mountain: F lies above both ends by no more than that, and by some of it."""
+    rng, most, truths = np.random.default_rng(5), 0.0, _truths("normal", _form("straight", 0.8), 0.3, 3.0, move)
+    none, one, flat = np.zeros(1), np.zeros(1, dtype=np.int64), np.full((2, 1), 0.5)
+    for _ in range(40):
+        t, e, rise = rng.uniform(-1, 1, 1), np.exp(rng.uniform(-2, 1, 1)), rng.uniform(0.01, 0.2, 1)
+        low, wide = rng.uniform(0.1, 0.4, 1), rng.uniform(0.05, 0.4, 1)
+        mu = np.exp(rng.uniform(0.0, 0.8, 1)), np.exp(rng.uniform(-0.8, 0.0, 1))
+        boxes = Boxes(one, one, t, t, np.stack([low, low]), np.stack([low + wide] * 2), flat, flat, none, none)
+        _, room, bent = truths._corners(e, rise, boxes, [*mu], np.stack([t, t]), 9, 0.2)
+        assert room[0] == 0.0
+        u, v = np.sort(rng.uniform(t - 0.3, t + 0.3, (2, 1)), axis=0)
+
+        def told(q: float, low=low, wide=wide, mu=mu, at=(e, t, u, v), rise=rise) -> float:
+            p, (e, t, u, v) = low + q * wide, at
+            lines = Lines(truths.world, e, *truths.edges(t), p, p + rise, (1 - q) * mu[0] + q * mu[1])
+            return float((lines.constant + lines.side(u, 1) + lines.side(v, -1))[0])
+
+        above = told(0.5) - 0.5 * (told(0.0) + told(1.0))
+        assert above <= bent[0] + 1e-12
+        most = max(most, above / bent[0])
+    assert most > 0.5
 
 
 @pytest.mark.parametrize("move", [1, -1])
@@ -87,7 +107,7 @@ def test_one_mountain_lies_above_its_chord_by_no_more_than_is_said_and_by_some_o
         np.zeros(1),
         np.zeros(1, dtype=np.int64),
     )
-    for _ in range(150):
+    for _ in range(100):
         first = rng.uniform(-1.5, 1.5, 1)
         last, e, mu = first + rng.uniform(0.02, 0.2), np.exp(rng.uniform(-1.5, 2, 1)), np.exp(rng.uniform(-0.8, 0.8, 1))
         p, rise = rng.uniform(0.05, 0.6) + rng.uniform(0.0, 0.05, (2, 1)), rng.uniform(0.01, 0.3)
@@ -111,27 +131,23 @@ def test_one_mountain_lies_above_its_chord_by_no_more_than_is_said_and_by_some_o
     assert min(most) > 0.3
 
 
-@pytest.mark.parametrize("move", [1, -1])
 @pytest.mark.parametrize(
-    ("kind", "form", "cap", "factor"),
+    ("kind", "cap", "factor", "move"),
     [
-        ("normal", "straight", 2.0, 1.5),
-        ("normal", "straight", 1.0, 4.0),
-        ("histogram", "straight", 1.2, 2.0),
-        ("exponential", "straight", 1.5, 2.0),
-        ("uniform", "bent", 1.5, 1.5),
+        ("normal", 2.0, 1.5, -1),
+        ("normal", 1.0, 4.0, 1),
+        ("histogram", 1.2, 2.0, 1),
+        ("exponential", 1.5, 2.0, -1),
     ],
 )
-def test_no_true_value_exceeds_the_bound_and_it_is_close(
-    kind: str, form: str, cap: float, factor: float, move: int
-) -> None:
+def test_no_true_value_exceeds_the_bound_and_it_is_close(kind: str, cap: float, factor: float, move: int) -> None:
     """Against attacks that are found at each of many true values by themselves; a line below them is never proven."""
-    truths = _truths(kind, _form(form, cap), 0.3, factor, move)
+    truths = _truths(kind, _form("straight", cap), 0.3, factor, move)
     epsilon, search = np.array([0.3, 1.5]), truths.search
     value, bound = truths.measure(epsilon)
     low, high = np.clip(search.prior.quantile([0.01, 0.99]), search.low, search.high)
     reached = np.zeros(2)
-    for t in np.linspace(low, high, 21)[1:-1]:
+    for t in [*np.linspace(low, high, 5)[1:-1], *truths.climbed(epsilon)[1][0]]:
         lo, hi = (float(e) for e in truths.edges(np.asarray(t)))
         goal = HillGoal(Hills.of(search.prior, search.form), lo, hi, 0.0, factor)
         reached = np.maximum(reached, MisjudgedHills(goal, move).rough(epsilon))
@@ -145,19 +161,47 @@ def test_no_true_value_exceeds_the_bound_and_it_is_close(
 
 
 @pytest.mark.parametrize("move", [1, -1])
-@pytest.mark.parametrize("kind", ["normal", "histogram", "exponential"])
-def test_beliefs_of_all_true_values_of_a_box_lie_between_its_lines(kind: str, move: int) -> None:
-    rng, truths = np.random.default_rng(1), _truths(kind, _form("straight", 1.0), 0.3, 3.0, move)
-    first = truths.search.prior.quantile(rng.uniform(0.02, 0.9, 40))
-    last = first + rng.uniform(0.001, 0.3, 40)
+@pytest.mark.parametrize(("kind", "factor", "radius"), [("normal", 3, 0.3), ("normal", 16, 1.0), ("histogram", 16, 1)])
+def test_beliefs_of_all_true_values_of_a_box_lie_between_its_lines(
+    kind: str, factor: float, radius: float, move: int
+) -> None:
+    """Also where a line leaves 0 … 1: boxes are up to half as wide again as the goal's half."""
+    rng, truths = np.random.default_rng(0), _truths(kind, _form("straight", 1.0), radius, factor, move)
+    first = truths.search.prior.quantile(rng.uniform(0.02, 0.9, 120))
+    last = first + rng.uniform(0.001, 1.5 * radius, 120)
     lines = truths._possible(first, last)
-    low, high = truths._beliefs(np.full(40, 1e9), np.zeros(40), first, last)
-    for share in (0.0, 0.2, 0.5, 0.9, 1.0):
+    low, high = truths._beliefs(np.full(120, 1e9), np.zeros(120), first, last)
+    for share in np.linspace(0, 1, 11):
         declared = truths._declared((1 - share) * first + share * last)
         for way, line, flat in ((-1, lines[0], low), (1, lines[1], high)):
-            belief = with_odds_of(declared, 3.0**way)
+            belief = with_odds_of(declared, float(factor) ** way)
             assert np.all(way * ((1 - share) * line[0] + share * line[1] - belief) >= 0)
             assert np.all(way * (flat - belief) >= -1e-12)
+
+
+@pytest.mark.parametrize("kind", ["normal", "histogram"])
+def test_no_rise_starts_from_beliefs_that_are_left_out(kind: str) -> None:
+    """Where all of the goal is κ times as likely, by sums over cells: the highest belief that there is."""
+    law, shape, factor = PRIORS[kind](), _form("straight", 0.9), 2.5
+    truths, t, e = _truths(kind, shape, 0.3, factor, 1), 0.4, 1.3
+    grid = _Grid(law, shape, (t - 0.3, t + 0.3), 20_000)
+    reached = [grid.beliefs(e * grid.hill(u, v, 0.9), np.where(grid.inside, factor, 1.0))
+               for u in np.linspace(0.1, 0.7, 13) for v in np.linspace(u, 0.7, 13)]  # fmt: skip
+    before, after = max(reached, key=lambda each: each[1])
+    for off, kept in ((1 - 1e-3, True), (1 + 2e-3, False)):
+        asked = (np.array([v]) for v in (e, off * (after - before), t, t))
+        low, high = (float(v[0]) for v in truths._beliefs(*asked))
+        assert low < before
+        assert (before <= high + 1e-7) == kept  # by which sums over cells err
+
+
+def test_little_that_is_far_on_either_side_is_not_lost_in_rounding() -> None:
+    """Of a basin it may be told e^{ε·cap} times as much."""
+    world = _truths("normal", _form("straight", 1.0), 0.3, 2.0, -1).world
+    far = np.array([3.0, 6.0, 8.0, 12.0])
+    below, above = world.mass(np.full(4, -np.inf), -far), world.mass(far, np.full(4, np.inf))
+    np.testing.assert_allclose(above, below, rtol=1e-13)
+    np.testing.assert_allclose(world.mass(far[:-1], far[1:]), below[:-1] - below[1:], rtol=1e-13)
 
 
 def test_what_is_asked_of_an_attack_without_a_true_value() -> None:

@@ -186,6 +186,7 @@ class Exposure:
             return Bracket.meet(best, known.bound, known.how, worst_at=known.worst_at, worst_prior=known.worst_prior)
 
         prior = self.prior if risen.worst_prior is None else float(risen.worst_prior)
+        prior = None if self.attacker.prior_factor > 1 else prior  # that of the worst prior is not the attack's
         risen = beside(risen, lambda attack: attack.advantage(epsilon, both, prior))
         return risen, None if believed is None else beside(believed, lambda attack: attack.belief(epsilon))
 

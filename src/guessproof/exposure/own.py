@@ -87,9 +87,12 @@ class OwnAttack:
 
 
 def own_attack(attacker: Attacker, guarantee: Guarantee, at: Any) -> OwnAttack | None:
-    """The attack where `at` is true; None where the query says nothing, or the goal is not about one or two numbers."""
+    """The attack where `at` is true; None where the query says nothing, or the goal is not about one or two numbers.
+
+    It is of the declared prior, which is one of those that a factor allows.
+    """
     names = attacker.names
-    if guarantee.responses is None or attacker.prior_factor > 1 or attacker.knows or attacker.tied or len(names) > 2:
+    if guarantee.responses is None or attacker.knows or attacker.tied or len(names) > 2:
         return None
     truth = _truth(attacker, at)
     parts = {n: replace(attacker.attributes[n], metric=None, scale=1.0) for n in names}

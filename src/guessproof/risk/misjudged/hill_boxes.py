@@ -33,7 +33,11 @@ For one μ all is convex in p. Where many values tie (all that is farther than t
 only: so it may move evenly from μ₁ at the least p of a box to μ₂ at the largest. Then both integrands have the second
 derivative 2(μ₂−μ₁)/(p₂−p₁) in p: they lie below their chords where μ rises with p, and elsewhere above them by at most
 |μ₂−μ₁|·(p₂−p₁)/4, which costs κ times that. So a box of true values, and of beliefs between two straight lines along
-it, is proven by its four corners.
+it, is proven by its four corners. Where these lines cross, nothing lies between them, and each is still one along which
+F is bounded by its ends; neither leads to where p + R is more than 1, since there a cut-off P would bend.
+
+*Rounding.* Integrals in closed form are off by a few units in the last place of themselves, those from tables by up to
+1e−11 of what a table adds up (`tilt_tables`): no more than L can be, 1 or e^{ε·cap}. Both are allowed for.
 """
 
 from __future__ import annotations
@@ -49,14 +53,13 @@ from scipy import special
 from guessproof.risk.capped import Hills
 from guessproof.risk.misjudged.hills import one_side
 from guessproof.risk.misjudged.tents import Move
-from guessproof.risk.misjudged.turns import dense
 from guessproof.world.checks import Array
 from guessproof.world.line import Normal
 
 Pair = tuple[Array, Array]
 
 _FARTHEST, _HALVINGS = 30.0, 26  # ln μ at most, and how closely it is looked for
-_ROUNDING = 4e-14  # of integrals of which each is at most about κ
+_ROUNDING, _BY_TABLES = 4e-14, 4e-11  # as shares of what is added up: closed forms, and integrals from tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +82,18 @@ class Capped:
         return self.hills.world.prior.normal_form
 
     def mass(self, a: Array, b: Array) -> Array:
-        """P(a ≤ X ≤ b), to about 1e−15."""
+        """P(a ≤ X ≤ b), to about 1e−15 of what lies beyond its nearer end: what is far may be told much."""
         b = np.maximum(a, b)
         if self.normal is None:
             return np.asarray(self.hills.world.prior.quick_mass(a, b))
-        above, below = (special.ndtr((x - self.normal.mean) / self.normal.sd) for x in (b, a))
-        return above - below
+        first, last = ((x - self.normal.mean) / self.normal.sd for x in (a, b))
+        above = first > 0
+        return special.ndtr(np.where(above, -first, last)) - special.ndtr(np.where(above, -last, first))
+
+    @cached_property
+    def rounding(self) -> float:
+        """Of sums of integrals, each with κ: by which share they may be off."""
+        return self.factor * (_ROUNDING if self.hills.world.tables is None else _BY_TABLES)
 
     def told(self, k: Array, start: Array, end: Array, ref: Array, side: int) -> Pair:
         """∫f and ∫e^{−k|ψ−ψ(ref)|}f over pieces to the left (side 1) of a value, or to its right (−1), in rows."""
@@ -137,6 +146,12 @@ class Lines:
         """How far from the flat part h turns inside, and outside."""
         (a, b), (c, d) = self.slopes
         return -np.log(-b / a) / self.k, -np.log(-d / c) / self.k
+
+    @property
+    def rounding(self) -> Array:
+        """By how much F may be off: each integral by a share of the most that L, and what it is taken times, can be."""
+        slopes = np.sum([np.abs(v) for pair in self.slopes for v in pair], axis=0)
+        return self.world.rounding * slopes * np.maximum(np.exp(-self.k * self.world.hills.cap), 1.0)
 
     @property
     def constant(self) -> Array:
@@ -254,7 +269,7 @@ def largest(lines: Lines, hull: Hull, centres: Array, count: int, narrow: float)
     """The largest F of all mountains that are flat within a hull, looked at around some of them."""
     sides = [_along(lines, hull, centre, side, count, narrow) for centre, side in zip(centres, (1, -1), strict=True)]
     (u, u_values, u_most), (v, v_values, v_most) = sides
-    constant = lines.constant + _ROUNDING * lines.world.factor
+    constant = lines.constant + lines.rounding
     every = np.arange(u.shape[0])
     seen, i, j = _in_order(u, u_values, v, v_values)
     most = constant + _in_order(u[:, :-1], u_most, v[:, 1:], v_most)[0]
@@ -265,11 +280,22 @@ def _along(lines: Lines, hull: Hull, centre: Array, side: int, count: int, narro
     """Places at which flat parts begin (side 1) or end, U or V there, and what it is at most in each cell."""
     (start, end), every = hull.ends(lines.world, side), np.arange(centre.size)
     share = np.clip((centre - start) / np.maximum(end - start, 1e-300), 0.0, 1.0)
-    places = start[:, None] + (end - start)[:, None] * dense(share, count, narrow)
+    places = start[:, None] + (end - start)[:, None] * _dense(share, count, narrow)
     values = lines.pick(np.repeat(every, count)).side(places.ravel(), side).reshape(places.shape)
     first, last = places[:, :-1].ravel(), places[:, 1:].ravel()
     more = lines.pick(np.repeat(every, count - 1)).between(first, last, side).reshape(values[:, 1:].shape)
     return places, values, np.maximum(values[:, :-1], values[:, 1:]) + more
+
+
+def _dense(centre: Array, count: int, narrow: float) -> Array:
+    """Shares from 0 to 1 around each centre, as far apart on one side of it as on the other, in rows.
+
+    Cells beside the best flat part prove least: where it is near an end, those on the other side must not be wider.
+    """
+    away = narrow * np.sinh(np.linspace(-1.0, 1.0, count) * np.arcsinh(1 / narrow))
+    made = np.clip(centre[:, None] + away, 0.0, 1.0)
+    made[:, 0], made[:, -1] = 0.0, 1.0
+    return made
 
 
 def _in_order(

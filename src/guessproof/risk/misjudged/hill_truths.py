@@ -67,9 +67,6 @@ class Boxes:
     def pick(self, some: Any) -> Boxes:
         return Boxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
-    def join(self, other: Boxes) -> Boxes:
-        return Boxes(*(np.concatenate([getattr(self, f.name), getattr(other, f.name)], axis=-1) for f in fields(self)))
-
 
 @dataclass(frozen=True, eq=False)
 class HillTruths:
@@ -204,7 +201,7 @@ class HillTruths:
         """Between which true values there may be more than a line; None where that is not known."""
         search, ends = self.search, [self.search.low, self.search.high]
         low, high, beyond = search.tails(epsilon, self.direction)
-        if with_odds_of(beyond, self.factor) > line:
+        if not with_odds_of(beyond, self.factor) <= line:
             return None
         for side in (0, 1):
             if np.isfinite(ends[side]):
@@ -267,12 +264,14 @@ class HillTruths:
         for way, factor in ((-1, 1 / self.factor), (1, self.factor)):
             there = with_odds_of(middle, factor)
             slope = factor / np.square(1 + (factor - 1) * middle)
-            found.append(np.clip(there + slope * (ends + way * beside - middle) + way * _BESIDE, 0.0, 1.0))
+            # Where a line leaves 0 … 1 it stays straight: cut off there, it would cut off beliefs elsewhere.
+            found.append(there + slope * (ends + way * beside - middle) + way * _BESIDE)
         return found[0], found[1]
 
-    def _trimmed(self, boxes: Boxes) -> Boxes:
-        """Boxes without beliefs that nobody has."""
+    def _trimmed(self, line: Array, boxes: Boxes) -> Boxes:
+        """Boxes without beliefs that nobody has. Their lines may cross, but lead nowhere where p + R is more than 1."""
         least, most = self._possible(boxes.first, boxes.last)
+        least = np.minimum(least, 1 - line[boxes.which])
         low = np.where(np.all(boxes.low <= least, axis=0), least, boxes.low)
         high = np.where(np.all(boxes.high >= most, axis=0), most, boxes.high)
         return replace(boxes, low=low, high=high).pick(~np.all(low >= high, axis=0))
@@ -295,7 +294,7 @@ class HillTruths:
 
     def _unproven(self, epsilon: Array, line: Array, boxes: Boxes) -> Boxes:
         """What is left of boxes: those that were not proven, halved or to be looked at more closely."""
-        boxes = self._trimmed(boxes)
+        boxes = self._trimmed(line, boxes)
         if not boxes.which.size:
             return boxes
         levels = np.unique(boxes.level)
@@ -304,22 +303,10 @@ class HillTruths:
 
     def _looked_at(self, epsilon: Array, line: Array, boxes: Boxes, count: int, narrow: float) -> Boxes:
         e, rise = epsilon[boxes.which], line[boxes.which]
-        goals = [self.edges(t) for t in (boxes.first, boxes.last)]
-        hull = Hull((goals[0][0], goals[1][0]), (goals[0][1], goals[1][1]))
         ends = np.mean(boxes.low, axis=0), np.mean(boxes.high, axis=0)
         starts = [self._lines(e, rise, boxes, p) for p in (ends[0], ends[1], 0.5 * (ends[0] + ends[1]))]
         mu, alone = self._multipliers(boxes, starts)
-        centre = starts[0].within(boxes.best)
-        seen, most, flats = np.empty((2, 2, e.size)), np.empty((2, 2, e.size)), np.empty((2, 2, 2, e.size))
-        room = np.zeros(e.size)
-        for j, before in enumerate((boxes.low, boxes.high)):
-            after = np.minimum(before + rise, 1.0)
-            corners = [Lines(self.world, e, *goals[i], before[i], after[i], mu[j]) for i in (0, 1)]
-            for i, lines in enumerate(corners):
-                found = largest(lines, hull, centre, count, narrow)
-                seen[i, j], most[i, j], flats[i, j] = found.seen, found.most, found.flat
-            room = np.maximum(room, self._between(corners, hull, boxes))
-        bent = 0.25 * self.factor * np.max(np.maximum((mu[0] - mu[1]) * (boxes.high - boxes.low), 0.0), axis=0)
+        (seen, most, flats), room, bent = self._corners(e, rise, boxes, mu, starts[0].within(boxes.best), count, narrow)
         left = ~(np.max(most, axis=(0, 1)) + room + bent <= 0)  # what is not a number proves nothing
         boxes, seen, flats = boxes.pick(left), seen[..., left], flats[..., left]
         corner = np.argmax(seen.reshape(4, -1), axis=0)
@@ -331,6 +318,27 @@ class HillTruths:
         flat = flats.reshape(4, 2, -1)[corner, :, np.arange(corner.size)].T
         boxes = self._turned(boxes, start, np.where(side, alone[1][left], alone[0][left]), seen, flat)
         return self._halved(boxes, seen, most[..., left], room[left], bent[left])
+
+    def _corners(
+        self, e: Array, rise: Array, boxes: Boxes, mu: list[Array], centre: Array, count: int, narrow: float
+    ) -> tuple[tuple[Array, Array, Array], Array, Array]:
+        """The largest F at the corners of boxes, by true value and belief: seen, of all mountains, and with which.
+
+        And by how much F may be larger between true values, and between beliefs.
+        """
+        goals = [self.edges(t) for t in (boxes.first, boxes.last)]
+        hull = Hull((goals[0][0], goals[1][0]), (goals[0][1], goals[1][1]))
+        seen, most, flats = np.empty((2, 2, e.size)), np.empty((2, 2, e.size)), np.empty((2, 2, 2, e.size))
+        room = np.zeros(e.size)
+        for j, before in enumerate((boxes.low, boxes.high)):
+            after = np.minimum(before + rise, 1.0)
+            corners = [Lines(self.world, e, *goals[i], before[i], after[i], mu[j]) for i in (0, 1)]
+            for i, lines in enumerate(corners):
+                found = largest(lines, hull, centre, count, narrow)
+                seen[i, j], most[i, j], flats[i, j] = found.seen, found.most, found.flat
+            room = np.maximum(room, self._between(corners, hull, boxes))
+        bent = 0.25 * self.factor * np.max(np.maximum((mu[0] - mu[1]) * (boxes.high - boxes.low), 0.0), axis=0)
+        return (seen, most, flats), room, bent
 
     def _lines(self, epsilon: Array, rise: Array, boxes: Boxes, before: Array) -> Lines:
         """The true values in the middle of boxes, with some beliefs."""
