@@ -93,8 +93,8 @@ class Slices:
         return only, np.all(only == some, axis=0)
 
     def _met(self, x: Array, y: Array) -> Any:
-        values = {self.other.name: x, self.last.name: y}
-        return np.stack([np.broadcast_to(meets(self.joint_attack, region, values), x.shape) for region in self.regions])
+        """Which points belong to regions, without what is allowed for rounding: it would fill one that is empty."""
+        return self._decided(x, x, y, y)[0]
 
     def _turn(self, x: Array, low: Array, high: Array, before: Any) -> Array:
         """Where pieces leave what they begin in."""
