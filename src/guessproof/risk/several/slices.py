@@ -66,7 +66,8 @@ def region_probabilities(joint_attack: JointAttack, regions: tuple[Goal, ...]) -
 
     if len(others) == 1 and isinstance(others[0].prior, LinePrior):
         edges = [*jumps[others[0].name], *_crossings(joint_attack, regions, others[0], last)]
-        found = _by_halves(Slices(joint_attack, regions, others[0], last), edges)
+        curved = any(isinstance(leaf, FormulaGoal) for region in regions for leaf in leaf_goals(region))
+        found = _by_halves((Slices if curved else _Plain)(joint_attack, regions, others[0], last), edges)
     else:
         found = np.sum(summed(_nodes(others, last, jumps)), axis=1)
     return [float(part / found[-1]) for part in found[:-1]]
@@ -84,6 +85,20 @@ def _crossings(joint_attack: JointAttack, regions: tuple[Goal, ...], other: Attr
     return np.unique(cuts[np.isfinite(cuts)]).tolist()
 
 
+class _Plain(Slices):
+    """Slices of discs and intervals: they hold the true value, which is a node, and begin where panels do."""
+
+    def held(self, points: Array) -> Array:
+        cuts, met = sections(self.joint_attack, self.regions, [self.other], self.last, [points])
+        prior: Any = self.last.prior
+        joint: Any = joint_of(self.other)
+        ends = cuts[:, :-1], cuts[:, 1:]
+        mass = np.maximum(
+            prior.quick_mass(*ends) if joint is None else joint.slice_mass(self.other.name, points, *ends), 0
+        )
+        return np.stack([np.sum(mass * inside, axis=1) for inside in (*met, np.ones(mass.shape))])
+
+
 def _by_halves(slices: Slices, jumps: list[float]) -> Array:
     """Sums over one attribute, panels of which are halved as long as their halves say something else.
 
@@ -95,6 +110,9 @@ def _by_halves(slices: Slices, jumps: list[float]) -> Array:
     def in_panels(left: Array, right: Array) -> tuple[Array, Array, Any]:
         """What panels hold; what that misses by if their nodes see too little; and where they see all or nothing."""
         points, weight = _weighed(slices.other, left, right)
+        if isinstance(slices, _Plain):
+            found = np.sum((weight * slices.held(points)).reshape(-1, left.size, _NODES.size), axis=2)
+            return found, np.zeros(found.shape), np.zeros(left.size, dtype=bool)
         held = slices.held(np.concatenate([points, *(left + share * (right - left) for share in _ENDS)]))
         nodes, ends = np.split(held, [points.size], axis=1)
         nodes, ends = nodes.reshape(len(held), left.size, -1), ends.reshape(len(held), len(_ENDS), left.size)
