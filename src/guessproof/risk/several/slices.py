@@ -1,8 +1,8 @@
 """The prior of goals about several numbers together: slices along one attribute, quadrature over the others.
 
 On a slice the goal is a union of intervals, whose ends are found by bisection, and the slice's mass there is exact; the
-others are summed over Gauss nodes. Panels of a single other one are halved until their halves say the same: where a
-strip of the goal crosses a panel far out, eight nodes may see little of it. A slice can overlook a sliver between two
+others are summed over Gauss nodes. Of two numbers panels are halved until their halves say the same, and slices are cut
+by enclosures (`pieces`), so that nothing lies unseen between nodes. Of three, a slice can overlook a sliver between two
 of its own nodes: the answer is therefore held inside the bracket that cells prove (`belief.block_part`).
 """
 
@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.several.joint_attack import JointAttack
+from guessproof.risk.several.pieces import LEAST, Slices, leaf_goals, marks, meets
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
-from guessproof.world.formulas import FormulaGoal, Given
-from guessproof.world.goals import And, Compound, Goal, Not, Together
+from guessproof.world.formulas import FormulaGoal
+from guessproof.world.goals import Goal, Together
 from guessproof.world.line import LinePrior
 
 _NODES, _WEIGHTS = (np.asarray(part) for part in np.polynomial.legendre.leggauss(8))
@@ -28,9 +29,12 @@ _SCAN = 64  # pieces of a slice in which an end is looked for
 _HALVINGS = 60
 _FAR = 1e-13
 _BULK = (1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999)
-_SETTLED = 1e-11  # of a region's probability
+_SETTLED, _BENT = 1e-11, 1e-9  # of a region's probability
+_BEYOND = 0.02  # of a panel, which lies between its end and the nearest node
+_ENDS = (1e-7, 1 - 1e-7)  # of a panel: what a region holds there may jump at its very end
 _MOST_HALVES, _MOST_PANELS = 30, 2000
 
+_TO_ENDS = np.stack([[np.prod([(2 * e - 1 - m) / (n - m) for m in _NODES if m != n]) for n in _NODES] for e in _ENDS])
 Mass = Callable[[Array, Array], Array]
 
 
@@ -62,7 +66,8 @@ def region_probabilities(joint_attack: JointAttack, regions: tuple[Goal, ...]) -
 
     if len(others) == 1 and isinstance(others[0].prior, LinePrior):
         edges = [*jumps[others[0].name], *_crossings(joint_attack, regions, others[0], last)]
-        found = _by_halves(others[0], last, edges, summed)
+        curved = any(isinstance(leaf, FormulaGoal) for region in regions for leaf in leaf_goals(region))
+        found = _by_halves((Slices if curved else _Plain)(joint_attack, regions, others[0], last), edges)
     else:
         found = np.sum(summed(_nodes(others, last, jumps)), axis=1)
     return [float(part / found[-1]) for part in found[:-1]]
@@ -80,29 +85,56 @@ def _crossings(joint_attack: JointAttack, regions: tuple[Goal, ...], other: Attr
     return np.unique(cuts[np.isfinite(cuts)]).tolist()
 
 
-def _by_halves(other: Attribute, last: Attribute, jumps: list[float], summed: Callable[[SliceNodes], Array]) -> Array:
-    """Sums over one attribute, panels of which are halved as long as their halves say something else."""
-    joint: Any = joint_of(other)
-    prior: Any = last.prior
+class _Plain(Slices):
+    """Slices of discs and intervals: they hold the true value, which is a node, and begin where panels do."""
 
-    def in_panels(left: Array, right: Array) -> Array:
-        points, weight = _weighed(other, left, right)
+    def held(self, points: Array) -> Array:
+        cuts, met = sections(self.joint_attack, self.regions, [self.other], self.last, [points])
+        prior: Any = self.last.prior
+        joint: Any = joint_of(self.other)
+        ends = cuts[:, :-1], cuts[:, 1:]
+        mass = np.maximum(
+            prior.quick_mass(*ends) if joint is None else joint.slice_mass(self.other.name, points, *ends), 0
+        )
+        return np.stack([np.sum(mass * inside, axis=1) for inside in (*met, np.ones(mass.shape))])
 
-        def mass(a: Array, b: Array) -> Array:
-            return prior.quick_mass(a, b) if joint is None else joint.slice_mass(other.name, points, a, b)
 
-        found = summed(SliceNodes([points], weight, mass))
-        return np.sum(found.reshape(len(found), left.size, -1), axis=2)
+def _by_halves(slices: Slices, jumps: list[float]) -> Array:
+    """Sums over one attribute, panels of which are halved as long as their halves say something else.
 
-    edges = _panels(other, _LEVELS[1], jumps)
+    Nodes of halves can agree where a bend lies between the end of a panel and the first of them: what a polynomial
+    through them says of the end has to be so, too. Where they see all or nothing, something may lie between any two:
+    an enclosure of the panel has to agree.
+    """
+
+    def in_panels(left: Array, right: Array) -> tuple[Array, Array, Any]:
+        """What panels hold; what that misses by if their nodes see too little; and where they see all or nothing."""
+        points, weight = _weighed(slices.other, left, right)
+        if isinstance(slices, _Plain):
+            found = np.sum((weight * slices.held(points)).reshape(-1, left.size, _NODES.size), axis=2)
+            return found, np.zeros(found.shape), np.zeros(left.size, dtype=bool)
+        held = slices.held(np.concatenate([points, *(left + share * (right - left) for share in _ENDS)]))
+        nodes, ends = np.split(held, [points.size], axis=1)
+        nodes, ends = nodes.reshape(len(held), left.size, -1), ends.reshape(len(held), len(_ENDS), left.size)
+        found = np.sum(weight.reshape(left.size, -1) * nodes, axis=2)
+        bent = np.max(np.abs(np.einsum("rpn,en->rep", nodes, _TO_ENDS) - ends), axis=1)
+        flat = np.all((nodes[:-1] == 0) | (nodes[:-1] == nodes[-1]), axis=(0, 2)) & (found[-1] > LEAST)
+        return found, _BEYOND * found[-1] * bent, flat
+
+    edges = _panels(slices.other, _LEVELS[1], jumps)
     left, right = edges[:-1], edges[1:]
-    whole, done = in_panels(left, right), 0.0
+    whole, done = in_panels(left, right)[0], 0.0
     for _ in range(_MOST_HALVES):
         middle = 0.5 * (left + right)
-        halves = in_panels(np.concatenate([left, middle]), np.concatenate([middle, right]))
+        halves, bent, flat = in_panels(np.concatenate([left, middle]), np.concatenate([middle, right]))
         first, second = np.split(halves, 2, axis=1)
         both = first + second
         off = np.any(np.abs(both - whole) > _SETTLED * (done + np.sum(both, axis=1))[:, None], axis=0)
+        off |= np.any(
+            np.sum(bent.reshape(len(bent), 2, -1), axis=1) > _BENT * (done + np.sum(both, axis=1))[:, None], axis=0
+        )
+        dull = np.flatnonzero(~off & np.all(flat.reshape(2, -1), axis=0))
+        off[dull] = slices.is_open(left[dull], right[dull])
         done = done + np.sum(both[:, ~off], axis=1)
         left, right = np.concatenate([left[off], middle[off]]), np.concatenate([middle[off], right[off]])
         whole = np.concatenate([first[:, off], second[:, off]], axis=1)
@@ -120,27 +152,11 @@ def sections(
     """
     regions = tuple(regions)
     cuts = _cuts(joint_attack, regions, others, last, points)
-    with np.errstate(invalid="ignore"):
-        middle = np.where(np.isinf(cuts[:, :-1]), cuts[:, 1:] - 1, np.where(np.isinf(cuts[:, 1:]), cuts[:, :-1] + 1,
+    with np.errstate(invalid="ignore"):  # beyond the last places at which ends are looked for next to nobody is left
+        middle = np.where(np.isinf(cuts[:, :-1]), cuts[:, 1:], np.where(np.isinf(cuts[:, 1:]), cuts[:, :-1],
                           0.5 * (cuts[:, :-1] + cuts[:, 1:])))  # fmt: skip
     values = {a.name: p[:, None] for a, p in zip(others, points, strict=True)} | {last.name: middle}
-    return cuts, [np.broadcast_to(_meets(joint_attack, region, values), middle.shape) for region in regions]
-
-
-def marks(joint_attack: JointAttack, regions: Iterable[Goal], attribute: Attribute) -> list[float]:
-    """Where along an attribute a slice may begin or end to meet a goal."""
-    if isinstance(attribute.prior, Finite):
-        return []
-    found: list[float] = []
-    for goal in (g for region in regions for g in leaf_goals(region)):
-        names = [a.name for a in goal.attributes]
-        if attribute.name not in names:
-            continue
-        if isinstance(goal, Together):
-            found += goal.marks(names.index(attribute.name), joint_attack.point(goal))
-        else:
-            found += [e for pair in joint_attack.intervals(goal) for e in pair]
-    return [e for e in found if np.isfinite(e)]
+    return cuts, [np.broadcast_to(meets(joint_attack, region, values), middle.shape) for region in regions]
 
 
 def _nodes(others: list[Attribute], last: Attribute, jumps: dict[str, list[float]]) -> SliceNodes:
@@ -202,7 +218,7 @@ def _cuts(
                                                       [1 - 1e-3, 1 - 1e-6, 1 - 1e-12]])))  # fmt: skip
     true = joint_attack.truth.get(last.name)  # a goal around it may be too narrow to hold another node
     inner = np.unique(np.append(inner[np.isfinite(inner)], [] if true is None else [float(true)]))
-    found = [np.full((count, 1), low), np.full((count, 1), high)]
+    found = [np.full((count, 1), end) for end in (low, inner[0], inner[-1], high)]
     for goal in dict.fromkeys(leaf for region in regions for leaf in leaf_goals(region)):
         if isinstance(goal, Together):
             found += _together_ends(joint_attack, goal, others, last, points, inner)
@@ -250,30 +266,3 @@ def _together_ends(
             a, b = np.where(same, c, a), np.where(same, b, c)
         found.append(np.where(real, 0.5 * (a + b), inner[0]))
     return found
-
-
-def leaf_goals(goal: Goal) -> list[Goal]:
-    """The goals that a goal is made of."""
-    if isinstance(goal, Given):
-        return [*leaf_goals(goal.goal), *goal.known]
-    if isinstance(goal, Compound):
-        return [leaf for part in goal.parts for leaf in leaf_goals(part)]
-    return [goal]
-
-
-def _meets(joint_attack: JointAttack, goal: Goal, values: dict[str, Any]) -> Any:
-    """Which points meet a goal."""
-    if isinstance(goal, Compound):
-        parts = np.broadcast_arrays(*(_meets(joint_attack, part, values) for part in goal.parts))
-        if isinstance(goal, Not):
-            return ~parts[0]
-        return np.all(parts, axis=0) if isinstance(goal, And) else np.any(parts, axis=0)
-    if isinstance(goal, Together):
-        return goal.holds(np.broadcast_arrays(*(values[a.name] for a in goal.members)), joint_attack.point(goal))
-    (attribute,) = joint_attack.members(goal)
-    value = np.broadcast_arrays(*values.values())[list(values).index(attribute.name)]
-    if isinstance(attribute.prior, Finite):
-        chosen = goal.chosen(attribute.prior, joint_attack.at(goal)) > 0.5
-        own = attribute.prior
-        return chosen[np.searchsorted(own.points, value) if own.is_line else value.astype(np.int64)]
-    return np.any([(value >= a) & (value <= b) for a, b in joint_attack.intervals(goal)], axis=0)
