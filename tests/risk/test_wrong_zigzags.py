@@ -218,3 +218,15 @@ def test_few_correct_numbers_at_an_end_of_many() -> None:
 def test_an_interval_that_ends_very_far_out() -> None:
     far, near = (_salary((end, 40), (60, 70), factor=1.5).advantage(0.1) for end in (-1e9, -1e3))
     assert float(far.bound) == pytest.approx(float(near.bound), rel=1e-4)
+
+
+def test_a_goal_of_which_all_may_be_believed_in_the_end() -> None:
+    prior = gp.lognormal(33.0, 0.5)
+    number = gp.Attribute("x", prior=prior)
+    goal = gp.inside(number, (10, 20), (60, 1e9))
+    cut = stretches_of(number, goal, None)
+    assert cut is not None
+    _, bound = MisjudgedZigzags(cut, 0.0, 1.5).measure(np.array([0.01]))
+    p = float(prior.mass(10, 20) + prior.mass(60, np.inf))
+    most = 1 - p / (p + 1.5 * (1 - p))
+    assert most <= bound[0] == pytest.approx(most, rel=1e-9)

@@ -88,11 +88,13 @@ class MisjudgedZigzags:
 
     def _one(self, epsilon: float, hairs: tuple[float, ...]) -> tuple[float, float]:
         stretches = self.cut.at(epsilon)
-        if stretches is None or not all(stretch.is_told for stretch in stretches):
+        if stretches is None:
             return 0.0, 1.0
         if not self.splits:
             self.splits.extend(_splits(stretches))
         world = ZigzagWorld(stretches, epsilon, np.exp(epsilon * self.step), self.factor, self.splits)
+        if not all(stretch.is_told for stretch in stretches):
+            return 0.0, world.whatever
         near = min(self.known, key=lambda e: abs(np.log(e / epsilon)), default=None)
         attack, bound = world.measured(None if near is None else self.known[near], hairs)
         self.known[epsilon] = attack.turns
@@ -123,7 +125,12 @@ class ZigzagWorld:
                 if better.value <= attack.value * (1 + _BETTER):
                     break
                 attack = better
-        return attack, 1.0
+        return attack, self.whatever
+
+    @property
+    def whatever(self) -> float:
+        """How far a belief rises at most that is all there is in the end."""
+        return 1 - self._before[0]
 
     def _searched(self) -> ZigzagAttack:
         """The best of what all places and beliefs lead to, again and again."""
