@@ -187,3 +187,46 @@ def test_a_tail_that_outweighs_epsilon() -> None:
     low, high = attack.advantage(0.9, both=True), attack.advantage(1.1, both=True)
     assert 0 < float(low.attack) <= float(low.bound) < 1
     assert float(low.bound) <= float(high.bound) <= 1
+
+
+@pytest.mark.parametrize(
+    ("intervals", "alike"),
+    [
+        (((3, 5), (6.5, 7.5)), (6.5, 7.5)),  # nobody is in the first
+        (((0.5, 2), (6, 7.5)), (0.5, 7.5)),  # nobody is between them
+        (((0.5, 3), (3.5, 4), (5.5, 7.5)), (0.5, 7.5)),
+        (((3, 5), (6, 10)), (5, 10)),
+    ],
+)
+def test_a_likelihood_changes_where_nobody_is(
+    intervals: tuple[tuple[float, float], ...], alike: tuple[float, float]
+) -> None:
+    number = gp.Attribute("x", prior=gp.histogram([0, 2, 6, 8, 10], [0.4, 0, 0.3, 0.3]))
+    several = gp.Attack(gp.inside(number, *intervals), prior_factor=1.5).advantage(0.2)
+    one = gp.Attack(gp.inside(number, alike), prior_factor=1.5).advantage(0.2)
+    assert float(one.attack) * (1 - 1e-9) <= float(several.bound) <= float(one.bound) * 1.03
+    assert float(several.attack) <= float(one.bound)
+
+
+def test_few_correct_numbers_at_an_end_of_many() -> None:
+    values = norm.ppf((np.arange(1000) + 0.5) / 1000, 50, 10)
+    number = gp.Attribute("x", prior=gp.empirical(values))
+    attack = gp.Attack(gp.inside(number, (values[-3], values[-1] + 1)), prior_factor=1.5)
+    assert 0 < float(attack.advantage(0.1).attack) <= float(attack.advantage(0.1).bound)
+
+
+def test_an_interval_that_ends_very_far_out() -> None:
+    far, near = (_salary((end, 40), (60, 70), factor=1.5).advantage(0.1) for end in (-1e9, -1e3))
+    assert float(far.bound) == pytest.approx(float(near.bound), rel=1e-4)
+
+
+def test_a_goal_of_which_all_may_be_believed_in_the_end() -> None:
+    prior = gp.lognormal(33.0, 0.5)
+    number = gp.Attribute("x", prior=prior)
+    goal = gp.inside(number, (10, 20), (60, 1e9))
+    cut = stretches_of(number, goal, None)
+    assert cut is not None
+    _, bound = MisjudgedZigzags(cut, 0.0, 1.5).measure(np.array([0.01]))
+    p = float(prior.mass(10, 20) + prior.mass(60, np.inf))
+    most = 1 - p / (p + 1.5 * (1 - p))
+    assert most <= bound[0] == pytest.approx(most, rel=1e-9)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from guessproof.risk.misjudged.odds import with_odds_of
-from guessproof.risk.misjudged.stretches import AtomStretches, DensityStretches, Stretch
+from guessproof.risk.misjudged.stretches import NOBODY, AtomStretches, DensityStretches, Stretch
 from guessproof.risk.misjudged.zigzag_proof import Beliefs, Levels, Split, Turns, Walk
 from guessproof.world.checks import Array
 
@@ -88,11 +88,13 @@ class MisjudgedZigzags:
 
     def _one(self, epsilon: float, hairs: tuple[float, ...]) -> tuple[float, float]:
         stretches = self.cut.at(epsilon)
-        if stretches is None or not all(stretch.is_told for stretch in stretches):
+        if stretches is None:
             return 0.0, 1.0
         if not self.splits:
             self.splits.extend(_splits(stretches))
         world = ZigzagWorld(stretches, epsilon, np.exp(epsilon * self.step), self.factor, self.splits)
+        if not all(stretch.is_told for stretch in stretches):
+            return 0.0, world.whatever
         near = min(self.known, key=lambda e: abs(np.log(e / epsilon)), default=None)
         attack, bound = world.measured(None if near is None else self.known[near], hairs)
         self.known[epsilon] = attack.turns
@@ -123,7 +125,12 @@ class ZigzagWorld:
                 if better.value <= attack.value * (1 + _BETTER):
                     break
                 attack = better
-        return attack, 1.0
+        return attack, self.whatever
+
+    @property
+    def whatever(self) -> float:
+        """How far a belief rises at most that is all there is in the end."""
+        return 1 - self._before[0]
 
     def _searched(self) -> ZigzagAttack:
         """The best of what all places and beliefs lead to, again and again."""
@@ -249,14 +256,19 @@ class ZigzagWorld:
         while True:
             grain, (before, which) = _FINE if fine and looks else _COARSE, np.unique(open_, return_inverse=True)
             walk = self._walk(attack, rise, before, grain, split)
-            open_ = open_[:, ~(walk.excluded(which.reshape(open_.shape)) > _ROUNDING)]
+            open_ = open_[:, ~(walk.excluded(which.reshape(open_.shape)) > self._nothing)]
             again = fine and grain is _COARSE
-            if not open_.size or not (again or walk.least > _ROUNDING) or looks == _HALVINGS:
+            if not open_.size or not (again or walk.least > self._nothing) or looks == _HALVINGS:
                 return open_, walk
             looks += 1
             if not again:
                 middle = 0.5 * (open_[0] + open_[1])
                 open_ = np.concatenate([np.stack([open_[0], middle]), np.stack([middle, open_[1]])], axis=1)
+
+    @property
+    def _nothing(self) -> float:
+        """What rounding may add, and outer parts of the rest that were left out may take away."""
+        return _ROUNDING + 2 * NOBODY * self.factor
 
     def _beliefs(self, attack: ZigzagAttack, rise: float) -> Array:
         """From where a belief may rise so far, close to each other where the attack does."""
@@ -284,8 +296,9 @@ class ZigzagWorld:
             half = stretch.left or stretch.right
             assert half is not None
             mass[stretch.goal] += float(half.mass[-1])
-        declared = mass[True] / (mass[True] + mass[False])
-        low, high = (float(with_odds_of(declared, f)) for f in (1 / self.factor, self.factor))
+        # Of the rest, outer parts in which hardly anybody is were left out.
+        declared = (mass[True] / (mass[True] + mass[False] + out) for out in (2 * NOBODY, 0.0))
+        low, high = (float(with_odds_of(d, f)) for d, f in zip(declared, (1 / self.factor, self.factor), strict=True))
         return low * (1 - _ROUNDING), min(high * (1 + _ROUNDING), 1.0)
 
 

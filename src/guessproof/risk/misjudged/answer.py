@@ -61,7 +61,7 @@ _CELLS = (250, 800)  # of a program of products, and of a finer one
 _RINGS = ((1, 2), (1,)), ((2, 4), (2, 4))  # of its products, with mirror images and without
 _MORE_RINGS = (1, 2), (1, 2)  # where finer cells would take too long
 _SLICES = 512  # of a range of true values, for what is believed before
-_MOST_STRETCHES = 17  # of goal and rest along a line: eight intervals
+_ONE_RUN, _MOST_STRETCHES = 3, 17  # of goal and rest along a line: eight intervals
 _SMALL = 15_000  # rows of the first, so that finer cells do not
 
 
@@ -427,7 +427,7 @@ def _engine(attribute: Attribute, goal: Goal, at: Any, factor: float, among: int
 
 
 def stretches_of(attribute: Attribute, goal: Goal, at: Any) -> DensityStretches | AtomStretches | None:
-    """Runs of correct guesses under a distance without a cap; None elsewhere, or where they are many."""
+    """Several runs of correct guesses under a distance without a cap; None elsewhere, or where they are many."""
     prior, form = attribute.prior, attribute.distance.line_form
     if form is None or form.is_flat or not np.isinf(form.cap):
         return None
@@ -442,7 +442,8 @@ def stretches_of(attribute: Attribute, goal: Goal, at: Any) -> DensityStretches 
     if not np.all((marks == 0) | (marks == 1)) or not 0 < np.count_nonzero(marks) < marks.size:
         return None
     correct = marks > 0
-    return AtomStretches(Atoms.of(prior, form), correct) if len(runs_of(correct)) <= _MOST_STRETCHES else None
+    several = _ONE_RUN < len(runs_of(correct)) <= _MOST_STRETCHES
+    return AtomStretches(Atoms.of(prior, form), correct) if several else None
 
 
 def _on_line(

@@ -26,7 +26,8 @@ Cells = NDArray[np.int64]
 _CELLS = 160, 320  # of a stretch, and where one of so many would hold too much
 _MOST = 0.006  # of the prior in a cell
 _TAIL = 1e-13  # of the prior beyond which cells are not even
-_NOBODY = 1e-15  # of the prior
+NOBODY = 1e-15  # of the prior
+_STRETCHES = 3  # at least: one of them lies between two others
 _STEEPEST = 300.0  # ε times how far all of it reaches: beyond it exponents are too large
 _HARDLY_ANY = 1e-300
 
@@ -108,6 +109,17 @@ def _half(rate: float, places: Array, mass: Array, told: Array, dense: Array | N
     return Half(rate, places, up_to[0], up_to[1], dense)
 
 
+def _without_gaps(pieces: list[Component]) -> list[Component]:
+    """Stretches that begin where the one before ends, goal and rest in turn: a likelihood may change where nobody is,
+    too, and what holds nobody may belong to either.
+    """
+    found = pieces[:1]
+    for _, end, goal in pieces[1:]:
+        start, last, before = found[-1]
+        found[-1:] = [(start, end, goal)] if goal == before else [found[-1], (last, end, goal)]
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class DensityStretches:
     """Goal and rest beside a density."""
@@ -117,11 +129,9 @@ class DensityStretches:
 
     @classmethod
     def of(cls, world: TiltedIntegrals, intervals: list[tuple[float, float]]) -> DensityStretches | None:
-        """None where ψ jumps, or all or nothing is correct."""
-        pieces = components(world.prior, intervals)
-        if any(world.form.jumps) or len({goal for *_, goal in pieces}) < 2:
-            return None
-        return cls(world, tuple(pieces))
+        """None where ψ jumps, or fewer than three stretches are left: between those nothing turns."""
+        pieces = _without_gaps(components(world.prior, intervals))
+        return None if any(world.form.jumps) or len(pieces) < _STRETCHES else cls(world, tuple(pieces))
 
     @property
     def turned(self) -> DensityStretches:
@@ -137,7 +147,7 @@ class DensityStretches:
     def pieces(self) -> tuple[Component, ...]:
         """Those that count: an outer part of the rest adds −κp times what it holds, or more."""
         first, *inner, last = self.every
-        few = [goal or float(self.world.prior.mass(a, b)) > _NOBODY for a, b, goal in (first, last)]
+        few = [goal or float(self.world.prior.mass(a, b)) > NOBODY for a, b, goal in (first, last)]
         return (*([first] * few[0]), *inner, *([last] * few[1])) if len(inner) > 1 else self.every
 
     @cached_property
@@ -172,8 +182,7 @@ class DensityStretches:
     def at(self, epsilon: float) -> list[Stretch] | None:
         """All stretches from left to right; None where ε is too large."""
         psi = self.world.form.psi
-        inner = [end for piece in self.pieces for end in piece[:2] if np.isfinite(end)]
-        if epsilon * float(psi(max(inner)) - psi(min(inner))) > _STEEPEST:
+        if epsilon * float(psi(self.pieces[-1][0]) - psi(self.pieces[0][1])) > _STEEPEST:
             return None
         found: list[Stretch] = []
         for i, ((start, end, goal), x, mass) in enumerate(zip(self.pieces, self._places, self.masses, strict=True)):

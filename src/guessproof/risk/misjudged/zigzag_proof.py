@@ -44,7 +44,7 @@ from guessproof.world.checks import Array
 
 Turns = NDArray[np.int64]  # places of a stretch, from its left end on
 
-_ROUNDING = 1e-13  # of an integral, as a share: likelihoods may be large, and what they add of either sign
+_ROUNDING = 5e-13  # of an integral, as a share: likelihoods may be large, and what they add of either sign
 
 
 @dataclass(frozen=True, eq=False)
