@@ -6,7 +6,7 @@ import pytest
 import guessproof as gp
 from guessproof.risk.capped import Hills
 from guessproof.risk.misjudged.along_hills import MisjudgedHills
-from guessproof.risk.misjudged.hill_boxes import Capped, Hull, Lines
+from guessproof.risk.misjudged.hill_boxes import BeliefLines, CappedWorld, Hull
 from guessproof.risk.misjudged.hill_truths import Boxes, HillTruths
 from guessproof.risk.misjudged.hills import HillGoal
 from guessproof.risk.misjudged.odds import with_odds_of
@@ -19,7 +19,7 @@ def _truths(prior: str, form: LineForm, radius: float, factor: float, move: int)
     return HillTruths(gp.Attack(gp.within(x, radius)).truth_search, factor, move)
 
 
-def _phi(lines: Lines, grid: _Grid, told: np.ndarray) -> float:
+def _phi(lines: BeliefLines, grid: _Grid, told: np.ndarray) -> float:
     """F by sums over cells: the worst h at each of them."""
     p, after, mu = (float(v[0]) for v in (lines.before, lines.after, lines.mu))
     inside = (grid.x >= lines.lo[0]) & (grid.x <= lines.hi[0])
@@ -33,10 +33,10 @@ def _phi(lines: Lines, grid: _Grid, told: np.ndarray) -> float:
 @pytest.mark.parametrize(("kind", "form"), [("normal", "straight"), ("histogram", "bent"), ("normal", "clamped")])
 def test_the_integral_of_a_proof_is_what_sums_say_also_beyond_the_goal(kind: str, form: str, move: int) -> None:
     rng, (lo, hi), law, shape = np.random.default_rng(4), (0.2, 0.8), PRIORS[kind](), _form(form, 0.9)
-    grid, world = _Grid(law, shape, (lo, hi), 20_000), Capped(Hills.of(law, shape), 0.1, 2.5, move)
+    grid, world = _Grid(law, shape, (lo, hi), 20_000), CappedWorld(Hills.of(law, shape), 0.1, 2.5, move)
     for _ in range(25):
         p, rise, mu = rng.uniform(0.1, 0.5), rng.uniform(0.05, 0.4), np.exp(rng.uniform(-0.7, 0.7))
-        lines = Lines(world, *(np.array([v]) for v in (1.7, lo, hi, p, p + rise, mu)))
+        lines = BeliefLines(world, *(np.array([v]) for v in (1.7, lo, hi, p, p + rise, mu)))
         u, v = np.sort(rng.uniform(lo - 0.3, hi + 0.3, 2))
         told = np.exp(move * 1.7 * grid.hill(*shape.psi(np.array([u, v])), 0.9))
         found = lines.constant + lines.side(np.array([u]), 1) + lines.side(np.array([v]), -1)
@@ -67,7 +67,9 @@ def test_no_mountain_and_no_true_value_of_a_box_exceed_what_its_corners_say(kind
                 s, q = rng.uniform(0, 1, 2)
                 t = (1 - s) * first + s * last
                 before = (1 - q) * ((1 - s) * low[0] + s * low[1]) + q * ((1 - s) * high[0] + s * high[1])
-                lines = Lines(truths.world, e, *truths.edges(t), before, before + rise, (1 - q) * mu[0] + q * mu[1])
+                lines = BeliefLines(
+                    truths.world, e, *truths.edges(t), before, before + rise, (1 - q) * mu[0] + q * mu[1]
+                )
                 u, v = np.sort(rng.uniform(float(lines.lo[0]), float(lines.hi[0]), 2))
                 value = lines.constant + lines.side(np.array([u]), 1) + lines.side(np.array([v]), -1)
                 assert float(value[0]) <= straight + bent[0] + 1e-12
@@ -89,7 +91,7 @@ def test_a_multiplier_that_falls_as_beliefs_rise_costs_what_is_said(move: int) -
 
         def told(q: float, low=low, wide=wide, mu=mu, at=(e, t, u, v), rise=rise) -> float:
             p, (e, t, u, v) = low + q * wide, at
-            lines = Lines(truths.world, e, *truths.edges(t), p, p + rise, (1 - q) * mu[0] + q * mu[1])
+            lines = BeliefLines(truths.world, e, *truths.edges(t), p, p + rise, (1 - q) * mu[0] + q * mu[1])
             return float((lines.constant + lines.side(u, 1) + lines.side(v, -1))[0])
 
         above = told(0.5) - 0.5 * (told(0.0) + told(1.0))
@@ -112,11 +114,11 @@ def test_one_mountain_lies_above_its_chord_by_no_more_than_is_said_and_by_some_o
         last, e, mu = first + rng.uniform(0.02, 0.2), np.exp(rng.uniform(-1.5, 2, 1)), np.exp(rng.uniform(-0.8, 0.8, 1))
         p, rise = rng.uniform(0.05, 0.6) + rng.uniform(0.0, 0.05, (2, 1)), rng.uniform(0.01, 0.3)
         goals = [truths.edges(t) for t in (first, last)]
-        ends = [Lines(truths.world, e, *goal, b, b + rise, mu) for goal, b in zip(goals, p, strict=True)]
+        ends = [BeliefLines(truths.world, e, *goal, b, b + rise, mu) for goal, b in zip(goals, p, strict=True)]
         hull, flat = Hull((goals[0][0], goals[1][0]), (goals[0][1], goals[1][1])), np.full((2, 1), 0.5)
         room = float(truths._between(ends, hull, Boxes(one, one, first, last, p, p, flat, flat, none, none))[0])
         middle = 0.5 * (p[0] + p[1])
-        inner = Lines(truths.world, e, *truths.edges(0.5 * (first + last)), middle, middle + rise, mu)
+        inner = BeliefLines(truths.world, e, *truths.edges(0.5 * (first + last)), middle, middle + rise, mu)
         u, v = np.sort(rng.uniform(float(inner.lo[0]), float(inner.hi[0]), (2, 1)), axis=0)
         at = [float((x.constant + x.side(u, 1) + x.side(v, -1))[0]) for x in (*ends, inner)]
         u, v = np.sort(rng.uniform(float(goals[0][0][0]), float(goals[0][1][0]), (2, 1)), axis=0)

@@ -17,7 +17,7 @@ from guessproof.risk.misjudged.answer import stretches_of
 from guessproof.risk.misjudged.stretches import AtomStretches, DensityStretches
 from guessproof.risk.misjudged.tents import MisjudgedGoal, Move
 from guessproof.risk.misjudged.thresholds import WrongListed
-from guessproof.risk.misjudged.zigzag_proof import Beliefs, Levels, Split, Walk
+from guessproof.risk.misjudged.zigzag_proof import BeliefPairs, Levels, TurnedAt, Walk
 from guessproof.risk.tent import TiltedIntegrals
 from guessproof.world.checks import Array
 
@@ -152,9 +152,9 @@ def _walk(cells: int, turns: int, seed: int) -> tuple[Walk, AtomStretches]:
     stretches = cut.at(0.4)
     assert stretches is not None
     levels = Levels(np.zeros(2), np.tile(np.linspace(-6.0, 6.0, 61), (2, 1)))
-    beliefs = Beliefs(np.array([0.2, 0.5]), np.array([0.3, 0.6]), 3.0, 1.0)
+    beliefs = BeliefPairs(np.array([0.2, 0.5]), np.array([0.3, 0.6]), 3.0, 1.0)
     places = np.unique(np.linspace(0, cells + 2, turns).astype(np.int64))
-    return Walk(stretches, [places], levels, beliefs, Split(0, 1)), cut
+    return Walk(stretches, [places], levels, beliefs, TurnedAt(0, 1)), cut
 
 
 @pytest.mark.parametrize("seed", range(4))

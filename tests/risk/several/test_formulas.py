@@ -308,3 +308,11 @@ def test_what_lies_beyond_the_last_end_of_a_slice_is_taken_from_beside_it() -> N
 
     expected = sum(integrate.quad(slice_at, a, b, epsabs=1e-12)[0] for a, b in ((-0.5, 0.4), (0.4, 0.8), (0.8, 2)))
     assert attack.prior == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_ring_that_touches_a_slice_takes_no_longer() -> None:
+    """Beside its edge every piece of a slice stays open, however small: their number grew without end."""
+    x, y = (gp.Attribute(n, p) for n, p in (("x", gp.laplace(0.535039, 0.350017)), ("y", gp.exponential(0.708116))))
+    attack = gp.Attack(gp.inside(x * x + y * y, (0.563803, 0.615968)))
+    expected = ring_of(stats.laplace(0.535039, 0.350017), stats.expon(scale=0.708116), 0.563803, 0.615968)
+    assert attack.prior == pytest.approx(expected, rel=1e-6)

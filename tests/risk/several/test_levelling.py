@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 import guessproof as gp
-from guessproof.risk.several.anchors import Counted, levelled_bound, merged, offered, uphill
+from guessproof.risk.several.anchors import MiscountedTiles, levelled_bound, merged, offered, uphill
 from guessproof.risk.several.joint_attack import JointAttack
 from guessproof.risk.several.levelling import Curvature, halves_at, levelled
 from guessproof.risk.several.narrowing import Narrowing, narrowing
@@ -116,7 +116,7 @@ def test_what_is_counted_too_much_is_taken_off_and_no_more() -> None:
     wrong = (1 - share[1], 1 - share[0])
     mass, cut = np.array([0.4, 0.6]), np.array([True, True])
     tiles = Tiles(corners, np.full((2, 4), 0.25), mass, share, wrong, cut, none, none)
-    counted = Counted.of(tiles, (0.35, 0.65), np.zeros((1, 2)), "linf", 0.1)
+    counted = MiscountedTiles.of(tiles, (0.35, 0.65), np.zeros((1, 2)), "linf", 0.1)
     assert counted is not None
     assert (counted.over, counted.under) == pytest.approx((0.54 - 0.35, 0.65 - 0.46), abs=1e-6)
     assert counted.ways == pytest.approx([0.4])

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from guessproof.risk.misjudged.odds import with_odds_of
-from guessproof.risk.misjudged.stretches import NOBODY, AtomStretches, DensityStretches, Stretch
-from guessproof.risk.misjudged.zigzag_proof import Beliefs, Levels, Split, Turns, Walk
+from guessproof.risk.misjudged.stretches import NOBODY, AtomStretches, DensityStretches, ToldStretch
+from guessproof.risk.misjudged.zigzag_proof import BeliefPairs, Levels, TurnedAt, Turns, Walk
 from guessproof.world.checks import Array
 
 _STARTS, _ROUNDS, _BETTER = 3, 8, 1e-6  # of better attacks, and by how much they are
@@ -75,7 +75,7 @@ class MisjudgedZigzags:
     factor: float
     hairs: tuple[float, ...] = HAIRS_OF_CURVES
     known: dict[float, Turns] = field(default_factory=dict[float, Turns], repr=False)  # by ε
-    splits: list[Split] = field(default_factory=list[Split], repr=False)  # those that proved most first
+    splits: list[TurnedAt] = field(default_factory=list[TurnedAt], repr=False)  # those that proved most first
 
     def measure(self, epsilon: Array) -> tuple[Array, Array]:
         """(attack, bound) for each ε."""
@@ -105,11 +105,11 @@ class MisjudgedZigzags:
 class ZigzagWorld:
     """All of it at one ε."""
 
-    stretches: Sequence[Stretch]
+    stretches: Sequence[ToldStretch]
     epsilon: float
     raised: float
     factor: float
-    splits: list[Split]  # that are tried, one after the other
+    splits: list[TurnedAt]  # that are tried, one after the other
 
     def measured(self, turns: Turns | None, hairs: tuple[float, ...] = HAIRS) -> tuple[ZigzagAttack, float]:
         """The best attack from these turns on, and a bound."""
@@ -228,7 +228,7 @@ class ZigzagWorld:
         if self._before[0] + rise >= 1:
             return None
         ends = self._beliefs(attack, rise)
-        open_, walks = np.stack([ends[:-1], ends[1:]]), dict[Split, Walk]()
+        open_, walks = np.stack([ends[:-1], ends[1:]]), dict[TurnedAt, Walk]()
         for split in self.splits if hair == 1 else self.splits[:_GOOD_SPLITS]:
             open_, walks[split] = self._left_open(attack, rise, open_, split, fine=hair <= _NEAR)
             if not open_.size:
@@ -240,12 +240,12 @@ class ZigzagWorld:
         found = [self.attack(turns) for turns in walk.likely(walk.worst)[:_STARTS]]
         return max(found, key=lambda each: each.value)
 
-    def _prefer(self, splits: Sequence[Split]) -> None:
+    def _prefer(self, splits: Sequence[TurnedAt]) -> None:
         """Those that proved most come first: the next ε will need them, too."""
         self.splits[:] = [*splits, *(split for split in self.splits if split not in splits)]
 
     def _left_open(
-        self, attack: ZigzagAttack, rise: float, open_: Array, split: Split, *, fine: bool
+        self, attack: ZigzagAttack, rise: float, open_: Array, split: TurnedAt, *, fine: bool
     ) -> tuple[Array, Walk]:
         """Pairs of beliefs (2, …) between which it is not proven, and the last walk.
 
@@ -275,9 +275,9 @@ class ZigzagWorld:
         low, high = self._before
         return _dense(attack.before, low, max(min(high, 1 - rise), low), _BELIEFS, _BEND_BELIEFS)
 
-    def _walk(self, attack: ZigzagAttack, rise: float, before: Array, grain: Grain, split: Split) -> Walk:
+    def _walk(self, attack: ZigzagAttack, rise: float, before: Array, grain: Grain, split: TurnedAt) -> Walk:
         """All likelihoods around an attack, from some beliefs."""
-        beliefs = Beliefs(before, np.minimum(before + rise, 1 - _ROUNDING), self.factor, self.raised)
+        beliefs = BeliefPairs(before, np.minimum(before + rise, 1 - _ROUNDING), self.factor, self.raised)
         edge = split.edge
         # A level is fixed at one edge: at others it is off by no more than what lies between.
         widths = self.epsilon * np.array([s.width for s in self.stretches[1:-1]])
@@ -302,11 +302,11 @@ class ZigzagWorld:
         return low * (1 - _ROUNDING), min(high * (1 + _ROUNDING), 1.0)
 
 
-def _splits(stretches: Sequence[Stretch]) -> list[Split]:
+def _splits(stretches: Sequence[ToldStretch]) -> list[TurnedAt]:
     """Inner stretches from the middle on, at either edge."""
     count = len(stretches) - 2
     order = sorted(range(count), key=lambda i: abs(i - (count - 1) / 2))
-    return [Split(i, way) for way in (1, -1) for i in order]
+    return [TurnedAt(i, way) for way in (1, -1) for i in order]
 
 
 def _dense(centre: float, low: float, high: float, count: int, bend: float) -> Array:

@@ -63,7 +63,7 @@ _ROUNDING, _BY_TABLES = 4e-14, 4e-11  # as shares of what is added up: closed fo
 
 
 @dataclass(frozen=True, eq=False)
-class Capped:
+class CappedWorld:
     """A prior under a distance with a cap, wrong by a factor, and a belief that moves one way."""
 
     hills: Hills
@@ -106,10 +106,10 @@ class Capped:
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class BeliefLines:
     """Beliefs before and after, a multiplier, an ε and a goal in each row: φ, and where h turns."""
 
-    world: Capped
+    world: CappedWorld
     epsilon: Array
     lo: Array
     hi: Array
@@ -117,8 +117,8 @@ class Lines:
     after: Array
     mu: Array
 
-    def pick(self, some: Any) -> Lines:
-        return Lines(self.world, *(getattr(self, f.name)[some] for f in fields(self)[1:]))
+    def pick(self, some: Any) -> BeliefLines:
+        return BeliefLines(self.world, *(getattr(self, f.name)[some] for f in fields(self)[1:]))
 
     def within(self, share: Array) -> Array:
         """Flat parts that begin and end at shares of the goal."""
@@ -219,7 +219,7 @@ class Lines:
         return (inside if world.move > 0 else outside) / (inside + outside)
 
 
-def multipliers(lines: Lines, flat: Array | Pair) -> Array:
+def multipliers(lines: BeliefLines, flat: Array | Pair) -> Array:
     """With which the best h beside a flat part has the beliefs before that the rows ask for.
 
     With a smaller one than all at which h turns somewhere h is κ on all of the target and 1 elsewhere; with a larger
@@ -243,7 +243,7 @@ class Hull:
     lo: Pair
     hi: Pair
 
-    def ends(self, world: Capped, side: int) -> Pair:
+    def ends(self, world: CappedWorld, side: int) -> Pair:
         """Between which values flat parts begin (side 1) or end.
 
         Beyond these all of a slope would lie in the goal, and a wider flat part tells more.
@@ -257,7 +257,7 @@ class Hull:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class LargestHill:
     """The largest F in each row: at flat parts that were looked at, and of all; and where it is."""
 
     seen: Array
@@ -265,7 +265,7 @@ class Found:
     flat: Array
 
 
-def largest(lines: Lines, hull: Hull, centres: Array, count: int, narrow: float) -> Found:
+def largest(lines: BeliefLines, hull: Hull, centres: Array, count: int, narrow: float) -> LargestHill:
     """The largest F of all mountains that are flat within a hull, looked at around some of them."""
     sides = [_along(lines, hull, centre, side, count, narrow) for centre, side in zip(centres, (1, -1), strict=True)]
     (u, u_values, u_most), (v, v_values, v_most) = sides
@@ -273,10 +273,12 @@ def largest(lines: Lines, hull: Hull, centres: Array, count: int, narrow: float)
     every = np.arange(u.shape[0])
     seen, i, j = _in_order(u, u_values, v, v_values)
     most = constant + _in_order(u[:, :-1], u_most, v[:, 1:], v_most)[0]
-    return Found(constant + seen, np.where(np.isnan(most), np.inf, most), np.stack([u[every, i], v[every, j]]))
+    return LargestHill(constant + seen, np.where(np.isnan(most), np.inf, most), np.stack([u[every, i], v[every, j]]))
 
 
-def _along(lines: Lines, hull: Hull, centre: Array, side: int, count: int, narrow: float) -> tuple[Array, Array, Array]:
+def _along(
+    lines: BeliefLines, hull: Hull, centre: Array, side: int, count: int, narrow: float
+) -> tuple[Array, Array, Array]:
     """Places at which flat parts begin (side 1) or end, U or V there, and what it is at most in each cell."""
     (start, end), every = hull.ends(lines.world, side), np.arange(centre.size)
     share = np.clip((centre - start) / np.maximum(end - start, 1e-300), 0.0, 1.0)

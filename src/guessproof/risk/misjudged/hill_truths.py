@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from guessproof.risk.capped import Hills, best_mountains
 from guessproof.risk.chords import steepest
 from guessproof.risk.misjudged.along import most_between
-from guessproof.risk.misjudged.hill_boxes import Capped, Hull, Lines, largest, multipliers
+from guessproof.risk.misjudged.hill_boxes import BeliefLines, CappedWorld, Hull, largest, multipliers
 from guessproof.risk.misjudged.hills import HillGoal, HillRows
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move
@@ -50,7 +50,7 @@ _BESIDE = 1e-13  # of beliefs: rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
+class HillBoxes:
     """Boxes of true values and of beliefs, each of one ε, and about which flat part is best there."""
 
     which: NDArray[np.int64]
@@ -64,8 +64,8 @@ class Boxes:
     turn: Array  # ln μ, beside that with which the attack's flat part has the beliefs of a box
     tries: Array
 
-    def pick(self, some: Any) -> Boxes:
-        return Boxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
+    def pick(self, some: Any) -> HillBoxes:
+        return HillBoxes(*(getattr(self, f.name)[..., some] for f in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +77,9 @@ class HillTruths:
     move: Move
 
     @cached_property
-    def world(self) -> Capped:
+    def world(self) -> CappedWorld:
         form = self.search.form
-        return Capped(Hills.of(self.search.prior, form), form.step, self.factor, self.move)
+        return CappedWorld(Hills.of(self.search.prior, form), form.step, self.factor, self.move)
 
     @property
     def direction(self) -> Direction:
@@ -216,7 +216,7 @@ class HillTruths:
                     break
         return ends[0], ends[1]
 
-    def _boxes(self, epsilon: Array, line: Array, best: Array, open_: NDArray[np.bool_]) -> Boxes:
+    def _boxes(self, epsilon: Array, line: Array, best: Array, open_: NDArray[np.bool_]) -> HillBoxes:
         """The first boxes of all ε; those of which no range is known are marked."""
         parts: list[tuple[int, Array]] = []
         for i, e in enumerate(epsilon):
@@ -238,8 +238,8 @@ class HillTruths:
         cuts += [np.clip(with_odds_of(ends, self.factor**s), low, high) for s in np.linspace(-1, 1, _BELIEFS + 1)[1:-1]]
         cuts += [np.stack([high, high])]
         flat, level, none = best[1:3, which], np.zeros(which.size, dtype=np.int64), np.zeros(which.size)
-        each = [Boxes(which, level, first, last, a, b, flat, flat, none, none) for a, b in pairwise(cuts)]
-        boxes = Boxes(*(np.concatenate([getattr(b, f.name) for b in each], axis=-1) for f in fields(Boxes)))
+        each = [HillBoxes(which, level, first, last, a, b, flat, flat, none, none) for a, b in pairwise(cuts)]
+        boxes = HillBoxes(*(np.concatenate([getattr(b, f.name) for b in each], axis=-1) for f in fields(HillBoxes)))
         return boxes.pick(~np.all(boxes.low >= boxes.high, axis=0))
 
     def _declared(self, t: Array) -> Array:
@@ -268,7 +268,7 @@ class HillTruths:
             found.append(there + slope * (ends + way * beside - middle) + way * _BESIDE)
         return found[0], found[1]
 
-    def _trimmed(self, line: Array, boxes: Boxes) -> Boxes:
+    def _trimmed(self, line: Array, boxes: HillBoxes) -> HillBoxes:
         """Boxes without beliefs that nobody has. Their lines may cross, but lead nowhere where p + R is more than 1."""
         least, most = self._possible(boxes.first, boxes.last)
         least = np.minimum(least, 1 - line[boxes.which])
@@ -292,16 +292,16 @@ class HillTruths:
             return low * (1 - 1e-12), np.minimum(high * (1 + 1e-12), most - line)
         return (1 - high) * (1 - 1e-12), np.minimum((1 - low) * (1 + 1e-12), 1 - line)
 
-    def _unproven(self, epsilon: Array, line: Array, boxes: Boxes) -> Boxes:
+    def _unproven(self, epsilon: Array, line: Array, boxes: HillBoxes) -> HillBoxes:
         """What is left of boxes: those that were not proven, halved or to be looked at more closely."""
         boxes = self._trimmed(line, boxes)
         if not boxes.which.size:
             return boxes
         levels = np.unique(boxes.level)
         found = [self._looked_at(epsilon, line, boxes.pick(boxes.level == n), *_LEVELS[n]) for n in levels]
-        return Boxes(*(np.concatenate([getattr(b, f.name) for b in found], axis=-1) for f in fields(Boxes)))
+        return HillBoxes(*(np.concatenate([getattr(b, f.name) for b in found], axis=-1) for f in fields(HillBoxes)))
 
-    def _looked_at(self, epsilon: Array, line: Array, boxes: Boxes, count: int, narrow: float) -> Boxes:
+    def _looked_at(self, epsilon: Array, line: Array, boxes: HillBoxes, count: int, narrow: float) -> HillBoxes:
         e, rise = epsilon[boxes.which], line[boxes.which]
         ends = np.mean(boxes.low, axis=0), np.mean(boxes.high, axis=0)
         starts = [self._lines(e, rise, boxes, p) for p in (ends[0], ends[1], 0.5 * (ends[0] + ends[1]))]
@@ -311,16 +311,16 @@ class HillTruths:
         boxes, seen, flats = boxes.pick(left), seen[..., left], flats[..., left]
         corner = np.argmax(seen.reshape(4, -1), axis=0)
         side = corner % 2  # whether it is one of the least beliefs, or of the largest
-        start = Lines(
+        start = BeliefLines(
             self.world,
-            *(np.where(side, *(getattr(s, f.name)[left] for s in starts[1::-1])) for f in fields(Lines)[1:]),
+            *(np.where(side, *(getattr(s, f.name)[left] for s in starts[1::-1])) for f in fields(BeliefLines)[1:]),
         )
         flat = flats.reshape(4, 2, -1)[corner, :, np.arange(corner.size)].T
         boxes = self._turned(boxes, start, np.where(side, alone[1][left], alone[0][left]), seen, flat)
         return self._halved(boxes, seen, most[..., left], room[left], bent[left])
 
     def _corners(
-        self, e: Array, rise: Array, boxes: Boxes, mu: list[Array], centre: Array, count: int, narrow: float
+        self, e: Array, rise: Array, boxes: HillBoxes, mu: list[Array], centre: Array, count: int, narrow: float
     ) -> tuple[tuple[Array, Array, Array], Array, Array]:
         """The largest F at the corners of boxes, by true value and belief: seen, of all mountains, and with which.
 
@@ -332,7 +332,7 @@ class HillTruths:
         room = np.zeros(e.size)
         for j, before in enumerate((boxes.low, boxes.high)):
             after = np.minimum(before + rise, 1.0)
-            corners = [Lines(self.world, e, *goals[i], before[i], after[i], mu[j]) for i in (0, 1)]
+            corners = [BeliefLines(self.world, e, *goals[i], before[i], after[i], mu[j]) for i in (0, 1)]
             for i, lines in enumerate(corners):
                 found = largest(lines, hull, centre, count, narrow)
                 seen[i, j], most[i, j], flats[i, j] = found.seen, found.most, found.flat
@@ -340,12 +340,14 @@ class HillTruths:
         bent = 0.25 * self.factor * np.max(np.maximum((mu[0] - mu[1]) * (boxes.high - boxes.low), 0.0), axis=0)
         return (seen, most, flats), room, bent
 
-    def _lines(self, epsilon: Array, rise: Array, boxes: Boxes, before: Array) -> Lines:
+    def _lines(self, epsilon: Array, rise: Array, boxes: HillBoxes, before: Array) -> BeliefLines:
         """The true values in the middle of boxes, with some beliefs."""
         goal = self.edges(0.5 * (boxes.first + boxes.last))
-        return Lines(self.world, epsilon, *goal, before, np.minimum(before + rise, 1 - 1e-12), np.ones(before.size))
+        return BeliefLines(
+            self.world, epsilon, *goal, before, np.minimum(before + rise, 1 - 1e-12), np.ones(before.size)
+        )
 
-    def _multipliers(self, boxes: Boxes, lines: list[Lines]) -> tuple[list[Array], list[Array]]:
+    def _multipliers(self, boxes: HillBoxes, lines: list[BeliefLines]) -> tuple[list[Array], list[Array]]:
         """Those of the least and of the largest beliefs, no further from that of the middle than ties ask for; and
         those that go with the attack's flat part alone.
 
@@ -360,7 +362,7 @@ class HillTruths:
             found.append(middle * np.exp(np.where(np.isnan(away), 0.0, away) + boxes.turn))
         return found, ends
 
-    def _turned(self, boxes: Boxes, lines: Lines, alone: Array, seen: Array, flat: Array) -> Boxes:
+    def _turned(self, boxes: HillBoxes, lines: BeliefLines, alone: Array, seen: Array, flat: Array) -> HillBoxes:
         """Boxes that know where F was largest, with multipliers on the way to one that serves these mountains too.
 
         F is convex in μ, and falls where it is largest towards the multiplier that goes with that flat part: a step
@@ -372,7 +374,7 @@ class HillTruths:
         best = np.clip((flat - lines.lo) / np.maximum(lines.hi - lines.lo, 1e-300), 0.0, 1.0)
         return replace(boxes, best=best, turn=boxes.turn + step, tries=boxes.tries + 1)
 
-    def _halved(self, boxes: Boxes, seen: Array, most: Array, room: Array, bent: Array) -> Boxes:
+    def _halved(self, boxes: HillBoxes, seen: Array, most: Array, room: Array, bent: Array) -> HillBoxes:
         """Boxes that are cut along true values or along beliefs, or looked at more closely: what promises most."""
         most, seen_most = np.max(most, axis=(0, 1)), np.max(seen, axis=(0, 1))
         place, free = most - seen_most, np.maximum(-seen_most, 0.0)
@@ -393,9 +395,9 @@ class HillTruths:
             replace(beliefs, high=p),
             replace(beliefs, low=p),
         )
-        return Boxes(*(np.concatenate([getattr(b, f.name) for b in parts], axis=-1) for f in fields(Boxes)))
+        return HillBoxes(*(np.concatenate([getattr(b, f.name) for b in parts], axis=-1) for f in fields(HillBoxes)))
 
-    def _between(self, ends: list[Lines], hull: Hull, boxes: Boxes) -> Array:
+    def _between(self, ends: list[BeliefLines], hull: Hull, boxes: HillBoxes) -> Array:
         """By how much F between two true values may exceed the larger of what it is at them."""
         world, prior, (one, other) = self.world, self.search.prior, ends
         reach = np.minimum(world.hills.cap, world.psi(hull.hi[1]) - world.psi(hull.lo[0]))

@@ -33,7 +33,7 @@ _HARDLY_ANY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Half:
+class ToldHalf:
     """A stretch seen from one of its ends, for one ε."""
 
     rate: (
@@ -82,12 +82,12 @@ class Half:
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class ToldStretch:
     """A part of goal or rest from its left end and from its right one; only one of them where the line ends there."""
 
     goal: bool
-    left: Half | None
-    right: Half | None
+    left: ToldHalf | None
+    right: ToldHalf | None
 
     @property
     def is_told(self) -> bool:
@@ -101,12 +101,12 @@ class Stretch:
         return float(half.far[-1])
 
 
-def _half(rate: float, places: Array, mass: Array, told: Array, dense: Array | None = None) -> Half:
+def _half(rate: float, places: Array, mass: Array, told: Array, dense: Array | None = None) -> ToldHalf:
     """From cells in order, the nearest first; `told` counts each from its nearer place."""
     with np.errstate(over="ignore", invalid="ignore"):
         weighed = np.where(told > 0, told * np.exp(rate * places[:-1]), 0.0)
     up_to = [np.concatenate([[0.0], np.cumsum(part)]) for part in (mass, weighed)]
-    return Half(rate, places, up_to[0], up_to[1], dense)
+    return ToldHalf(rate, places, up_to[0], up_to[1], dense)
 
 
 def _without_gaps(pieces: list[Component]) -> list[Component]:
@@ -179,15 +179,15 @@ class DensityStretches:
             return None
         return [self.world.prior.density_range(x[:-1], x[1:])[1] / self.world.form.slopes[0] for x in self._places]
 
-    def at(self, epsilon: float) -> list[Stretch] | None:
+    def at(self, epsilon: float) -> list[ToldStretch] | None:
         """All stretches from left to right; None where ε is too large."""
         psi = self.world.form.psi
         if epsilon * float(psi(self.pieces[-1][0]) - psi(self.pieces[0][1])) > _STEEPEST:
             return None
-        found: list[Stretch] = []
+        found: list[ToldStretch] = []
         for i, ((start, end, goal), x, mass) in enumerate(zip(self.pieces, self._places, self.masses, strict=True)):
             rate, dense = epsilon if goal else -epsilon, None if self._dense is None else self._dense[i]
-            halves: list[Half | None] = [None, None]
+            halves: list[ToldHalf | None] = [None, None]
             with np.errstate(all="ignore"):
                 if i > 0:
                     told = np.exp(self.world.log_tilt(np.asarray(rate), x[:-1], x[1:], x[:-1]))
@@ -197,7 +197,7 @@ class DensityStretches:
                     halves[1] = _half(
                         rate, (psi(end) - psi(x))[::-1], mass[::-1], told[::-1], None if dense is None else dense[::-1]
                     )
-            found.append(Stretch(goal, *halves))
+            found.append(ToldStretch(goal, *halves))
         return found
 
 
@@ -256,20 +256,20 @@ class AtomStretches:
         ]
         return np.concatenate(found)
 
-    def at(self, epsilon: float) -> list[Stretch] | None:
+    def at(self, epsilon: float) -> list[ToldStretch] | None:
         psi, mass, last = self.atoms.psi, self.atoms.mass, len(self._runs) - 1
         if epsilon * float(psi[-1] - psi[0]) > _STEEPEST:
             return None
-        found: list[Stretch] = []
+        found: list[ToldStretch] = []
         for i, (run, places, total) in enumerate(zip(self._runs, self._places, self.masses, strict=True)):
             goal, cell = bool(self.marks[run.start]), self._cell[run]
             rate = epsilon if goal else -epsilon
-            halves: list[Half | None] = [None, None]
+            halves: list[ToldHalf | None] = [None, None]
             if i > 0:
                 told = self._in_cells(run, mass[run] * np.exp(rate * (psi[run] - places[cell])))
                 halves[0] = _half(rate, places - places[0], total, told)
             if i < last:
                 told = self._in_cells(run, mass[run] * np.exp(rate * (places[cell + 1] - psi[run])))
                 halves[1] = _half(rate, (places[-1] - places)[::-1], total[::-1], told[::-1])
-            found.append(Stretch(goal, *halves))
+            found.append(ToldStretch(goal, *halves))
         return found

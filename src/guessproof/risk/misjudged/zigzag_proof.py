@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from guessproof.risk.misjudged.stretches import Half, Stretch
+from guessproof.risk.misjudged.stretches import ToldHalf, ToldStretch
 from guessproof.world.checks import Array
 
 Turns = NDArray[np.int64]  # places of a stretch, from its left end on
@@ -67,7 +67,7 @@ class Levels:
 
 
 @dataclass(frozen=True, eq=False)
-class Beliefs:
+class BeliefPairs:
     """Some beliefs before and after, the worst prior's factor, and by what a step raises likelihoods in the goal."""
 
     before: Array
@@ -80,7 +80,7 @@ class Beliefs:
         return (1 - self.before, -(1 - self.after) * self.raised) if goal else (-self.before, self.after)
 
 
-class Found(NamedTuple):
+class Walked(NamedTuple):
     """What is added at least, by belief and level at an edge."""
 
     least: Array
@@ -88,7 +88,7 @@ class Found(NamedTuple):
     turn: Turns  # about where a likelihood turns there that adds least
 
 
-class Split(NamedTuple):
+class TurnedAt(NamedTuple):
     """The inner stretch whose neighbouring turns make classes; levels are at its left edge (way 1) or right one."""
 
     stretch: int
@@ -103,11 +103,11 @@ class Split(NamedTuple):
 class Walk:
     """What all stretches add at least, from some beliefs."""
 
-    stretches: Sequence[Stretch]
+    stretches: Sequence[ToldStretch]
     turns: Sequence[Turns]  # by inner stretch
     levels: Levels
-    beliefs: Beliefs
-    split: Split
+    beliefs: BeliefPairs
+    split: TurnedAt
 
     @cached_property
     def sums(self) -> Array:
@@ -116,7 +116,7 @@ class Walk:
         return behind.least + np.moveaxis(ahead.pairs, -1, 0)
 
     @cached_property
-    def right(self) -> list[Found]:
+    def right(self) -> list[Walked]:
         """What lies to the right of each edge, from that on."""
         found = [self._outer(self.stretches[-1].left, -1)]
         for i in range(len(self.turns) - 1, self.split.edge - 1, -1):
@@ -124,7 +124,7 @@ class Walk:
         return found
 
     @cached_property
-    def left(self) -> list[Found]:
+    def left(self) -> list[Walked]:
         """What lies to the left of each edge, up to that."""
         found = [self._outer(self.stretches[0].right, 0)]
         for i in range(self.split.edge):
@@ -181,12 +181,12 @@ class Walk:
         assert half is not None
         return float(half.rate * (2 * half.far[turn] - half.far[-1]))
 
-    def _outer(self, half: Half | None, edge: int) -> Found:
+    def _outer(self, half: ToldHalf | None, edge: int) -> Walked:
         assert half is not None
         least = self._added(half, self.levels.logs[edge][:, None], np.array([half.far.size - 1]))
-        return Found(least[..., 0], least, np.zeros(least.shape[:2], dtype=np.int64))
+        return Walked(least[..., 0], least, np.zeros(least.shape[:2], dtype=np.int64))
 
-    def _through(self, i: int, way: int, beyond: Found) -> Found:
+    def _through(self, i: int, way: int, beyond: Walked) -> Walked:
         """An inner stretch and all beyond it, at its nearer edge. Way 1 looks to the right, −1 to the left."""
         stretch = self.stretches[i + 1]
         near, far = (stretch.left, stretch.right) if way > 0 else (stretch.right, stretch.left)
@@ -204,9 +204,9 @@ class Walk:
         top = near.height[turns[1:] if stretch.goal else turns[:-1]] * wide
         pairs = np.minimum(added[..., 1:], added[..., :-1]) - slope[:, None, None] * (np.exp(level) * top)
         best = turns[np.argmin(added, axis=-1)]
-        return Found(np.min(pairs, axis=-1), pairs, best if way > 0 else last - best)
+        return Walked(np.min(pairs, axis=-1), pairs, best if way > 0 else last - best)
 
-    def _added(self, half: Half, level: Array, turns: Turns) -> Array:
+    def _added(self, half: ToldHalf, level: Array, turns: Turns) -> Array:
         """∫f·w(z) from the end of a stretch up to places, at least; by belief, and by level there and turn."""
         alpha, beta = (v[:, None, None] for v in self.beliefs.weights(half.rate > 0))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -49,7 +49,7 @@ Masses = tuple[float, float]  # the goal's probability, and that of wrong guesse
 
 
 @dataclass(frozen=True)
-class Counted:
+class MiscountedTiles:
     """By how much cells that the goal's edge cuts count too much as correct, and too little as wrong.
 
     Of such cells the most that may be correct is counted, and the least that is wrong. Where the goal's probability is
@@ -64,7 +64,9 @@ class Counted:
     ways: Array  # ε·way from every anchor to the farthest of these cells
 
     @classmethod
-    def of(cls, cells: Tiles, masses: Masses | None, anchors: Array, norm: Norm, epsilon: float) -> Counted | None:
+    def of(
+        cls, cells: Tiles, masses: Masses | None, anchors: Array, norm: Norm, epsilon: float
+    ) -> MiscountedTiles | None:
         near = cells.is_cut & ~cells.is_far
         if masses is None or not near.any():
             return None
@@ -238,7 +240,7 @@ def levelled_bound(
         moved = levelled(sides, log_w, sharpness, looks, is_late) - log_w
         log_w = log_w + (np.clip(moved, -_STRAY, _STRAY) if offers < log_w.size else moved)
         if at >= len(climb) - _SHOWN:
-            counted = Counted.of(cells, masses, anchors, norm, epsilon)
+            counted = MiscountedTiles.of(cells, masses, anchors, norm, epsilon)
             bound = min(bound, _shown(sides, log_w, sharpness, anchors, norm, epsilon, counted))
         if at == 0:
             kept = _told(tiles, anchors, norm, epsilon, log_w, sides, sharpness, offers)
@@ -292,7 +294,7 @@ def _shown(
     anchors: Array,
     norm: Norm,
     epsilon: float,
-    counted: Counted | None = None,
+    counted: MiscountedTiles | None = None,
 ) -> float:
     """The bound from what anchors are handed at these ln w, which are the units that its program is solved in.
 

@@ -24,6 +24,7 @@ from guessproof.world.goals import And, Compound, Goal, Not, Together
 _PIECES = 16  # of a slice
 _LEVELS = np.concatenate([[1e-12, 1e-6], np.arange(1, _PIECES) / _PIECES, [1 - 1e-6, 1 - 1e-12]])
 _ENCLOSED, _HALVINGS, _BISECTED = 7, 45, 44  # halvings before a single end is looked for, at most, and of that
+_CROWDED = 64  # open pieces of a slice: more than any goal has ends
 LEAST = 1e-15  # probability of what is left as it is
 
 
@@ -63,6 +64,8 @@ class Slices:
             x = points[home]
             ends = [self._met(x, np.where(np.isinf(a), b, a)) for a, b in ((low, high), (high, low))]
             small = np.isinf(low) | np.isinf(high) | (self._mass(x, low, high) <= LEAST) | (level == _HALVINGS - 1)
+            # Along a slice that touches an edge, rounding leaves every piece open, however small.
+            small |= (np.bincount(home)[home] > _CROWDED) & (level > _ENCLOSED)
             single = ~small & np.any(ends[0] != ends[1], axis=0) & (level >= _ENCLOSED)
             middle = self._turn(x[single], low[single], high[single], ends[0][:, single])
             add(home[small], low[small], high[small], ends[0][:, small])

@@ -26,7 +26,6 @@ _HALVINGS = 5  # of what is still on the edge, where a tile on it is measured
 _FAR = 1e-7
 _ANCHORS, _MOST_ANCHORS = 40, 80
 _POOL = 600
-_HEAVY = 0.75  # of the bulk, beyond which a tail is a heavy one
 _BISECTED = 20  # times that a side of a box is halved where an anchor is put onto the edge
 _SUMMITS = 64  # of an attack
 _NEAR_ENOUGH = 0.12  # in ε·distance between neighbours
