@@ -2,7 +2,7 @@
 
 On a slice the goal is a union of intervals, whose ends are found by bisection, and the slice's mass there is exact; the
 others are summed over Gauss nodes. Of two numbers panels are halved until their halves say the same, and slices are cut
-by enclosures (`pieces`), so that nothing lies unseen between nodes. Of three, a slice can overlook a sliver between two
+by enclosures (`slice_pieces`): nothing lies unseen between nodes. Of three, a slice can overlook a sliver between two
 of its own nodes: the answer is therefore held inside the bracket that cells prove (`belief.block_part`).
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from guessproof.risk.several.joint_attack import JointAttack
-from guessproof.risk.several.pieces import LEAST, Slices, leaf_goals, marks, meets
+from guessproof.risk.several.slice_pieces import LEAST, Slices, leaf_goals, marks, meets
 from guessproof.world.attributes import Attribute, joint_of
 from guessproof.world.checks import Array
 from guessproof.world.finite import Finite
