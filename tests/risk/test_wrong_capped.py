@@ -7,7 +7,7 @@ import guessproof as gp
 from guessproof.risk.capped import Hills
 from guessproof.risk.misjudged.along_hills import MisjudgedHills
 from guessproof.risk.misjudged.hill_boxes import BeliefLines, CappedWorld, Hull
-from guessproof.risk.misjudged.hill_truths import Boxes, HillTruths
+from guessproof.risk.misjudged.hill_truths import HillBoxes, HillTruths
 from guessproof.risk.misjudged.hills import HillGoal
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.world.line_form import LineForm, LineMetric
@@ -59,7 +59,7 @@ def test_no_mountain_and_no_true_value_of_a_box_exceed_what_its_corners_say(kind
             low, high = np.sort(p.reshape(2, 2), axis=0)[:, :, None]
             mu = np.exp(rng.uniform(-0.4, 0.4, (2, 1)))
             none, one, flat = np.zeros(1), np.zeros(1, dtype=np.int64), np.full((2, 1), 0.5)
-            boxes = Boxes(one, one, first, last, low, high, flat, flat, none, none)
+            boxes = HillBoxes(one, one, first, last, low, high, flat, flat, none, none)
             centre = np.stack([first, first])
             (_, most, _), room, bent = truths._corners(e, np.array([rise]), boxes, [*mu], centre, 33, 0.2)
             straight = float(np.max(most) + room[0])
@@ -84,7 +84,7 @@ def test_a_multiplier_that_falls_as_beliefs_rise_costs_what_is_said(move: int) -
         t, e, rise = rng.uniform(-1, 1, 1), np.exp(rng.uniform(-2, 1, 1)), rng.uniform(0.01, 0.2, 1)
         low, wide = rng.uniform(0.1, 0.4, 1), rng.uniform(0.05, 0.4, 1)
         mu = np.exp(rng.uniform(0.0, 0.8, 1)), np.exp(rng.uniform(-0.8, 0.0, 1))
-        boxes = Boxes(one, one, t, t, np.stack([low, low]), np.stack([low + wide] * 2), flat, flat, none, none)
+        boxes = HillBoxes(one, one, t, t, np.stack([low, low]), np.stack([low + wide] * 2), flat, flat, none, none)
         _, room, bent = truths._corners(e, rise, boxes, [*mu], np.stack([t, t]), 9, 0.2)
         assert room[0] == 0.0
         u, v = np.sort(rng.uniform(t - 0.3, t + 0.3, (2, 1)), axis=0)
@@ -116,7 +116,7 @@ def test_one_mountain_lies_above_its_chord_by_no_more_than_is_said_and_by_some_o
         goals = [truths.edges(t) for t in (first, last)]
         ends = [BeliefLines(truths.world, e, *goal, b, b + rise, mu) for goal, b in zip(goals, p, strict=True)]
         hull, flat = Hull((goals[0][0], goals[1][0]), (goals[0][1], goals[1][1])), np.full((2, 1), 0.5)
-        room = float(truths._between(ends, hull, Boxes(one, one, first, last, p, p, flat, flat, none, none))[0])
+        room = float(truths._between(ends, hull, HillBoxes(one, one, first, last, p, p, flat, flat, none, none))[0])
         middle = 0.5 * (p[0] + p[1])
         inner = BeliefLines(truths.world, e, *truths.edges(0.5 * (first + last)), middle, middle + rise, mu)
         u, v = np.sort(rng.uniform(float(inner.lo[0]), float(inner.hi[0]), (2, 1)), axis=0)
