@@ -8,12 +8,13 @@ is then proven for all of them (`hill_proof`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from guessproof.risk.misjudged.along import most_between
 from guessproof.risk.misjudged.hill_proof import HillProof
-from guessproof.risk.misjudged.hills import HillGoal, HillRows
+from guessproof.risk.misjudged.hills import HillGoal, HillRows, least_proven
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.turns import best_turns, dense
 from guessproof.world.checks import Array
@@ -40,16 +41,12 @@ class MisjudgedHills:
         """(attack, bound) for each ε."""
         with np.errstate(all="ignore"):
             value, best = self._climbed(epsilon)
-            value, bound = np.maximum(value, 0.0), np.ones(epsilon.size)
-            close = self._close(epsilon, value, best)
-            open_ = np.arange(epsilon.size)
-            for times in _FURTHER:
-                line = value[open_] + times * close[open_]
-                kept = self._proof(epsilon[open_], best[:, open_]).holds(line)
-                bound[open_[kept]] = np.minimum(line[kept], 1.0)
-                open_ = open_[~kept]
-                if not open_.size:
-                    break
+            value = np.maximum(value, 0.0)
+
+            def holds(some: Any, line: Array) -> Any:
+                return self._proof(epsilon[some], best[:, some]).holds(line)
+
+            bound = least_proven(value, self._close(epsilon, value, best), _FURTHER, holds)
         return np.minimum(value, bound), bound
 
     def rough(self, epsilon: Array) -> Array:

@@ -23,7 +23,7 @@ from guessproof.risk.capped import Hills, best_mountains
 from guessproof.risk.chords import steepest
 from guessproof.risk.misjudged.along import most_between
 from guessproof.risk.misjudged.hill_boxes import BeliefLines, CappedWorld, Hull, largest, multipliers
-from guessproof.risk.misjudged.hills import HillGoal, HillRows
+from guessproof.risk.misjudged.hills import HillGoal, HillRows, least_proven
 from guessproof.risk.misjudged.odds import with_odds_of
 from guessproof.risk.misjudged.tents import Move
 from guessproof.risk.misjudged.turns import best_turns, dense
@@ -89,15 +89,12 @@ class HillTruths:
         """(attack, bound) for each ε."""
         with np.errstate(all="ignore"):
             value, best = self.climbed(epsilon)
-            value, bound = np.maximum(value, 0.0), np.ones(epsilon.size)
-            close, open_ = self._close(epsilon, value, best), np.arange(epsilon.size)
-            for times in _FURTHER:
-                line = value[open_] + times * close[open_]
-                kept = self.holds(epsilon[open_], line, best[:, open_])
-                bound[open_[kept]] = np.minimum(line[kept], 1.0)
-                open_ = open_[~kept]
-                if not open_.size:
-                    break
+            value = np.maximum(value, 0.0)
+
+            def holds(some: Any, line: Array) -> Any:
+                return self.holds(epsilon[some], line, best[:, some])
+
+            bound = least_proven(value, self._close(epsilon, value, best), _FURTHER, holds)
         return np.minimum(value, bound), bound
 
     def rough(self, epsilon: Array) -> Array:

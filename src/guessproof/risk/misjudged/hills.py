@@ -9,6 +9,7 @@ values of the flat part and then along radii from it, and outside among what is 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -176,3 +177,16 @@ def one_side(world: TiltedIntegrals, k: Array, start: Array, end: Array, ref: Ar
         logs = world.log_tilt(*np.broadcast_arrays(rates, start, np.maximum(start, end), ref[:, None]))
         mass, told = np.exp(logs)
     return mass, told
+
+
+def least_proven(value: Array, close: Array, further: Iterable[float], holds: Callable[[Any, Array], Any]) -> Array:
+    """Of lines that lie ever further above what is reached the first that is proven, in each row; 1 where none is."""
+    bound, open_ = np.ones(value.size), np.arange(value.size)
+    for times in further:
+        line = value[open_] + times * close[open_]
+        kept = holds(open_, line)
+        bound[open_[kept]] = np.minimum(line[kept], 1.0)
+        open_ = open_[~kept]
+        if not open_.size:
+            break
+    return bound
